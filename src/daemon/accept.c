@@ -20,6 +20,22 @@ void accept_again(evutil_socket_t fd, short events, void *context)
     listeners_watch(&((struct server *)context)->listeners, true);
 }
 
+/* A connection by TCP is counted where it comes from. */
+static bool source_is_admitted(struct server *server,
+                               const struct listener *listener,
+                               struct transport *transport)
+{
+    struct limits *limits = &server->daemon.limits;
+    char name[LOGIN_SOURCE_SIZE];
+
+    if (listener->is_local)
+        return true;
+    identity_source(transport->fd, name);
+    return source_enter(&limits->sources, name,
+                        limits->options.max_connections_per_address,
+                        &transport->source);
+}
+
 /* Handshakes under way are connections to be. */
 static bool is_admitted(const struct server *server,
                         const struct listener *listener)
@@ -36,9 +52,13 @@ static void take(struct server *server, const struct listener *listener, int fd)
     struct transport plain = {.fd = fd};
 
     if (!is_admitted(server, listener))
-        connections_refuse(&server->connections, fd, listener->is_tls);
+        connections_refuse(&server->connections, fd, listener->is_tls,
+                           LIMIT_OF_ALL);
+    else if (!source_is_admitted(server, listener, &plain))
+        connections_refuse(&server->connections, fd, listener->is_tls,
+                           LIMIT_OF_ADDRESS);
     else if (listener->is_tls)
-        handshakes_add(server->handshakes, fd);
+        handshakes_add(server->handshakes, &plain);
     else
         connection_adopt(&server->connections, &plain, listener->is_local);
 }

@@ -69,6 +69,7 @@ void connection_free(struct connection *connection)
     buffer_fini(&session->out);
     batch_free(session->batch);
     listing_free(session->listing);
+    session_leave(session);
     limits_hold(&daemon->limits, &session->held, 0);
     if (session->blocking_call != NULL)
         session->blocking_call->session = NULL;
@@ -416,7 +417,11 @@ struct connection *connection_new(struct connections *all,
     session->opened_ms = daemon_now_ms();
     session->received_ms = session->opened_ms;
     session->waiter.session = session;
-    identity_of_socket(&daemon->access, fd, &session->identity);
+    if (!session_enter(session)) {
+        free(session->peer);
+        free(connection);
+        return NULL;
+    }
     event_assign(&connection->readable, all->base, fd, EV_READ | EV_PERSIST,
                  connection_on_readable, connection);
     event_assign(&connection->writable, all->base, fd, EV_WRITE | EV_PERSIST,

@@ -78,10 +78,12 @@ void connection_adopt(struct connections *all, struct transport *transport,
 
 /* Closes the socket of a client of whom there are too many; says so in the
  * plain protocol, unless it waits for TLS. */
-void connections_refuse(struct connections *all, int fd, bool is_tls);
+void connections_refuse(struct connections *all, int fd, bool is_tls,
+                        const char *limit);
 
-/* Counts a client that was refused, and logs how many were, now and then. */
-void connections_tell_refused(struct daemon *daemon);
+/* Counts a client that was refused by that limit, and logs how many were, now
+ * and then. */
+void connections_tell_refused(struct daemon *daemon, const char *limit);
 
 /* The session's wait is over, and it has left its line: its command is executed
  * again. The connection may be gone afterwards. */
@@ -89,8 +91,8 @@ void connection_resume(struct session *session);
 
 /* --- what connections.c asks of one --- */
 
-/* One that is read from now on; NULL if memory is short. It must be added to
- * the daemon's sessions. */
+/* One that is read from now on; NULL if memory is short, or it was refused. It
+ * must be added to the daemon's sessions. */
 struct connection *connection_new(struct connections *all,
                                   const struct transport *transport,
                                   bool is_local);

@@ -82,6 +82,17 @@ static void connections_on_sweep(evutil_socket_t fd, short events,
         timer_start(all->sweep, SWEEP_MS);
 }
 
+static void refusal_send(int fd, bool is_tls)
+{
+    static const char refusal[] = "-ERR max number of clients reached\r\n";
+
+    if (!is_tls)
+        (void)!send(fd, refusal, sizeof refusal - 1,
+                    MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* Without a connection it is somebody without a login who has enough of them,
+ * or memory is short. */
 void connection_adopt(struct connections *all, struct transport *transport,
                       bool is_local)
 {
@@ -89,6 +100,8 @@ void connection_adopt(struct connections *all, struct transport *transport,
     struct daemon *daemon = all->daemon;
 
     if (connection == NULL) {
+        refusal_send(transport->fd, transport->ssl != NULL);
+        connections_tell_refused(daemon, LIMIT_OF_USER);
         transport_close(transport, true);
         return;
     }
@@ -98,7 +111,7 @@ void connection_adopt(struct connections *all, struct transport *transport,
     daemon->session_count++;
 }
 
-void connections_tell_refused(struct daemon *daemon)
+void connections_tell_refused(struct daemon *daemon, const char *limit)
 {
     struct limits *limits = &daemon->limits;
     const int64_t now_ms = daemon_now_ms();
@@ -107,25 +120,22 @@ void connections_tell_refused(struct daemon *daemon)
     if (now_ms < limits->tell_refused_ms)
         return;
     limits->tell_refused_ms = now_ms + TELL_REFUSED_MS;
-    log_event(SEQB_LOG_WARN, "event=connections_refused count=%lld max=%lld",
+    log_event(SEQB_LOG_WARN, "event=connections_refused count=%lld limit=%s",
               (long long)(limits->connections_refused - limits->refused_told),
-              (long long)limits->options.max_connections);
+              limit);
     limits->refused_told = limits->connections_refused;
 }
 
 /* What it has sent is read: closing a socket with unread input would make the
  * kernel throw the refusal away. */
-void connections_refuse(struct connections *all, int fd, bool is_tls)
+void connections_refuse(struct connections *all, int fd, bool is_tls,
+                        const char *limit)
 {
-    static const char refusal[] = "-ERR max number of clients reached\r\n";
-
     (void)!recv(fd, all->input, sizeof all->input, MSG_DONTWAIT);
-    if (!is_tls)
-        (void)!send(fd, refusal, sizeof refusal - 1,
-                    MSG_NOSIGNAL | MSG_DONTWAIT);
+    refusal_send(fd, is_tls);
     shutdown(fd, SHUT_WR);
     close(fd);
-    connections_tell_refused(all->daemon);
+    connections_tell_refused(all->daemon, limit);
 }
 
 bool connections_init(struct connections *all, struct daemon *daemon,
@@ -173,8 +183,11 @@ void connections_resolve(struct connections *all)
     for (session = TAILQ_FIRST(&daemon->sessions); session != NULL;
          session = next) {
         next = TAILQ_NEXT(session, entry);
-        session->waitlist = NULL; /* its key was allowed by the table before */
-        if (!identity_resolve(&daemon->access, session->fd, &session->identity))
+        struct identity identity = session->identity;
+
+        if (identity_resolve(&daemon->access, session->fd, &identity))
+            session_become(session, &identity);
+        else
             connection_free((struct connection *)session);
     }
 }

@@ -36,6 +36,11 @@ int64_t daemon_wall_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+struct quota_time daemon_quota_time(void)
+{
+    return (struct quota_time){daemon_now_ms(), daemon_wall_ms()};
+}
+
 bool daemon_is_done(const struct daemon *daemon)
 {
     return daemon->is_stopping && daemon->session_count == 0 &&

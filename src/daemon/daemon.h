@@ -58,6 +58,9 @@ int64_t daemon_now_us(void);
 /* ms since 1970, which may go back: to be shown only. */
 int64_t daemon_wall_ms(void);
 
+/* Both, for limits. */
+struct quota_time daemon_quota_time(void);
+
 /* Whether it stops, and nobody waits for an answer. */
 bool daemon_is_done(const struct daemon *daemon);
 

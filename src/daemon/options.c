@@ -263,6 +263,8 @@ static bool number_set(struct options *options, const char *setting,
         {"stop_delay", &options->stop_delay_ms, 1},
         {"stop_timeout", &options->stop_timeout_ms, 1},
         {"max_connections", &options->limits.max_connections, 1},
+        {"max_connections_per_address",
+         &options->limits.max_connections_per_address, 1},
         {"max_client_memory", &options->limits.max_client_memory, MIB},
         {"client_timeout", &options->limits.client_timeout_ms, 1},
         {"idle_timeout", &options->limits.idle_timeout_ms, 1},
@@ -311,7 +313,7 @@ static void setting_take(void *context, const char *setting, const char *value)
         options->has_open_metrics = strcmp(value, "true") == 0;
     else if (strcmp(setting, "audit_file") == 0)
         is_well = text_set(&options->audit_file, value);
-    else if (strncmp(setting, "users.", strlen("users.")) == 0)
+    else if (strchr(setting, '.') != NULL) /* of users, of key_limits */
         is_well = users_take(options->users, setting, value);
     else if (!number_set(options, setting, value))
         is_well = alarm_settings_take(&options->alarm, setting, value) &&

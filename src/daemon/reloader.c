@@ -154,8 +154,6 @@ static void users_apply(struct reload_attempt *attempt)
     struct reloader *reloader = attempt->reloader;
     const size_t count = users_count(attempt->users);
 
-    if (count == 0)
-        return;
     attempt->users = atomic_exchange(&reloader->users, attempt->users);
     reloader->user_count = count;
     daemon_wake(reloader->daemon);

@@ -30,7 +30,7 @@ struct server_options {
      * then waits for clients; ms. */
     int64_t stop_delay_ms, stop_timeout_ms;
     struct limits_options limits;
-    const struct users *users; /* NULL: none */
+    struct users *users; /* NULL: none */
     bool is_open_to_all, has_open_metrics;
     const char *audit_file; /* NULL: none */
     char **argv;            /* of a restart; NULL: there is none */

@@ -60,6 +60,83 @@ void session_audit(struct session *session, audit_function *audit,
           (struct audit_time){daemon_now_ms(), daemon_wall_ms()});
 }
 
+/* --- who it is --- */
+
+static struct quota *quota_of(const struct identity *identity)
+{
+    return identity->user != NULL ? user_quota(identity->user) : NULL;
+}
+
+bool session_has_place(const struct session *session,
+                       const struct identity *identity)
+{
+    const struct quota *quota = quota_of(identity);
+
+    return quota == NULL || quota == session->quota || !quota_is_full(quota);
+}
+
+void session_leave(struct session *session)
+{
+    if (session->quota != NULL)
+        session->quota->connections--;
+    session->quota = NULL;
+}
+
+void session_become(struct session *session, const struct identity *identity)
+{
+    session->identity = *identity;
+    session->waitlist = NULL; /* its key was allowed to who it was */
+    session_leave(session);
+    session->quota = quota_of(identity);
+    if (session->quota != NULL)
+        session->quota->connections++;
+}
+
+bool session_enter(struct session *session)
+{
+    struct identity identity;
+
+    identity_of_socket(&session->daemon->access, session->fd, &identity);
+    if (!session_has_place(session, &identity))
+        return false;
+    session_become(session, &identity);
+    return true;
+}
+
+bool session_charge(struct session *session, const struct waitlist *waitlist,
+                    size_t count, struct charge *charge)
+{
+    struct charge_refusal refusal = {.wait_ms = 0};
+
+    *charge = (struct charge){session->quota, waitlist->limit.quota, 0};
+    if ((charge->user == NULL && charge->key == NULL) || count == 0 ||
+        charge_take(charge, &session->daemon->access.quotas, (int64_t)count,
+                    daemon_quota_time(), &refusal))
+        return true;
+    session->retry_ms = refusal.wait_ms;
+    reply_error(&session->out, refusal.code, "%s", refusal.text);
+    return false;
+}
+
+size_t session_charge_some(struct session *session, struct charge *charge,
+                           size_t most)
+{
+    struct charge_refusal refusal;
+    struct quota_time now;
+    int64_t count = (int64_t)most;
+
+    if ((charge->user == NULL && charge->key == NULL) || most == 0)
+        return most;
+    now = daemon_quota_time();
+    count = charge_most(charge, count, now);
+    if (count == 0 || !charge_take(charge, &session->daemon->access.quotas,
+                                   count, now, &refusal))
+        return 0;
+    return (size_t)count;
+}
+
+/* --- what it may --- */
+
 /* A key that was allowed is that of the waitlist: an identity that changes
  * forgets it. */
 static bool session_may_use(const struct session *session,
@@ -127,6 +204,11 @@ struct waitlist *session_waitlist(struct session *session,
     if (waitlists_find(&session->daemon->waitlists, key, &waitlist, &err) !=
         SEQB_OK) {
         reply_failure(&session->out, &err);
+        return NULL;
+    }
+    if (!key_quota_update(&waitlist->limit, &session->daemon->access.quotas,
+                          session->daemon->access.users, waitlist->key)) {
+        reply_error(&session->out, "NOMEMORY", "out of memory");
         return NULL;
     }
     session->waitlist = waitlist;

@@ -60,6 +60,8 @@ struct session {
     struct blocking_call
         *blocking_call;        /* the daemon's, if it is for this session */
     struct identity identity;  /* who it is */
+    struct quota *quota;       /* of its user; NULL: none */
+    int64_t retry_ms;          /* of the last LIMIT: when to try again */
     struct login_waiter login; /* of AUTH or HELLO, if is_logging_in */
     bool is_logging_in;
     int64_t wait_until_ms; /* 0: the current command has not waited yet */
@@ -99,13 +101,36 @@ bool session_may_hold(struct session *session, size_t bytes, bool of_operator);
 void session_audit(struct session *session, audit_function *audit,
                    const struct audit_entry *entry);
 
+/* Whether it may be that one: false if the user has as many connections as it
+ * may. */
+bool session_has_place(const struct session *session,
+                       const struct identity *identity);
+
+/* From now on it is that one, and counted as a connection of its user. */
+void session_become(struct session *session, const struct identity *identity);
+
+/* The same with who is at its socket, before a login; false: it is not. */
+bool session_enter(struct session *session);
+
+/* It ends: its user has a connection less. */
+void session_leave(struct session *session);
+
+/* Takes `count` numbers out of what its user, and whoever asks for the key, may
+ * have. False after answering why not. To be followed by charge_end. */
+bool session_charge(struct session *session, const struct waitlist *waitlist,
+                    size_t count, struct charge *charge);
+
+/* The same for up to `most` more, as many as are left of them now. */
+size_t session_charge_some(struct session *session, struct charge *charge,
+                           size_t most);
+
 /* Whether it may execute the command: by its rights, and by the key if it is
  * limited to some. Answers why not. */
 bool session_may(struct session *session, const struct command *command,
                  const struct resp_request *request);
 
-/* The waitlist of a key; answers the error and returns NULL if there is none.
- */
+/* The waitlist of a key, by the limits that hold now; answers the error and
+ * returns NULL if there is none. */
 struct waitlist *session_waitlist(struct session *session,
                                   struct resp_slice key);
 

@@ -13,6 +13,7 @@
 
 #include <seqbroker/seqbroker.h>
 
+#include "daemon/access/access.h"
 #include "daemon/wire/wire.h"
 
 struct waitlist;
@@ -32,6 +33,7 @@ struct waitlist {
     char key[SEQB_KEY_MAX + 1];
     size_t key_length;
     struct seqb_sequence *sequence; /* the broker's */
+    struct key_quota limit;
     struct waiter_line line;
     TAILQ_ENTRY(waitlist)
     waiting;              /* in waitlists.waiting if the line has someone */

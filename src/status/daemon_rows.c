@@ -76,6 +76,39 @@ const struct status_field client_fields[] = {
     {.name = NULL},
 };
 
+/* --- who has taken how much --- */
+
+#define LIMIT(kind_of, member)                                                 \
+    .name = #member, .kind = (kind_of), MEMBER(status_limit, member)
+
+const struct status_field limit_fields[] = {
+    {LIMIT(STATUS_STRING, kind), .title = "KIND", .help = "`user` or `key`"},
+    {LIMIT(STATUS_STRING, name), .title = "NAME", .help = "which one"},
+    {LIMIT(STATUS_INTEGER, taken), .metric = "seqbroker_user_taken_total",
+     .title = "TAKEN", .show = SHOW_INTEGER, .help = "numbers since the start"},
+    {LIMIT(STATUS_INTEGER, today), .metric = "seqbroker_user_today",
+     .title = "TODAY", .show = SHOW_INTEGER,
+     .help = "those since 0:00 UTC, or the start"},
+    {LIMIT(STATUS_INTEGER, daily_limit), .metric = "seqbroker_user_daily_limit",
+     .title = "DAILY", .show = SHOW_INTEGER,
+     .help = "that a day may have; 0: no limit"},
+    {LIMIT(STATUS_INTEGER, rate), .title = "RATE", .show = SHOW_INTEGER,
+     .help = "numbers a second; 0: no limit"},
+    {LIMIT(STATUS_INTEGER, burst), .title = "BURST", .is_wide = true,
+     .show = SHOW_INTEGER, .help = "numbers at once, if there is a rate"},
+    {LIMIT(STATUS_INTEGER, max_count), .title = "COUNT", .is_wide = true,
+     .show = SHOW_INTEGER, .help = "numbers of a request; 0: no limit"},
+    {LIMIT(STATUS_INTEGER, connections), .metric = "seqbroker_user_connections",
+     .title = "CONNS", .show = SHOW_INTEGER,
+     .help = "connections of the user by the Redis protocol"},
+    {LIMIT(STATUS_INTEGER, max_connections), .title = "MAX", .is_wide = true,
+     .show = SHOW_INTEGER, .help = "that it may have; 0: no limit"},
+    {LIMIT(STATUS_INTEGER, refused), .metric = "seqbroker_user_refused_total",
+     .title = "REFUSED", .show = SHOW_INTEGER,
+     .help = "requests that were refused since the start, being over a limit"},
+    {.name = NULL},
+};
+
 /* --- what it counted --- */
 
 #define STATS(kind_of, member)                                                 \
@@ -125,6 +158,10 @@ const struct status_field stats_fields[] = {
     {STATS(STATUS_INTEGER, logins_refused),
      .metric = "seqbroker_logins_refused_total",
      .help = "logins that were refused since the start"},
+    {STATS(STATUS_INTEGER, takes_refused),
+     .metric = "seqbroker_takes_refused_total",
+     .help = "requests for numbers that were refused since the start, the user "
+             "or the key being over a limit"},
     {STATS(STATUS_INTEGER, tls_handshakes),
      .metric = "seqbroker_tls_handshakes_total",
      .help = "handshakes of TLS since the start"},

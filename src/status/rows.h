@@ -15,3 +15,4 @@ extern const struct status_field stats_fields[];
 extern const struct status_field config_fields[];
 extern const struct status_field setting_fields[];
 extern const struct status_field errors_fields[];
+extern const struct status_field limit_fields[];

@@ -353,6 +353,7 @@ const struct status_table status_tables[STATUS_TABLES] = {
     [STATUS_OF_CONFIG] = {"config", config_fields},
     [STATUS_OF_SETTINGS] = {"settings", setting_fields},
     [STATUS_OF_ERRORS] = {"errors", errors_fields},
+    [STATUS_OF_LIMITS] = {"limits", limit_fields},
 };
 
 /* --- reading a field --- */

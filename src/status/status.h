@@ -116,6 +116,22 @@ struct status_client {
     int64_t resp;
 };
 
+/* What a user, or whoever asks for a key, has taken and may, of SEQ.SHOW
+ * LIMITS. */
+struct status_limit {
+    const char *kind;
+    const char *name;
+    int64_t taken;
+    int64_t today;
+    int64_t daily_limit;
+    int64_t rate;
+    int64_t burst;
+    int64_t max_count;
+    int64_t connections;
+    int64_t max_connections;
+    int64_t refused;
+};
+
 /* What the daemon counted, of SEQ.SHOW STATS. */
 struct status_stats {
     int64_t uptime_ms;
@@ -135,6 +151,7 @@ struct status_stats {
     int64_t max_client_memory;
     int64_t answers_refused;
     int64_t logins_refused;
+    int64_t takes_refused;
     int64_t tls_handshakes;
     int64_t tls_failed;
 };
@@ -167,6 +184,7 @@ enum status_of {
     STATUS_OF_CONFIG,     /* struct status_config */
     STATUS_OF_SETTINGS,   /* struct seqb_setting_value */
     STATUS_OF_ERRORS,     /* struct status_errors */
+    STATUS_OF_LIMITS,     /* struct status_limit */
     STATUS_TABLES
 };
 

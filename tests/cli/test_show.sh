@@ -99,7 +99,7 @@ ok "it is JSON" is_json "$work/out"
 
 seqctl show stats
 like "show stats counts" "$code $out" \
-    "0 uptime: *pid: $daemon_pid"$'\n'"memory: [1-9]*connections: [2-9]*"$'\n'"connections_received: *command_errors: 0"$'\n'"http_responses: 0"$'\n'"log_lines: [1-9]*"$'\n'"http_connections: 0"$'\n'"max_connections: [1-9]*answers_refused: 0"$'\n'"logins_refused: 0"$'\n'"tls_handshakes: 0"$'\n'"tls_failed: 0"
+    "0 uptime: *pid: $daemon_pid"$'\n'"memory: [1-9]*connections: [2-9]*"$'\n'"connections_received: *command_errors: 0"$'\n'"http_responses: 0"$'\n'"log_lines: [1-9]*"$'\n'"http_connections: 0"$'\n'"max_connections: [1-9]*answers_refused: 0"$'\n'"logins_refused: 0"$'\n'"takes_refused: 0"$'\n'"tls_handshakes: 0"$'\n'"tls_failed: 0"
 before=$(sed -n 's/^commands: //p' "$work/out")
 say "$dialled" 'PING\r\nNOSUCH\r\n'
 like "two commands more" "$(hear "$dialled")$(hear "$dialled")" "+PONG-ERR *"

@@ -233,6 +233,7 @@ TEST(an_identity_is_resolved_by_the_table_that_holds_now)
     struct identity a = {.rights = RIGHTS_NONE};
     struct identity b = {.rights = RIGHTS_NONE};
 
+    quotas_init(&access.quotas);
     identity_of_user(users_find(old, "a", 1), &a);
     identity_of_user(users_find(old, "b", 1), &b);
     access_swap(&access, new);
@@ -242,6 +243,7 @@ TEST(an_identity_is_resolved_by_the_table_that_holds_now)
     assert_int_equal(a.rights, RIGHTS_READ);
     assert_true(a.is_login);
     users_free(new);
+    quotas_fini(&access.quotas);
 }
 
 /* --- credentials --- */

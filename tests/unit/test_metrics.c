@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The text of the metrics, over a snapshot made by hand. */
-#include "daemon/http/metrics.h"
+#include "daemon/http/metrics/metrics.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -84,6 +84,20 @@ static void add_user(struct values *values, const struct build *build,
     add_hash(values, build, user);
 }
 
+static void add_key_limit(struct values *values,
+                          const struct draft_key_limit *limit)
+{
+    size_t count;
+    const struct schema_row *rows = schema_rows(&count);
+
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].section == SCHEMA_KEY_LIMITS)
+            add_row(values,
+                    arena_format(values->arena, "key_limits.%s", rows[i].name),
+                    limit, &rows[i]);
+    }
+}
+
 static void add_all(struct values *values, const struct build *build)
 {
     const struct draft *draft = build->draft;
@@ -97,6 +111,8 @@ static void add_all(struct values *values, const struct build *build)
     }
     for (size_t i = 0; i < draft->user_count; i++)
         add_user(values, build, &draft->users[i]);
+    for (size_t i = 0; i < draft->key_limit_count; i++)
+        add_key_limit(values, &draft->key_limits[i]);
 }
 
 const struct config_daemon *build_daemon(const struct build *build)

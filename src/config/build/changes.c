@@ -208,6 +208,7 @@ static enum seqb_reload_need added_need(const struct comparison *comparison,
     case SCHEMA_SNOWFLAKE:
         return SEQB_RELOAD_REFUSED;
     case SCHEMA_USERS:
+    case SCHEMA_KEY_LIMITS:
         return SEQB_RELOAD_NOTHING;
     default:
         return SEQB_RELOAD_RESTART;
@@ -220,6 +221,7 @@ static enum seqb_reload_need removed_need(const struct setting_item *item)
     case SCHEMA_SEQUENCES:
     case SCHEMA_AUTOMATIC:
     case SCHEMA_USERS:
+    case SCHEMA_KEY_LIMITS:
         return SEQB_RELOAD_NOTHING;
     case SCHEMA_IDS:
     case SCHEMA_SNOWFLAKE:

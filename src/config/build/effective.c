@@ -283,6 +283,9 @@ struct config_settings *build_settings(const struct build *build)
     for (size_t i = 0; i < draft->user_count; i++)
         group_add(build, settings, SCHEMA_USERS, draft->users[i].name.text,
                   &draft->users[i]);
+    for (size_t i = 0; i < draft->key_limit_count; i++)
+        group_add(build, settings, SCHEMA_KEY_LIMITS,
+                  draft->key_limits[i].name.text, &draft->key_limits[i]);
     return settings;
 }
 

@@ -62,10 +62,41 @@ static void check_user(const struct draft_user *user,
                         name);
 }
 
+/* A request for more than `burst` is never answered. */
+static void check_burst(const struct draft_number *burst,
+                        const struct draft_number *rate,
+                        struct diagnostics *diagnostics)
+{
+    if (burst->number > 0 && rate->number == 0)
+        diagnostics_add(diagnostics, burst->line,
+                        "'burst' is nothing without a 'rate': set one");
+}
+
+static void check_key_limit(const struct draft *draft, size_t i,
+                            struct diagnostics *diagnostics)
+{
+    const struct draft_key_limit *limit = &draft->key_limits[i];
+
+    check_burst(&limit->burst, &limit->rate, diagnostics);
+    for (size_t j = 0; j < i && limit->name.text != NULL; j++) {
+        const char *other = draft->key_limits[j].name.text;
+
+        if (other == NULL || strcmp(other, limit->name.text) != 0)
+            continue;
+        diagnostics_add(diagnostics, limit->name.line,
+                        "there is another key limit named '%s'",
+                        limit->name.text);
+        return;
+    }
+}
+
 void check_users(const struct draft *draft, struct diagnostics *diagnostics)
 {
     for (size_t i = 0; i < draft->user_count; i++) {
         check_name(draft, i, diagnostics);
         check_user(&draft->users[i], diagnostics);
+        check_burst(&draft->users[i].burst, &draft->users[i].rate, diagnostics);
     }
+    for (size_t i = 0; i < draft->key_limit_count; i++)
+        check_key_limit(draft, i, diagnostics);
 }

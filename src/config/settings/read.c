@@ -309,6 +309,8 @@ static void read_root(struct value_reader *reader, const config_setting_t *root,
     draft->sequences =
         read_section(reader, SCHEMA_SEQUENCES, root, &draft->sequence_count);
     draft->users = read_section(reader, SCHEMA_USERS, root, &draft->user_count);
+    draft->key_limits =
+        read_section(reader, SCHEMA_KEY_LIMITS, root, &draft->key_limit_count);
     draft->automatic = read_section(reader, SCHEMA_AUTOMATIC, root, &count);
     if (count == 0)
         draft->automatic = NULL;

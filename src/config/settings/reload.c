@@ -17,6 +17,7 @@ static const enum seqb_reload_need usual[SCHEMA_SECTIONS] = {
     [SCHEMA_SNOWFLAKE] = SEQB_RELOAD_REFUSED,
     [SCHEMA_DAEMON] = SEQB_RELOAD_RESTART,
     [SCHEMA_USERS] = SEQB_RELOAD_NOTHING,
+    [SCHEMA_KEY_LIMITS] = SEQB_RELOAD_NOTHING,
 };
 
 /* "a, b" of each need. */

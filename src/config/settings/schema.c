@@ -283,24 +283,26 @@
     DAEMON_ROWS(ROW)
 
 /* The sections' names and structs. */
-#define GROUP_BROKER     "broker"
-#define GROUP_BACKENDS   "backends"
-#define GROUP_POOLS      "pools"
-#define GROUP_SEQUENCES  "sequences"
-#define GROUP_AUTOMATIC  "auto_sequences"
-#define GROUP_IDS        "ids"
-#define GROUP_SNOWFLAKE  "snowflake"
-#define GROUP_DAEMON     "daemon"
-#define GROUP_USERS      "users"
-#define STRUCT_BROKER    struct draft_broker
-#define STRUCT_BACKENDS  struct draft_backend
-#define STRUCT_POOLS     struct draft_pool
-#define STRUCT_SEQUENCES struct draft_sequence
-#define STRUCT_AUTOMATIC struct draft_sequence
-#define STRUCT_IDS       struct draft_ids
-#define STRUCT_SNOWFLAKE struct draft_snowflake
-#define STRUCT_DAEMON    struct draft_daemon
-#define STRUCT_USERS     struct draft_user
+#define GROUP_BROKER      "broker"
+#define GROUP_BACKENDS    "backends"
+#define GROUP_POOLS       "pools"
+#define GROUP_SEQUENCES   "sequences"
+#define GROUP_AUTOMATIC   "auto_sequences"
+#define GROUP_IDS         "ids"
+#define GROUP_SNOWFLAKE   "snowflake"
+#define GROUP_DAEMON      "daemon"
+#define GROUP_USERS       "users"
+#define GROUP_KEY_LIMITS  "key_limits"
+#define STRUCT_BROKER     struct draft_broker
+#define STRUCT_BACKENDS   struct draft_backend
+#define STRUCT_POOLS      struct draft_pool
+#define STRUCT_SEQUENCES  struct draft_sequence
+#define STRUCT_AUTOMATIC  struct draft_sequence
+#define STRUCT_IDS        struct draft_ids
+#define STRUCT_SNOWFLAKE  struct draft_snowflake
+#define STRUCT_DAEMON     struct draft_daemon
+#define STRUCT_USERS      struct draft_user
+#define STRUCT_KEY_LIMITS struct draft_key_limit
 
 #define WORDS_TEXT      "text"
 #define WORDS_LABEL     "text or integer"
@@ -352,6 +354,8 @@ static const struct schema_group groups[SCHEMA_SECTIONS] = {
     [SCHEMA_DAEMON] = {GROUP_DAEMON, GROUP_DAEMON, false, false,
                        sizeof(STRUCT_DAEMON)},
     [SCHEMA_USERS] = {GROUP_USERS, "user", true, false, sizeof(STRUCT_USERS)},
+    [SCHEMA_KEY_LIMITS] = {GROUP_KEY_LIMITS, "key limit", true, false,
+                           sizeof(STRUCT_KEY_LIMITS)},
 };
 
 const struct schema_row *schema_rows(size_t *count)

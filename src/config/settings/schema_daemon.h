@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rows of the table of settings that are seqbrokerd's: its section and its
- * users. For schema.c alone, whose macros they are written in. */
+ * users and their limits. For schema.c alone, whose macros they are written in.
+ */
 #pragma once
 
 #define DAEMON_ROWS(ROW)                                                       \
@@ -57,6 +58,10 @@
         "Clients that may be connected at a time, those of HTTP included. "    \
         "Further ones are refused; unix sockets have 16 more. Fewer if the "   \
         "system's limit of open files leaves no more.")                        \
+    ROW(DAEMON, max_connections_per_address, INTEGER, "0", "1000000", "0",     \
+        ALL_ENGINES,                                                           \
+        "Clients of one address (of IPv6: of a /64) that may be connected at " \
+        "a time, those of HTTP included; 0: no limit.")                        \
     ROW(DAEMON, max_client_memory, INTEGER, "1", "65536", "32", ALL_ENGINES,   \
         "MiB that clients may make the daemon hold: answers that they do not " \
         "read, requests that they do not finish. Past that long answers are "  \
@@ -114,4 +119,38 @@
         "Processes of these users of the system, names or numbers, are this "  \
         "user on the unix socket.")                                            \
     ROW(USERS, gids, LABELS, NO_RANGE, NO_DEFAULT, ALL_ENGINES,                \
-        "The same for processes of these groups.")
+        "The same for processes of these groups.")                             \
+    ROW(USERS, max_connections, INTEGER, "0", "1000000", "0", ALL_ENGINES,     \
+        "Connections by the Redis protocol that it may have at a time; 0: no " \
+        "limit.")                                                              \
+    ROW(USERS, max_count, INTEGER, "0", "1000000000", "0", ALL_ENGINES,        \
+        "The most numbers that one request may ask for; 0: no limit.")         \
+    ROW(USERS, rate, INTEGER, "0", "1000000000", "0", ALL_ENGINES,             \
+        "Numbers that it may take a second; 0: no limit. More are refused "    \
+        "with LIMIT: see secure.md.")                                          \
+    ROW(USERS, burst, INTEGER, "0", "1000000000", "0", ALL_ENGINES,            \
+        "Numbers that it may take at once, if it has a rate; 0: as many as "   \
+        "rate.")                                                               \
+    ROW(USERS, daily_limit, INTEGER, "0", "1000000000000000", "0",             \
+        ALL_ENGINES,                                                           \
+        "Numbers that it may take a day, which begins at 0:00 UTC; 0: no "     \
+        "limit. A daemon that is started begins its day anew.")                \
+    ROW(KEY_LIMITS, name, NAME, ONE_OF(LETTERS_NAME), SCHEMA_REQUIRED,         \
+        ALL_ENGINES,                                                           \
+        "Its name, as seqctl reload and seqctl show config write it.")         \
+    ROW(KEY_LIMITS, keys, PATTERNS, ONE_OF(LETTERS_PATTERN), SCHEMA_REQUIRED,  \
+        ALL_ENGINES,                                                           \
+        "The keys that it is of, as [ \"order*\" ]; * is any text, ? one "     \
+        "letter. Each has the limits below by itself, whoever asks. Of "       \
+        "several groups the first one that a key matches counts.")             \
+    ROW(KEY_LIMITS, max_count, INTEGER, "0", "1000000000", "0", ALL_ENGINES,   \
+        "The most numbers of a key that one request may ask for; 0: no "       \
+        "limit.")                                                              \
+    ROW(KEY_LIMITS, rate, INTEGER, "0", "1000000000", "0", ALL_ENGINES,        \
+        "Numbers of a key a second; 0: no limit.")                             \
+    ROW(KEY_LIMITS, burst, INTEGER, "0", "1000000000", "0", ALL_ENGINES,       \
+        "Numbers of a key at once, if there is a rate; 0: as many as rate.")   \
+    ROW(KEY_LIMITS, daily_limit, INTEGER, "0", "1000000000000000", "0",        \
+        ALL_ENGINES,                                                           \
+        "Numbers of a key a day, which begins at 0:00 UTC; 0: no limit. A "    \
+        "daemon that is started begins its day anew.")

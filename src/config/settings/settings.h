@@ -168,6 +168,7 @@ struct draft_daemon {
     struct draft_number stop_delay;
     struct draft_number stop_timeout;
     struct draft_number max_connections;
+    struct draft_number max_connections_per_address;
     struct draft_number max_client_memory;
     struct draft_number client_timeout;
     struct draft_number idle_timeout;
@@ -193,6 +194,22 @@ struct draft_user {
     struct draft_text token_hash;
     struct draft_names uids;
     struct draft_names gids;
+    struct draft_number max_connections;
+    struct draft_number max_count;
+    struct draft_number rate;
+    struct draft_number burst;
+    struct draft_number daily_limit;
+};
+
+/* How many numbers of which keys: seqbrokerd's, too. */
+struct draft_key_limit {
+    int line;
+    struct draft_text name;
+    struct draft_names keys;
+    struct draft_number max_count;
+    struct draft_number rate;
+    struct draft_number burst;
+    struct draft_number daily_limit;
 };
 
 struct draft {
@@ -207,6 +224,8 @@ struct draft {
     struct draft_sequence *automatic; /* NULL: none */
     struct draft_user *users;
     size_t user_count;
+    struct draft_key_limit *key_limits;
+    size_t key_limit_count;
     /* The service's own, ended by NULL; NULL: none. Not read from the text. */
     const struct seqb_backend_ops *const *engines;
     int64_t now_ms; /* of the check, ms since 1970. Not read from the text */
@@ -222,6 +241,7 @@ enum schema_section {
     SCHEMA_SNOWFLAKE,
     SCHEMA_DAEMON,
     SCHEMA_USERS,
+    SCHEMA_KEY_LIMITS,
     SCHEMA_SECTIONS /* their number */
 };
 

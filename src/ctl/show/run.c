@@ -25,7 +25,7 @@ struct subject {
 static const struct subject subjects[] = {
     {"config", STATUS_OF_CONFIG, false}, {"clients", STATUS_OF_CLIENTS, true},
     {"events", STATUS_OF_EVENTS, true},  {"errors", STATUS_OF_ERRORS, true},
-    {"stats", STATUS_OF_STATS, false},
+    {"limits", STATUS_OF_LIMITS, true},  {"stats", STATUS_OF_STATS, false},
 };
 
 struct show {
@@ -223,8 +223,9 @@ static const struct subject *subject_find(const char *name)
         if (strcmp(subjects[i].name, name) == 0)
             return &subjects[i];
     }
-    ctl_complain("show config, clients, events, errors or stats, not \"%s\"",
-                 name);
+    ctl_complain(
+        "show config, clients, events, errors, limits or stats, not \"%s\"",
+        name);
     return NULL;
 }
 

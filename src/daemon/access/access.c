@@ -2,10 +2,11 @@
 /* What the daemon's clients share; see access.h. */
 #include "daemon/access/access.h"
 
-bool access_init(struct access *access, const struct users *users, int wake_fd)
+bool access_init(struct access *access, struct users *users, int wake_fd)
 {
+    quotas_init(&access->quotas);
     access->nobody = users_new();
-    access->users = users != NULL ? users : access->nobody;
+    access_swap(access, users);
     access->logins = logins_open(wake_fd);
     return access->nobody != NULL && access->logins != NULL;
 }
@@ -16,11 +17,15 @@ void access_fini(struct access *access)
     access->logins = NULL;
     users_free(access->nobody);
     access->nobody = NULL;
+    quotas_fini(&access->quotas);
 }
 
-void access_swap(struct access *access, const struct users *users)
+void access_swap(struct access *access, struct users *users)
 {
     access->users = users != NULL ? users : access->nobody;
+    if (users != NULL)
+        users_hand_over(users, &access->quotas.list);
+    access->quotas.version++;
 }
 
 bool access_has_guard(const struct access *access)

@@ -17,6 +17,7 @@
 #include "daemon/access/audit.h"
 #include "daemon/access/authorization.h"
 #include "daemon/access/login.h"
+#include "daemon/access/quotas.h"
 #include "daemon/access/users.h"
 #include "daemon/listeners/listeners.h"
 
@@ -36,6 +37,7 @@ struct identity {
 struct access {
     const struct users *users; /* never NULL; the caller's, or: */
     struct users *nobody;      /* an empty table */
+    struct quotas quotas;      /* of users, and of keys that were asked for */
     bool is_open_to_all;
     bool has_open_metrics;
     struct logins *logins;
@@ -43,9 +45,10 @@ struct access {
 };
 
 /* `users` may be NULL: there are none. It stays the caller's, and must live
- * until access_fini, or access_swap. `wake_fd` is written to when
+ * until access_fini, or access_swap; its quotas live on until access_fini.
+ * `wake_fd` is written to when
  * logins_poll is to be called. False if memory is short. */
-bool access_init(struct access *access, const struct users *users, int wake_fd);
+bool access_init(struct access *access, struct users *users, int wake_fd);
 
 /* Takes a zeroed one. Logins under way are cancelled before. */
 void access_fini(struct access *access);
@@ -57,7 +60,7 @@ bool access_has_guard(const struct access *access);
 /* From now on another table holds. Logins under way are looked up in it. The
  * caller has connections_resolve look at all sessions before it frees the table
  * that was. */
-void access_swap(struct access *access, const struct users *users);
+void access_swap(struct access *access, struct users *users);
 
 /* --- identity.c --- */
 

@@ -32,3 +32,21 @@ bool bucket_take(struct bucket *bucket, const struct bucket_size *size,
     bucket->spent += count * UNIT;
     return true;
 }
+
+int64_t bucket_left(struct bucket *bucket, const struct bucket_size *size,
+                    int64_t now_ms)
+{
+    int64_t left = 0;
+
+    bucket_refill(bucket, size, now_ms);
+    left = size->at_once - (bucket->spent + UNIT - 1) / UNIT;
+    return left > 0 ? left : 0;
+}
+
+/* What flowed back meanwhile may have been of it. */
+void bucket_give_back(struct bucket *bucket, int64_t count)
+{
+    bucket->spent -= count * UNIT;
+    if (bucket->spent < 0)
+        bucket->spent = 0;
+}

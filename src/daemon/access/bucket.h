@@ -23,3 +23,10 @@ struct bucket_size {
  * does not hold as many; `*wait_ms` (may be NULL): when it will. */
 bool bucket_take(struct bucket *bucket, const struct bucket_size *size,
                  int64_t count, int64_t now_ms, int64_t *wait_ms);
+
+/* How many it holds. */
+int64_t bucket_left(struct bucket *bucket, const struct bucket_size *size,
+                    int64_t now_ms);
+
+/* Puts `count` that were taken back. */
+void bucket_give_back(struct bucket *bucket, int64_t count);

@@ -11,14 +11,9 @@
 #include <string.h>
 
 #include "credential/credential.h"
+#include "daemon/access/words.h"
 
 #define ANONYMOUS "default"
-
-/* Texts of one setting, in their order. */
-struct words {
-    char **at;
-    size_t count;
-};
 
 struct user {
     char *name;
@@ -27,6 +22,9 @@ struct user {
     char *token_hash;    /* NULL: none */
     struct words keys;   /* none: all */
     struct words uid_names, gid_names;
+    struct quota *quota;
+    bool has_own_quota; /* until users_hand_over */
+    struct quota_limits limits;
     /* Of users_check. */
     unsigned rights;
     unsigned char token[CREDENTIAL_DIGEST_SIZE];
@@ -36,6 +34,7 @@ struct user {
 struct users {
     struct user *at;
     size_t count;
+    struct key_limits key_limits;
 };
 
 /* --- making --- */
@@ -43,17 +42,6 @@ struct users {
 struct users *users_new(void)
 {
     return calloc(1, sizeof(struct users));
-}
-
-static bool words_add(struct words *words, const char *value)
-{
-    char **at = realloc(words->at, (words->count + 1) * sizeof *at);
-
-    if (at == NULL)
-        return false;
-    words->at = at;
-    at[words->count] = strdup(value);
-    return at[words->count] != NULL && ++words->count > 0;
 }
 
 static bool text_set(char **text, const char *value)
@@ -70,38 +58,45 @@ static bool user_begin(struct users *users, const char *name)
     if (at == NULL)
         return false;
     users->at = at;
-    at[users->count] = (struct user){.name = strdup(name)};
-    return at[users->count].name != NULL && ++users->count > 0;
+    at[users->count] = (struct user){.name = strdup(name),
+                                     .quota = calloc(1, sizeof(struct quota)),
+                                     .has_own_quota = true};
+    users->count++;
+    return at[users->count - 1].name != NULL &&
+           at[users->count - 1].quota != NULL;
+}
+
+/* A setting of the user that began last. */
+static bool user_take(struct user *user, const char *setting, const char *value)
+{
+    if (strcmp(setting, "role") == 0)
+        return text_set(&user->role, value);
+    if (strcmp(setting, "password_hash") == 0)
+        return text_set(&user->password_hash, value);
+    if (strcmp(setting, "token_hash") == 0)
+        return text_set(&user->token_hash, value);
+    if (strcmp(setting, "keys") == 0)
+        return words_add(&user->keys, value);
+    if (strcmp(setting, "uids") == 0)
+        return words_add(&user->uid_names, value);
+    if (strcmp(setting, "gids") == 0)
+        return words_add(&user->gid_names, value);
+    (void)quota_limits_take(&user->limits, setting, value);
+    return true;
 }
 
 bool users_take(struct users *users, const char *setting, const char *value)
 {
-    struct user *user = users->count > 0 ? &users->at[users->count - 1] : NULL;
+    const char *const member = strchr(setting, '.');
 
-    if (strcmp(setting, "users.name") == 0)
-        return user_begin(users, value);
-    if (user == NULL)
+    if (strncmp(setting, "key_limits.", strlen("key_limits.")) == 0)
+        return key_limits_take(&users->key_limits, member + 1, value);
+    if (strncmp(setting, "users.", strlen("users.")) != 0)
         return true;
-    if (strcmp(setting, "users.role") == 0)
-        return text_set(&user->role, value);
-    if (strcmp(setting, "users.password_hash") == 0)
-        return text_set(&user->password_hash, value);
-    if (strcmp(setting, "users.token_hash") == 0)
-        return text_set(&user->token_hash, value);
-    if (strcmp(setting, "users.keys") == 0)
-        return words_add(&user->keys, value);
-    if (strcmp(setting, "users.uids") == 0)
-        return words_add(&user->uid_names, value);
-    if (strcmp(setting, "users.gids") == 0)
-        return words_add(&user->gid_names, value);
-    return true;
-}
-
-static void words_free(struct words *words)
-{
-    for (size_t i = 0; i < words->count; i++)
-        free(words->at[i]);
-    free(words->at);
+    if (strcmp(member, ".name") == 0)
+        return user_begin(users, value);
+    return users->count == 0 ||
+           user_take(&users->at[users->count - 1], member + 1, value);
 }
 
 void users_free(struct users *users)
@@ -120,7 +115,10 @@ void users_free(struct users *users)
         free(user->token_hash);
         free(user->uids);
         free(user->gids);
+        if (user->has_own_quota)
+            free(user->quota);
     }
+    key_limits_free(&users->key_limits);
     free(users->at);
     free(users);
 }
@@ -322,8 +320,55 @@ bool user_is_limited(const struct user *user)
 
 bool user_may_use(const struct user *user, const char *key, size_t length)
 {
-    for (size_t i = 0; i < user->keys.count; i++)
-        if (pattern_matches(user->keys.at[i], key, length))
-            return true;
-    return user->keys.count == 0;
+    return user->keys.count == 0 || words_match(&user->keys, key, length);
+}
+
+/* --- limits --- */
+
+static struct quota *list_find(struct quota_list *list, const char *name)
+{
+    struct quota *quota = NULL;
+
+    TAILQ_FOREACH(quota, list, entry)
+    if (!quota->is_key && strcmp(quota->name, name) == 0)
+        return quota;
+    return NULL;
+}
+
+static void user_hand_over(struct user *user, struct quota_list *list)
+{
+    struct quota *listed = list_find(list, user->name);
+
+    if (listed == NULL) {
+        listed = user->quota;
+        snprintf(listed->name, sizeof listed->name, "%s", user->name);
+        TAILQ_INSERT_TAIL(list, listed, entry);
+    } else {
+        free(user->quota);
+    }
+    listed->limits = user->limits;
+    user->quota = listed;
+    user->has_own_quota = false;
+}
+
+void users_hand_over(struct users *users, struct quota_list *list)
+{
+    struct quota *quota = NULL;
+
+    TAILQ_FOREACH(quota, list, entry)
+    if (!quota->is_key)
+        quota->limits = (struct quota_limits){.rate = 0};
+    for (size_t i = 0; i < users->count; i++)
+        user_hand_over(&users->at[i], list);
+}
+
+struct quota *user_quota(const struct user *user)
+{
+    return user->quota;
+}
+
+const struct key_limit *users_key_limit(const struct users *users,
+                                        const char *key, size_t length)
+{
+    return key_limits_find(&users->key_limits, key, length);
 }

@@ -11,6 +11,9 @@
 
 #include <seqbroker/seqbroker.h>
 
+#include "daemon/access/key_limits.h"
+#include "daemon/access/quota.h"
+
 /* What a command or a route needs: one of them. */
 enum right {
     RIGHT_OPEN = 1, /* nothing: everybody has it */
@@ -39,8 +42,8 @@ struct peer {
 struct users *users_new(void);
 
 /* Takes a setting as seqb_daemon_settings says it: "users.name" begins a user,
- * the others are of that one. False if memory is short. Settings of other
- * sections are ignored. */
+ * the others are of that one; and the same of "key_limits.name". False if
+ * memory is short. Settings of other sections are ignored. */
 bool users_take(struct users *users, const char *setting, const char *value);
 
 /* Once all are taken. SEQB_INVALID if a hash cannot be used, or a user or a
@@ -80,6 +83,18 @@ bool user_has_token(const struct user *user, const char *token, size_t length);
 /* Whether it is limited to some keys, and whether it may use that one. */
 bool user_is_limited(const struct user *user);
 bool user_may_use(const struct user *user, const char *key, size_t length);
+
+/* Puts the quotas of its users into the list, whose owner frees them. A user of
+ * a name that the list has goes on with that quota, by the new limits; one that
+ * is not in the table any more has no limits. */
+void users_hand_over(struct users *users, struct quota_list *list);
+
+/* What it has taken, and may; never NULL. It lives as long as the list. */
+struct quota *user_quota(const struct user *user);
+
+/* The limits of a key, or NULL. */
+const struct key_limit *users_key_limit(const struct users *users,
+                                        const char *key, size_t length);
 
 /* Whether a key is what a pattern stands for: `*` is any text, `?` one byte. */
 bool pattern_matches(const char *pattern, const char *key, size_t length);

@@ -29,12 +29,14 @@ struct batch {
     size_t sent; /* of items: written as replies */
     int64_t
         stamp; /* of a take request that is stamped: all numbers are of it */
+    struct charge charge;
 };
 
 void batch_free(struct batch *batch)
 {
     if (batch == NULL)
         return;
+    charge_end(&batch->charge);
     free(batch->items);
     free(batch);
 }
@@ -100,6 +102,7 @@ static enum command_outcome batch_take(struct session *session,
         session, waitlist, take_request, &items, &stamp);
 
     *taken = items.count;
+    batch->charge.left -= (int64_t)items.count;
     if (items.count == 0)
         return outcome;
     if (take_request->is_stamped && stamp.digits != batch->stamp) {
@@ -173,8 +176,8 @@ static enum command_outcome batch_send(struct session *session,
     return COMMAND_DONE;
 }
 
-/* False after answering that clients hold too much already: before a number is
- * taken. */
+/* False after answering that clients hold too much already, or that its user
+ * may have no more: before a number is taken. */
 static bool batch_begin(struct session *session,
                         const struct waitlist *waitlist,
                         const struct take_request *take_request)
@@ -185,7 +188,8 @@ static bool batch_begin(struct session *session,
         session->out.is_broken = true;
         return false;
     }
-    if (!session_may_hold(session, batch->most * batch->size, false)) {
+    if (!session_may_hold(session, batch->most * batch->size, false) ||
+        !session_charge(session, waitlist, batch->most, &batch->charge)) {
         batch_free(batch);
         return false;
     }

@@ -168,6 +168,9 @@ void reply_fields(struct session *session, enum status_of of,
 /* Of show.c: what the daemon counted. */
 void stats_read(const struct daemon *daemon, struct status_stats *out);
 
+/* Of show.c: what a quota says; the texts are the quota's. */
+void limit_read(const struct quota *quota, struct status_limit *out);
+
 /* Of status.c: all partitions, lessors or sequences, to be freed; NULL if there
  * are none or memory is short. On any thread. */
 void *status_copy(struct seqb_broker *broker, enum status_of of, size_t *count);

@@ -43,12 +43,13 @@ enum command_outcome command_quit(struct session *session,
 enum command_outcome command_reset(struct session *session,
                                    const struct resp_request *request)
 {
+    struct identity identity;
+
     (void)request;
     session->is_resp3 = false;
     session->name[0] = '\0';
-    session->waitlist = NULL;
-    identity_of_socket(&session->daemon->access, session->fd,
-                       &session->identity);
+    identity_of_socket(&session->daemon->access, session->fd, &identity);
+    session_become(session, &identity);
     reply_simple(&session->out, "RESET");
     return COMMAND_DONE;
 }

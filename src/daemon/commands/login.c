@@ -81,10 +81,21 @@ static void login_refuse(struct session *session, struct resp_slice name,
     reply_login_refused(session, outcome);
 }
 
-static void session_become(struct session *session, const struct user *user)
+/* False after answering that its user has enough connections. */
+static bool login_enter(struct session *session, const struct user *user)
 {
-    identity_of_user(user, &session->identity);
-    session->waitlist = NULL; /* its key was allowed to who it was */
+    struct identity identity = session->identity;
+
+    identity_of_user(user, &identity);
+    if (!session_has_place(session, &identity)) {
+        reply_error(&session->out, "LIMIT",
+                    "user '%s' has as many connections as it may: close one, "
+                    "or try again later",
+                    user_name(user));
+        return false;
+    }
+    session_become(session, &identity);
+    return true;
 }
 
 enum command_outcome session_log_in(struct session *session,
@@ -110,7 +121,7 @@ enum command_outcome session_log_in(struct session *session,
     if (outcome == LOGIN_PENDING)
         return COMMAND_WAITS;
     if (outcome == LOGIN_RIGHT)
-        session_become(session, session->login.user);
+        *is_well = login_enter(session, session->login.user);
     else
         login_refuse(session, user, outcome);
     return COMMAND_DONE;

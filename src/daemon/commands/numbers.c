@@ -32,7 +32,8 @@ static size_t repeats_allowed(const struct session *session)
  * by one step of the ring. The rest of them, if it has not enough, are
  * executed like any others. */
 static void number_repeat(struct session *session, struct waitlist *waitlist,
-                          size_t size, const struct take_request *take_request)
+                          size_t size, const struct take_request *take_request,
+                          struct charge *charge)
 {
     const struct resp_slice ahead = session->ahead;
     const size_t most = repeats_allowed(session) * size;
@@ -43,11 +44,13 @@ static void number_repeat(struct session *session, struct waitlist *waitlist,
         .size = sizeof *values,
         .count = resp_repeats(ahead.data - size, size + reach, size)};
 
+    items.count = session_charge_some(session, charge, items.count);
     if (items.count == 0 ||
         buffer_reserve(&session->out, items.count * REPLY_NUMBER_MAX) == NULL)
         return;
     (void)take_request_take(take_request, waitlist, &items, NULL,
                             NULL); /* its count says all */
+    charge->left -= (int64_t)items.count;
     take_request_reply(&session->out, take_request, &items);
     session_answered(session, items.count, size);
 }
@@ -65,22 +68,27 @@ static enum command_outcome single_run(struct session *session,
     struct take_request_items items = {.at = &item,
                                        .size = sizeof item.text,
                                        .count = take_request->take.count};
+    struct charge charge;
     enum command_outcome outcome;
 
-    if (waitlist == NULL)
+    if (waitlist == NULL ||
+        !session_charge(session, waitlist, items.count, &charge))
         return COMMAND_DONE;
     outcome = take_request_take_or_wait(session, waitlist, take_request, &items,
                                         NULL);
-    if (outcome != COMMAND_DONE || items.count == 0)
-        return outcome;
-    if (!take_request->is_text)
-        item.number += (int64_t)items.count - 1;
-    items.count = 1;
-    take_request_reply(&session->out, take_request, &items);
-    if (!take_request->is_text && take_request->take.count == 1 &&
-        session->ahead.length >= request->size)
-        number_repeat(session, waitlist, request->size, take_request);
-    return COMMAND_DONE;
+    charge.left -= (int64_t)items.count;
+    if (outcome == COMMAND_DONE && items.count > 0) {
+        if (!take_request->is_text)
+            item.number += (int64_t)items.count - 1;
+        items.count = 1;
+        take_request_reply(&session->out, take_request, &items);
+        if (!take_request->is_text && take_request->take.count == 1 &&
+            session->ahead.length >= request->size)
+            number_repeat(session, waitlist, request->size, take_request,
+                          &charge);
+    }
+    charge_end(&charge);
+    return outcome;
 }
 
 enum command_outcome command_incr(struct session *session,

@@ -19,6 +19,9 @@
 /* Settings in one answer. */
 #define SETTINGS_LISTED_MAX 10000
 
+/* Users and keys in one answer. */
+#define LIMITS_LISTED_MAX 1000
+
 #define SHOW_LONG  524288
 #define SHOW_SHORT 4096
 
@@ -134,7 +137,7 @@ static void show_errors(struct session *session,
     free(partitions);
 }
 
-/* --- clients, counts --- */
+/* --- clients --- */
 
 static void show_clients(struct session *session,
                          const struct resp_request *request)
@@ -155,6 +158,51 @@ static void show_clients(struct session *session,
         reply_fields(session, STATUS_OF_CLIENTS, &client, 0);
     }
 }
+
+/* --- limits --- */
+
+void limit_read(const struct quota *quota, struct status_limit *out)
+{
+    const struct quota_limits *limits = &quota->limits;
+
+    *out = (struct status_limit){
+        .kind = quota->is_key ? "key" : "user",
+        .name = quota->name,
+        .taken = quota->taken,
+        .today = quota->today,
+        .daily_limit = limits->daily_limit,
+        .rate = limits->rate,
+        .burst = quota_burst(limits),
+        .max_count = limits->max_count,
+        .connections = quota->connections,
+        .max_connections = limits->max_connections,
+        .refused = quota->refused,
+    };
+}
+
+/* Users, and keys that were asked for: those first that were refused last. */
+static void show_limits(struct session *session,
+                        const struct resp_request *request)
+{
+    const struct quota_list *list = &session->daemon->access.quotas.list;
+    const struct quota *quota = NULL;
+    size_t count = 0;
+
+    (void)request;
+    TAILQ_FOREACH(quota, list, entry)
+    if (++count == LIMITS_LISTED_MAX)
+        break;
+    reply_array(&session->out, count);
+    quota = TAILQ_FIRST(list);
+    for (size_t i = 0; i < count; i++, quota = TAILQ_NEXT(quota, entry)) {
+        struct status_limit status;
+
+        limit_read(quota, &status);
+        reply_fields(session, STATUS_OF_LIMITS, &status, 0);
+    }
+}
+
+/* --- counts --- */
 
 /* Resident memory of this process in bytes; 0: not known. */
 static int64_t memory_read(void)
@@ -210,6 +258,7 @@ void stats_read(const struct daemon *daemon, struct status_stats *out)
         .max_client_memory = limits->options.max_client_memory,
         .answers_refused = limits->answers_refused,
         .logins_refused = daemon->access.audit.logins_refused,
+        .takes_refused = daemon->access.quotas.refused,
         .tls_handshakes = daemon->counts.tls_handshakes,
         .tls_failed = daemon->counts.tls_failed,
     };
@@ -348,9 +397,8 @@ static const struct {
     size_t size; /* bytes of the answer, about, if it is long */
     void (*show)(struct session *session, const struct resp_request *request);
 } shows[] = {
-    {"CLIENTS", SHOW_LONG, show_clients},
-    {"EVENTS", SHOW_LONG, show_events},
-    {"ERRORS", SHOW_SHORT, show_errors},
+    {"CLIENTS", SHOW_LONG, show_clients}, {"EVENTS", SHOW_LONG, show_events},
+    {"ERRORS", SHOW_SHORT, show_errors},  {"LIMITS", SHOW_LONG, show_limits},
     {"STATS", SHOW_SHORT, show_stats},
 };
 
@@ -368,6 +416,6 @@ enum command_outcome command_show(struct session *session,
     }
     reply_error(&session->out, "ERR",
                 "use SEQ.SHOW CONFIG [pattern], CLIENTS, EVENTS, "
-                "ERRORS or STATS");
+                "ERRORS, LIMITS or STATS");
     return COMMAND_DONE;
 }

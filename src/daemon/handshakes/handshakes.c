@@ -276,16 +276,16 @@ struct handshakes *handshakes_new(struct tls_server *server,
     return NULL;
 }
 
-void handshakes_add(struct handshakes *all, int fd)
+void handshakes_add(struct handshakes *all, struct transport *plain)
 {
     struct handshake *handshake = calloc(1, sizeof *handshake);
     SSL *ssl = handshake == NULL ? NULL : tls_server_accept(all->server);
 
-    if (ssl == NULL || SSL_set_fd(ssl, fd) != 1) {
+    if (ssl == NULL || SSL_set_fd(ssl, plain->fd) != 1) {
         ERR_clear_error();
         SSL_free(ssl);
         free(handshake);
-        close(fd);
+        transport_close(plain, false);
         return;
     }
     /* A record by one read of the socket, and what else has come. Not for all
@@ -293,7 +293,7 @@ void handshakes_add(struct handshakes *all, int fd)
     SSL_set_read_ahead(ssl, 1);
     *handshake = (struct handshake){
         .all = all,
-        .transport = {.fd = fd, .ssl = ssl},
+        .transport = {.fd = plain->fd, .source = plain->source, .ssl = ssl},
         .started_ms = daemon_now_ms(),
     };
     TAILQ_INSERT_TAIL(&all->list, handshake, entry);

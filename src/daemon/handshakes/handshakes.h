@@ -26,9 +26,9 @@ struct handshakes *handshakes_new(struct tls_server *server,
  * until one may. */
 bool handshakes_admit(struct handshakes *all);
 
-/* Takes a socket over, and closes it if its handshake fails or takes too long.
- * Only if one may come. */
-void handshakes_add(struct handshakes *all, int fd);
+/* Takes over what a client's transport has, and closes it if its handshake
+ * fails or takes too long. Only if one may come. */
+void handshakes_add(struct handshakes *all, struct transport *plain);
 
 /* We stop: those that have failed are closed at once, the others become
  * connections as connections_finish has them. The last one that is gone breaks

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "daemon/http/exchange.h"
-#include "daemon/http/metrics.h"
+#include "daemon/http/metrics/metrics.h"
 #include "daemon/http/problem.h"
 #include "daemon/http/report.h"
 #include "daemon/http/route.h"

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -14,6 +15,27 @@
  * is. So a processor that is shared has time for commands. */
 #define PART    1024
 #define REST_NS 50000
+
+/* Those who came first, if there are too many. */
+static void users_read(struct snapshot *snapshot,
+                       const struct quota_list *quotas)
+{
+    const struct quota *quota = NULL;
+
+    TAILQ_FOREACH(quota, quotas, entry)
+    {
+        struct snapshot_user *user = &snapshot->users[snapshot->user_count];
+
+        if (quota->is_key)
+            continue;
+        if (snapshot->user_count == SNAPSHOT_USERS_MAX)
+            return;
+        limit_read(quota, &user->status);
+        memcpy(user->name, quota->name, sizeof user->name);
+        user->status.name = NULL;
+        snapshot->user_count++;
+    }
+}
 
 void snapshot_begin(struct snapshot *snapshot, const struct daemon *daemon,
                     size_t most)
@@ -31,6 +53,7 @@ void snapshot_begin(struct snapshot *snapshot, const struct daemon *daemon,
         .connections_received = daemon->connections_received,
     };
     stats_read(daemon, &snapshot->stats);
+    users_read(snapshot, &daemon->access.quotas.list);
     log_tallies(snapshot->events);
 }
 

@@ -13,14 +13,22 @@
 #include <seqbroker/admin.h>
 #include <seqbroker/counts.h>
 
+#include "daemon/access/access.h"
 #include "daemon/counts.h"
 #include "daemon/log/log.h"
 #include "status/status.h"
 
 #define SNAPSHOT_REASON_SIZE 512
 #define SNAPSHOT_BUSIEST_MAX 100
+#define SNAPSHOT_USERS_MAX   100
 
 struct daemon;
+
+/* A user, whose name may end before the snapshot does. */
+struct snapshot_user {
+    struct status_limit status;
+    char name[QUOTA_NAME_SIZE];
+};
 
 /* A sequence by its number in the library, and what was counted of it. */
 struct snapshot_rank {
@@ -48,6 +56,8 @@ struct snapshot {
     struct counts counts;
     struct log_tally events[LOG_EVENTS_MAX];
     int64_t connections, connections_received;
+    struct snapshot_user users[SNAPSHOT_USERS_MAX];
+    size_t user_count;
     /* From here on by snapshot_read. */
     enum seqb_health health;
     char reason[SNAPSHOT_REASON_SIZE]; /* why it is not serving, or "" */

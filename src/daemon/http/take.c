@@ -19,7 +19,7 @@
 /* Numbers that one exchange gets before others have their turn. */
 #define QUANTUM 4096
 
-#define CODE_SIZE 24
+#define RETRY_SIZE 24
 
 struct take {
     struct pending pending; /* first */
@@ -69,6 +69,7 @@ static int status_of(const char *code)
     } statuses[] = {
         {"ERR", 400},       {"UNKNOWNKEY", 404}, {"FOREIGN", 422},
         {"EXHAUSTED", 409}, {"LAYOUT", 409},     {"PROTOCOL", 500},
+        {"LIMIT", 429},
     };
 
     for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++)
@@ -77,11 +78,18 @@ static int status_of(const char *code)
     return HTTP_SERVUNAVAIL;
 }
 
-/* "-CODE text\r\n" */
-static void take_refuse(struct exchange *exchange, char *error)
+/* "-CODE text\r\n"; `retry_ms` is of a LIMIT, else 0. */
+static void take_refuse(struct exchange *exchange, char *error,
+                        int64_t retry_ms)
 {
     char *text = strchr(error, ' ');
+    char seconds[RETRY_SIZE];
 
+    if (retry_ms > 0) {
+        snprintf(seconds, sizeof seconds, "%lld",
+                 (long long)(retry_ms + 999) / 1000);
+        exchange_header(exchange, "Retry-After", seconds);
+    }
     error[strcspn(error, "\r")] = '\0';
     if (text != NULL)
         *text++ = '\0';
@@ -109,6 +117,7 @@ static void take_answer(struct take *take)
 {
     struct daemon *daemon = take->session.daemon;
     struct exchange *exchange = take->exchange;
+    const int64_t retry_ms = take->session.retry_ms;
     const bool is_error =
         take->reply.length > 0 && *buffer_content(&take->reply) == '-';
     char *text = is_error
@@ -121,7 +130,7 @@ static void take_answer(struct take *take)
     if (text == NULL)
         problem_answer(exchange, HTTP_SERVUNAVAIL, "NOMEMORY", "out of memory");
     else if (is_error)
-        take_refuse(exchange, text);
+        take_refuse(exchange, text, retry_ms);
     else
         exchange_answer_text(exchange, HTTP_OK, "application/json", text);
     free(text);
@@ -202,6 +211,8 @@ struct take *take_new(struct exchange *exchange, const char *list)
     /* Whether it may use the key was seen before. */
     take->session.identity =
         (struct identity){.rights = exchange->identity.rights};
+    if (exchange->identity.user != NULL)
+        take->session.quota = user_quota(exchange->identity.user);
     take->session.fd = -1;
     take->session.is_resp3 = true;
     take->session.resume = take_on_resume;

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/limits/sources.h"
+
 /* While the memory of all clients is used up, each still has so many bytes of
  * input and of output: those who ask for little notice nothing. */
 #define LIMITS_SMALL 1000
@@ -17,13 +19,19 @@
 /* Connections that unix sockets have beside max_connections: the operator's. */
 #define LIMITS_LOCAL 16
 
+/* Which limit of connections was met: a setting's name. */
+#define LIMIT_OF_ALL     "max_connections"
+#define LIMIT_OF_ADDRESS "max_connections_per_address"
+#define LIMIT_OF_USER    "users.max_connections"
+
 /* Requests of HTTP that are answered 503, beside max_connections. */
 #define LIMITS_HTTP 16
 
 struct limits_options {
-    int64_t max_connections;   /* of both protocols */
-    int64_t max_client_memory; /* bytes */
-    int64_t client_timeout_ms; /* these two: 0 is none */
+    int64_t max_connections;             /* of both protocols */
+    int64_t max_connections_per_address; /* the same; 0: no limit */
+    int64_t max_client_memory;           /* bytes */
+    int64_t client_timeout_ms;           /* these two: 0 is none */
     int64_t idle_timeout_ms;
 };
 
@@ -34,6 +42,7 @@ struct limits {
     struct limits_options options;
     int64_t client_memory; /* bytes that clients hold now */
     int64_t http_connections;
+    struct sources sources; /* of connections by TCP, of both protocols */
     /* Since the start. */
     int64_t connections_refused, answers_refused, connections_timed_out;
     int64_t refused_told;    /* connections_refused, as logged last */

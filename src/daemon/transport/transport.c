@@ -11,6 +11,8 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
+#include "daemon/limits/limits.h"
+
 /* --- reading --- */
 
 /* Why SSL_read gave nothing: 0 at the end, else -1 with errno. */
@@ -133,5 +135,7 @@ void transport_close(struct transport *transport, bool tells)
         tls_end(transport);
     SSL_free(transport->ssl);
     transport->ssl = NULL;
+    source_leave(transport->source);
+    transport->source = NULL;
     close(transport->fd);
 }

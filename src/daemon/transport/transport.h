@@ -19,11 +19,13 @@
 #include "tls/tls.h"
 
 struct event_base;
+struct source;
 
 /* --- transport.c --- */
 
 struct transport {
     int fd;
+    struct source *source; /* where it comes from; NULL: it is not counted */
     SSL *ssl;              /* NULL: a plain one. Its handshake is done */
     bool reads_by_writing; /* reading goes on once the socket has room */
     /* Bytes, or the end, have come of which the socket knows no more: the loop
@@ -48,7 +50,8 @@ ssize_t transport_write(struct transport *transport, const void *from,
  * the socket, and means nothing. */
 void transport_end(struct transport *transport);
 
-/* Closes it. `tells`: a peer that was not told of the end is. */
+/* Closes it; its source has a connection less. `tells`: a peer that was not
+ * told of the end is. */
 void transport_close(struct transport *transport, bool tells);
 
 /* --- tls_server.c --- */

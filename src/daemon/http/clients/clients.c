@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <sys/queue.h>
+#include <sys/socket.h>
 
 #include "daemon/connection.h"
 #include "daemon/daemon.h"
@@ -18,6 +19,7 @@
 struct http_client {
     TAILQ_ENTRY(http_client) entry;
     struct bufferevent *stream; /* our reference */
+    struct source *source;      /* once its socket is known */
     bool is_refused;
 };
 
@@ -47,8 +49,30 @@ static void client_forget(struct http_clients *clients,
 {
     TAILQ_REMOVE(&clients->all, client, entry);
     clients->daemon->limits.http_connections--;
+    source_leave(client->source);
     bufferevent_decref(client->stream);
     free(client);
+}
+
+/* libevent gives it its socket after it was made. One of an address that has
+ * enough connections ends as if its peer had gone. */
+static void client_find_source(struct http_clients *clients,
+                               struct http_client *client)
+{
+    struct limits *limits = &clients->daemon->limits;
+    const int fd = bufferevent_getfd(client->stream);
+    char name[LOGIN_SOURCE_SIZE];
+
+    if (client->source != NULL || fd < 0 || client->is_refused)
+        return;
+    identity_source(fd, name);
+    if (source_enter(&limits->sources, name,
+                     limits->options.max_connections_per_address,
+                     &client->source))
+        return;
+    client->is_refused = true;
+    connections_tell_refused(clients->daemon, LIMIT_OF_ADDRESS);
+    shutdown(fd, SHUT_RDWR);
 }
 
 static void clients_forget_ended(struct http_clients *clients)
@@ -60,6 +84,8 @@ static void clients_forget_ended(struct http_clients *clients)
 
         if (client_has_ended(client))
             client_forget(clients, client);
+        else
+            client_find_source(clients, client);
         client = next;
     }
 }
@@ -112,7 +138,7 @@ static struct bufferevent *clients_on_connection(struct event_base *base,
     client->is_refused =
         !limits_admit(&daemon->limits, daemon->session_count, 0);
     if (client->is_refused)
-        connections_tell_refused(daemon);
+        connections_tell_refused(daemon, LIMIT_OF_ALL);
     bufferevent_incref(client->stream);
     if (TAILQ_EMPTY(&clients->all))
         timer_start(clients->sweep, SWEEP_MS);

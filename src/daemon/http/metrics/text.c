@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "daemon/http/metrics.h"
+#include "daemon/http/metrics/metrics.h"
 
 #define LINE_SIZE 128
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which metrics there are: those of the broker by the tables of the status,
- * those of the daemon one by one. How a line looks is in metrics_text.c. */
-#include "daemon/http/metrics.h"
+ * those of the daemon one by one. How a line looks is in text.c. */
+#include "daemon/http/metrics/metrics.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -395,70 +395,24 @@ static void broker_write(struct buffer *out, const struct snapshot *snapshot)
     rows_write(out, &clock);
 }
 
-static void commands_write(struct buffer *out, const struct counts *counts)
+static const void *user_at(const void *context, size_t i)
 {
-    metric_begin(out, "seqbroker_commands_total",
-                 "commands answered, by their name");
-    for (size_t i = 0; command_at(i) != NULL; i++) {
-        struct buffer labels = {0};
-
-        metric_label(&labels, '{', "command", command_at(i)->name);
-        metric_sample(out, "seqbroker_commands_total", &labels,
-                      counts->commands[i]);
-        buffer_fini(&labels);
-    }
-    metric_begin(out, "seqbroker_command_errors_total",
-                 "commands answered by an error, by its code");
-    for (size_t i = 0; i < COUNTS_ERRORS && counts->errors[i].count > 0; i++) {
-        struct buffer labels = {0};
-
-        metric_label(&labels, '{', "code", counts->errors[i].code);
-        metric_sample(out, "seqbroker_command_errors_total", &labels,
-                      counts->errors[i].count);
-        buffer_fini(&labels);
-    }
+    return &((const struct snapshot_user *)context)[i].status;
 }
 
-static void durations_write(struct buffer *out, const struct counts *counts)
+/* The status is the first of its user's. */
+static void user_label(struct buffer *out, const void *row)
 {
-    static const char name[] = "seqbroker_command_duration_seconds";
-    int64_t within = 0;
-
-    metric_begin(out, name,
-                 "from when a command was read until its answer was sent");
-    for (size_t i = 0; i <= COUNTS_BOUNDS; i++) {
-        within += counts->durations[i];
-        if (i < COUNTS_BOUNDS)
-            buffer_format(out, "%s_bucket{le=\"%g\"} %lld\n", name,
-                          (double)counts_bounds_us[i] / 1e6, (long long)within);
-        else
-            buffer_format(out, "%s_bucket{le=\"+Inf\"} %lld\n", name,
-                          (long long)within);
-    }
-    buffer_format(out, "%s_sum %.6f\n%s_count %lld\n", name,
-                  (double)counts->duration_us / 1e6, name, (long long)within);
-}
-
-static void responses_write(struct buffer *out, const struct counts *counts)
-{
-    metric_begin(out, "seqbroker_http_responses_total",
-                 "requests of HTTP answered, by the class of their status");
-    for (int i = 2; i < COUNTS_CLASSES; i++) {
-        char name[] = "0xx";
-        struct buffer labels = {0};
-
-        name[0] = (char)('0' + i);
-        metric_label(&labels, '{', "code", name);
-        metric_sample(out, "seqbroker_http_responses_total", &labels,
-                      counts->responses[i]);
-        buffer_fini(&labels);
-    }
+    metric_label(out, '{', "user", ((const struct snapshot_user *)row)->name);
 }
 
 void metrics_write(struct buffer *out, const struct snapshot *snapshot)
 {
     const struct rows stats = {STATUS_OF_STATS, single_at, &snapshot->stats, 1,
                                NULL};
+
+    const struct rows users = {STATUS_OF_LIMITS, user_at, snapshot->users,
+                               snapshot->user_count, user_label};
 
     broker_write(out, snapshot);
     partitions_write(out, snapshot);
@@ -473,9 +427,8 @@ void metrics_write(struct buffer *out, const struct snapshot *snapshot)
     metric_sample(out, "seqbroker_connections_received_total", NULL,
                   snapshot->connections_received);
     rows_write(out, &stats);
-    commands_write(out, &snapshot->counts);
-    durations_write(out, &snapshot->counts);
-    responses_write(out, &snapshot->counts);
+    rows_write(out, &users);
+    metrics_write_counts(out, &snapshot->counts);
 }
 
 void openmetrics_write(struct buffer *out, const struct snapshot *snapshot)

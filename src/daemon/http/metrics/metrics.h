@@ -18,7 +18,12 @@ void metrics_write(struct buffer *out, const struct snapshot *snapshot);
 /* The same as OpenMetrics. */
 void openmetrics_write(struct buffer *out, const struct snapshot *snapshot);
 
-/* --- metrics_text.c: what a metric is written with --- */
+/* --- counts.c --- */
+
+/* Appends those of commands and of requests of HTTP. */
+void metrics_write_counts(struct buffer *out, const struct counts *counts);
+
+/* --- text.c: what a metric is written with --- */
 
 /* The lines before a metric's samples. The help ends at its first semicolon:
  * what follows says how a status shows it. */
