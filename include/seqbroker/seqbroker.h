@@ -296,6 +296,18 @@ seqb_take_texts(struct seqb_sequence *sequence,
                 const struct seqb_take_options *options, char *out,
                 struct seqb_taken *taken, struct seqb_error *err);
 
+/*
+ * Whether the sequence of that key ever gives what `options` ask for: as
+ * seqb_take, or, if `text_size` is not 0, as seqb_take_texts. It takes nothing
+ * and waits for nothing; a sequence that would make itself is not made. So a
+ * request that is wrong uses up none of the limit of auto_sequences. Errors:
+ * SEQB_INVALID, SEQB_UNKNOWN_KEY and SEQB_FORKED as of these functions.
+ */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_check_take(struct seqb_broker *broker, const char *key,
+                const struct seqb_take_options *options,
+                struct seqb_error *err);
+
 /* A parameter as it was read from a text. */
 struct seqb_parsed_param {
     char name[SEQB_PARAM_NAME_MAX + 1];

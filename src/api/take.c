@@ -3,6 +3,7 @@
  * number is used up, as an order of the queue or of the templates. */
 #include <seqbroker/seqbroker.h>
 
+#include "api/broker.h"
 #include "api/sized.h"
 #include "number/number.h"
 #include "platform/clock.h"
@@ -259,4 +260,46 @@ enum seqb_status seqb_take_texts(struct seqb_sequence *sequence,
     if (status == SEQB_OK)
         status = take_texts(sequence, wanted, out, &given, err);
     return take_end(status, wanted, &given, taken);
+}
+
+/* --- without a sequence --- */
+
+static enum seqb_status check_as(void *context,
+                                 const struct queue_meaning *meaning,
+                                 struct seqb_error *err)
+{
+    const struct seqb_take_options *wanted = context;
+    const struct queue_take take = {.count = wanted->count,
+                                    .shard = wanted->shard,
+                                    .is_sharded = has(wanted, SEQB_SHARD),
+                                    .is_contiguous =
+                                        has(wanted, SEQB_CONTIGUOUS)};
+    const struct number_order order = {.params = wanted->params,
+                                       .param_count = wanted->param_count,
+                                       .size = wanted->text_size,
+                                       .shard = wanted->shard,
+                                       .is_sharded = has(wanted, SEQB_SHARD)};
+    const enum seqb_status status = queue_check_take(meaning, &take, err);
+
+    if (status != SEQB_OK || wanted->text_size == 0)
+        return status;
+    return number_check(meaning->options->template, meaning->key, &order, err);
+}
+
+enum seqb_status seqb_check_take(struct seqb_broker *broker, const char *key,
+                                 const struct seqb_take_options *options,
+                                 struct seqb_error *err)
+{
+    const struct seqb_take_options *wanted = &nothing;
+    struct seqb_taken unused = {.size = sizeof unused};
+    struct seqb_take_options copy;
+    enum seqb_status status = take_begin(options, &unused, &copy, &wanted, err);
+
+    if (status == SEQB_OK)
+        status = wanted->text_size > 0 ? check_texts(wanted, err)
+                                       : check_numbers(wanted, err);
+    if (status != SEQB_OK)
+        return status;
+    copy = *wanted;
+    return queue_look_up(broker->queue, key, check_as, &copy, err);
 }

@@ -137,15 +137,20 @@ size_t session_charge_some(struct session *session, struct charge *charge,
 
 /* --- what it may --- */
 
+static bool is_last_key(const struct session *session, struct resp_slice key)
+{
+    const struct waitlist *waitlist = session->waitlist;
+
+    return waitlist != NULL && waitlist->key_length == key.length &&
+           memcmp(waitlist->key, key.data, key.length) == 0;
+}
+
 /* A key that was allowed is that of the waitlist: an identity that changes
  * forgets it. */
 static bool session_may_use(const struct session *session,
                             struct resp_slice key)
 {
-    const struct waitlist *waitlist = session->waitlist;
-
-    return (waitlist != NULL && waitlist->key_length == key.length &&
-            memcmp(waitlist->key, key.data, key.length) == 0) ||
+    return is_last_key(session, key) ||
            identity_may_use(&session->identity, key.data, key.length);
 }
 
@@ -192,14 +197,19 @@ bool session_may(struct session *session, const struct command *command,
     return false;
 }
 
+bool session_knows(const struct session *session, struct resp_slice key)
+{
+    return is_last_key(session, key) ||
+           waitlists_have(&session->daemon->waitlists, key);
+}
+
 struct waitlist *session_waitlist(struct session *session,
                                   struct resp_slice key)
 {
     struct waitlist *waitlist = session->waitlist;
     struct seqb_error err;
 
-    if (waitlist != NULL && waitlist->key_length == key.length &&
-        memcmp(waitlist->key, key.data, key.length) == 0)
+    if (is_last_key(session, key))
         return waitlist;
     if (waitlists_find(&session->daemon->waitlists, key, &waitlist, &err) !=
         SEQB_OK) {

@@ -134,6 +134,9 @@ bool session_may(struct session *session, const struct command *command,
 struct waitlist *session_waitlist(struct session *session,
                                   struct resp_slice key);
 
+/* Whether the sequence of a key was used before, by whomever. */
+bool session_knows(const struct session *session, struct resp_slice key);
+
 /* `count` requests that stand ahead, of `size` bytes each, are answered
  * together with the current one. */
 void session_answered(struct session *session, size_t count, size_t size);

@@ -161,6 +161,11 @@ static struct waitlist *waitlists_known(struct waitlists *waitlists,
     return waitlist;
 }
 
+bool waitlists_have(struct waitlists *waitlists, struct resp_slice key)
+{
+    return waitlists_known(waitlists, key) != NULL;
+}
+
 enum seqb_status waitlists_find(struct waitlists *waitlists,
                                 struct resp_slice key, struct waitlist **out,
                                 struct seqb_error *err)

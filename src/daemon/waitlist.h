@@ -60,6 +60,9 @@ void waitlists_init(struct waitlists *waitlists, struct seqb_broker *broker,
  * be touching them. */
 void waitlists_fini(struct waitlists *waitlists);
 
+/* Whether there is one of that key. */
+bool waitlists_have(struct waitlists *waitlists, struct resp_slice key);
+
 /* The waitlist of a key, made at its first use. SEQB_INVALID, SEQB_UNKNOWN_KEY,
  * SEQB_NO_MEMORY. */
 enum seqb_status waitlists_find(struct waitlists *waitlists,

@@ -198,18 +198,29 @@ static enum seqb_status take_and_write(struct writer *writer,
     return status;
 }
 
+static enum seqb_status check_size(const struct template *template,
+                                   const char *key, size_t size,
+                                   struct seqb_error *err)
+{
+    const size_t needed = template->length + 1;
+
+    return size >= needed ? SEQB_OK
+                          : error_set(err, SEQB_INVALID,
+                                      "sequence %s: a text needs %zu bytes, "
+                                      "its final 0 included, and has %zu",
+                                      key, needed, size);
+}
+
 /* Before any number is used up. */
 static enum seqb_status check_order(const struct writer *writer,
                                     struct seqb_error *err)
 {
     const struct number_order *order = writer->order;
-    const size_t needed = writer->template->length + 1;
+    const enum seqb_status status =
+        check_size(writer->template, writer->facts.key, order->size, err);
 
-    if (order->size < needed)
-        return error_set(err, SEQB_INVALID,
-                         "sequence %s: a text needs %zu bytes, its final 0 "
-                         "included, and has %zu",
-                         writer->facts.key, needed, order->size);
+    if (status != SEQB_OK)
+        return status;
     if (order->count >= 1 && order->count <= SEQB_TAKE_MAX)
         return order->is_some || order->any_stamp
                    ? SEQB_OK
@@ -231,6 +242,30 @@ static void writer_init(struct writer *writer, struct seqb_sequence *sequence,
     writer->until_ms = order->until_ms;
 }
 
+static enum seqb_status refuse_texts(const char *key, struct seqb_error *err)
+{
+    return error_set(err, SEQB_INVALID,
+                     "sequence %s has no template: its numbers are no texts",
+                     key);
+}
+
+enum seqb_status number_check(const struct template *template, const char *key,
+                              const struct number_order *order,
+                              struct seqb_error *err)
+{
+    struct facts facts; /* not all of it is used: what is gets set */
+    enum seqb_status status;
+
+    if (template == NULL)
+        return refuse_texts(key, err);
+    facts.key = key;
+    facts.shard = order->is_sharded ? order->shard : -1;
+    status = check_size(template, key, order->size, err);
+    return status == SEQB_OK ? params_resolve(template, order->params,
+                                              order->param_count, &facts, err)
+                             : status;
+}
+
 enum seqb_status number_take(struct seqb_sequence *sequence,
                              const struct number_order *order,
                              struct seqb_error *err)
@@ -242,10 +277,7 @@ enum seqb_status number_take(struct seqb_sequence *sequence,
         *order->taken = 0;
     writer_init(&writer, sequence, order);
     if (writer.template == NULL)
-        return error_set(err, SEQB_INVALID,
-                         "sequence %s has no template: its numbers are no "
-                         "texts",
-                         writer.facts.key);
+        return refuse_texts(writer.facts.key, err);
     status = check_order(&writer, err);
     if (status == SEQB_OK)
         status = params_resolve(writer.template, order->params,

@@ -80,6 +80,12 @@ struct number_order {
     size_t *taken;            /* how many, whatever is returned; may be NULL */
 };
 
+/* Whether texts of a template, NULL for none, are ever made with the order's
+ * size, parameters and shard: SEQB_INVALID as of number_take. */
+enum seqb_status number_check(const struct template *template, const char *key,
+                              const struct number_order *order,
+                              struct seqb_error *err);
+
 /* As seqb_take_texts. */
 enum seqb_status number_take(struct seqb_sequence *sequence,
                              const struct number_order *order,

@@ -253,20 +253,30 @@ static enum seqb_status admit_new(struct queue *queue,
     return status;
 }
 
+/* A key that no sequence of auto_sequences can have. */
+static enum seqb_status
+check_automatic(const struct queue_sequence_options *options, const char *key,
+                struct seqb_error *err)
+{
+    if (options->period == NULL || strlen(key) <= KEY_MAX_WITH_PERIOD)
+        return SEQB_OK;
+    return error_set(err, SEQB_INVALID,
+                     "not a key of a sequence with a period: these have at "
+                     "most %d characters",
+                     KEY_MAX_WITH_PERIOD);
+}
+
 /* With the catalog locked for writing. */
 static enum seqb_status add_automatic(struct queue *queue, const char *key,
                                       struct seqb_sequence **out,
                                       struct seqb_error *err)
 {
     struct seqb_sequence *made = NULL;
-    enum seqb_status status;
+    enum seqb_status status =
+        check_automatic(queue->options->automatic, key, err);
 
-    if (queue->options->automatic->period != NULL &&
-        strlen(key) > KEY_MAX_WITH_PERIOD)
-        return error_set(err, SEQB_INVALID,
-                         "not a key of a sequence with a period: these have "
-                         "at most %d characters",
-                         KEY_MAX_WITH_PERIOD);
+    if (status != SEQB_OK)
+        return status;
     if (queue->automatic >= queue->options->auto_limit)
         return too_many(queue, key, err);
     status = queue_add(queue, queue->options->automatic, key, &made, err);
@@ -359,7 +369,9 @@ enum seqb_status queue_look_up(
             .pool =
                 ha_pool_at(queue->ha, (size_t)queue->options->automatic->pool),
             .key = key};
-        status = use(context, &meaning, err);
+        status = check_automatic(meaning.options, key, err);
+        if (status == SEQB_OK)
+            status = use(context, &meaning, err);
     } else {
         status = unknown_key(queue, key, err);
     }

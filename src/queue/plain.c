@@ -16,24 +16,12 @@ static enum seqb_status plain_open(const struct source_setup *setup,
     return status;
 }
 
-/* The count is shown as a caller's negative number that was made a size. */
-static enum seqb_status refuse_run(const struct seqb_sequence *sequence,
-                                   size_t count, struct seqb_error *err)
-{
-    const unsigned long long run = 1ULL << sequence->options->memory_bits;
-
-    return error_set(err, SEQB_INVALID,
-                     "sequence %s: the increment must be 1 ... %llu "
-                     "(2^memory_bits), not %lld",
-                     sequence->key, run, (long long)count);
-}
-
 static enum seqb_status plain_take(struct seqb_sequence *sequence,
                                    const struct queue_take *take,
                                    struct seqb_error *err)
 {
-    if (take->is_contiguous && !sequence_may_run(sequence, take->count))
-        return refuse_run(sequence, take->count, err);
+    if (take->is_contiguous && !options_may_run(sequence->options, take->count))
+        return refuse_run(sequence->options, sequence->key, take->count, err);
     return sequence_take(sequence, take, err);
 }
 
@@ -45,8 +33,8 @@ static enum seqb_status try_run(struct seqb_sequence *sequence,
 {
     enum seqb_status status;
 
-    if (!sequence_may_run(sequence, take->count))
-        return refuse_run(sequence, take->count, err);
+    if (!options_may_run(sequence->options, take->count))
+        return refuse_run(sequence->options, sequence->key, take->count, err);
     if (sequence_take_run(sequence, take->count, take->out))
         return SEQB_OK;
     status = sequence_again(sequence, err);

@@ -179,6 +179,12 @@ struct queue_meaning {
 void queue_meaning_decode(const struct queue_meaning *meaning, int64_t value,
                           struct seqb_decoded *out);
 
+/* Whether a sequence of that meaning ever gives what is asked for: SEQB_INVALID
+ * if the count, the run or the shard is none of its own. */
+enum seqb_status queue_check_take(const struct queue_meaning *meaning,
+                                  const struct queue_take *take,
+                                  struct seqb_error *err);
+
 /* Calls `use` with it, and makes no sequence. SEQB_UNKNOWN_KEY, SEQB_INVALID,
  * SEQB_FORKED; or what `use` returns. */
 enum seqb_status queue_look_up(

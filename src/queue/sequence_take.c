@@ -329,41 +329,6 @@ enum seqb_status queue_try_next(struct seqb_sequence *sequence, int64_t *out,
         err);
 }
 
-static bool count_is_valid(size_t count)
-{
-    return count >= 1 && count <= SEQB_TAKE_MAX;
-}
-
-static enum seqb_status refuse_count(const struct seqb_sequence *sequence,
-                                     size_t count, struct seqb_error *err)
-{
-    return error_set(err, SEQB_INVALID,
-                     "sequence %s: count %zu is not in 1 ... %d", sequence->key,
-                     count, SEQB_TAKE_MAX);
-}
-
-static bool shard_is_valid(const struct seqb_sequence *sequence, int64_t shard)
-{
-    const struct bits_layout *ids = sequence->options->ids;
-
-    return ids != NULL && shard >= 0 && shard <= bits_shard_max(ids);
-}
-
-static enum seqb_status refuse_shard(const struct seqb_sequence *sequence,
-                                     int64_t shard, struct seqb_error *err)
-{
-    const struct bits_layout *ids = sequence->options->ids;
-
-    if (ids == NULL)
-        return error_set(err, SEQB_INVALID,
-                         "sequence %s has no ids: a shard has no place in its "
-                         "numbers",
-                         sequence->key);
-    return error_set(
-        err, SEQB_INVALID, "sequence %s: shard %lld is not in 0 ... %lld",
-        sequence->key, (long long)shard, (long long)bits_shard_max(ids));
-}
-
 /* How long a run may be is the source's to say. A sequence whose source sets no
  * stamp has one, always. */
 static inline enum seqb_status take_begin(const struct seqb_sequence *sequence,
@@ -371,11 +336,11 @@ static inline enum seqb_status take_begin(const struct seqb_sequence *sequence,
                                           struct seqb_error *err)
 {
     if (!take->is_contiguous && !count_is_valid(take->count))
-        return refuse_count(sequence, take->count, err);
+        return refuse_count(sequence->key, take->count, err);
     if (take->stamp != NULL)
         *take->stamp = (struct seqb_stamp){.ends_ms = INT64_MAX};
-    if (take->is_sharded && !shard_is_valid(sequence, take->shard))
-        return refuse_shard(sequence, take->shard, err);
+    if (take->is_sharded && !shard_is_valid(sequence->options, take->shard))
+        return refuse_shard(sequence->options, sequence->key, take->shard, err);
     return SEQB_OK;
 }
 

@@ -34,11 +34,36 @@ size_t sequence_take_some(struct seqb_sequence *sequence, size_t count,
                           int64_t *out);
 
 /* Whether `count` contiguous numbers are ever there. */
-static inline bool sequence_may_run(const struct seqb_sequence *sequence,
-                                    size_t count)
+static inline bool options_may_run(const struct queue_sequence_options *options,
+                                   size_t count)
 {
-    return count >= 1 && count <= (size_t)1 << sequence->options->memory_bits;
+    return count >= 1 && count <= (size_t)1 << options->memory_bits;
 }
+
+static inline bool count_is_valid(size_t count)
+{
+    return count >= 1 && count <= SEQB_TAKE_MAX;
+}
+
+static inline bool shard_is_valid(const struct queue_sequence_options *options,
+                                  int64_t shard)
+{
+    return options->ids != NULL && shard >= 0 &&
+           shard <= bits_shard_max(options->ids);
+}
+
+/* --- check_take.c: SEQB_INVALID, in the words of the caller --- */
+
+enum seqb_status refuse_count(const char *key, size_t count,
+                              struct seqb_error *err);
+enum seqb_status refuse_shard(const struct queue_sequence_options *options,
+                              const char *key, int64_t shard,
+                              struct seqb_error *err);
+enum seqb_status refuse_run(const struct queue_sequence_options *options,
+                            const char *key, size_t count,
+                            struct seqb_error *err);
+
+/* --- sequence_take.c --- */
 
 /* Takes all that is wanted, and waits for it until the deadline. */
 enum seqb_status sequence_take(struct seqb_sequence *sequence,

@@ -283,6 +283,10 @@ look_at() { # KEY
     cli SEQ.PARSE "$1" X-9
     cli INCRBY "$1" many
     cli SEQ.NEXT "$1" COUNT 0
+    cli INCRBY "$1" 0
+    cli SEQ.NEXT "$1" SHARD 1
+    cli SEQ.NUMBER "$1"
+    cli SEQ.NUMBER "$1" COUNT 2 area 010
 }
 decoded=$(cli SEQ.DECODE fresh 9)
 for i in {1..20}; do look_at "look$i" >>"$work/trash"; done

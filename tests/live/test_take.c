@@ -19,7 +19,8 @@ static const char topology[] =
     "  { key = \"id\"; ids = { counter = 19; }; },"
     "  { key = \"scarce\"; ids = { shard = 0; counter = 8; }; memory_bits = 0;"
     "    deadline = \"1m\"; }"
-    ");";
+    ");"
+    "auto_sequences = { pattern = \"auto*\"; limit = 1; memory_bits = 4; };";
 
 static int take_setup(void **state)
 {
@@ -199,6 +200,59 @@ TEST_WITH(TAKE, options_in_vain_are_refused_and_use_up_no_number)
         scene_expect_words(err.text, rows[i].why);
     }
     assert_int_equal(next(scene), first + 1);
+}
+
+TEST_WITH(TAKE, wrong_options_are_told_before_there_is_a_sequence)
+{
+    static const struct {
+        const char *key;
+        struct seqb_take_options options;
+        enum seqb_status status;
+        const char *why;
+    } rows[] = {
+        {"auto1", {.count = 0}, SEQB_INVALID, "auto1: count 0 is not in"},
+        {"auto1",
+         {.count = RUN + 1, .flags = SEQB_CONTIGUOUS},
+         SEQB_INVALID,
+         "auto1: the increment must be 1 ... 16 (2^memory_bits), not 17"},
+        {"auto1",
+         {.count = 1, .flags = SEQB_SHARD},
+         SEQB_INVALID,
+         "auto1 has no ids"},
+        {"auto1", {.count = 1, .text_size = 99}, SEQB_INVALID, "no template"},
+        {"auto1",
+         {.count = 1, .flags = SEQB_SOME | SEQB_CONTIGUOUS},
+         SEQB_INVALID,
+         "SEQB_CONTIGUOUS and SEQB_SOME"},
+        {"other", {.count = 1}, SEQB_UNKNOWN_KEY, "unknown sequence 'other'"},
+        {"day",
+         {.count = 2, .flags = SEQB_CONTIGUOUS},
+         SEQB_INVALID,
+         "day has a period"},
+        {"id",
+         {.count = 1, .flags = SEQB_SHARD, .shard = -1},
+         SEQB_INVALID,
+         "id: shard -1 is not in 0"},
+    };
+    struct seqb_take_options right = {
+        .size = sizeof right, .count = RUN, .flags = SEQB_CONTIGUOUS};
+    struct seqb_error err;
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct seqb_take_options options = rows[i].options;
+
+        options.size = sizeof options;
+        assert_int_equal(
+            seqb_check_take(scene->broker, rows[i].key, &options, &err),
+            rows[i].status);
+        scene_expect_words(err.text, rows[i].why);
+    }
+    expect_ok(seqb_check_take(scene->broker, "auto1", &right, &err), &err);
+    /* The limit is one sequence. */
+    (void)sequence_of(scene, "auto2");
+    assert_int_equal(seqb_get_sequence(scene->broker, "auto3",
+                                       &(struct seqb_sequence *){NULL}, NULL),
+                     SEQB_UNKNOWN_KEY);
 }
 
 TEST_WITH(TAKE, runs_of_a_sequence_with_a_period_are_refused)

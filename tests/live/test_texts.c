@@ -112,6 +112,11 @@ TEST_WITH(TEXTS, call_that_is_refused_uses_up_no_number)
         options.text_size = rows[i].size;
         assert_int_equal(seqb_take_texts(order, &options, text, NULL, &err),
                          SEQB_INVALID);
+        options.text_size += rows[i].size == 0; /* 0 would ask for numbers */
+        assert_int_equal(
+            seqb_check_take(scene->broker, "order", &options, &err),
+            SEQB_INVALID);
+        scene_expect_words(err.text, rows[i].why);
     }
     options = (struct seqb_take_options){.size = sizeof options,
                                          .params = &area,

@@ -179,6 +179,16 @@ enum seqb_status seqb_decode_key(struct seqb_broker *broker, const char *key,
     return status == SEQB_OK ? seqb_decode(sequence, value, out, err) : status;
 }
 
+enum seqb_status seqb_check_take(struct seqb_broker *broker, const char *key,
+                                 const struct seqb_take_options *options,
+                                 struct seqb_error *err)
+{
+    struct seqb_sequence *sequence;
+
+    (void)options;
+    return seqb_get_sequence(broker, key, &sequence, err);
+}
+
 enum seqb_status seqb_parse_key(struct seqb_broker *broker, const char *key,
                                 const char *text, struct seqb_parsed *out,
                                 struct seqb_error *err)

@@ -202,7 +202,8 @@ static bool batch_begin(struct session *session,
 enum command_outcome batch_run(struct session *session, struct resp_slice key,
                                const struct take_request *take_request)
 {
-    struct waitlist *waitlist = session_waitlist(session, key);
+    struct waitlist *waitlist =
+        take_request_waitlist(session, key, take_request);
     enum command_outcome outcome = COMMAND_DONE;
 
     if (waitlist == NULL)

@@ -60,7 +60,8 @@ static enum command_outcome single_run(struct session *session,
                                        const struct resp_request *request,
                                        const struct take_request *take_request)
 {
-    struct waitlist *waitlist = session_waitlist(session, request->argv[1]);
+    struct waitlist *waitlist =
+        take_request_waitlist(session, request->argv[1], take_request);
     union {
         int64_t number;
         char text[SEQB_TEXT_MAX + 1];

@@ -4,6 +4,7 @@
 
 #include <seqbroker/seqbroker.h>
 
+#include "daemon/daemon.h"
 #include "daemon/session.h"
 #include "daemon/waitlist.h"
 
@@ -174,6 +175,33 @@ bool take_request_parse_texts(struct session *session,
     out->take.params = params->list;
     out->take.param_count = params->count;
     return true;
+}
+
+/* The library takes strings: of what is none, the waitlists say what is wrong.
+ */
+static bool is_answerable(struct session *session, struct resp_slice key,
+                          const struct take_request *take_request)
+{
+    struct seqb_take_options take = take_request->take;
+    char text[SEQB_KEY_MAX + 1];
+    struct seqb_error err;
+
+    if (take_request->is_text)
+        take.text_size = SEQB_TEXT_MAX + 1;
+    if (session_knows(session, key) || !word_copy(key, text, sizeof text) ||
+        seqb_check_take(session->daemon->broker, text, &take, &err) == SEQB_OK)
+        return true;
+    reply_failure(&session->out, &err);
+    return false;
+}
+
+struct waitlist *take_request_waitlist(struct session *session,
+                                       struct resp_slice key,
+                                       const struct take_request *take_request)
+{
+    return is_answerable(session, key, take_request)
+               ? session_waitlist(session, key)
+               : NULL;
 }
 
 /* One number of a sequence, which most callers ask for, is the library's

@@ -66,6 +66,12 @@ bool take_request_parse_texts(struct session *session,
                               const struct resp_request *request,
                               struct params *params, struct take_request *out);
 
+/* The waitlist of the key; NULL after answering that there is none, or that its
+ * sequence never gives what is asked for: then none is made for it. */
+struct waitlist *take_request_waitlist(struct session *session,
+                                       struct resp_slice key,
+                                       const struct take_request *take_request);
+
 /* Takes up to as many as the items have room for, and says in their count how
  * many, whatever is returned: SEQB_OK only if all. Tells their stamp unless it
  * is NULL. */

@@ -233,18 +233,6 @@ static enum seqb_status take_waiting(struct taking *taking,
     return status;
 }
 
-/* Numbers of several stamps would not be contiguous, nor ids. The count is
- * shown as a caller's negative number that was made a size. */
-static enum seqb_status refuse_run(const struct seqb_sequence *front,
-                                   const struct queue_take *take,
-                                   struct seqb_error *err)
-{
-    return error_set(err, SEQB_INVALID,
-                     "sequence %s has a period: its numbers are taken one by "
-                     "one, or with their stamp, not %lld contiguous ones",
-                     front->key, (long long)take->count);
-}
-
 /* What was at hand is not enough, or no stamp is current by the clock. */
 static enum seqb_status take_more(struct taking *taking, struct seqb_error *err)
 {
@@ -269,7 +257,7 @@ static enum seqb_status take_all(struct seqb_sequence *front,
     enum seqb_status status = SEQB_AGAIN;
 
     if (take->is_contiguous)
-        return refuse_run(front, take, err);
+        return refuse_run(front->options, front->key, take->count, err);
     if (periodic_current(periodic_of(front), &current))
         status = take_several(&taking, &current, err);
     return status == SEQB_AGAIN ? take_more(&taking, err) : status;
@@ -349,7 +337,7 @@ enum seqb_status periodic_try_take(struct seqb_sequence *front,
     enum seqb_status status = SEQB_OK;
 
     if (take->is_contiguous && take->count != 1)
-        return refuse_run(front, take, err);
+        return refuse_run(front->options, front->key, take->count, err);
     if (!front->ring->is_alive)
         return sequence_forked(err);
     if (!periodic_current(periodic_of(front), &current))
