@@ -362,19 +362,16 @@ enum seqb_status queue_look_up(
     found = catalog_get(&queue->catalog, key);
     if (found != NULL) {
         meaning = sequence_meaning(found);
-        status = use(context, &meaning, err);
     } else if (options_match(queue->options, key)) {
-        meaning = (struct queue_meaning){
-            .options = queue->options->automatic,
-            .pool =
-                ha_pool_at(queue->ha, (size_t)queue->options->automatic->pool),
-            .key = key};
+        meaning.options = queue->options->automatic;
+        meaning.pool = ha_pool_at(queue->ha, (size_t)meaning.options->pool);
+        meaning.key = key;
         status = check_automatic(meaning.options, key, err);
-        if (status == SEQB_OK)
-            status = use(context, &meaning, err);
     } else {
         status = unknown_key(queue, key, err);
     }
+    if (status == SEQB_OK)
+        status = use(context, &meaning, err);
     pthread_rwlock_unlock(&queue->catalog_lock);
     return status;
 }
