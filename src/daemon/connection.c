@@ -416,7 +416,8 @@ struct connection *connection_new(struct connections *all,
     session->opened_ms = daemon_now_ms();
     session->received_ms = session->opened_ms;
     session->waiter.session = session;
-    identity_of_socket(&daemon->access, fd, &session->identity);
+    identity_of_origin(&daemon->access, session_origin(session),
+                       &session->identity);
     event_assign(&connection->readable, all->base, fd, EV_READ | EV_PERSIST,
                  connection_on_readable, connection);
     event_assign(&connection->writable, all->base, fd, EV_WRITE | EV_PERSIST,

@@ -174,7 +174,8 @@ void connections_resolve(struct connections *all)
          session = next) {
         next = TAILQ_NEXT(session, entry);
         session->waitlist = NULL; /* its key was allowed by the table before */
-        if (!identity_resolve(&daemon->access, session->fd, &session->identity))
+        if (!identity_resolve(&daemon->access, session_origin(session),
+                              &session->identity))
             connection_free((struct connection *)session);
     }
 }

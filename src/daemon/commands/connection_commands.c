@@ -47,7 +47,7 @@ enum command_outcome command_reset(struct session *session,
     session->is_resp3 = false;
     session->name[0] = '\0';
     session->waitlist = NULL;
-    identity_of_socket(&session->daemon->access, session->fd,
+    identity_of_origin(&session->daemon->access, session_origin(session),
                        &session->identity);
     reply_simple(&session->out, "RESET");
     return COMMAND_DONE;

@@ -81,9 +81,10 @@ static void login_refuse(struct session *session, struct resp_slice name,
     reply_login_refused(session, outcome);
 }
 
-static void session_become(struct session *session, const struct user *user)
+static void session_become(struct session *session)
 {
-    identity_of_user(user, &session->identity);
+    identity_of_user(session->login.user, session->login.by_token,
+                     &session->identity);
     session->waitlist = NULL; /* its key was allowed to who it was */
 }
 
@@ -110,7 +111,7 @@ enum command_outcome session_log_in(struct session *session,
     if (outcome == LOGIN_PENDING)
         return COMMAND_WAITS;
     if (outcome == LOGIN_RIGHT)
-        session_become(session, session->login.user);
+        session_become(session);
     else
         login_refuse(session, user, outcome);
     return COMMAND_DONE;

@@ -11,8 +11,10 @@
 #include <sys/socket.h>
 
 #include <event2/bufferevent.h>
+#include <event2/bufferevent_ssl.h>
 
 #include "daemon/daemon.h"
+#include "tls/tls.h"
 
 /* Of an answer without an end: how long a client may read nothing, or its
  * machine be silent, and how much is kept of what it says meanwhile. */
@@ -100,6 +102,15 @@ int exchange_socket(const struct exchange *exchange)
 {
     return bufferevent_getfd(evhttp_connection_get_bufferevent(
         evhttp_request_get_connection(exchange->request)));
+}
+
+struct tls_peer *exchange_certificate(const struct exchange *exchange)
+{
+    const SSL *ssl =
+        bufferevent_openssl_get_ssl(evhttp_connection_get_bufferevent(
+            evhttp_request_get_connection(exchange->request)));
+
+    return ssl != NULL ? tls_peer_new(ssl) : NULL;
 }
 
 /* Whether the client still reads cannot be known: one that has closed its half
@@ -257,6 +268,36 @@ void exchange_abort(struct exchange *exchange)
 }
 
 /* --- all of them --- */
+
+/* Who may not read any more has no user of the table that was, either. */
+static bool exchange_resolve(struct exchange *exchange)
+{
+    struct tls_peer *certificate = exchange_certificate(exchange);
+    const bool is_known = identity_resolve(
+        &exchange->exchanges->daemon->access,
+        (struct origin){exchange_socket(exchange), certificate},
+        &exchange->identity);
+
+    free(certificate);
+    if (!is_known)
+        exchange->identity = (struct identity){.rights = RIGHTS_NONE};
+    return (exchange->identity.rights & RIGHT_READ) != 0;
+}
+
+void exchanges_resolve(struct exchanges *exchanges)
+{
+    struct exchange *exchange = NULL;
+    struct exchange *next = NULL;
+
+    for (exchange = TAILQ_FIRST(&exchanges->all); exchange != NULL;
+         exchange = next) {
+        next = TAILQ_NEXT(exchange, entry);
+        if (exchange->is_identified &&
+            evhttp_request_get_connection(exchange->request) != NULL &&
+            !exchange_resolve(exchange) && exchange->is_endless)
+            exchange_abort(exchange);
+    }
+}
 
 void exchanges_cancel(struct exchanges *exchanges,
                       void (*refuse)(struct exchange *exchange))

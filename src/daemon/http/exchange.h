@@ -19,6 +19,7 @@ struct daemon;
 struct exchange;
 struct reports;
 struct streams;
+struct tls_peer;
 
 TAILQ_HEAD(exchange_list, exchange);
 
@@ -62,6 +63,10 @@ struct exchange *exchange_open(struct exchanges *exchanges,
 /* The socket of its client. */
 int exchange_socket(const struct exchange *exchange);
 
+/* Who its client's certificate says that it is; for free. NULL: it has shown
+ * none that was checked, or memory is short. */
+struct tls_peer *exchange_certificate(const struct exchange *exchange);
+
 /* It is answered later. A client that goes away meanwhile cancels. */
 void exchange_wait(struct exchange *exchange, struct pending *pending);
 
@@ -95,6 +100,10 @@ size_t exchange_unsent(const struct exchange *exchange);
 /* Closes the connection of such an answer, and so cancels what sends it. The
  * exchange is gone afterwards. */
 void exchange_abort(struct exchange *exchange);
+
+/* Another table of users holds: finds out again who asks, and aborts answers
+ * without an end to those who may not read any more. */
+void exchanges_resolve(struct exchanges *exchanges);
 
 /* Aborts answers without an end, cancels what waits, and has `refuse` answer
  * instead. */
