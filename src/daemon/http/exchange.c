@@ -38,13 +38,21 @@ static void exchange_cancel(struct exchange *exchange)
         pending->cancel(pending);
 }
 
+static void exchange_hold(struct exchange *exchange, size_t size)
+{
+    struct exchanges *exchanges = exchange->exchanges;
+
+    exchanges->held += (int64_t)size - exchange->held;
+    limits_hold(&exchanges->daemon->limits, &exchange->held, size);
+}
+
 static void exchange_close(struct exchange *exchange)
 {
     struct exchanges *exchanges = exchange->exchanges;
     struct daemon *daemon = exchanges->daemon;
 
     exchange_cancel(exchange);
-    limits_hold(&daemon->limits, &exchange->held, 0);
+    exchange_hold(exchange, 0);
     TAILQ_REMOVE(&exchanges->all, exchange, entry);
     if (!exchange->is_endless)
         daemon->request_count--;
@@ -167,6 +175,14 @@ static void exchange_common_headers(struct exchange *exchange, int status,
         exchange_header(exchange, "Connection", "close");
 }
 
+bool exchange_may_hold(const struct exchange *exchange, size_t size)
+{
+    const struct exchanges *exchanges = exchange->exchanges;
+
+    return exchanges->held == 0 ||
+           !limits_are_passed(&exchanges->daemon->limits, size);
+}
+
 /* The length is said here, since an answer to HEAD has it without a body. */
 void exchange_answer(struct exchange *exchange, int status, const char *type,
                      struct evbuffer *body)
@@ -176,7 +192,7 @@ void exchange_answer(struct exchange *exchange, int status, const char *type,
 
     assert(exchange->pending == NULL && !exchange->is_answered);
     exchange->is_answered = true;
-    limits_hold(&exchange->exchanges->daemon->limits, &exchange->held, size);
+    exchange_hold(exchange, size);
     exchange_common_headers(exchange, status, type);
     snprintf(length, sizeof length, "%zu", size);
     exchange_header(exchange, "Content-Length", length);

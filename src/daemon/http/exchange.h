@@ -30,6 +30,7 @@ struct exchanges {
     struct reports *reports;
     struct streams *streams;
     struct exchange_list all;
+    int64_t held; /* bytes of their answers that are not sent */
 };
 
 /* What an exchange waits for; a member of it. */
@@ -72,6 +73,11 @@ void exchange_wait(struct exchange *exchange, struct pending *pending);
 
 /* What it waited for is there. */
 void exchange_resume(struct exchange *exchange);
+
+/* Whether an answer of so many bytes may be held, beside those of all clients.
+ * One that is larger than all of them may be, is held while there is no other
+ * one of HTTP. */
+bool exchange_may_hold(const struct exchange *exchange, size_t size);
 
 /* Sends the answer, with `body` (may be NULL), which it empties, as its
  * content. The exchange may be gone afterwards. */
