@@ -201,6 +201,8 @@ static void error_complain(const char *error)
 {
     char code[32];
 
+    if (error[strspn(error, " ")] == '\0')
+        error = "ERR an error without a word was answered";
     snprintf(code, sizeof code, "%.*s", (int)strcspn(error, " "), error);
     complaint_code_set(code);
     ctl_complain("%s", error);

@@ -185,7 +185,8 @@ void connections_resolve(struct connections *all)
         next = TAILQ_NEXT(session, entry);
         struct identity identity = session->identity;
 
-        if (identity_resolve(&daemon->access, session->fd, &identity))
+        if (identity_resolve(&daemon->access, session_origin(session),
+                             &identity))
             session_become(session, &identity);
         else
             connection_free((struct connection *)session);

@@ -182,6 +182,7 @@ static void server_swap_users(struct server *server)
         return;
     access_swap(&server->daemon.access, users);
     connections_resolve(&server->connections);
+    http_resolve(server->http);
     users_free(server->users);
     server->users = users;
 }
@@ -382,6 +383,7 @@ static bool server_open_access(struct server *server)
 
     access->is_open_to_all = options->is_open_to_all;
     access->has_open_metrics = options->has_open_metrics;
+    access->wants_user = options->tls.client_auth == TLS_CLIENTS_USERS;
     access->audit.file = options->audit_file;
     return access_init(access, options->users, server->daemon.wake_fd);
 }

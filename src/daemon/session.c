@@ -12,6 +12,11 @@
 
 #define REFUSAL_SIZE 256
 
+struct origin session_origin(const struct session *session)
+{
+    return (struct origin){session->fd, session->peer};
+}
+
 size_t session_unsent_max(const struct session *session)
 {
     return limits_are_full(&session->daemon->limits) ? LIMITS_SMALL
@@ -56,6 +61,7 @@ void session_audit(struct session *session, audit_function *audit,
     whole.from = from;
     if (whole.user == NULL)
         whole.user = identity_name(&session->identity, name);
+    whole.by = identity_means_name(&session->identity);
     audit(&session->daemon->access.audit, &whole,
           (struct audit_time){daemon_now_ms(), daemon_wall_ms()});
 }
@@ -96,7 +102,8 @@ bool session_enter(struct session *session)
 {
     struct identity identity;
 
-    identity_of_socket(&session->daemon->access, session->fd, &identity);
+    identity_of_origin(&session->daemon->access, session_origin(session),
+                       &identity);
     if (!session_has_place(session, &identity))
         return false;
     session_become(session, &identity);

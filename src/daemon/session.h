@@ -82,6 +82,9 @@ struct session {
     char library_version[SESSION_NAME_MAX + 1];
 };
 
+/* Its socket, and its certificate. */
+struct origin session_origin(const struct session *session);
+
 /* How many bytes of answers may be unsent before it executes no further
  * command. */
 size_t session_unsent_max(const struct session *session);

@@ -114,21 +114,19 @@ static bool name_copy(char out[static TLS_NAME_SIZE], const char *kind,
     return true;
 }
 
-/* The last one, which is the most specific. */
+/* Readers of certificates differ in which one of several they take: a CA may
+ * have looked at another one. */
 static void common_name_read(struct tls_peer *peer, const X509 *certificate)
 {
     const X509_NAME *subject = X509_get_subject_name(certificate);
     ASN1_STRING *name = NULL;
     unsigned char *text = NULL;
-    int at = -1;
-    int last = -1;
+    const int at = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
     int length = 0;
 
-    while ((at = X509_NAME_get_index_by_NID(subject, NID_commonName, at)) >= 0)
-        last = at;
-    if (last < 0)
+    if (at < 0 || X509_NAME_get_index_by_NID(subject, NID_commonName, at) >= 0)
         return;
-    name = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, last));
+    name = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at));
     length = ASN1_STRING_to_UTF8(&text, name);
     if (length > 0 && length < TLS_NAME_SIZE &&
         memchr(text, '\0', (size_t)length) == NULL)
@@ -160,12 +158,19 @@ static void names_read(struct tls_peer *peer, const X509 *certificate)
     GENERAL_NAMES_free(names);
 }
 
+/* The handshake has failed otherwise; whoever changes that gets no names. */
+static bool is_verified(const SSL *ssl)
+{
+    return (SSL_get_verify_mode(ssl) & SSL_VERIFY_PEER) != 0 &&
+           SSL_get_verify_result(ssl) == X509_V_OK;
+}
+
 struct tls_peer *tls_peer_new(const SSL *ssl)
 {
     const X509 *certificate = SSL_get0_peer_certificate(ssl);
     struct tls_peer *peer = NULL;
 
-    if (certificate == NULL)
+    if (certificate == NULL || !is_verified(ssl))
         return NULL;
     peer = calloc(1, sizeof *peer);
     if (peer == NULL)

@@ -136,7 +136,7 @@ static enum seqb_status clients_load(SSL_CTX *context,
     SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
     SSL_CTX_set_num_tickets(context, 0);
     SSL_CTX_set_verify(context,
-                       settings->client_auth == TLS_CLIENTS_REQUIRED
+                       settings->client_auth >= TLS_CLIENTS_REQUIRED
                            ? SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT
                            : SSL_VERIFY_PEER,
                        NULL);

@@ -15,6 +15,8 @@ static bool text_set(char **text, const char *value)
 
 static enum tls_client_auth client_auth_of(const char *value)
 {
+    if (strcmp(value, "user") == 0)
+        return TLS_CLIENTS_USERS;
     if (strcmp(value, "required") == 0)
         return TLS_CLIENTS_REQUIRED;
     return strcmp(value, "optional") == 0 ? TLS_CLIENTS_OPTIONAL

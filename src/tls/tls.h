@@ -18,7 +18,8 @@
 enum tls_client_auth {
     TLS_CLIENTS_NOT_ASKED,
     TLS_CLIENTS_OPTIONAL, /* a certificate that is sent must be valid */
-    TLS_CLIENTS_REQUIRED
+    TLS_CLIENTS_REQUIRED,
+    TLS_CLIENTS_USERS /* required, and that of a user */
 };
 
 /* Of the topology's section `daemon`. The strings are its own. All zero is
@@ -94,14 +95,15 @@ enum seqb_status tls_files_check(const struct tls_settings *settings,
 /* Who a peer's certificate, which was checked, says that it is. A name that
  * is longer, or has a 0 in it, is left out. */
 struct tls_peer {
-    char common_name[TLS_NAME_SIZE]; /* of its subject; "": none */
+    char common_name[TLS_NAME_SIZE]; /* of its subject; "": none, or several */
     /* The first alternative names, as "DNS:a.example", "email:a@b.example" or
      * "URI:spiffe://example/a". */
     char names[TLS_NAMES_MAX][TLS_NAME_SIZE];
     size_t name_count;
 };
 
-/* For free. NULL if the peer sent no certificate, or memory is short. */
+/* For free. NULL if the peer sent no certificate, if none was asked for, if it
+ * is not one that our CAs have signed, or if memory is short. */
 struct tls_peer *tls_peer_new(const SSL *ssl);
 
 /* --- error.c --- */

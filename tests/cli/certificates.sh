@@ -13,11 +13,17 @@ ca() {
 # certificate NAME CA ALTERNATIVE_NAMES [OPTION...]: with the common name NAME;
 # options are those of openssl x509, as -days.
 certificate() {
-    local name=$1 ca=$2 names=$3
-    shift 3
+    certificate_of "$1" "$2" "/CN=$1" "${@:3}"
+}
+
+# certificate_of NAME CA SUBJECT ALTERNATIVE_NAMES [OPTION...]: the same with
+# that subject, as "/CN=a/CN=b".
+certificate_of() {
+    local name=$1 ca=$2 subject=$3 names=$4
+    shift 4
     [ $# -gt 0 ] || set -- -days 90
     openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes \
-        -keyout "$work/$name.key" -out "$work/$name.csr" -subj "/CN=$name" \
+        -keyout "$work/$name.key" -out "$work/$name.csr" -subj "$subject" \
         >>"$work/trash" 2>&1 || return 1
     openssl x509 -req -in "$work/$name.csr" -CA "$work/$ca.crt" \
         -CAkey "$work/$ca.key" -CAcreateserial -out "$work/$name.crt" \

@@ -336,6 +336,15 @@ not() { ! "$@"; }
 lies "an error of a false daemon is shown" '-ERR \e[31mred\e]0;title\r\n' next order
 lies "a number's text of a false daemon is shown" \
     '*1\r\n$9\r\n\e[31mredX\r\n' number order
+"$build/tests/liar" "$work/liar.sock" '-\r\n' 2>>"$work/trash" &
+liar=$!
+track "$liar"
+wait_for test -S "$work/liar.sock"
+seqctl -s "$work/liar.sock" next order
+like "an error without a word is told" "$code $err" "1 *without a word*"
+kill "$liar"
+reap "$liar"
+rm -f "$work/liar.sock"
 "$build/tests/liar" "$work/liar.sock" '*2147483647\r\n:1\r\n' 2>>"$work/trash" &
 liar=$!
 track "$liar"

@@ -18,12 +18,21 @@
 #define DRIPS_MAX 100 /* and then the reply ends */
 #define UNKEPT    (-1)
 
-static void serve(int fd, const char *text, enum after after, int record)
+/* What it says: may have a 0 in it. */
+struct speech {
+    const char *text;
+    size_t length;
+    enum after after;
+};
+
+static void serve(int fd, const struct speech *speech, int record)
 {
+    const enum after after = speech->after;
+
     char got[4096];
     ssize_t length;
 
-    if (write(fd, text, strlen(text)) < 0)
+    if (write(fd, speech->text, speech->length) < 0)
         return;
     for (int i = 0; after == DRIPS && i < DRIPS_MAX; i++) {
         nanosleep(&(struct timespec){0, 20000000}, NULL);
@@ -41,8 +50,8 @@ static void serve(int fd, const char *text, enum after after, int record)
 }
 
 /* The record ends with the first connection. */
-static void serve_all(const struct impostor *impostor, const char *text,
-                      enum after after)
+static void serve_all(const struct impostor *impostor,
+                      const struct speech *speech)
 {
     int record = impostor->record[1];
 
@@ -53,7 +62,7 @@ static void serve_all(const struct impostor *impostor, const char *text,
 
         if (fd < 0)
             _exit(1);
-        serve(fd, text, after, record);
+        serve(fd, speech, record);
         close(fd);
         if (record != UNKEPT)
             close(record);
@@ -85,6 +94,13 @@ static void impostor_listen(struct impostor *impostor)
 void impostor_start(struct impostor *impostor, const char *text,
                     enum after after)
 {
+    impostor_start_bytes(impostor, text, strlen(text), after);
+}
+
+void impostor_start_bytes(struct impostor *impostor, const char *text,
+                          size_t length, enum after after)
+{
+    const struct speech speech = {text, length, after};
     const pid_t parent = getpid();
 
     impostor_listen(impostor);
@@ -94,7 +110,7 @@ void impostor_start(struct impostor *impostor, const char *text,
     if (impostor->pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() == parent)
-            serve_all(impostor, text, after);
+            serve_all(impostor, &speech);
         _exit(1);
     }
     close(impostor->record[1]);

@@ -25,6 +25,10 @@ struct impostor {
 void impostor_start(struct impostor *impostor, const char *text,
                     enum after after);
 
+/* The same with a text that may have a 0 in it. */
+void impostor_start_bytes(struct impostor *impostor, const char *text,
+                          size_t length, enum after after);
+
 /* Opens a backend on it. */
 enum seqb_status impostor_open(struct impostor *impostor,
                                const struct seqb_backend_ops *ops);

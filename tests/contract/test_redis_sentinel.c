@@ -231,6 +231,24 @@ TEST_STATE(SCENE, sentinel_that_answers_nonsense_is_passed_over)
     }
 }
 
+TEST_STATE(SCENE, a_master_whose_address_has_a_0_in_it_is_none)
+{
+    static const char hosts[] = "*2\r\n$9\r\n127.0.0.\0\r\n$4\r\n6379\r\n";
+    static const char ports[] = "*2\r\n$9\r\n127.0.0.1\r\n$4\r\n637\0\r\n";
+    struct scene *scene = scene_start(state, false);
+
+    for (int i = 0; i < 2; i++) {
+        struct impostor impostor = {0};
+
+        impostor_start_bytes(&impostor, i == 0 ? hosts : ports,
+                             i == 0 ? sizeof hosts - 1 : sizeof ports - 1,
+                             CLOSES);
+        scene_ask(scene, impostor.options.port, 0, 0);
+        must_not_open(scene, SEQB_UNREACHABLE, "makes no sense");
+        impostor_stop(&impostor);
+    }
+}
+
 TEST_STATE(SCENE, every_sentinel_that_failed_is_named_with_its_words)
 {
     struct scene *scene = scene_start(state, false);

@@ -17,42 +17,29 @@
 
 #define DAY_S 86400L
 
-static void names_add(X509 *certificate, const char *names)
-{
-    X509_EXTENSION *extension =
-        X509V3_EXT_conf_nid(NULL, NULL, NID_subject_alt_name, names);
-
-    assert_non_null(extension);
-    assert_int_equal(X509_add_ext(certificate, extension, -1), 1);
-    X509_EXTENSION_free(extension);
-}
-
-static X509 *certificate_new(EVP_PKEY *key, const char *common_name,
-                             const char *names)
+static X509 *certificate_new(EVP_PKEY *key, const X509_NAME *subject,
+                             GENERAL_NAMES *names)
 {
     X509 *made = X509_new();
-    X509_NAME *subject = X509_get_subject_name(made);
 
     assert_int_equal(X509_set_version(made, X509_VERSION_3), 1);
-    assert_int_equal(X509_NAME_add_entry_by_txt(
-                         subject, "CN", MBSTRING_UTF8,
-                         (const unsigned char *)common_name, -1, -1, 0),
-                     1);
+    assert_int_equal(X509_set_subject_name(made, subject), 1);
     assert_int_equal(X509_set_issuer_name(made, subject), 1);
     ASN1_INTEGER_set(X509_get_serialNumber(made), 1);
     assert_non_null(X509_gmtime_adj(X509_getm_notBefore(made), -DAY_S));
     assert_non_null(X509_gmtime_adj(X509_getm_notAfter(made), 90 * DAY_S));
     assert_int_equal(X509_set_pubkey(made, key), 1);
-    names_add(made, names);
+    assert_int_equal(X509_add1_ext_i2d(made, NID_subject_alt_name, names, 0, 0),
+                     1);
     assert_true(X509_sign(made, key, EVP_sha256()) > 0);
     return made;
 }
 
-void tls_files_make(struct tls_files *out, const char *common_name,
-                    const char *names)
+void tls_files_make_of(struct tls_files *out, const X509_NAME *subject,
+                       GENERAL_NAMES *names)
 {
     EVP_PKEY *key = EVP_EC_gen("P-256");
-    X509 *certificate = certificate_new(key, common_name, names);
+    X509 *certificate = certificate_new(key, subject, names);
     FILE *file;
 
     assert_true(folder_make(out->folder, sizeof out->folder));
@@ -69,6 +56,27 @@ void tls_files_make(struct tls_files *out, const char *common_name,
     fclose(file);
     X509_free(certificate);
     EVP_PKEY_free(key);
+}
+
+void tls_files_make(struct tls_files *out, const char *common_name,
+                    const char *names)
+{
+    X509_EXTENSION *extension =
+        X509V3_EXT_conf_nid(NULL, NULL, NID_subject_alt_name, names);
+    X509_NAME *subject = X509_NAME_new();
+    GENERAL_NAMES *all = NULL;
+
+    assert_non_null(extension);
+    all = X509V3_EXT_d2i(extension);
+    assert_non_null(all);
+    assert_int_equal(X509_NAME_add_entry_by_txt(
+                         subject, "CN", MBSTRING_UTF8,
+                         (const unsigned char *)common_name, -1, -1, 0),
+                     1);
+    tls_files_make_of(out, subject, all);
+    GENERAL_NAMES_free(all);
+    X509_NAME_free(subject);
+    X509_EXTENSION_free(extension);
 }
 
 void tls_files_remove(struct tls_files *files)

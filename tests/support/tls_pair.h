@@ -6,6 +6,7 @@
 #pragma once
 
 #include <openssl/types.h>
+#include <openssl/x509v3.h>
 
 #include "tls/tls.h"
 
@@ -22,6 +23,11 @@ struct tls_files {
  * "DNS:a.example,URI:b". */
 void tls_files_make(struct tls_files *out, const char *common_name,
                     const char *names);
+
+/* The same with that subject and these alternative names, which stay the
+ * caller's. */
+void tls_files_make_of(struct tls_files *out, const X509_NAME *subject,
+                       GENERAL_NAMES *names);
 
 void tls_files_remove(struct tls_files *files);
 

@@ -204,7 +204,7 @@ TEST(the_other_end_of_a_unix_socket_is_its_process)
 
     snprintf(uid, sizeof uid, "%lu", (unsigned long)getuid());
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-    identity_of_socket(&access, ends[0], &identity);
+    identity_of_origin(&access, (struct origin){.fd = ends[0]}, &identity);
     assert_int_equal(identity.rights, RIGHTS_ADMIN); /* the daemon's own uid */
     assert_true(identity.is_local);
     identity_source(ends[0], source);
@@ -212,7 +212,7 @@ TEST(the_other_end_of_a_unix_socket_is_its_process)
     users_free(users);
 
     access.users = users = users_of(own);
-    identity_of_socket(&access, ends[0], &identity);
+    identity_of_origin(&access, (struct origin){.fd = ends[0]}, &identity);
     assert_int_equal(identity.rights, RIGHTS_READ);
     assert_string_equal(identity_name(&identity, name), "me");
     close(ends[0]);
@@ -232,16 +232,17 @@ TEST(an_identity_is_resolved_by_the_table_that_holds_now)
     struct access access = {.users = old};
     struct identity a = {.rights = RIGHTS_NONE};
     struct identity b = {.rights = RIGHTS_NONE};
+    const struct origin nowhere = {.fd = -1};
 
     quotas_init(&access.quotas);
-    identity_of_user(users_find(old, "a", 1), &a);
-    identity_of_user(users_find(old, "b", 1), &b);
+    identity_of_user(users_find(old, "a", 1), false, &a);
+    identity_of_user(users_find(old, "b", 1), true, &b);
     access_swap(&access, new);
-    assert_true(identity_resolve(&access, -1, &a));
-    assert_false(identity_resolve(&access, -1, &b));
+    assert_true(identity_resolve(&access, nowhere, &a));
+    assert_false(identity_resolve(&access, nowhere, &b));
     users_free(old);
     assert_int_equal(a.rights, RIGHTS_READ);
-    assert_true(a.is_login);
+    assert_int_equal(a.means, BY_PASSWORD);
     users_free(new);
     quotas_fini(&access.quotas);
 }

@@ -219,3 +219,88 @@ TEST_WITH(SCENE, a_peer_has_the_names_of_its_certificate)
     assert_string_equal(peer->names[2], "URI:spiffe://d/e");
     free(peer);
 }
+
+TEST_WITH(SCENE, a_peer_that_was_not_checked_has_no_names)
+{
+    SSL *ssl = scene->transport.ssl;
+
+    SSL_set_verify_result(ssl, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY);
+    assert_null(tls_peer_new(ssl));
+    SSL_set_verify_result(ssl, X509_V_OK);
+    SSL_set_verify(ssl, SSL_VERIFY_NONE, NULL);
+    assert_null(tls_peer_new(ssl));
+}
+
+struct bytes {
+    const char *at;
+    int length;
+};
+
+static void subject_add(X509_NAME *subject, struct bytes name)
+{
+    assert_int_equal(X509_NAME_add_entry_by_txt(subject, "CN", MBSTRING_ASC,
+                                                (const unsigned char *)name.at,
+                                                name.length, -1, 0),
+                     1);
+}
+
+static void dns_add(GENERAL_NAMES *names, struct bytes name)
+{
+    GENERAL_NAME *one = GENERAL_NAME_new();
+    ASN1_IA5STRING *text = ASN1_IA5STRING_new();
+
+    assert_int_equal(ASN1_STRING_set(text, name.at, name.length), 1);
+    GENERAL_NAME_set0_value(one, GEN_DNS, text);
+    assert_true(sk_GENERAL_NAME_push(names, one) > 0);
+}
+
+static struct tls_peer *peer_of(const X509_NAME *subject, GENERAL_NAMES *names)
+{
+    struct tls_files files;
+    struct tls_pair pair;
+    struct tls_peer *peer = NULL;
+
+    tls_files_make_of(&files, subject, names);
+    tls_pair_open(&pair, &files);
+    peer = tls_peer_new(pair.server);
+    tls_pair_close(&pair);
+    tls_files_remove(&files);
+    assert_non_null(peer);
+    return peer;
+}
+
+TEST(several_common_names_are_none)
+{
+    X509_NAME *subject = X509_NAME_new();
+    GENERAL_NAMES *names = GENERAL_NAMES_new();
+    struct tls_peer *peer = NULL;
+
+    dns_add(names, (struct bytes){"a.example", -1});
+    subject_add(subject, (struct bytes){"boss", -1});
+    subject_add(subject, (struct bytes){"shop", -1});
+    peer = peer_of(subject, names);
+    assert_string_equal(peer->common_name, "");
+    assert_int_equal(peer->name_count, 1);
+    free(peer);
+    GENERAL_NAMES_free(names);
+    X509_NAME_free(subject);
+}
+
+TEST(a_name_with_a_0_in_it_is_none)
+{
+    X509_NAME *subject = X509_NAME_new();
+    GENERAL_NAMES *names = GENERAL_NAMES_new();
+    struct tls_peer *peer = NULL;
+
+    subject_add(subject, (struct bytes){"boss\0.evil", 10});
+    dns_add(names, (struct bytes){"boss.example\0.evil", 18});
+    dns_add(names, (struct bytes){"boss.example\0", 13});
+    dns_add(names, (struct bytes){"evil.example", 12});
+    peer = peer_of(subject, names);
+    assert_string_equal(peer->common_name, "");
+    assert_int_equal(peer->name_count, 1);
+    assert_string_equal(peer->names[0], "DNS:evil.example");
+    free(peer);
+    GENERAL_NAMES_free(names);
+    X509_NAME_free(subject);
+}

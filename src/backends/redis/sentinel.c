@@ -83,13 +83,18 @@ static void note(struct sentinel_walk *walk, const char *text)
                       walk->said[0] == '\0' ? "" : "; ", text);
 }
 
+/* One with a 0 in it would be read up to there, as another one. */
+static bool is_text(const redisReply *reply)
+{
+    return reply->type == REDIS_REPLY_STRING && reply->len > 0 &&
+           memchr(reply->str, '\0', reply->len) == NULL;
+}
+
 /* Takes the address out of an answer, an array of host and port. */
 static bool master_take(const redisReply *reply, struct redis_address *out)
 {
     return reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 &&
-           reply->element[0]->type == REDIS_REPLY_STRING &&
-           reply->element[1]->type == REDIS_REPLY_STRING &&
-           reply->element[0]->len > 0 &&
+           is_text(reply->element[0]) && is_text(reply->element[1]) &&
            text_copy(out->host, sizeof out->host, reply->element[0]->str) &&
            port_parse(reply->element[1]->str, &out->port);
 }

@@ -9,6 +9,9 @@
 #define PASSWORD_HASH "$argon2id$"
 #define TOKEN_HASH    "blake2b:"
 
+/* Longer names of certificates are not looked at: TLS_NAME_SIZE of src/tls. */
+#define CERTIFICATE_MAX 255
+
 static void check_name(const struct draft *draft, size_t i,
                        struct diagnostics *diagnostics)
 {
@@ -36,11 +39,50 @@ static void check_hash(const struct draft_text *hash, const char *begin,
                         setting, begin, setting);
 }
 
+static void check_claim(const struct draft *draft, size_t i,
+                        struct diagnostics *diagnostics)
+{
+    const struct draft_text *claim = &draft->users[i].certificate;
+
+    for (size_t j = 0; j < i; j++) {
+        const struct draft_user *other = &draft->users[j];
+
+        if (other->certificate.text == NULL ||
+            strcmp(other->certificate.text, claim->text) != 0)
+            continue;
+        diagnostics_add(diagnostics, claim->line,
+                        "'certificate' \"%s\" is that of the user '%s', too",
+                        claim->text,
+                        other->name.text != NULL ? other->name.text : "");
+        return;
+    }
+}
+
+/* One that no client could show would be taken for a way to log in. */
+static void check_certificate(const struct draft *draft, size_t i,
+                              struct diagnostics *diagnostics)
+{
+    const struct draft_text *claim = &draft->users[i].certificate;
+    const char *auth = draft->daemon->tls_client_auth.text;
+
+    if (claim->text == NULL)
+        return;
+    if (strlen(claim->text) > CERTIFICATE_MAX)
+        diagnostics_add(diagnostics, claim->line,
+                        "'certificate' is longer than %d bytes",
+                        CERTIFICATE_MAX);
+    if (auth == NULL || strcmp(auth, "none") == 0)
+        diagnostics_add(diagnostics, claim->line,
+                        "'certificate' needs clients that are asked for one: "
+                        "set tls_client_auth in section daemon");
+    check_claim(draft, i, diagnostics);
+}
+
 static bool can_log_in(const struct draft_user *user)
 {
     return user->password_hash.line > 0 || user->password_hash_file.line > 0 ||
-           user->token_hash.line > 0 || user->uids.line > 0 ||
-           user->gids.line > 0;
+           user->token_hash.line > 0 || user->certificate.line > 0 ||
+           user->uids.line > 0 || user->gids.line > 0;
 }
 
 static void check_user(const struct draft_user *user,
@@ -58,7 +100,7 @@ static void check_user(const struct draft_user *user,
         diagnostics_add(diagnostics, user->line,
                         "the user '%s' can never log in: give it a "
                         "password_hash, a password_hash_file, a token_hash, "
-                        "uids or gids",
+                        "a certificate, uids or gids",
                         name);
 }
 
@@ -96,6 +138,7 @@ void check_users(const struct draft *draft, struct diagnostics *diagnostics)
         check_name(draft, i, diagnostics);
         check_user(&draft->users[i], diagnostics);
         check_burst(&draft->users[i].burst, &draft->users[i].rate, diagnostics);
+        check_certificate(draft, i, diagnostics);
     }
     for (size_t i = 0; i < draft->key_limit_count; i++)
         check_key_limit(draft, i, diagnostics);

@@ -40,10 +40,11 @@
     ROW(DAEMON, tls_ca_file, PATH, NO_RANGE, NO_DEFAULT, ALL_ENGINES,          \
         "The certificates of the CAs that clients' certificates are "          \
         "checked by, as PEM. Required unless tls_client_auth is \"none\".")    \
-    ROW(DAEMON, tls_client_auth, CHOICE, ONE_OF("none, optional, required"),   \
-        "none", ALL_ENGINES,                                                   \
+    ROW(DAEMON, tls_client_auth, CHOICE,                                       \
+        ONE_OF("none, optional, required, user"), "none", ALL_ENGINES,         \
         "Whether clients are asked for a certificate, and whether one who "    \
-        "has none is refused. One that is not valid is refused with both.")    \
+        "has none is refused; with \"user\" also one whose certificate "       \
+        "belongs to no user. One that is not valid is always refused.")        \
     ROW(DAEMON, tls_min_version, CHOICE, ONE_OF("1.2, 1.3"), "1.2",            \
         ALL_ENGINES, "The lowest version of TLS that is spoken.")              \
     ROW(DAEMON, stop_delay, DURATION, "0s", "1h", "0s", ALL_ENGINES,           \
@@ -115,6 +116,10 @@
         "is in the folder of the topology file.")                              \
     ROW(USERS, token_hash, TEXT, NO_RANGE, NO_DEFAULT, ALL_ENGINES,            \
         "The hash of its token, as seqctl token prints it.")                   \
+    ROW(USERS, certificate, TEXT, NO_RANGE, NO_DEFAULT, ALL_ENGINES,           \
+        "A client of TLS whose certificate has this name is this user: the "   \
+        "common name, or \"DNS:...\", \"email:...\" or \"URI:...\" for an "    \
+        "alternative name. See tls.md.")                                       \
     ROW(USERS, uids, LABELS, NO_RANGE, NO_DEFAULT, ALL_ENGINES,                \
         "Processes of these users of the system, names or numbers, are this "  \
         "user on the unix socket.")                                            \

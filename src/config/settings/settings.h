@@ -192,6 +192,7 @@ struct draft_user {
     struct draft_text password_hash;
     struct draft_text password_hash_file;
     struct draft_text token_hash;
+    struct draft_text certificate;
     struct draft_names uids;
     struct draft_names gids;
     struct draft_number max_connections;

@@ -23,14 +23,23 @@
 
 #define IDENTITY_NAME_SIZE 40
 
+/* By which means it is known who asks. */
+enum identity_means {
+    BY_NOTHING,
+    BY_SOCKET, /* a process on the unix socket */
+    BY_CERTIFICATE,
+    BY_PASSWORD,
+    BY_TOKEN
+};
+
 /* Who asks. */
 struct identity {
     const struct user *user; /* NULL: none of the table */
     unsigned rights;         /* of enum right */
     bool is_limited;         /* to its user's keys */
-    bool is_login;           /* by password or token; else by its socket */
-    bool is_local;           /* it came by a unix socket */
-    uid_t uid;               /* if it is_local */
+    enum identity_means means;
+    bool is_local; /* it came by a unix socket */
+    uid_t uid;     /* if it is_local */
 };
 
 /* What the daemon's clients share. */
@@ -40,6 +49,7 @@ struct access {
     struct quotas quotas;      /* of users, and of keys that were asked for */
     bool is_open_to_all;
     bool has_open_metrics;
+    bool wants_user; /* whoever shows a certificate must be one by it */
     struct logins *logins;
     struct audit audit;
 };
@@ -64,16 +74,33 @@ void access_swap(struct access *access, struct users *users);
 
 /* --- identity.c --- */
 
-/* Who is at the other end of a socket, before a login. */
-void identity_of_socket(const struct access *access, int fd,
+/* Where a client comes from: its socket, and the certificate that it has shown
+ * and that was checked; NULL: none. */
+struct origin {
+    int fd;
+    const struct tls_peer *certificate;
+};
+
+/* Who is there before a login. */
+void identity_of_origin(const struct access *access, struct origin origin,
                         struct identity *out);
 
-/* Who has logged in. */
-void identity_of_user(const struct user *user, struct identity *inout);
-
-/* The same one by the table that holds now; false if its user is gone. */
-bool identity_resolve(const struct access *access, int fd,
+/* Who has logged in, and whether by a token. */
+void identity_of_user(const struct user *user, bool by_token,
                       struct identity *inout);
+
+/* The same one by the table that holds now; false if its user is gone, or its
+ * certificate has become nobody's. */
+bool identity_resolve(const struct access *access, struct origin origin,
+                      struct identity *inout);
+
+/* Whether whoever comes with that certificate may not come in: users are
+ * wanted, and it belongs to none. NULL belongs to none, too. */
+bool access_bars(const struct access *access,
+                 const struct tls_peer *certificate);
+
+/* "none", "socket", "certificate", "password", "token". */
+const char *identity_means_name(const struct identity *identity);
 
 /* Whether its user may use that key. */
 bool identity_may_use(const struct identity *identity, const char *key,

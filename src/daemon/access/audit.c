@@ -85,7 +85,7 @@ static void file_write(struct audit *audit, const char *line, int64_t wall_ms)
 
 /* Texts as values of the log. */
 struct words {
-    char user[WORD_SIZE], from[WORD_SIZE], command[WORD_SIZE],
+    char user[WORD_SIZE], by[WORD_SIZE], from[WORD_SIZE], command[WORD_SIZE],
         target[WORD_SIZE], before[WORD_SIZE], after[WORD_SIZE],
         reason[WORD_SIZE];
 };
@@ -98,6 +98,7 @@ static void word_quote(char out[WORD_SIZE], const char *text)
 static void words_quote(const struct audit_entry *entry, struct words *out)
 {
     word_quote(out->user, entry->user);
+    word_quote(out->by, entry->by);
     word_quote(out->from, entry->from);
     word_quote(out->command, entry->command);
     word_quote(out->target, entry->target);
@@ -142,11 +143,12 @@ void audit_order(struct audit *audit, const struct audit_entry *entry,
     if (is_too_much(audit, time.now_ms))
         return;
     words_quote(entry, &words);
-    log_audited(audit, SEQB_LOG_INFO, time,
-                "event=order user=%s from=%s command=%s target=%s before=%s "
-                "after=%s left_out=%lld",
-                words.user, words.from, words.command, words.target,
-                words.before, words.after, (long long)audit->left_out);
+    log_audited(
+        audit, SEQB_LOG_INFO, time,
+        "event=order user=%s by=%s from=%s command=%s target=%s before=%s "
+        "after=%s left_out=%lld",
+        words.user, words.by, words.from, words.command, words.target,
+        words.before, words.after, (long long)audit->left_out);
 }
 
 void audit_order_refused(struct audit *audit, const struct audit_entry *entry,
@@ -157,11 +159,12 @@ void audit_order_refused(struct audit *audit, const struct audit_entry *entry,
     if (is_too_much(audit, time.now_ms))
         return;
     words_quote(entry, &words);
-    log_audited(audit, SEQB_LOG_INFO, time,
-                "event=order_refused user=%s from=%s command=%s target=%s "
-                "reason=%s left_out=%lld",
-                words.user, words.from, words.command, words.target,
-                words.reason, (long long)audit->left_out);
+    log_audited(
+        audit, SEQB_LOG_INFO, time,
+        "event=order_refused user=%s by=%s from=%s command=%s target=%s "
+        "reason=%s left_out=%lld",
+        words.user, words.by, words.from, words.command, words.target,
+        words.reason, (long long)audit->left_out);
 }
 
 void audit_login_refused(struct audit *audit, const struct audit_entry *entry,

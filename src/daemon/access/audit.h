@@ -24,6 +24,7 @@ struct audit {
 /* What is told. Texts may be NULL, and may come from a client. */
 struct audit_entry {
     const char *user;
+    const char *by;      /* the means by which that is known */
     const char *from;    /* an address */
     const char *command; /* "SEQ.DRAIN", "AUTH", "GET /metrics" */
     const char *target;  /* a partition, a key */

@@ -68,6 +68,7 @@ static void identity_of_peer(const struct access *access, int fd,
 
     if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
         return;
+    out->means = BY_SOCKET;
     out->uid = peer.uid;
     user = user_of_peer(access->users, fd, &peer);
     if (user != NULL)
@@ -77,39 +78,87 @@ static void identity_of_peer(const struct access *access, int fd,
             peer.uid == 0 || peer.uid == geteuid() ? RIGHTS_ADMIN : RIGHTS_TAKE;
 }
 
-void identity_of_socket(const struct access *access, int fd,
+static const struct user *
+user_of_certificate(const struct access *access,
+                    const struct tls_peer *certificate)
+{
+    return certificate != NULL
+               ? users_find_certificate(access->users, certificate)
+               : NULL;
+}
+
+void identity_of_origin(const struct access *access, struct origin origin,
                         struct identity *out)
 {
     const struct user *anonymous = users_anonymous(access->users);
+    const struct user *user = user_of_certificate(access, origin.certificate);
 
     *out = (struct identity){.rights = RIGHTS_NONE,
-                             .is_local = socket_family(fd) == AF_UNIX};
-    if (out->is_local)
-        identity_of_peer(access, fd, out);
-    else if (anonymous != NULL)
+                             .is_local = socket_family(origin.fd) == AF_UNIX};
+    if (user != NULL) {
+        identity_set_user(out, user);
+        out->means = BY_CERTIFICATE;
+    } else if (out->is_local) {
+        identity_of_peer(access, origin.fd, out);
+    } else if (anonymous != NULL) {
         identity_set_user(out, anonymous);
-    else if (users_count(access->users) == 0 || access->is_open_to_all)
+    } else if (users_count(access->users) == 0 || access->is_open_to_all) {
         out->rights = RIGHTS_TAKE;
+    }
 }
 
-void identity_of_user(const struct user *user, struct identity *inout)
-{
-    identity_set_user(inout, user);
-    inout->is_login = true;
-}
-
-bool identity_resolve(const struct access *access, int fd,
+void identity_of_user(const struct user *user, bool by_token,
                       struct identity *inout)
 {
-    const char *name = inout->is_login ? user_name(inout->user) : NULL;
-    const struct user *user =
-        name != NULL ? users_find(access->users, name, strlen(name)) : NULL;
+    identity_set_user(inout, user);
+    inout->means = by_token ? BY_TOKEN : BY_PASSWORD;
+}
 
-    if (name == NULL)
-        identity_of_socket(access, fd, inout);
-    else if (user != NULL)
-        identity_of_user(user, inout);
-    return name == NULL || user != NULL;
+static bool is_login(const struct identity *identity)
+{
+    return identity->means == BY_PASSWORD || identity->means == BY_TOKEN;
+}
+
+/* Who logged in stays that user, be its certificate another one's. */
+static bool login_resolve(const struct access *access, struct identity *inout)
+{
+    const char *name = user_name(inout->user);
+    const struct user *user = users_find(access->users, name, strlen(name));
+
+    if (user != NULL)
+        identity_set_user(inout, user);
+    return user != NULL;
+}
+
+bool identity_resolve(const struct access *access, struct origin origin,
+                      struct identity *inout)
+{
+    const bool was_certificate = inout->means == BY_CERTIFICATE;
+
+    if (origin.certificate != NULL && access_bars(access, origin.certificate))
+        return false;
+    if (is_login(inout))
+        return login_resolve(access, inout);
+    identity_of_origin(access, origin, inout);
+    return !was_certificate || inout->means == BY_CERTIFICATE;
+}
+
+bool access_bars(const struct access *access,
+                 const struct tls_peer *certificate)
+{
+    return access->wants_user &&
+           user_of_certificate(access, certificate) == NULL;
+}
+
+const char *identity_means_name(const struct identity *identity)
+{
+    static const char *const names[] = {[BY_NOTHING] = "none",
+                                        [BY_SOCKET] = "socket",
+                                        [BY_CERTIFICATE] = "certificate",
+                                        [BY_PASSWORD] = "password",
+                                        [BY_TOKEN] = "token"};
+
+    return names[identity->means];
 }
 
 bool identity_may_use(const struct identity *identity, const char *key,

@@ -276,7 +276,8 @@ enum login_outcome logins_try(struct logins *logins, const struct users *users,
     if (attempt->secret_length > CREDENTIAL_MAX)
         return login_wrong(logins, attempt, waiter, now_ms);
     waiter->user = user_of_token(users, attempt);
-    if (waiter->user != NULL)
+    waiter->by_token = waiter->user != NULL;
+    if (waiter->by_token)
         return waiter_decide(waiter, LOGIN_RIGHT);
     if (attempt->name == NULL)
         return login_wrong(logins, attempt, waiter, now_ms);

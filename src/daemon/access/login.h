@@ -37,6 +37,7 @@ struct login_waiter {
     struct login *login; /* NULL: it waits for none */
     enum login_outcome outcome;
     const struct user *user; /* if LOGIN_RIGHT */
+    bool by_token;           /* the same: not by a password */
     int64_t wait_ms;         /* if LOGIN_SLOWED: when to try again */
 };
 

@@ -12,6 +12,7 @@
 
 #include "credential/credential.h"
 #include "daemon/access/words.h"
+#include "tls/tls.h"
 
 #define ANONYMOUS "default"
 
@@ -20,6 +21,7 @@ struct user {
     char *role;
     char *password_hash; /* NULL: none */
     char *token_hash;    /* NULL: none */
+    char *certificate;   /* NULL: none */
     struct words keys;   /* none: all */
     struct words uid_names, gid_names;
     struct quota *quota;
@@ -75,6 +77,8 @@ static bool user_take(struct user *user, const char *setting, const char *value)
         return text_set(&user->password_hash, value);
     if (strcmp(setting, "token_hash") == 0)
         return text_set(&user->token_hash, value);
+    if (strcmp(setting, "certificate") == 0)
+        return text_set(&user->certificate, value);
     if (strcmp(setting, "keys") == 0)
         return words_add(&user->keys, value);
     if (strcmp(setting, "uids") == 0)
@@ -113,6 +117,7 @@ void users_free(struct users *users)
         free(user->role);
         free(user->password_hash);
         free(user->token_hash);
+        free(user->certificate);
         free(user->uids);
         free(user->gids);
         if (user->has_own_quota)
@@ -283,12 +288,53 @@ const struct user *users_find_peer(const struct users *users,
     return NULL;
 }
 
+/* A common name that looks like an alternative name is none. */
+static bool is_alternative(const char *name)
+{
+    static const char *const kinds[] = {"DNS:", "email:", "URI:"};
+
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (strncmp(name, kinds[i], strlen(kinds[i])) == 0)
+            return true;
+    return false;
+}
+
+static bool user_has_certificate(const struct user *user,
+                                 const struct tls_peer *certificate)
+{
+    const char *name = user->certificate;
+
+    if (name == NULL || name[0] == '\0')
+        return false;
+    if (!is_alternative(name))
+        return strcmp(certificate->common_name, name) == 0;
+    for (size_t i = 0; i < certificate->name_count; i++)
+        if (strcmp(certificate->names[i], name) == 0)
+            return true;
+    return false;
+}
+
+const struct user *users_find_certificate(const struct users *users,
+                                          const struct tls_peer *certificate)
+{
+    const struct user *found = NULL;
+
+    for (size_t i = 0; i < users->count; i++) {
+        if (!user_has_certificate(&users->at[i], certificate))
+            continue;
+        if (found != NULL)
+            return NULL;
+        found = &users->at[i];
+    }
+    return found;
+}
+
 const struct user *users_anonymous(const struct users *users)
 {
     const struct user *user = users_find(users, ANONYMOUS, strlen(ANONYMOUS));
 
     return user != NULL && user->password_hash == NULL &&
-                   user->token_hash == NULL
+                   user->token_hash == NULL && user->certificate == NULL
                ? user
                : NULL;
 }

@@ -30,6 +30,7 @@ enum right {
 
 struct users;
 struct user;
+struct tls_peer;
 
 /* The groups of a process, as the kernel says them. */
 struct peer {
@@ -68,8 +69,13 @@ const struct user *users_find_token(const struct users *users,
 const struct user *users_find_peer(const struct users *users,
                                    const struct peer *peer);
 
-/* The user "default" if it has neither a password nor a token: who is not
- * logged in. NULL: there is none. */
+/* Whose certificate it is, by its names (tls/tls.h). NULL: nobody's, or that of
+ * several users. */
+const struct user *users_find_certificate(const struct users *users,
+                                          const struct tls_peer *certificate);
+
+/* The user "default" if it has neither a password nor a token nor a
+ * certificate: who is not logged in. NULL: there is none. */
 const struct user *users_anonymous(const struct users *users);
 
 const char *user_name(const struct user *user);

@@ -48,7 +48,8 @@ enum command_outcome command_reset(struct session *session,
     (void)request;
     session->is_resp3 = false;
     session->name[0] = '\0';
-    identity_of_socket(&session->daemon->access, session->fd, &identity);
+    identity_of_origin(&session->daemon->access, session_origin(session),
+                       &identity);
     session_become(session, &identity);
     reply_simple(&session->out, "RESET");
     return COMMAND_DONE;

@@ -82,16 +82,17 @@ static void login_refuse(struct session *session, struct resp_slice name,
 }
 
 /* False after answering that its user has enough connections. */
-static bool login_enter(struct session *session, const struct user *user)
+static bool login_enter(struct session *session)
 {
+    const struct login_waiter *login = &session->login;
     struct identity identity = session->identity;
 
-    identity_of_user(user, &identity);
+    identity_of_user(login->user, login->by_token, &identity);
     if (!session_has_place(session, &identity)) {
         reply_error(&session->out, "LIMIT",
                     "user '%s' has as many connections as it may: close one, "
                     "or try again later",
-                    user_name(user));
+                    user_name(login->user));
         return false;
     }
     session_become(session, &identity);
@@ -121,7 +122,7 @@ enum command_outcome session_log_in(struct session *session,
     if (outcome == LOGIN_PENDING)
         return COMMAND_WAITS;
     if (outcome == LOGIN_RIGHT)
-        *is_well = login_enter(session, session->login.user);
+        *is_well = login_enter(session);
     else
         login_refuse(session, user, outcome);
     return COMMAND_DONE;

@@ -29,6 +29,10 @@
     "-ERR this port speaks TLS only: connect with redis-cli --tls, or "        \
     "seqctl -s tls://HOST:PORT\r\n"
 
+#define NO_USER_ANSWER                                                         \
+    "-NOAUTH the certificate belongs to no user: name it as the "              \
+    "certificate of one of the topology's users; docs/tls.md\r\n"
+
 struct handshake {
     struct handshakes *all;
     TAILQ_ENTRY(handshake) entry; /* the oldest first */
@@ -149,6 +153,47 @@ static void handshake_end(struct handshake *handshake)
     handshake_wait(handshake, EV_READ);
 }
 
+static void certificate_audit(struct handshake *handshake,
+                              const struct tls_peer *certificate)
+{
+    char from[ADDRESS_SIZE];
+
+    identity_from(handshake->transport.fd, from);
+    audit_login_refused(
+        &handshake->all->daemon->access.audit,
+        &(struct audit_entry){
+            .user = certificate != NULL ? certificate->common_name : "",
+            .from = from,
+            .command = "TLS",
+            .reason = "no user's certificate"},
+        (struct audit_time){daemon_now_ms(), daemon_wall_ms()});
+}
+
+static bool handshake_is_barred(struct handshake *handshake)
+{
+    const struct access *access = &handshake->all->daemon->access;
+    struct tls_peer *certificate = NULL;
+    bool is_barred = false;
+
+    if (!access->wants_user)
+        return false;
+    certificate = tls_peer_new(handshake->transport.ssl);
+    is_barred = access_bars(access, certificate);
+    if (is_barred)
+        certificate_audit(handshake, certificate);
+    free(certificate);
+    return is_barred;
+}
+
+/* Whose certificate belongs to no user is told so by TLS. */
+static void handshake_refuse(struct handshake *handshake)
+{
+    (void)transport_write(&handshake->transport, NO_USER_ANSWER,
+                          strlen(NO_USER_ANSWER));
+    transport_end(&handshake->transport);
+    handshake_end(handshake);
+}
+
 static void handshake_discard(struct handshake *handshake)
 {
     char trash[4096];
@@ -209,7 +254,10 @@ static void handshake_step(struct handshake *handshake)
         return;
     result = SSL_do_handshake(handshake->transport.ssl);
     if (result == 1) {
-        handshake_done(handshake);
+        if (handshake_is_barred(handshake))
+            handshake_refuse(handshake);
+        else
+            handshake_done(handshake);
         return;
     }
     result = SSL_get_error(handshake->transport.ssl, result);

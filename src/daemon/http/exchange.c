@@ -11,8 +11,10 @@
 #include <sys/socket.h>
 
 #include <event2/bufferevent.h>
+#include <event2/bufferevent_ssl.h>
 
 #include "daemon/daemon.h"
+#include "tls/tls.h"
 
 /* Of an answer without an end: how long a client may read nothing, or its
  * machine be silent, and how much is kept of what it says meanwhile. */
@@ -36,13 +38,21 @@ static void exchange_cancel(struct exchange *exchange)
         pending->cancel(pending);
 }
 
+static void exchange_hold(struct exchange *exchange, size_t size)
+{
+    struct exchanges *exchanges = exchange->exchanges;
+
+    exchanges->held += (int64_t)size - exchange->held;
+    limits_hold(&exchanges->daemon->limits, &exchange->held, size);
+}
+
 static void exchange_close(struct exchange *exchange)
 {
     struct exchanges *exchanges = exchange->exchanges;
     struct daemon *daemon = exchanges->daemon;
 
     exchange_cancel(exchange);
-    limits_hold(&daemon->limits, &exchange->held, 0);
+    exchange_hold(exchange, 0);
     TAILQ_REMOVE(&exchanges->all, exchange, entry);
     if (!exchange->is_endless)
         daemon->request_count--;
@@ -102,6 +112,15 @@ int exchange_socket(const struct exchange *exchange)
         evhttp_request_get_connection(exchange->request)));
 }
 
+struct tls_peer *exchange_certificate(const struct exchange *exchange)
+{
+    const SSL *ssl =
+        bufferevent_openssl_get_ssl(evhttp_connection_get_bufferevent(
+            evhttp_request_get_connection(exchange->request)));
+
+    return ssl != NULL ? tls_peer_new(ssl) : NULL;
+}
+
 /* Whether the client still reads cannot be known: one that has closed its half
  * gets an answer, too. */
 static void exchange_on_gone(evutil_socket_t fd, short events, void *context)
@@ -156,6 +175,14 @@ static void exchange_common_headers(struct exchange *exchange, int status,
         exchange_header(exchange, "Connection", "close");
 }
 
+bool exchange_may_hold(const struct exchange *exchange, size_t size)
+{
+    const struct exchanges *exchanges = exchange->exchanges;
+
+    return exchanges->held == 0 ||
+           !limits_are_passed(&exchanges->daemon->limits, size);
+}
+
 /* The length is said here, since an answer to HEAD has it without a body. */
 void exchange_answer(struct exchange *exchange, int status, const char *type,
                      struct evbuffer *body)
@@ -165,7 +192,7 @@ void exchange_answer(struct exchange *exchange, int status, const char *type,
 
     assert(exchange->pending == NULL && !exchange->is_answered);
     exchange->is_answered = true;
-    limits_hold(&exchange->exchanges->daemon->limits, &exchange->held, size);
+    exchange_hold(exchange, size);
     exchange_common_headers(exchange, status, type);
     snprintf(length, sizeof length, "%zu", size);
     exchange_header(exchange, "Content-Length", length);
@@ -257,6 +284,36 @@ void exchange_abort(struct exchange *exchange)
 }
 
 /* --- all of them --- */
+
+/* Who may not read any more has no user of the table that was, either. */
+static bool exchange_resolve(struct exchange *exchange)
+{
+    struct tls_peer *certificate = exchange_certificate(exchange);
+    const bool is_known = identity_resolve(
+        &exchange->exchanges->daemon->access,
+        (struct origin){exchange_socket(exchange), certificate},
+        &exchange->identity);
+
+    free(certificate);
+    if (!is_known)
+        exchange->identity = (struct identity){.rights = RIGHTS_NONE};
+    return (exchange->identity.rights & RIGHT_READ) != 0;
+}
+
+void exchanges_resolve(struct exchanges *exchanges)
+{
+    struct exchange *exchange = NULL;
+    struct exchange *next = NULL;
+
+    for (exchange = TAILQ_FIRST(&exchanges->all); exchange != NULL;
+         exchange = next) {
+        next = TAILQ_NEXT(exchange, entry);
+        if (exchange->is_identified &&
+            evhttp_request_get_connection(exchange->request) != NULL &&
+            !exchange_resolve(exchange) && exchange->is_endless)
+            exchange_abort(exchange);
+    }
+}
 
 void exchanges_cancel(struct exchanges *exchanges,
                       void (*refuse)(struct exchange *exchange))

@@ -19,6 +19,7 @@ struct daemon;
 struct exchange;
 struct reports;
 struct streams;
+struct tls_peer;
 
 TAILQ_HEAD(exchange_list, exchange);
 
@@ -29,6 +30,7 @@ struct exchanges {
     struct reports *reports;
     struct streams *streams;
     struct exchange_list all;
+    int64_t held; /* bytes of their answers that are not sent */
 };
 
 /* What an exchange waits for; a member of it. */
@@ -62,11 +64,20 @@ struct exchange *exchange_open(struct exchanges *exchanges,
 /* The socket of its client. */
 int exchange_socket(const struct exchange *exchange);
 
+/* Who its client's certificate says that it is; for free. NULL: it has shown
+ * none that was checked, or memory is short. */
+struct tls_peer *exchange_certificate(const struct exchange *exchange);
+
 /* It is answered later. A client that goes away meanwhile cancels. */
 void exchange_wait(struct exchange *exchange, struct pending *pending);
 
 /* What it waited for is there. */
 void exchange_resume(struct exchange *exchange);
+
+/* Whether an answer of so many bytes may be held, beside those of all clients.
+ * One that is larger than all of them may be, is held while there is no other
+ * one of HTTP. */
+bool exchange_may_hold(const struct exchange *exchange, size_t size);
 
 /* Sends the answer, with `body` (may be NULL), which it empties, as its
  * content. The exchange may be gone afterwards. */
@@ -95,6 +106,10 @@ size_t exchange_unsent(const struct exchange *exchange);
 /* Closes the connection of such an answer, and so cancels what sends it. The
  * exchange is gone afterwards. */
 void exchange_abort(struct exchange *exchange);
+
+/* Another table of users holds: finds out again who asks, and aborts answers
+ * without an end to those who may not read any more. */
+void exchanges_resolve(struct exchanges *exchanges);
 
 /* Aborts answers without an end, cancels what waits, and has `refuse` answer
  * instead. */

@@ -14,6 +14,7 @@
 #include <event2/listener.h>
 
 #include "daemon/daemon.h"
+#include "daemon/http/admit/admit.h"
 #include "daemon/http/clients/clients.h"
 #include "daemon/http/events/events.h"
 #include "daemon/http/exchange.h"
@@ -84,7 +85,8 @@ static void http_on_request(struct evhttp_request *request, void *context)
     if (exchange == NULL)
         return;
     if (!http_clients_refuse(port->clients, stream)) {
-        route_request(exchange);
+        if (port == &http->ports[PORT_PLAIN] || admit_certificate(exchange))
+            route_request(exchange);
         return;
     }
     exchange_header(exchange, "Connection", "close");
@@ -316,6 +318,12 @@ void http_finish(struct http *http, bool keeps)
     for (size_t i = 0; i < PORTS; i++)
         port_finish(&http->ports[i], keeps);
     exchanges_cancel(&http->exchanges, refuse_stopping);
+}
+
+void http_resolve(struct http *http)
+{
+    if (http != NULL)
+        exchanges_resolve(&http->exchanges);
 }
 
 void http_release(struct http *http, struct inherited *out)

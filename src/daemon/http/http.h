@@ -45,6 +45,10 @@ const char *http_tls_name(const struct http *http);
  * connect wait for who gets the socket by http_release. Takes NULL. */
 void http_finish(struct http *http, bool keeps);
 
+/* Another table of users holds: streams of those who may not read any more are
+ * closed. To be called while both tables are there. Takes NULL. */
+void http_resolve(struct http *http);
+
 /* Gives its sockets away, as they listen; to be called after http_finish. Takes
  * NULL. */
 void http_release(struct http *http, struct inherited *out);

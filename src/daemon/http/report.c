@@ -86,6 +86,14 @@ static void text_trim(struct buffer *text)
     text->capacity = text->length;
 }
 
+/* Clients hold too much as it is. */
+static void report_refuse(struct exchange *exchange)
+{
+    exchange->exchanges->daemon->limits.answers_refused++;
+    problem_answer(exchange, HTTP_SERVUNAVAIL, "OOM",
+                   "clients hold all of max_client_memory, try again");
+}
+
 /* The text goes into the answer without being copied. */
 static void report_answer(struct report *report)
 {
@@ -95,9 +103,11 @@ static void report_answer(struct report *report)
 
     exchange_resume(exchange);
     text_trim(text);
-    if (body == NULL || text->is_broken ||
-        evbuffer_add_reference(body, buffer_content(text), text->length,
-                               text_free, text->data) != 0) {
+    if (!exchange_may_hold(exchange, text->length)) {
+        report_refuse(exchange);
+    } else if (body == NULL || text->is_broken ||
+               evbuffer_add_reference(body, buffer_content(text), text->length,
+                                      text_free, text->data) != 0) {
         problem_answer(exchange, HTTP_SERVUNAVAIL, "NOMEMORY", "out of memory");
     } else {
         *text = (struct buffer){0};
@@ -119,25 +129,35 @@ static struct report *reports_take(struct reports *reports)
     return report;
 }
 
-/* Starts those in line until one runs. */
-static void reports_run(struct reports *reports)
+/* One that was taken off the line. Answers that were made while it waited may
+ * have used up the memory. */
+static void report_run_next(struct reports *reports, struct report *report)
 {
-    while (reports->running == NULL) {
-        struct report *report = reports_take(reports);
-        struct exchange *exchange = NULL;
+    struct exchange *exchange = report->pending.exchange;
+    const bool is_full = limits_are_full(&reports->daemon->limits);
 
-        if (report == NULL)
-            return;
+    if (!is_full) {
         snapshot_begin(&report->snapshot, reports->daemon, report->order.most);
         if (signals_thread(&report->thread, report_run, report)) {
             reports->running = report;
             return;
         }
-        exchange = report->pending.exchange;
-        exchange_resume(exchange);
-        report_free(report);
-        problem_answer(exchange, HTTP_SERVUNAVAIL, "NOMEMORY", "out of memory");
     }
+    exchange_resume(exchange);
+    report_free(report);
+    if (is_full)
+        report_refuse(exchange);
+    else
+        problem_answer(exchange, HTTP_SERVUNAVAIL, "NOMEMORY", "out of memory");
+}
+
+/* Starts those in line until one runs. */
+static void reports_run(struct reports *reports)
+{
+    struct report *report = NULL;
+
+    while (reports->running == NULL && (report = reports_take(reports)) != NULL)
+        report_run_next(reports, report);
 }
 
 static void reports_on_done(evutil_socket_t fd, short events, void *context)
@@ -175,13 +195,10 @@ static void report_cancel(struct pending *pending)
 void report_start(struct exchange *exchange, const struct report_order *order)
 {
     struct reports *reports = exchange->exchanges->reports;
-    struct limits *limits = &reports->daemon->limits;
     struct report *report = NULL;
 
-    if (limits_are_full(limits)) {
-        limits->answers_refused++;
-        problem_answer(exchange, HTTP_SERVUNAVAIL, "OOM",
-                       "clients hold all of max_client_memory, try again");
+    if (limits_are_full(&reports->daemon->limits)) {
+        report_refuse(exchange);
         return;
     }
     if (reports->waiting_count < WAITING_MAX)

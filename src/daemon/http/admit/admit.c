@@ -10,6 +10,7 @@
 #include "daemon/daemon.h"
 #include "daemon/http/exchange.h"
 #include "daemon/http/problem.h"
+#include "tls/tls.h"
 
 /* Statuses that libevent has no names for. */
 #define HTTP_UNAUTHORIZED 401
@@ -87,10 +88,11 @@ static void admission_cancel(struct pending *pending)
 }
 
 /* It is routed again as who it is. */
-static void exchange_become(struct exchange *exchange, const struct user *user)
+static void exchange_become(struct exchange *exchange,
+                            const struct login_waiter *waiter)
 {
     exchange->is_identified = true;
-    identity_of_user(user, &exchange->identity);
+    identity_of_user(waiter->user, waiter->by_token, &exchange->identity);
 }
 
 static void admission_on_login(struct login_waiter *waiter)
@@ -102,7 +104,7 @@ static void admission_on_login(struct login_waiter *waiter)
 
     exchange_resume(exchange);
     if (waiter->outcome == LOGIN_RIGHT) {
-        exchange_become(exchange, waiter->user);
+        exchange_become(exchange, waiter);
         exchange->route(exchange);
     } else {
         login_refuse(exchange, waiter, admission->user);
@@ -137,7 +139,7 @@ static bool admission_begin(struct exchange *exchange,
         return false;
     }
     if (waiter->outcome == LOGIN_RIGHT)
-        exchange_become(exchange, waiter->user);
+        exchange_become(exchange, waiter);
     else
         login_refuse(exchange, waiter, admission->user);
     free(admission);
@@ -173,6 +175,16 @@ static bool log_in(struct exchange *exchange, const char *header)
 
 /* --- who asks --- */
 
+static void identify_origin(struct exchange *exchange)
+{
+    struct tls_peer *certificate = exchange_certificate(exchange);
+
+    identity_of_origin(&exchange->exchanges->daemon->access,
+                       (struct origin){exchange_socket(exchange), certificate},
+                       &exchange->identity);
+    free(certificate);
+}
+
 /* Where there are no users nobody looks at a password that is sent. */
 static bool identify(struct exchange *exchange)
 {
@@ -180,11 +192,33 @@ static bool identify(struct exchange *exchange)
     const char *header = evhttp_find_header(
         evhttp_request_get_input_headers(exchange->request), "Authorization");
 
-    identity_of_socket(access, exchange_socket(exchange), &exchange->identity);
+    identify_origin(exchange);
     if (header != NULL && users_count(access->users) > 0)
         return log_in(exchange, header);
     exchange->is_identified = true;
     return true;
+}
+
+bool admit_certificate(struct exchange *exchange)
+{
+    const struct access *access = &exchange->exchanges->daemon->access;
+    struct tls_peer *certificate = NULL;
+    bool is_barred = false;
+
+    if (!access->wants_user)
+        return true;
+    certificate = exchange_certificate(exchange);
+    is_barred = access_bars(access, certificate);
+    if (is_barred) {
+        login_audit(exchange,
+                    certificate != NULL ? certificate->common_name : "",
+                    "no user's certificate");
+        exchange_header(exchange, "Connection", "close");
+        refuse(exchange, HTTP_FORBIDDEN, "NOAUTH",
+               "the certificate belongs to no user: see docs/tls.md");
+    }
+    free(certificate);
+    return !is_barred;
 }
 
 bool admit(struct exchange *exchange, enum right needs, const char *path,

@@ -8,6 +8,10 @@
 
 struct exchange;
 
+/* Whether a client of TLS may ask for anything: where users are wanted, its
+ * certificate has to be that of one. False: it is answered. */
+bool admit_certificate(struct exchange *exchange);
+
 /* Whether the request for the path, and for the key if it is not "", may go on:
  * finds out who asks, by the header Authorization if there is one. False: it is
  * answered, or its login is looked at, after which it is routed again. */

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What clients of HTTP can make the daemon hold: many that ask for the status
+ * of very many sequences, and do not read. The broker is a stub, which holds
+ * nothing itself.
+ */
+#include <arpa/inet.h>
+#include <malloc.h>
+#include <netinet/in.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "daemon/server.h"
+#include "support/dialogue.h"
+#include "support/stub_broker.h"
+#include "support/test.h"
+#include "support/web.h"
+
+#define PLENTY       1000000000
+#define MINUTE_MS    60000
+#define SEQUENCES    10000
+#define CROWD        17 /* one report is made, and as many wait as may */
+#define MEMORY_BOUND ((size_t)64 << 20) /* bytes */
+#define ASK          "GET /v1/status HTTP/1.1\r\nHost: a\r\n\r\n"
+
+/* Bytes that were allocated and not freed. */
+static size_t heap_used(void)
+{
+    const struct mallinfo2 info = mallinfo2();
+
+    return info.uordblks + info.hblkhd;
+}
+
+static int64_t answered(const struct web *web)
+{
+    const int64_t *responses = web->server->daemon.counts.responses;
+
+    return responses[2] + responses[5];
+}
+
+static int reader_connect(const struct web *web)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    const int small = 4096; /* what the kernel holds for it */
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    assert_true(fd >= 0);
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+    address.sin_port =
+        htons((uint16_t)atoi(strrchr(http_name(web->http), ':') + 1));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(
+        connect(fd, (const struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(send(fd, ASK, strlen(ASK), MSG_NOSIGNAL), strlen(ASK));
+    return fd;
+}
+
+static struct web *web_begin(size_t sequences)
+{
+    stub_reset(PLENTY, SEQB_AGAIN, MINUTE_MS);
+    snprintf(stub.status.key, sizeof stub.status.key, "a-sequence");
+    stub.status_count = sequences;
+    return web_open();
+}
+
+/* Until its answer has begun. */
+static void head_read(struct web *web, int fd, char *out, size_t size)
+{
+    ssize_t got = -1;
+
+    while (got <= 0) {
+        dialogue_turn(web->server);
+        got = recv(fd, out, size - 1, MSG_DONTWAIT);
+    }
+    out[got] = '\0';
+}
+
+TEST(reports_of_those_who_do_not_read_are_bounded)
+{
+    struct web *web = web_begin(SEQUENCES);
+    const struct limits *limits = &web->server->daemon.limits;
+    const size_t before = heap_used();
+    size_t most = 0;
+    int crowd[CROWD];
+    char head[512];
+    int served = 0;
+
+    for (int i = 0; i < CROWD; i++)
+        crowd[i] = reader_connect(web);
+    while (answered(web) < CROWD) {
+        const size_t used = heap_used();
+
+        dialogue_turn(web->server);
+        most = used > most ? used : most;
+    }
+    assert_true(most <= before + MEMORY_BOUND);
+    assert_true(limits->client_memory <= limits->options.max_client_memory);
+    assert_true(limits->answers_refused > 0);
+    for (int i = 0; i < CROWD; i++) {
+        head_read(web, crowd[i], head, sizeof head);
+        if (strncmp(head, "HTTP/1.1 200 ", 13) == 0) {
+            served++;
+        } else {
+            assert_non_null(strstr(head, "HTTP/1.1 503 "));
+            assert_non_null(strstr(head, "Retry-After: "));
+        }
+        close(crowd[i]);
+    }
+    assert_true(served > 0);
+    assert_int_equal(served + limits->answers_refused, CROWD);
+    web_close(web);
+}
+
+TEST(a_report_beyond_the_bound_is_sent_to_one_client_at_a_time)
+{
+    struct web *web = web_begin(SEQUENCES);
+    struct limits *limits = &web->server->daemon.limits;
+    char head[512];
+    int one;
+    int other;
+
+    limits->options.max_client_memory = 1 << 20;
+    one = reader_connect(web);
+    head_read(web, one, head, sizeof head);
+    assert_non_null(strstr(head, "HTTP/1.1 200 "));
+    other = reader_connect(web);
+    head_read(web, other, head, sizeof head);
+    assert_non_null(strstr(head, "HTTP/1.1 503 "));
+    close(one);
+    close(other);
+    while (limits->client_memory > 0)
+        dialogue_turn(web->server);
+    one = reader_connect(web);
+    head_read(web, one, head, sizeof head);
+    assert_non_null(strstr(head, "HTTP/1.1 200 "));
+    close(one);
+    web_close(web);
+}
