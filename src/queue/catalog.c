@@ -84,6 +84,15 @@ size_t catalog_find(const struct catalog *catalog, const char *key)
                                        : catalog->places[place] - 1;
 }
 
+size_t catalog_find_at(const struct catalog *catalog, const char *key,
+                       size_t likely)
+{
+    return likely < catalog->count &&
+                   strcmp(catalog->sequences[likely]->key, key) == 0
+               ? likely
+               : catalog_find(catalog, key);
+}
+
 struct seqb_sequence *catalog_get(const struct catalog *catalog,
                                   const char *key)
 {

@@ -32,6 +32,10 @@ struct seqb_sequence *catalog_get(const struct catalog *catalog,
 /* Its index; CATALOG_NONE: there is none. */
 size_t catalog_find(const struct catalog *catalog, const char *key);
 
+/* The same where it is likely to have that index: then nothing is looked up. */
+size_t catalog_find_at(const struct catalog *catalog, const char *key,
+                       size_t likely);
+
 /* Adds a sequence whose key is not there; false when out of memory. */
 bool catalog_add(struct catalog *catalog, struct seqb_sequence *sequence);
 

@@ -20,6 +20,7 @@ struct queue_reload {
      * sequence is to have; NULL: it is to be removed. */
     const struct queue_sequence_options **wanted;
     size_t known;
+    size_t likely; /* the catalog's index of the one that is looked up next */
     struct seqb_sequence **added;
     size_t added_count;
     size_t old;       /* of the catalog when those were added */
@@ -79,8 +80,9 @@ static enum seqb_status find_listed(
     const struct queue_sequence_options **absent, struct seqb_error *err)
 {
     const struct catalog *catalog = &reload->queue->catalog;
-    const size_t i = catalog_find(catalog, listed->key);
+    const size_t i = catalog_find_at(catalog, listed->key, reload->likely);
 
+    reload->likely = i == CATALOG_NONE ? reload->likely : i + 1;
     *absent = i == CATALOG_NONE ? listed : NULL;
     if (i == CATALOG_NONE)
         return SEQB_OK;

@@ -131,3 +131,19 @@ TEST_WITH(CATALOG, more_than_can_be_counted_is_refused)
     assert_false(catalog_reserve(&fixture->catalog, (size_t)UINT32_MAX));
     assert_true(catalog_add(&fixture->catalog, fixture->sequences));
 }
+
+TEST_WITH(CATALOG, a_guess_of_the_index_changes_no_answer)
+{
+    for (size_t i = 0; i < MANY; i++)
+        assert_true(catalog_add(&fixture->catalog, &fixture->sequences[i]));
+    for (size_t i = 0; i < MANY; i++) {
+        assert_int_equal(
+            catalog_find_at(&fixture->catalog, fixture->keys[i], i), i);
+        assert_int_equal(
+            catalog_find_at(&fixture->catalog, fixture->keys[i], i + 1), i);
+    }
+    assert_int_equal(catalog_find_at(&fixture->catalog, "none", 0),
+                     CATALOG_NONE);
+    assert_int_equal(catalog_find_at(&fixture->catalog, "none", MANY),
+                     CATALOG_NONE);
+}

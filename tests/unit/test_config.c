@@ -262,6 +262,26 @@ TEST(every_setting_of_sequences_arrives)
     config_close(config);
 }
 
+TEST(rows_of_a_section_stand_together)
+{
+    size_t count;
+    size_t all = 0;
+    const struct schema_row *next = schema_rows(&count);
+
+    for (int section = 0; section < SCHEMA_SECTIONS; section++) {
+        size_t some;
+        const struct schema_row *rows =
+            schema_rows_of((enum schema_section)section, &some);
+
+        assert_ptr_equal(rows, next);
+        for (size_t i = 0; i < some; i++)
+            assert_int_equal(rows[i].section, section);
+        next += some;
+        all += some;
+    }
+    assert_int_equal(all, count);
+}
+
 TEST(settings_are_sound_and_in_the_operators_words)
 {
     size_t count;

@@ -101,7 +101,7 @@ static uint64_t secret_of(const struct schema_row *row, const void *group,
 
 static bool row_is(const struct schema_row *row, const char *name)
 {
-    return strcmp(row->name, name) == 0;
+    return row->name[0] == name[0] && strcmp(row->name, name) == 0;
 }
 
 static const char *backend_derived(const struct build *build,
@@ -130,14 +130,14 @@ static const char *sequence_derived(const struct build *build,
                                     const struct draft_sequence *sequence)
 {
     const struct draft *draft = build->draft;
-    const struct draft_pool *pool =
-        &draft->pools[draft_find_pool(draft, sequence)];
+    const int32_t pool = draft_find_pool(draft, sequence);
 
     if (row_is(row, "pool"))
-        return pool->name.text;
+        return draft->pools[pool].name.text;
     if (row_is(row, "window_bits"))
-        return number_text(build, row,
-                           draft_sequence_window_bits(draft, sequence, pool));
+        return number_text(
+            build, row,
+            draft_sequence_window_bits(draft, sequence, &draft->pools[pool]));
     if (row_is(row, "period") && sequence->ids.line > 0)
         return split_period(sequence->ids.unit.text);
     return NULL;
@@ -167,13 +167,13 @@ static void values_add(const struct build *build, struct setting_item *item,
                        const void *group)
 {
     size_t count;
-    const struct schema_row *rows = schema_rows(&count);
+    const struct schema_row *rows = schema_rows_of(item->section, &count);
 
     for (size_t i = 0; i < count; i++) {
         const struct schema_row *row = &rows[i];
         struct setting_value value = {.row = row};
 
-        if (row->section != item->section || row->type == SCHEMA_GROUP)
+        if (row->type == SCHEMA_GROUP)
             continue;
         value.text = given_text(build, row, group);
         value.secret = secret_of(row, group, value.text);
@@ -330,7 +330,7 @@ static void item_visit(const struct setting_item *item,
                        config_visit_function *visit, void *context)
 {
     size_t count;
-    const struct schema_row *rows = schema_rows(&count);
+    const struct schema_row *rows = schema_rows_of(item->section, &count);
     const struct setting_value *value = item->first;
     char path[SETTING_PATH_SIZE];
 
@@ -342,8 +342,8 @@ static void item_visit(const struct setting_item *item,
 
         if (is_kept)
             value = value->next;
-        if (row->section != item->section || row->type == SCHEMA_GROUP ||
-            text == NULL || (!is_given && !row_applies(item, row)))
+        if (row->type == SCHEMA_GROUP || text == NULL ||
+            (!is_given && !row_applies(item, row)))
             continue;
         setting_path(item, row->name, path);
         visit(context, &(struct seqb_setting_value){path, text, !is_given});

@@ -274,6 +274,18 @@ static int compare_keys(const void *a, const void *b)
     return (*first > *second) - (*first < *second);
 }
 
+/* Whether each key is above the one before it, as where a program wrote them:
+ * then none is there twice. */
+static bool are_ascending(const struct draft_sequence *const *list,
+                          size_t count)
+{
+    size_t i = 1;
+
+    while (i < count && strcmp(list[i - 1]->key.text, list[i]->key.text) < 0)
+        i++;
+    return i >= count;
+}
+
 /* Sorted, since there may be very many: equal keys stand together, in the
  * order of the topology. */
 static void check_keys(struct checker *checker)
@@ -290,6 +302,8 @@ static void check_keys(struct checker *checker)
         if (draft->sequences[i].key.text != NULL)
             sorted[count++] = &draft->sequences[i];
     }
+    if (are_ascending(sorted, count))
+        return;
     qsort(sorted, count, sizeof(struct draft_sequence *), compare_keys);
     for (size_t i = 1; i < count; i++) {
         if (strcmp(sorted[i]->key.text, sorted[i - 1]->key.text) == 0)

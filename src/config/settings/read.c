@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libconfig's tree, walked twice a group: once for the settings that the
- * table does not know, once along the table. */
+/* libconfig's tree. Each group begins as a copy of its section's defaults, and
+ * only the settings that stand there are looked up: there may be 100,000. */
 #include "config/config.h"
 #include "config/settings/settings.h"
 
@@ -19,7 +19,7 @@ static void set_default(const struct schema_row *row, void *item)
     struct draft_number *number = (void *)((char *)item + row->offset);
     struct draft_text *text = (void *)((char *)item + row->offset);
 
-    if (*initial == '\0' || strcmp(initial, SCHEMA_REQUIRED) == 0)
+    if (*initial == '\0' || schema_is_required(row))
         return;
     if (row->type == SCHEMA_DURATION)
         (void)duration_parse(initial, &number->number);
@@ -35,10 +35,10 @@ static const struct schema_row *find_row(enum schema_section section,
                                          const char *name)
 {
     size_t count;
-    const struct schema_row *rows = schema_rows(&count);
+    const struct schema_row *rows = schema_rows_of(section, &count);
 
     for (size_t i = 0; i < count; i++) {
-        if (rows[i].section == section && strcmp(rows[i].name, name) == 0)
+        if (rows[i].name[0] == name[0] && strcmp(rows[i].name, name) == 0)
             return &rows[i];
     }
     return NULL;
@@ -48,36 +48,28 @@ static struct did_you_mean did_you_mean_setting(enum schema_section section,
                                                 const char *name)
 {
     size_t count;
-    const struct schema_row *rows = schema_rows(&count);
+    const struct schema_row *rows = schema_rows_of(section, &count);
     struct did_you_mean did_you_mean = {.word = name};
 
-    for (size_t i = 0; i < count; i++) {
-        if (rows[i].section == section)
-            did_you_mean_weigh(&did_you_mean, rows[i].name);
-    }
+    for (size_t i = 0; i < count; i++)
+        did_you_mean_weigh(&did_you_mean, rows[i].name);
     return did_you_mean;
 }
 
-/* Reports the settings that the section does not have. */
-static void read_unknown(struct value_reader *reader,
-                         enum schema_section section,
-                         const config_setting_t *group)
+/* Reports a setting that the section does not have. */
+static void add_unknown(struct value_reader *reader,
+                        enum schema_section section,
+                        const config_setting_t *member)
 {
-    const struct schema_group *about = schema_group(section);
+    const char *name = config_setting_name(member);
+    const struct did_you_mean did_you_mean =
+        did_you_mean_setting(section, name);
     char hint[NEAREST_HINT_SIZE];
 
-    for (int i = 0; i < config_setting_length(group); i++) {
-        config_setting_t *member = config_setting_get_elem(group, (unsigned)i);
-        const char *name = config_setting_name(member);
-        struct did_you_mean did_you_mean;
-
-        if (find_row(section, name) != NULL)
-            continue;
-        did_you_mean = did_you_mean_setting(section, name);
-        diagnostics_add(reader->diagnostics, value_line(member),
-                        "unknown setting '%.64s' in %s%s", name, about->name,
-                        did_you_mean_hint(&did_you_mean, "", hint));
-    }
+    diagnostics_add(reader->diagnostics, value_line(member),
+                    "unknown setting '%.64s' in %s%s", name,
+                    schema_group(section)->name,
+                    did_you_mean_hint(&did_you_mean, "", hint));
 }
 
 /* Whether a setting of the group that is unknown was meant to be this one:
@@ -103,55 +95,83 @@ static void add_missing(struct value_reader *reader,
                         const struct schema_row *row,
                         const config_setting_t *group)
 {
-    if (strcmp(row->initial, SCHEMA_REQUIRED) != 0 || is_misspelt(row, group))
+    if (config_setting_get_member(group, row->name) != NULL ||
+        is_misspelt(row, group))
         return;
     diagnostics_add(reader->diagnostics, value_line(group),
                     "the %s has no '%s'", schema_group(row->section)->item,
                     row->name);
 }
 
-/* The member for a row that is a group; NULL and a mistake if it is none. */
-static const config_setting_t *only_group(struct value_reader *reader,
-                                          const struct schema_row *row,
-                                          const config_setting_t *member)
+static void set_defaults(enum schema_section section, void *item)
 {
-    if (member == NULL || config_setting_is_group(member))
-        return member;
+    size_t count;
+    const struct schema_row *rows = schema_rows_of(section, &count);
+
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].type == SCHEMA_GROUP)
+            set_defaults(schema_nested(&rows[i]),
+                         (char *)item + rows[i].offset);
+        else
+            set_default(&rows[i], item);
+    }
+}
+
+/* Makes an item what it is if nothing is said. */
+static void item_init(struct value_reader *reader, enum schema_section section,
+                      void *item)
+{
+    const size_t size = schema_group(section)->size;
+    void *made = NULL;
+
+    if (reader->initial[section] == NULL) {
+        made = arena_take(reader->diagnostics->arena, 1, size);
+        if (made == NULL)
+            return;
+        set_defaults(section, made);
+        reader->initial[section] = made;
+    }
+    memcpy(item, reader->initial[section], size);
+}
+
+static void add_no_group(struct value_reader *reader,
+                         const struct schema_row *row,
+                         const config_setting_t *member)
+{
     diagnostics_add(reader->diagnostics, value_line(member),
                     "'%s' must be a group: %s = { ... };", row->name,
                     row->name);
-    return NULL;
 }
 
-/* Reads one group, or its defaults if it is NULL; those that it holds, too. */
+/* Reads one group; those that it holds, too. */
 static void read_group(struct value_reader *reader, enum schema_section section,
                        const config_setting_t *group, void *item)
 {
     size_t count;
-    const struct schema_row *rows = schema_rows(&count);
+    const struct schema_row *rows = schema_rows_of(section, &count);
 
-    for (size_t i = 0; i < count; i++) {
-        const struct schema_row *row = &rows[i];
-        const config_setting_t *member = NULL;
-
-        if (row->section != section)
-            continue;
-        set_default(row, item);
-        if (group != NULL)
-            member = config_setting_get_member(group, row->name);
-        if (row->type == SCHEMA_GROUP)
-            read_group(reader, schema_nested(row),
-                       only_group(reader, row, member),
-                       (char *)item + row->offset);
-        else if (member != NULL)
-            value_read(reader, row, member, item);
-        else if (group != NULL)
-            add_missing(reader, row, group);
-    }
-    if (group == NULL)
-        return;
+    item_init(reader, section, item);
     *(int *)item = value_line(group);
-    read_unknown(reader, section, group);
+    for (int i = 0; i < config_setting_length(group); i++) {
+        const config_setting_t *member =
+            config_setting_get_elem(group, (unsigned)i);
+        const struct schema_row *row =
+            find_row(section, config_setting_name(member));
+
+        if (row == NULL)
+            add_unknown(reader, section, member);
+        else if (row->type != SCHEMA_GROUP)
+            value_read(reader, row, member, item);
+        else if (config_setting_is_group(member))
+            read_group(reader, schema_nested(row), member,
+                       (char *)item + row->offset);
+        else
+            add_no_group(reader, row, member);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (schema_is_required(&rows[i]))
+            add_missing(reader, &rows[i], group);
+    }
 }
 
 /* The groups of a list section; those that are none are reported and left out.
@@ -208,7 +228,10 @@ static void *read_section(struct value_reader *reader,
         *count = read_list(reader, section, setting, items);
     } else {
         *count = setting != NULL;
-        read_group(reader, section, setting, items);
+        if (setting != NULL)
+            read_group(reader, section, setting, items);
+        else
+            item_init(reader, section, items);
     }
     return items;
 }
@@ -331,7 +354,7 @@ static void add_syntax_error(struct diagnostics *diagnostics,
 bool read_draft(const char *text, struct arena *arena,
                 struct diagnostics *diagnostics, struct draft *draft)
 {
-    struct value_reader reader = {arena, diagnostics};
+    struct value_reader reader = {.arena = arena, .diagnostics = diagnostics};
     config_t tree;
     bool is_read;
 

@@ -364,6 +364,38 @@ const struct schema_row *schema_rows(size_t *count)
     return rows;
 }
 
+/* The first row of a section or a later one; the table is in their order. */
+static size_t first_row(enum schema_section section)
+{
+    size_t low = 0;
+    size_t high = sizeof rows / sizeof rows[0];
+
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+
+        if (rows[middle].section < section)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+const struct schema_row *schema_rows_of(enum schema_section section,
+                                        size_t *count)
+{
+    const size_t first = first_row(section);
+
+    *count = first_row((enum schema_section)(section + 1)) - first;
+    return &rows[first];
+}
+
+bool schema_is_required(const struct schema_row *row)
+{
+    return row->initial[0] == SCHEMA_REQUIRED[0] &&
+           strcmp(row->initial, SCHEMA_REQUIRED) == 0;
+}
+
 const struct schema_group *schema_group(enum schema_section section)
 {
     return &groups[section];

@@ -291,6 +291,13 @@ struct schema_group {
 /* The rows and their number. */
 const struct schema_row *schema_rows(size_t *count);
 
+/* Those of a section, which stand together. */
+const struct schema_row *schema_rows_of(enum schema_section section,
+                                        size_t *count);
+
+/* Whether a setting must be given. */
+bool schema_is_required(const struct schema_row *row);
+
 const struct schema_group *schema_group(enum schema_section section);
 
 /* Whether a row's value is a list: its member is a struct draft_names. */

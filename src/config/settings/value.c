@@ -166,7 +166,7 @@ static const char *take_text(struct value_reader *reader,
         diagnostics_add(reader->diagnostics, line, "'%s' must not be empty",
                         row->name);
     else if (text_fits(row, text))
-        return arena_format(reader->arena, "%s", text);
+        return arena_copy(reader->arena, text);
     else if (*row->low == '\0')
         diagnostics_add(reader->diagnostics, line,
                         "'%s' holds a control character", row->name);

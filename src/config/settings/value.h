@@ -9,6 +9,8 @@
 struct value_reader {
     struct arena *arena;
     struct diagnostics *diagnostics;
+    const void *initial[SCHEMA_SECTIONS]; /* an item with the defaults alone;
+                                             NULL: not yet made */
 };
 
 /* Where it stands in the source. */

@@ -74,6 +74,25 @@ static void emit(struct source *source, char c)
     source->text[source->length] = '\0';
 }
 
+/* Moves on, within a line. */
+static void take_run(struct scan *scan, size_t count)
+{
+    struct source *source = scan->source;
+    const char *from = scan->at;
+
+    scan->at += count;
+    while (source->length + count >= source->capacity) {
+        void *larger = grown(source, source->text, &source->capacity, 1);
+
+        if (larger == NULL)
+            return;
+        source->text = larger;
+    }
+    memcpy(source->text + source->length, from, count);
+    source->length += count;
+    source->text[source->length] = '\0';
+}
+
 /* Moves one character on; what becomes of it is `c`. */
 static void take(struct scan *scan, char c)
 {
@@ -107,6 +126,7 @@ static void scan_string(struct scan *scan)
         const bool is_escape = scan->at[0] == '\\' && scan->at[1] != '\0';
 
         take_many(scan, is_escape ? 2 : 1);
+        take_run(scan, strcspn(scan->at, "\\\"\n"));
     }
     if (*scan->at == '"') {
         take(scan, '"');
@@ -217,14 +237,16 @@ static void scan_token(struct scan *scan)
 {
     const char *at = scan->at;
 
-    if (*at == '"')
+    if (*at == ' ')
+        take_run(scan, strspn(at, " "));
+    else if (*at == '"')
         scan_string(scan);
     else if (*at == '#' || (at[0] == '/' && at[1] == '/'))
         scan_line_comment(scan);
     else if (at[0] == '/' && at[1] == '*')
         scan_block_comment(scan);
     else if (isalpha((unsigned char)*at) || *at == '*')
-        take_many(scan, strspn(at, NAME_LETTERS));
+        take_run(scan, strspn(at, NAME_LETTERS));
     else if (!is_number_start(at))
         take(scan, *at);
     else if (!scan_fraction(scan))

@@ -25,6 +25,9 @@ struct arena {
 /* `count` zeroed elements; NULL when out of memory. */
 void *arena_take(struct arena *arena, size_t count, size_t size);
 
+/* A copy of a text; NULL when out of memory. */
+char *arena_copy(struct arena *arena, const char *text);
+
 /* A formatted text; NULL when out of memory. */
 char *arena_format(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
