@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Up to where this broker was granted each direct counter, kept in a file of
- * its state directory. A store that was put back to an older state, with all
+ * Up to where this broker was granted each counter, kept in a file of its
+ * state directory. A store that was put back to an older state, with all
  * that it says of itself, looks as it did then; a broker that was started since
  * finds out by its own notes. See docs/decisions/0050-granted.md. Thread-safe.
  *

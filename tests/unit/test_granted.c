@@ -391,3 +391,33 @@ TEST_WITH(GRANTED_WINDOWED, authority_that_went_back_leases_nothing_twice)
     rig_use(rig, 5000, &numbers);
     expect_no_repeats(&numbers);
 }
+
+/* As a machine does that is resumed from a snapshot with its memory. Once in
+ * the window that was noted, once in one before it. */
+static void put_cells_back(struct scene *scene, size_t count)
+{
+    struct rig *rig = scene->rig;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_use(rig, count, &numbers);
+    for (int i = 0; i < 2; i++)
+        fake_save(rig->stores[i]);
+    for (int i = 0; i < 4; i++) {
+        rig_use(rig, count, &numbers);
+        put_all_back(rig);
+    }
+    rig_use(rig, count, &numbers);
+    expect_no_repeats(&numbers);
+}
+
+TEST_WITH(GRANTED_WINDOWED, cells_that_went_back_repeat_nothing)
+{
+    scene->rig->pool.layout.window_bits = 20;
+    put_cells_back(scene, 1000);
+}
+
+TEST_WITH(GRANTED_WINDOWED, cells_in_an_earlier_window_repeat_nothing)
+{
+    put_cells_back(scene, 20000);
+}

@@ -267,6 +267,28 @@ TEST_STATE(WINDOWED, authority_that_went_back_is_raised)
     numbers_fini(&numbers);
 }
 
+/* As a machine is that is resumed from a snapshot with its memory: the cell is
+ * in a window that was used up since. */
+TEST_STATE(WINDOWED, window_before_the_last_one_is_dropped)
+{
+    struct rig *rig = one_partition(state);
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    rig->sequences[0].max_unused = WINDOW_STOCK / 8;
+    broker = rig_open(rig);
+    rig_take(broker, WINDOW_STOCK / 4, &numbers);
+    fake_save(rig->stores[0]);
+    for (int i = 1; i < 8; i++) {
+        rig_take(broker, WINDOW_STOCK + WINDOW_STOCK * i / 8, &numbers);
+        fake_put_back(rig->stores[0]);
+    }
+    rig_take(broker, WINDOW_STOCK, &numbers);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
 /* The broker's own memory is enough, even if the store forgot its cell. */
 TEST_STATE(WINDOWED, broker_remembers_its_window_over_a_flush)
 {

@@ -342,6 +342,22 @@ static bool grant_waits(struct slot *slot, const struct seqb_request *reply)
     return true;
 }
 
+/* Whether the store has less than this broker knows of, and that is no surgery:
+ * others raised the counter, in a store that became another one meanwhile, and
+ * knew nothing of what this broker was granted. Or it went back before this
+ * broker was opened, and nothing of that was given since. A window below the
+ * last one is another broker's at best, that had leased it before. */
+static bool is_lower(const struct worker *worker, const struct slot *slot,
+                     enum fence_verdict verdict,
+                     const struct seqb_request *reply)
+{
+    if (verdict == FENCE_POISON)
+        return slot->is_windowed ? slot->history == 0
+                                 : slot->history != worker->history;
+    return slot->is_windowed && reply->status == SEQB_OK &&
+           reply->window < slot->mark.window;
+}
+
 /* Acts on one reply. SEQB_OK: answered, or it waits for a window and is no
  * longer this thread's; SEQB_AGAIN: mended, ask again; else
  * the slot fails with it, alone if it `is_refused`. */
@@ -368,16 +384,13 @@ static enum seqb_status grant_evaluate(struct worker *worker, struct slot *slot,
         worker_fail(worker, err, 0);
         return SEQB_PROTOCOL;
     }
+    if (is_lower(worker, slot, verdict, reply))
+        return mend_lower(worker, slot, reply, err);
     switch (verdict) {
     case FENCE_ACCEPT:
         grant_accept(worker, slot, reply);
         return SEQB_OK;
     case FENCE_POISON:
-        /* Others raised it, in a store that became another one meanwhile, and
-         * knew nothing of what this broker was granted. Or it went back before
-         * this broker was opened, and nothing of that was given since. */
-        if (!slot->is_windowed && slot->history != worker->history)
-            return mend_lower(worker, slot, reply, err);
         grant_poison(worker, slot, reply, err);
         return SEQB_POISONED;
     case FENCE_RAISE:

@@ -99,11 +99,21 @@ static bool is_level_raise(const struct slot *slot,
     return slot_is_lessors(slot) || reply->status != SEQB_FENCED;
 }
 
+/* A cell that was forgotten may be in a window that another broker had leased
+ * before: nothing has to be wrong. */
+static bool is_elsewhere(const struct slot *slot,
+                         const struct seqb_request *reply)
+{
+    return slot->is_windowed && reply->window != slot->mark.window;
+}
+
 static const char *raise_reason(const struct slot *slot,
                                 const struct seqb_request *reply, bool is_level)
 {
     if (reply->status == SEQB_FENCED)
         return reply->error.text;
+    if (is_elsewhere(slot, reply))
+        return "its window is below one that this broker was granted of";
     if (!is_level && slot->history == 0)
         return "its store went back: before its last start, this broker was "
                "granted more";
@@ -380,7 +390,7 @@ enum seqb_status mend_lower(struct worker *worker, struct slot *slot,
         return error_set(err, SEQB_UNAVAILABLE, CONNECTION_LOST);
     status = raise_above(worker, slot, reply, &value, err);
     if (status == SEQB_OK)
-        report_raised(worker, slot, reply, false, value);
+        report_raised(worker, slot, reply, is_elsewhere(slot, reply), value);
     slot->was_raised = true;
     mend_end(worker, slot, status, err);
     return status == SEQB_OK ? SEQB_AGAIN : status;

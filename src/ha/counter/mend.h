@@ -22,9 +22,10 @@ enum seqb_status mend_poisoned(struct worker *worker, const struct slot *slot,
                                const struct seqb_request *reply,
                                struct seqb_error *err);
 
-/* The same for a direct counter whose store became another one since this
- * broker was granted more of it: that is no surgery. SEQB_AGAIN: ask again;
- * else as above. */
+/* The same where that is no surgery: a direct counter whose store became
+ * another one since this broker was granted more of it, or one that was noted
+ * higher before this broker was opened. SEQB_AGAIN: ask again; else as above.
+ */
 enum seqb_status mend_lower(struct worker *worker, struct slot *slot,
                             const struct seqb_request *reply,
                             struct seqb_error *err);

@@ -4,12 +4,30 @@
 
 #define DAY_MS INT64_C(86400000)
 
-/* Cells and what neighbours lease are compared with other stores, and a ticket
- * is of use to one spool alone. */
+/* What neighbours lease is compared with other stores, and a ticket is of use
+ * to one spool alone. */
 static bool is_noted(const struct worker *worker, const struct slot *slot)
 {
-    return worker->granted != NULL && !slot->is_windowed &&
-           slot->counter != NULL && !slot_is_lessors(slot);
+    return worker->granted != NULL && slot->counter != NULL &&
+           !slot_is_lessors(slot);
+}
+
+/* Of a cell, as numbers have it: with the window above the place in it. */
+static int64_t mark_value(const struct slot *slot)
+{
+    if (!slot->is_windowed)
+        return slot->mark.value;
+    return slot->mark.window << counter_window_bits(slot->counter) |
+           slot->mark.value;
+}
+
+static struct fence_mark value_mark(const struct slot *slot, int64_t value)
+{
+    const int64_t size = INT64_C(1) << counter_window_bits(slot->counter);
+
+    if (!slot->is_windowed)
+        return (struct fence_mark){.value = value};
+    return (struct fence_mark){.window = value / size, .value = value % size};
 }
 
 /* Until others may purge its stamp. */
@@ -45,7 +63,7 @@ void recall_mark(struct worker *worker, struct slot *slot, const char *name)
     slot->line = line;
     if (value == 0)
         return;
-    slot->mark = (struct fence_mark){.value = value};
+    slot->mark = value_mark(slot, value);
     slot->history = 0;
 }
 
@@ -57,6 +75,6 @@ void recall_note(struct worker *worker, struct slot *slot, const char *name)
     if (!is_noted(worker, slot))
         return;
     counter = noted_counter(worker, slot, name);
-    granted_note(worker->granted, &counter, slot->mark.value, &line);
+    granted_note(worker->granted, &counter, mark_value(slot), &line);
     slot->line = line;
 }
