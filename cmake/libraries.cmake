@@ -34,7 +34,7 @@ endif()
 if(SEQB_WITH_SQLITE)
   pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3>=3.35)
 endif()
-if(SEQB_WITH_WEBHOOK)
-  # Alarms are posted by it; 7.87 has CURLOPT_QUICK_EXIT.
+if(SEQB_WITH_WEBHOOK OR SEQB_WITH_ETCD)
+  # Alarms are posted by it, and etcd is asked; 7.87 has CURLOPT_QUICK_EXIT.
   pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl>=7.87)
 endif()

@@ -108,10 +108,12 @@ function library_is_at_home(header)
     if (header ~ /^libsmartcols/)
         return FILENAME ~ /^src\/ctl\//
     if (header ~ /^curl\//)
-        return FILENAME == "src/daemon/alarm/webhook_curl.c"
+        return FILENAME == "src/daemon/alarm/webhook_curl.c" || \
+            FILENAME == "src/backends/etcd/http.c" || \
+            FILENAME == "tests/support/server_etcd.c"
     if (header == "jansson.h")
         return FILENAME ~ \
-            /^(src\/(ctl|status\/json|daemon\/(alarm|http|log))\/|tests\/)/
+            /^(src\/(ctl|status\/json|backends\/etcd|daemon\/(alarm|http|log))\/|tests\/)/
     return 1
 }
 

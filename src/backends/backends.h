@@ -10,6 +10,7 @@ extern const struct seqb_backend_ops backend_memcached;
 extern const struct seqb_backend_ops backend_mysql_row;
 extern const struct seqb_backend_ops backend_mysql_autoinc;
 extern const struct seqb_backend_ops backend_postgres;
+extern const struct seqb_backend_ops backend_etcd;
 
 /* The engine of that name, or NULL. */
 const struct seqb_backend_ops *backend_find(const char *engine);

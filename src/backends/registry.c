@@ -21,6 +21,9 @@ static const struct seqb_backend_ops *const engines[] = {
 #ifdef SEQB_WITH_POSTGRES
     &backend_postgres,
 #endif
+#ifdef SEQB_WITH_ETCD
+    &backend_etcd,
+#endif
     NULL,
 };
 

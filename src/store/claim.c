@@ -215,6 +215,7 @@ static void lessee_claim_name(const struct store_options *lessee, char *out,
 {
     const struct seqb_backend_options *options = &lessee->options;
     const char *const *sentinel = options->sentinels;
+    const char *const *endpoint = options->endpoints;
     char port[NUMBER_SIZE];
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
@@ -226,6 +227,8 @@ static void lessee_claim_name(const struct store_options *lessee, char *out,
     hash = hash_add(hash, options->master_name);
     for (; sentinel != NULL && *sentinel != NULL; sentinel++)
         hash = hash_add(hash, *sentinel);
+    for (; endpoint != NULL && *endpoint != NULL; endpoint++)
+        hash = hash_add(hash, *endpoint);
     hash = hash_add(hash, options->path);
     hash = hash_add(hash, options->database);
     hash = hash_add(hash, options->prefix);

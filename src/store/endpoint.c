@@ -32,6 +32,9 @@ void endpoint_address(const struct store_options *options, char *out,
         (void)text_format(out, size, "%.*s:%s@%s", family, engine,
                           from->master_name != NULL ? from->master_name : "",
                           from->sentinels[0]);
+    else if (from->endpoints != NULL && from->endpoints[0] != NULL)
+        (void)text_format(out, size, "%.*s:%s", family, engine,
+                          from->endpoints[0]);
     else if (from->socket_path != NULL)
         (void)text_format(out, size, "%.*s:%s", family, engine,
                           from->socket_path);

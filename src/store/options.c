@@ -66,6 +66,7 @@ bool store_options_equal(const struct store_options *a,
             return false;
     }
     return a->ops == b->ops && is_same_list(x->sentinels, y->sentinels) &&
+           is_same_list(x->endpoints, y->endpoints) &&
            x->keep_rows == y->keep_rows && x->tls == y->tls &&
            x->port == y->port && x->timeout_ms == y->timeout_ms &&
            x->connect_timeout_ms == y->connect_timeout_ms &&
@@ -118,6 +119,10 @@ struct store_options *store_options_copy(const struct store_options *from)
         copy->options.sentinels = list_copy(from->options.sentinels);
         is_whole = is_whole && copy->options.sentinels != NULL;
     }
+    if (from->options.endpoints != NULL) {
+        copy->options.endpoints = list_copy(from->options.endpoints);
+        is_whole = is_whole && copy->options.endpoints != NULL;
+    }
     if (is_whole)
         return copy;
     store_options_free(copy);
@@ -132,5 +137,6 @@ void store_options_free(struct store_options *options)
     for (size_t i = 0; i < TEXTS; i++)
         secret_free((char *)*text_at(options, i));
     list_free(options->options.sentinels);
+    list_free(options->options.endpoints);
     free(options);
 }

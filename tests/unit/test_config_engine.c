@@ -10,9 +10,9 @@
 #include "support/test.h"
 #include "unit/topology_expect.h"
 
-#define LOGINS  "redis, mysql-row, mysql-autoinc, postgres"
-#define SERVERS "redis, memcached, mysql-row, mysql-autoinc, postgres"
-#define TLS     "mysql-row, mysql-autoinc, postgres"
+#define LOGINS  "redis, mysql-row, mysql-autoinc, postgres, etcd"
+#define SERVERS "redis, memcached, mysql-row, mysql-autoinc, postgres, etcd"
+#define TLS     "mysql-row, mysql-autoinc, postgres, etcd"
 #define BOTH(a, b, advice)                                                     \
     "t.conf:2: '" a "' and '" b "' exclude each other: " advice
 #define FOREIGN(engine, setting, others)                                       \
@@ -94,7 +94,15 @@ TEST(what_only_others_use_is_refused)
         {"postgres", "sentinels=[\"h:1\"];",
          FOREIGN("postgres", "sentinels", "redis")},
         {"postgres", "prefix=\"x\";",
-         FOREIGN("postgres", "prefix", "redis, memcached")},
+         FOREIGN("postgres", "prefix", "redis, memcached, etcd")},
+        {"redis", "endpoints=[\"h:1\"];",
+         FOREIGN("redis", "endpoints", "etcd")},
+        {"etcd", "socket=\"/s\";",
+         FOREIGN("etcd", "socket",
+                 "redis, memcached, mysql-row, mysql-autoinc, postgres")},
+        {"etcd", "database=\"d\";",
+         FOREIGN("etcd", "database",
+                 "redis, mysql-row, mysql-autoinc, postgres")},
         {"redis", "parameters=\"x\";",
          FOREIGN("redis", "parameters", "an engine of the service's own")},
     };
@@ -117,6 +125,10 @@ TEST(addresses_exclude_each_other)
          BOTH("sentinels", "port", "remove one")},
         {"redis", "sentinels=[\"h:1\"];master_name=\"m\";socket=\"/s\";",
          BOTH("sentinels", "socket", "remove one")},
+        {"etcd", "endpoints=[\"h:1\"];host=\"h\";",
+         BOTH("endpoints", "host", "remove one")},
+        {"etcd", "endpoints=[\"h:1\"];port=1;",
+         BOTH("endpoints", "port", "remove one")},
         {"redis", "socket=\"s\";",
          "t.conf:2: 'socket' is \"s\", but must be an absolute path"},
         {"postgres", "conninfo=\"\";host=\"h\";",
@@ -147,6 +159,30 @@ TEST(sentinels_and_the_masters_name_go_together)
         {"redis", "sentinels=[\"h:65536\"];master_name=\"m\";",
          "t.conf:2: 'sentinels' is \"h:65536\", but must be host:port"},
         {"redis", "sentinels=[\"h:1\",\"::1:2\"];master_name=\"m\";", ""},
+    };
+
+    expect_all(cases, COUNT_OF(cases));
+}
+
+#define ENDPOINTS_16                                                           \
+    "\"h:1\",\"h:2\",\"h:3\",\"h:4\",\"h:5\",\"h:6\",\"h:7\",\"h:8\",\"h:9\"," \
+    "\"h:10\",\"h:11\",\"h:12\",\"h:13\",\"h:14\",\"h:15\",\"h:16\""
+
+TEST(members_of_an_etcd_are_sixteen_at_most)
+{
+    static const struct engine_case cases[] = {
+        {"etcd", "", ""},
+        {"etcd", "endpoints=[" ENDPOINTS_16 "];", ""},
+        {"etcd", "endpoints=[" ENDPOINTS_16 ",\"h:17\"];",
+         "t.conf:2: 'endpoints' has 17 members, but an etcd needs no more than "
+         "16"},
+        {"etcd", "endpoints=[\"http://h:1\"];",
+         "t.conf:2: 'endpoints' is \"http://h:1\", but must be host:port: "
+         "'tls' says whether it is https"},
+        {"etcd", "user=\"u\";",
+         "t.conf:2: 'user' needs a password beside it, such as a "
+         "'password_file'"},
+        {"etcd", "tls=\"verify\";tls_ca=\"f\";", ""},
     };
 
     expect_all(cases, COUNT_OF(cases));

@@ -232,8 +232,9 @@ TEST(what_cannot_be_neighbours_is_refused)
         {BACKEND NEIGHBOURS("\"a\"", "") KEY,
          "t.conf:3: 'authority' = \"neighbours\" needs 2 partitions or more "
          "that lease windows to each other, of the engines sqlite, mysql-row, "
-         "mysql-autoinc or postgres, and the pool has 1: add one, or write the "
-         "name of one backend, or \"none\" for direct counters alone"},
+         "mysql-autoinc, postgres or etcd, and the pool has 1: add one, or "
+         "write the name of one backend, or \"none\" for direct counters "
+         "alone"},
         {BOTH NEIGHBOURS("\"a\",\"b\"", "\nwindows=\"all\";") KEY,
          "t.conf:4: with 'authority' = \"neighbours\" every partition counts "
          "in windows: remove 'windows'"},

@@ -89,6 +89,7 @@ TEST(a_certificate_is_followed_by_the_table_that_holds_now)
     struct access access = {.users = old};
     struct identity a, b;
 
+    quotas_init(&access.quotas);
     identity_of_origin(&access, from_shop, &a);
     identity_of_origin(&access, from_web, &b);
     assert_int_equal(a.rights, RIGHTS_TAKE);
@@ -101,6 +102,7 @@ TEST(a_certificate_is_followed_by_the_table_that_holds_now)
     assert_false(identity_resolve(&access, from_web, &b));
     users_free(old);
     users_free(new);
+    quotas_fini(&access.quotas);
 }
 
 TEST(where_users_are_wanted_a_certificate_of_nobody_is_barred)

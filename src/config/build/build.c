@@ -77,9 +77,9 @@ static void build_server(const struct build *build,
                          const struct draft_backend *backend,
                          struct seqb_backend_options *out)
 {
-    const bool has_host = backend->socket.text == NULL &&
-                          backend->conninfo.text == NULL &&
-                          backend->sentinels.count == 0;
+    const bool has_host =
+        backend->socket.text == NULL && backend->conninfo.text == NULL &&
+        backend->sentinels.count == 0 && backend->endpoints.count == 0;
 
     out->host = has_host ? backend->host.text : NULL;
     if (has_host)
@@ -94,7 +94,7 @@ static void build_server(const struct build *build,
 }
 
 /* The list with a NULL at its end. */
-static const char *const *build_sentinels(const struct build *build,
+static const char *const *build_addresses(const struct build *build,
                                           const struct draft_names *names)
 {
     const char **out = arena_take(build->arena, names->count + 1, sizeof *out);
@@ -132,7 +132,9 @@ static void build_backend(const struct build *build,
         out->password_file = beside(build, &backend->password_file);
     }
     if (backend->sentinels.count > 0)
-        out->options.sentinels = build_sentinels(build, &backend->sentinels);
+        out->options.sentinels = build_addresses(build, &backend->sentinels);
+    if (backend->endpoints.count > 0)
+        out->options.endpoints = build_addresses(build, &backend->endpoints);
     out->options.master_name = backend->master_name.text;
     out->options.table_format = backend->table_format.text;
     out->options.keep_rows = backend->keep_rows.number;

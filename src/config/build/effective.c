@@ -212,9 +212,9 @@ static void backend_add(const struct build *build,
     if (item == NULL)
         return;
     item->engine = backend->engine.text;
-    item->has_no_host = backend->socket.text != NULL ||
-                        backend->conninfo.text != NULL ||
-                        backend->sentinels.count > 0;
+    item->has_no_host =
+        backend->socket.text != NULL || backend->conninfo.text != NULL ||
+        backend->sentinels.count > 0 || backend->endpoints.count > 0;
     values_add(build, item, backend);
 }
 

@@ -84,7 +84,7 @@ static void check_lessors(const struct pool_check *check)
         check->diagnostics, check->pool->authority.line,
         "'authority' = \"neighbours\" needs %d partitions or more "
         "that lease windows to each other, of the engines sqlite, "
-        "mysql-row, mysql-autoinc or postgres, and the pool has %d: "
+        "mysql-row, mysql-autoinc, postgres or etcd, and the pool has %d: "
         "add one, or write the name of one backend, or \"none\" for "
         "direct counters alone",
         LESSORS_LEAST, count);

@@ -8,6 +8,7 @@
 #include "platform/text.h"
 
 #define REDIS_DATABASE_MAX 65535
+#define ETCD_ENDPOINTS_MAX 16
 #define LETTERS_TABLE                                                          \
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 
@@ -23,6 +24,7 @@ static const struct exclusion addresses[] = {
      "host, port, socket, user, database, tls, tls_ca, tls_cert, tls_key",
      "say it all in conninfo"},
     {"sentinels", "host, port, socket", "remove one"},
+    {"endpoints", "host, port", "remove one"},
     {"socket", "host, port", "remove one"},
 };
 
@@ -230,6 +232,36 @@ static void check_memcached(struct diagnostics *diagnostics,
     refuse_tls(diagnostics, backend, "its client speaks the plain protocol");
 }
 
+/* Whoever knows etcd writes URLs. */
+static void check_endpoints(struct diagnostics *diagnostics,
+                            const struct draft_names *endpoints)
+{
+    for (size_t i = 0; i < endpoints->count; i++)
+        if (strstr(endpoints->names[i], "//") != NULL)
+            diagnostics_add(diagnostics, endpoints->line,
+                            "'endpoints' is \"%s\", but must be host:port: "
+                            "'tls' says whether it is https",
+                            endpoints->names[i]);
+}
+
+static void check_etcd(struct diagnostics *diagnostics,
+                       const struct draft_backend *backend)
+{
+    check_endpoints(diagnostics, &backend->endpoints);
+    if (backend->endpoints.count > ETCD_ENDPOINTS_MAX)
+        diagnostics_add(
+            diagnostics, backend->endpoints.line,
+            "'endpoints' has %zu members, but an etcd needs no more "
+            "than %d",
+            backend->endpoints.count, ETCD_ENDPOINTS_MAX);
+    if (backend->user.line > 0 && backend->password.line == 0 &&
+        backend->password_file.line == 0 && backend->password_env.line == 0)
+        diagnostics_add(diagnostics, backend->user.line,
+                        "'user' needs a password beside it, such as a "
+                        "'password_file'");
+    check_certificates(diagnostics, backend);
+}
+
 /* How often a two-letter word stands in a text. */
 static int occurrences(const char *text, const char *word)
 {
@@ -282,6 +314,7 @@ static const struct {
     {"sqlite", check_sqlite},       {"redis", check_redis},
     {"memcached", check_memcached}, {"mysql-row", check_mysql},
     {"mysql-autoinc", check_mysql}, {"postgres", check_certificates},
+    {"etcd", check_etcd},
 };
 
 void engine_check(const struct draft *draft,

@@ -50,6 +50,8 @@ static int32_t usual_port(const char *engine)
         return 6379;
     if (strcmp(engine, "memcached") == 0)
         return 11211;
+    if (strcmp(engine, "etcd") == 0)
+        return 2379;
     if (strcmp(engine, "postgres") == 0)
         return 5432;
     return strncmp(engine, "mysql", 5) == 0 ? 3306 : 0;

@@ -19,9 +19,11 @@
 #define ONE_OF(list)    list, ""
 #define ALL_ENGINES     ""
 #define NO_DEFAULT      ""
-#define SERVERS         "redis, memcached, mysql-row, mysql-autoinc, postgres"
-#define LOGINS          "redis, mysql-row, mysql-autoinc, postgres"
-#define ENCRYPTED       "mysql-row, mysql-autoinc, postgres"
+#define SOCKETS         "redis, memcached, mysql-row, mysql-autoinc, postgres"
+#define SERVERS         SOCKETS ", etcd"
+#define DATABASES       "redis, mysql-row, mysql-autoinc, postgres"
+#define LOGINS          DATABASES ", etcd"
+#define ENCRYPTED       "mysql-row, mysql-autoinc, postgres, etcd"
 
 /* What is said of each sequence, and of those that make themselves. */
 #define SEQUENCE_ROWS(ROW, section)                                            \
@@ -122,7 +124,7 @@
         ALL_ENGINES, "Its name in pools, messages and status. Unique.")        \
     ROW(BACKENDS, engine, CHOICE, NO_RANGE, SCHEMA_REQUIRED, ALL_ENGINES,      \
         "What kind of store it is: sqlite, redis, memcached, mysql-row, "      \
-        "mysql-autoinc or postgres; or an engine of the service's own.")       \
+        "mysql-autoinc, postgres or etcd; or an engine of the service's own.") \
     ROW(BACKENDS, path, PATH, NO_RANGE, NO_DEFAULT, "sqlite",                  \
         "The database file, required. A relative one is in the state "         \
         "directory.")                                                          \
@@ -130,8 +132,8 @@
         "The server's name or address.")                                       \
     ROW(BACKENDS, port, INTEGER, "1", "65535", NO_DEFAULT, SERVERS,            \
         "The server's port; the usual one of its kind if left out: 6379 "      \
-        "redis, 11211 memcached, 3306 mysql, 5432 postgres.")                  \
-    ROW(BACKENDS, socket, PATH, NO_RANGE, NO_DEFAULT, SERVERS,                 \
+        "redis, 11211 memcached, 3306 mysql, 5432 postgres, 2379 etcd.")       \
+    ROW(BACKENDS, socket, PATH, NO_RANGE, NO_DEFAULT, SOCKETS,                 \
         "The server's unix socket, instead of host and port. An absolute "     \
         "path; for postgres the folder that it is in.")                        \
     ROW(BACKENDS, user, TEXT, NO_RANGE, NO_DEFAULT, LOGINS,                    \
@@ -145,14 +147,14 @@
     ROW(BACKENDS, password, TEXT, NO_RANGE, NO_DEFAULT, LOGINS,                \
         "The password itself: the file that it stands in must be readable by " \
         "its owner alone.")                                                    \
-    ROW(BACKENDS, database, LABEL, NO_RANGE, NO_DEFAULT, LOGINS,               \
+    ROW(BACKENDS, database, LABEL, NO_RANGE, NO_DEFAULT, DATABASES,            \
         "The database's name, required for mysql; the number of redis' "       \
         "database, 0 ... 65535, 0 if left out.")                               \
     ROW(BACKENDS, conninfo, TEXT, NO_RANGE, NO_DEFAULT, "postgres",            \
         "A connection string of libpq, instead of host, port, socket, user "   \
         "and database: several hosts, sslmode and the rest.")                  \
     ROW(BACKENDS, prefix, KEY, ONE_OF(LETTERS_KEY), "seqbroker",               \
-        "redis, memcached", "What all keys in the store begin with.")          \
+        "redis, memcached, etcd", "What all keys in the store begin with.")    \
     ROW(BACKENDS, sentinels, ADDRESSES, ONE_OF(LETTERS_ADDRESS), NO_DEFAULT,   \
         "redis",                                                               \
         "The sentinels to ask for the master, as [ \"10.0.0.3:26379\", ... "   \
@@ -160,6 +162,11 @@
         "not supported.")                                                      \
     ROW(BACKENDS, master_name, TEXT, NO_RANGE, NO_DEFAULT, "redis",            \
         "What the sentinels call the master. Required with sentinels.")        \
+    ROW(BACKENDS, endpoints, ADDRESSES, ONE_OF(LETTERS_ADDRESS), NO_DEFAULT,   \
+        "etcd",                                                                \
+        "The members of the cluster, as [ \"10.0.0.3:2379\", ... ], instead "  \
+        "of "                                                                  \
+        "host and port: 16 at most. They are tried in turn.")                  \
     ROW(BACKENDS, table_format, TEXT, NO_RANGE, "%s_code_%d", "mysql-autoinc", \
         "The name of a counter's table: %s is the key, %d the partition, "     \
         "once each.")                                                          \
@@ -204,7 +211,7 @@
         "layout.")                                                             \
     ROW(POOLS, authority, NAME, ONE_OF(LETTERS_NAME), NO_DEFAULT, ALL_ENGINES, \
         "The backend that leases windows and worker ids, of a direct "         \
-        "engine: sqlite, mysql-row, mysql-autoinc, postgres. Or "              \
+        "engine: sqlite, mysql-row, mysql-autoinc, postgres, etcd. Or "        \
         "\"neighbours\": every partition counts in windows, which "            \
         "two or more of the partitions lease, of the same engines, and "       \
         "know of each other; they lease worker ids, too. This is the default " \

@@ -103,14 +103,21 @@ static void quota_log(struct quota *quota, enum quota_verdict verdict,
     static const char *const words[] = {[QUOTA_COUNT] = "max_count",
                                         [QUOTA_RATE] = "rate",
                                         [QUOTA_DAY] = "daily_limit"};
+    long long count;
 
     quota->refused++;
     if (now_ms < quota->told_ms)
         return;
     quota->told_ms = now_ms + TELL_MS;
-    log_event(SEQB_LOG_WARN, "event=limit_reached %s=%s limit=%s count=%lld",
-              quota->is_key ? "key" : "user", quota->name, words[verdict],
-              (long long)(quota->refused - quota->refused_told));
+    count = (long long)(quota->refused - quota->refused_told);
+    if (quota->is_key)
+        log_event(SEQB_LOG_WARN,
+                  "event=limit_reached key=%s limit=%s count=%lld", quota->name,
+                  words[verdict], count);
+    else
+        log_event(SEQB_LOG_WARN,
+                  "event=limit_reached user=%s limit=%s count=%lld",
+                  quota->name, words[verdict], count);
     quota->refused_told = quota->refused;
 }
 

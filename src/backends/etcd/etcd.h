@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parts of the etcd engine: what is asked of counters, claims and periods,
+ * and how a store is opened. */
+#pragma once
+
+#include "backends/etcd/rows.h"
+
+extern const struct sql_dialect etcd_dialect;
+
+/* Members of seqb_backend_ops, with the contracts of backend.h. */
+enum seqb_status etcd_reserve(struct seqb_backend *backend,
+                              struct seqb_request *requests, size_t n,
+                              struct seqb_error *err);
+enum seqb_status etcd_raise(struct seqb_backend *backend,
+                            const struct seqb_raise *raise, int64_t *out,
+                            struct seqb_error *err);
+enum seqb_status etcd_install(struct seqb_backend *backend,
+                              const struct seqb_window *window,
+                              int64_t *standing, struct seqb_error *err);
+enum seqb_status etcd_claim(struct seqb_backend *backend, const char *name,
+                            const char *text, char *standing, size_t size,
+                            struct seqb_error *err);
+enum seqb_status etcd_swap(struct seqb_backend *backend,
+                           const struct seqb_swap *swap, char *standing,
+                           size_t size, struct seqb_error *err);
+enum seqb_status etcd_purge(struct seqb_backend *backend,
+                            const struct seqb_purge *purge, int32_t *deleted,
+                            struct seqb_error *err);
+enum seqb_status etcd_list(struct seqb_backend *backend, struct seqb_page *page,
+                           struct seqb_error *err);
+
+/* Reads who the store is, binds its base to it, and notes its incarnation. */
+enum seqb_status etcd_session_open(struct etcd *etcd,
+                                   const struct seqb_backend_options *options,
+                                   struct seqb_error *err);

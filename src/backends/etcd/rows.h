@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Keys of an etcd as rows: some are read at one revision, and what was decided
+ * is written if none of them changed meanwhile. This is all that the engine
+ * does to the store.
+ *
+ *   PREFIX/counter/NAME   "VALUE ORIGIN", of counters, notes, marks, cells
+ *   PREFIX/claim/NAME     the claim's text
+ *   PREFIX/run            "TERM.INDEX.REVISION.CHANCE": the store's incarnation
+ *                         while raft's term is TERM
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "backends/etcd/link.h"
+#include "backends/sql/sql.h"
+
+#define ETCD_ROWS_MAX    128 /* etcd's --max-txn-ops, if nobody raised it */
+#define ETCD_PREFIX_SIZE 65
+#define ETCD_KEY_SIZE    (ETCD_PREFIX_SIZE + SEQB_COUNTER_SIZE + 16)
+#define ETCD_VALUE_SIZE  (SQL_CELL_ORIGIN_SIZE + 24)
+
+#define ETCD_COUNTER "counter/"
+#define ETCD_CLAIM   "claim/"
+#define ETCD_RUN     "run"
+
+struct etcd_row {
+    char key[ETCD_KEY_SIZE];
+    int64_t revision; /* of its last change; 0: it is not there */
+    const char *text; /* in etcd->texts; NULL: it is not there */
+};
+
+/* The engine's struct. */
+struct etcd {
+    struct sql_backend sql;
+    struct etcd_link link;
+    int32_t timeout_ms;
+    char prefix[ETCD_PREFIX_SIZE];
+    char run[SEQB_INCARNATION_SIZE]; /* as read by open */
+    char *texts;                     /* of the rows that were read */
+    size_t texts_size;
+    size_t texts_used;
+    struct etcd_row rows[ETCD_ROWS_MAX]; /* the first is the run's */
+    size_t count;
+};
+
+static inline struct etcd *etcd_of(struct seqb_backend *backend)
+{
+    return (struct etcd *)backend;
+}
+
+/* A new set of rows; the first one is ETCD_RUN. */
+void etcd_rows_begin(struct etcd *etcd);
+
+/* Adds a row; false if the name is too long. */
+bool etcd_rows_add(struct etcd *etcd, const char *kind, const char *name);
+
+/* Reads them, all at one revision. Errors as etcd_link_ask. */
+enum seqb_status etcd_rows_read(struct etcd *etcd, struct seqb_error *err);
+
+/* The store's incarnation as it was when the rows were read; "" if the cluster
+ * elected a leader since that was noted. */
+const char *etcd_run_now(const struct etcd *etcd);
+
+/* SEQB_UNREACHABLE if that is not what open read: the cluster elected a leader,
+ * or its data was put back. */
+enum seqb_status etcd_run_check(const struct etcd *etcd,
+                                struct seqb_error *err);
+
+/* What is written if the rows still are as they were read. */
+void etcd_write_begin(struct etcd *etcd);
+void etcd_write_put(struct etcd *etcd, const char *kind, const char *name,
+                    const char *text);
+
+/* SEQB_AGAIN: a row has changed, nothing was written. SEQB_UNCERTAIN, also if
+ * the cluster elected a leader meanwhile. Else as etcd_link_ask. */
+enum seqb_status etcd_write_end(struct etcd *etcd, struct seqb_error *err);
+
+/* Rows with keys from `from` up to, and not with, `to`. */
+struct etcd_range {
+    const char *kind; /* of both */
+    const char *from;
+    const char *to; /* NULL: all of the prefix */
+    int64_t limit;
+    json_t *answer; /* out; the caller's */
+    json_t *kvs;    /* out; in the answer; NULL: none */
+};
+
+/* Reads the range, and the run as the only row. */
+enum seqb_status etcd_range_read(struct etcd *etcd, struct etcd_range *range,
+                                 struct seqb_error *err);
+
+/* Name and text of row `i` of a range. */
+bool etcd_range_row(const struct etcd *etcd, const struct etcd_range *range,
+                    size_t i, char name[static SEQB_COUNTER_SIZE],
+                    char text[static ETCD_VALUE_SIZE]);
+
+/* Removes the rows of a range, if the run is as it was read. */
+enum seqb_status etcd_range_delete(struct etcd *etcd,
+                                   const struct etcd_range *range,
+                                   int64_t *deleted, struct seqb_error *err);
+
+/* "VALUE REST": the value, negative if it is no number, and the rest, NULL if
+ * there is none. */
+int64_t etcd_value_read(const char *text, const char **rest);

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Opening a store: who it is, whether its data went back, and what its rows are
+ * bound to.
+ *
+ * Cluster ids are made of the members' addresses and the token that they were
+ * started with, so that a cluster which is made of a snapshot may have the id
+ * of the old one. But raft's term and index begin anew in it, and the revision
+ * does not. In a cluster the term never goes back, and the index gains on the
+ * revision, since each revision is an entry of raft's log. The run says how far
+ * they were.
+ */
+#include <inttypes.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "backends/etcd/etcd.h"
+#include "platform/error.h"
+#include "platform/text.h"
+
+#define SESSION_TRIES 8
+
+/* The index and the revision of a status are read one after the other. */
+#define LEAD_MARGIN 16
+
+enum session_row { ROW_RUN, ROW_BASE };
+
+/* What was read of a store. */
+struct session {
+    char store[SEQB_ORIGIN_SIZE]; /* what rows are bound to at first */
+    int64_t term;
+    int64_t index; /* of the entry of raft's log that was applied last */
+    int64_t revision;
+    bool is_leader;
+    char version[32];
+};
+
+/* --- what the server says --- */
+
+static enum seqb_status status_read(struct etcd *etcd, struct session *session,
+                                    struct seqb_error *err)
+{
+    struct etcd_link *link = &etcd->link;
+    json_t *answer = NULL;
+    const char *version;
+    const char *leader;
+    enum seqb_status status;
+
+    etcd_text_clear(&link->body);
+    etcd_text_put(&link->body, "{}");
+    status =
+        etcd_link_ask(link, ETCD_READ, "/v3/maintenance/status", &answer, err);
+    if (status != SEQB_OK)
+        return status;
+    version = json_string_value(json_object_get(answer, "version"));
+    leader = json_string_value(json_object_get(answer, "leader"));
+    if (version == NULL ||
+        !text_copy(session->version, sizeof session->version, version) ||
+        !etcd_number_read(answer, "raftTerm", &session->term) ||
+        !etcd_number_read(answer, "raftAppliedIndex", &session->index) ||
+        !etcd_number_read(json_object_get(answer, "header"), "revision",
+                          &session->revision) ||
+        session->term < 1)
+        status = etcd_link_distrust(link, ETCD_READ, "its status", err);
+    session->is_leader = leader != NULL && strcmp(leader, link->member) == 0;
+    json_decref(answer);
+    return status;
+}
+
+/* Nothing stands under the prefix: it was never used, or is another store. */
+static enum seqb_status store_find(struct etcd *etcd, bool *is_new,
+                                   struct seqb_error *err)
+{
+    struct etcd_range range = {.kind = "", .from = "", .limit = 1};
+    const enum seqb_status status = etcd_range_read(etcd, &range, err);
+
+    *is_new = status == SEQB_OK && json_array_size(range.kvs) == 0;
+    json_decref(range.answer);
+    return status;
+}
+
+/* --- what it was --- */
+
+/* A part of the run up to a '.'; false if it is no number. */
+static bool run_part(const char **at, int64_t *out)
+{
+    const char *end = strchr(*at, '.');
+
+    if (end == NULL || !text_to_int64(*at, (size_t)(end - *at), out))
+        return false;
+    *at = end + 1;
+    return true;
+}
+
+/* Whether the term is lower than it was when the run was noted, or the index
+ * lost what it was ahead of the revision. */
+static bool run_is_ahead(const char *run, const struct session *session)
+{
+    int64_t term;
+    int64_t index;
+    int64_t revision;
+
+    if (run == NULL || !run_part(&run, &term) || !run_part(&run, &index) ||
+        !run_part(&run, &revision))
+        return false;
+    return term > session->term ||
+           session->index - session->revision + LEAD_MARGIN < index - revision;
+}
+
+static enum seqb_status run_make(const struct etcd *etcd,
+                                 const struct session *session,
+                                 char out[static SEQB_INCARNATION_SIZE],
+                                 struct seqb_error *err)
+{
+    uint64_t chance[2];
+
+    if (getrandom(chance, sizeof chance, 0) != (ssize_t)sizeof chance)
+        return error_set(err, SEQB_UNREACHABLE, "%s: no random bytes",
+                         etcd->link.where);
+    (void)text_format(
+        out, SEQB_INCARNATION_SIZE,
+        "%" PRId64 ".%" PRId64 ".%" PRId64 ".%016" PRIx64 "%016" PRIx64,
+        session->term, session->index, session->revision, chance[0], chance[1]);
+    return SEQB_OK;
+}
+
+/* --- what its rows are bound to --- */
+
+/* The base as it is to be written; "" if it stays as it is. */
+static enum seqb_status base_bind(struct etcd *etcd,
+                                  const struct session *session, bool is_new,
+                                  char out[static ETCD_VALUE_SIZE],
+                                  struct seqb_error *err)
+{
+    const char *text = etcd->rows[ROW_BASE].text;
+    const bool is_back = run_is_ahead(etcd->rows[ROW_RUN].text, session);
+    char *origin = etcd->sql.base.origin;
+    char due[SQL_EPOCH_DUE_SIZE];
+    const char *base = NULL;
+    int64_t value = 0;
+    enum seqb_status status;
+
+    out[0] = '\0';
+    if (text != NULL)
+        value = etcd_value_read(text, &base);
+    if (base == NULL)
+        base = "";
+    if (!is_back && sql_epoch_read(base, session->store, origin))
+        return SEQB_OK;
+    status =
+        sql_epoch_make(etcd->link.where, base, session->store, origin, err);
+    if (status != SEQB_OK)
+        return status;
+    sql_epoch_due(origin, due);
+    if (is_new)
+        (void)text_format(out, ETCD_VALUE_SIZE, "0 %s", origin);
+    else if (base[0] != '\0')
+        (void)text_format(out, ETCD_VALUE_SIZE, "%" PRId64 " %s", value, due);
+    return SEQB_OK;
+}
+
+/* Binds what was read, unless it is bound and its run is of this term. */
+static enum seqb_status session_bind(struct etcd *etcd,
+                                     const struct session *session, bool is_new,
+                                     struct seqb_error *err)
+{
+    const bool is_back = run_is_ahead(etcd->rows[ROW_RUN].text, session);
+    char base[ETCD_VALUE_SIZE];
+    const char *run = etcd_run_now(etcd);
+    enum seqb_status status = base_bind(etcd, session, is_new, base, err);
+
+    if (status == SEQB_OK && (is_back || run[0] == '\0'))
+        status = run_make(etcd, session, etcd->run, err);
+    else
+        (void)text_copy(etcd->run, sizeof etcd->run, run);
+    if (status != SEQB_OK || (base[0] == '\0' && strcmp(run, etcd->run) == 0))
+        return status;
+    etcd_write_begin(etcd);
+    if (base[0] != '\0')
+        etcd_write_put(etcd, ETCD_COUNTER, SQL_BASE, base);
+    if (strcmp(run, etcd->run) != 0)
+        etcd_write_put(etcd, ETCD_RUN, "", etcd->run);
+    return etcd_write_end(etcd, err);
+}
+
+/* The status is of the endpoint that was read from, and later: a member that is
+ * behind would have a lower index. SEQB_AGAIN if it is of another one. */
+static enum seqb_status session_try(struct etcd *etcd, struct session *session,
+                                    bool may_create, struct seqb_error *err)
+{
+    bool is_new = false;
+    size_t endpoint;
+    int64_t term;
+    enum seqb_status status = store_find(etcd, &is_new, err);
+
+    if (status != SEQB_OK)
+        return status;
+    if (is_new && !may_create)
+        return error_set(err, SEQB_UNREACHABLE,
+                         "%s: nothing is there under the prefix '%s', and "
+                         "nothing may be made",
+                         etcd->link.where, etcd->prefix);
+    etcd_rows_begin(etcd);
+    (void)etcd_rows_add(etcd, ETCD_COUNTER, SQL_BASE);
+    status = etcd_rows_read(etcd, err);
+    endpoint = etcd->link.current;
+    term = etcd->link.term;
+    if (status == SEQB_OK)
+        status = status_read(etcd, session, err);
+    if (status != SEQB_OK)
+        return status;
+    if (endpoint != etcd->link.current || term != session->term)
+        return error_set(err, SEQB_AGAIN, "%s: the cluster elects a leader",
+                         etcd->link.where);
+    (void)text_format(session->store, sizeof session->store, "etcd:%s",
+                      etcd->link.cluster);
+    return session_bind(etcd, session, is_new, err);
+}
+
+/* --- what is told of it --- */
+
+/* The cluster by its id and the least of its endpoints: clusters that were
+ * started with the usual token and addresses have the same id. */
+static void domain_make(struct etcd *etcd)
+{
+    const struct etcd_link *link = &etcd->link;
+    const char *least = link->endpoints[0];
+
+    for (size_t i = 1; i < link->count; i++) {
+        if (strcmp(link->endpoints[i], least) < 0)
+            least = link->endpoints[i];
+    }
+    (void)text_format(etcd->sql.base.domain, sizeof etcd->sql.base.domain,
+                      "etcd %s at %.80s", link->cluster,
+                      strstr(least, "//") + 2);
+}
+
+static void session_describe(struct etcd *etcd, const struct session *session,
+                             const struct seqb_backend_options *options)
+{
+    struct seqb_backend *base = &etcd->sql.base;
+
+    domain_make(etcd);
+    (void)text_format(base->server, sizeof base->server,
+                      "etcd %.16s, %s %s, quorum", session->version,
+                      session->is_leader ? "leader" : "follower",
+                      etcd->link.member);
+    if (options->needs_incarnation)
+        (void)text_copy(base->incarnation, sizeof base->incarnation, etcd->run);
+}
+
+enum seqb_status etcd_session_open(struct etcd *etcd,
+                                   const struct seqb_backend_options *options,
+                                   struct seqb_error *err)
+{
+    struct session session = {.store = ""};
+    enum seqb_status status = SEQB_AGAIN;
+
+    for (int i = 0; i < SESSION_TRIES && status == SEQB_AGAIN; i++)
+        status = session_try(etcd, &session, options->create, err);
+    if (status == SEQB_AGAIN || status == SEQB_UNCERTAIN)
+        return error_set(err, SEQB_UNREACHABLE,
+                         "%s: it cannot be bound while the cluster elects a "
+                         "leader or loses its quorum",
+                         etcd->link.where);
+    if (status == SEQB_OK)
+        session_describe(etcd, &session, options);
+    return status;
+}

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is peculiar to the etcd engine: a cluster made of a snapshot, members
+ * that die, and logins. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backends/backends.h"
+#include "platform/clock.h"
+#include "platform/text.h"
+#include "support/server_etcd.h"
+#include "support/test.h"
+
+#define COUNTER "main/0/order"
+#define LIMIT   ((int64_t)1 << 50)
+
+static struct seqb_backend_options options_of(const struct server *server)
+{
+    return (struct seqb_backend_options){.name = "etcd-a",
+                                         .host = "127.0.0.1",
+                                         .port = server_port(server),
+                                         .timeout_ms = 20000,
+                                         .connect_timeout_ms = 20000,
+                                         .create = true};
+}
+
+static struct seqb_backend *open_at(const struct seqb_backend_options *options)
+{
+    struct seqb_backend *backend = NULL;
+    struct seqb_error err;
+
+    if (backend_etcd.open(options, &backend, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    return backend;
+}
+
+static enum seqb_status reserve(struct seqb_backend *backend, int64_t *first)
+{
+    struct seqb_request request = {.counter = COUNTER,
+                                   .want = 1,
+                                   .limit = LIMIT,
+                                   .window = SEQB_NO_WINDOW};
+    struct seqb_error err;
+    const enum seqb_status status =
+        backend_etcd.reserve(backend, &request, 1, &err);
+
+    *first = request.block.first;
+    if (status != SEQB_OK)
+        return status;
+    return request.status;
+}
+
+/* --- a snapshot --- */
+
+/* A cluster that is made of a snapshot with the old token has the old one's id:
+ * its log is shorter than what it says that it was. */
+TEST(snapshot_put_back_with_the_same_ids_is_fenced)
+{
+    struct server *server = server_etcd(NULL);
+    const struct seqb_backend_options options = options_of(server);
+    struct seqb_backend *backend = open_at(&options);
+    char origin[SEQB_ORIGIN_SIZE];
+    int64_t first;
+
+    for (int i = 1; i <= 100; i++) {
+        assert_int_equal(reserve(backend, &first), SEQB_OK);
+        assert_int_equal(first, i);
+    }
+    (void)text_copy(origin, sizeof origin, backend->origin);
+    etcd_snapshot_save(server);
+    assert_int_equal(reserve(backend, &first), SEQB_OK);
+    backend_etcd.close(backend);
+    server_kill(server);
+    etcd_snapshot_restore(server, NULL);
+    server_start(server);
+    backend = open_at(&options);
+    assert_int_equal(strncmp(backend->origin, origin, strlen(origin)), 0);
+    assert_string_not_equal(backend->origin, origin);
+    assert_int_equal(reserve(backend, &first), SEQB_FENCED);
+    backend_etcd.close(backend);
+    server_free(server);
+}
+
+/* A server that is killed and started keeps its origin. */
+TEST(server_that_was_started_again_is_not_fenced)
+{
+    struct server *server = server_etcd(NULL);
+    const struct seqb_backend_options options = options_of(server);
+    struct seqb_backend *backend = open_at(&options);
+    int64_t first;
+    int64_t next;
+
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(reserve(backend, &first), SEQB_OK);
+        backend_etcd.close(backend);
+        server_kill(server);
+        server_start(server);
+        backend = open_at(&options);
+        assert_int_equal(reserve(backend, &next), SEQB_OK);
+        assert_true(next > first);
+    }
+    backend_etcd.close(backend);
+    server_free(server);
+}
+
+/* A backend that is open when the data directory is put back uses it no more,
+ * whatever its ids. */
+TEST(open_backend_does_not_count_in_a_copy)
+{
+    struct server *server = server_etcd(NULL);
+    const struct seqb_backend_options options = options_of(server);
+    struct seqb_backend *backend = open_at(&options);
+    int64_t first;
+
+    assert_int_equal(reserve(backend, &first), SEQB_OK);
+    backend_etcd.close(backend);
+    server_kill(server);
+    etcd_copy_out(server);
+    server_start(server);
+    backend = open_at(&options); /* as in the copy, once that is started */
+    assert_int_equal(reserve(backend, &first), SEQB_OK);
+    server_kill(server);
+    etcd_copy_back(server);
+    server_start(server);
+    assert_int_equal(reserve(backend, &first), SEQB_UNREACHABLE);
+    backend_etcd.close(backend);
+    server_free(server);
+}
+
+/* --- members --- */
+
+static const char *endpoints[ETCD_MEMBERS + 1];
+static char addresses[ETCD_MEMBERS][32];
+
+static struct seqb_backend_options cluster_options(struct server **members)
+{
+    struct seqb_backend_options options = options_of(members[0]);
+
+    for (int i = 0; i < ETCD_MEMBERS; i++) {
+        (void)text_format(addresses[i], sizeof addresses[i], "127.0.0.1:%d",
+                          (int)server_port(members[i]));
+        endpoints[i] = addresses[i];
+    }
+    options.host = NULL;
+    options.endpoints = endpoints;
+    return options;
+}
+
+TEST(without_a_quorum_it_is_unreachable_within_its_time)
+{
+    struct server *members[ETCD_MEMBERS];
+    struct seqb_backend_options options;
+    struct seqb_backend *backend;
+    struct seqb_backend *other = NULL;
+    struct seqb_error err;
+    int64_t first;
+    int64_t began_ms;
+
+    server_etcd_cluster(members);
+    options = cluster_options(members);
+    options.timeout_ms = 1500;
+    options.connect_timeout_ms = 1500;
+    backend = open_at(&options);
+    assert_int_equal(reserve(backend, &first), SEQB_OK);
+    server_kill(members[1]);
+    server_pause(members[2]);
+    began_ms = clock_now_ms();
+    assert_int_equal(reserve(backend, &first), SEQB_UNREACHABLE);
+    assert_int_equal(backend_etcd.open(&options, &other, &err),
+                     SEQB_UNREACHABLE);
+    assert_true(clock_now_ms() - began_ms < 60000);
+    backend_etcd.close(backend);
+    server_resume(members[2]);
+    options.connect_timeout_ms = 20000;
+    backend = open_at(&options);
+    backend_etcd.close(backend);
+    for (int i = 0; i < ETCD_MEMBERS; i++)
+        server_free(members[i]);
+}
+
+/* --- logins --- */
+
+/* Made while it was allowed without one; the last one demands it. */
+static void logins_demand(const struct server *server)
+{
+    etcd_post(server, "/v3/auth/user/add",
+              "{\"name\":\"root\",\"password\":\"a \\\"b\\\" c\"}");
+    etcd_post(server, "/v3/auth/role/add", "{\"name\":\"root\"}");
+    etcd_post(server, "/v3/auth/user/grant",
+              "{\"user\":\"root\",\"role\":\"root\"}");
+    etcd_post(server, "/v3/auth/enable", "{}");
+}
+
+TEST(password_is_asked_for_and_tokens_are_renewed)
+{
+    static const char *const args[] = {"--auth-token-ttl=1", NULL};
+    struct server *server = server_etcd(args);
+    struct seqb_backend_options options = options_of(server);
+    struct seqb_backend *backend = NULL;
+    struct seqb_error err;
+    int64_t first;
+
+    logins_demand(server);
+    assert_int_equal(backend_etcd.open(&options, &backend, &err), SEQB_REFUSED);
+    options.user = "root";
+    options.password = "wrong";
+    assert_int_equal(backend_etcd.open(&options, &backend, &err), SEQB_REFUSED);
+    assert_null(strstr(err.text, "wrong"));
+    options.password = "a \"b\" c";
+    backend = open_at(&options);
+    assert_int_equal(reserve(backend, &first), SEQB_OK);
+    usleep(3500000); /* its token expires: that is looked at each second */
+    assert_int_equal(reserve(backend, &first), SEQB_OK);
+    assert_int_equal(first, 2);
+    backend_etcd.close(backend);
+    server_free(server);
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Starting and asking an etcd. */
+#include "support/server_etcd.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <curl/curl.h>
+
+#include "platform/text.h"
+#include "support/server_kind.h"
+#include "support/test.h"
+
+#define MORES_MAX  128
+#define POST_TRIES 500
+
+/* What a member knows of its cluster. */
+struct etcd_more {
+    char name[8];
+    char cluster[256]; /* "m0=http://127.0.0.1:PORT,..." */
+    char token[32];
+    int32_t peer_port;
+    bool is_member; /* of several */
+};
+
+static bool port_listens(int32_t port)
+{
+    const struct sockaddr_in address = {
+        .sin_family = AF_INET,
+        .sin_port = htons((uint16_t)port),
+        .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+    };
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    bool listens;
+
+    if (fd < 0)
+        return false;
+    listens =
+        connect(fd, (const struct sockaddr *)&address, sizeof address) == 0;
+    close(fd);
+    return listens;
+}
+
+static size_t answer_drop(char *data, size_t size, size_t count, void *context)
+{
+    (void)data;
+    (void)context;
+    return size * count;
+}
+
+static bool post_run(const struct server *server, const char *path,
+                     const char *body, long *code)
+{
+    CURL *easy = curl_easy_init();
+    char url[256];
+    bool is_done;
+
+    assert_non_null(easy);
+    (void)text_format(url, sizeof url, "http://127.0.0.1:%d%s",
+                      (int)server->port, path);
+    curl_easy_setopt(easy, CURLOPT_URL, url);
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, 20000L);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, answer_drop);
+    if (body != NULL)
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, body);
+    is_done = curl_easy_perform(easy) == CURLE_OK;
+    *code = 0;
+    curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, code);
+    curl_easy_cleanup(easy);
+    return is_done;
+}
+
+/* A member of several serves nobody before there is a quorum. */
+static bool etcd_answers(struct server *server)
+{
+    const struct etcd_more *more = server->more;
+    long code;
+
+    if (more->is_member)
+        return port_listens(server->port);
+    return post_run(server, "/version", NULL, &code) && code == 200;
+}
+
+static void etcd_command(struct server *server, struct server_words *words)
+{
+    const struct etcd_more *more = server->more;
+
+    server_word(words, "etcd");
+    server_word(words, "--name=%s", more->name);
+    server_word(words, "--data-dir=%s/data", server->folder);
+    server_word(words, "--listen-client-urls=http://127.0.0.1:%d",
+                (int)server->port);
+    server_word(words, "--advertise-client-urls=http://127.0.0.1:%d",
+                (int)server->port);
+    server_word(words, "--listen-peer-urls=http://127.0.0.1:%d",
+                (int)more->peer_port);
+    server_word(words, "--initial-advertise-peer-urls=http://127.0.0.1:%d",
+                (int)more->peer_port);
+    server_word(words, "--initial-cluster=%s", more->cluster);
+    server_word(words, "--initial-cluster-token=%s", more->token);
+    server_word(words, "--heartbeat-interval=50");
+    server_word(words, "--election-timeout=250");
+    server_word(words, "--logger=zap");
+    server_word(words, "--log-level=error");
+}
+
+static struct etcd_more *next_more; /* of the server that is made next */
+
+static void etcd_prepare(struct server *server)
+{
+    server->more = next_more;
+}
+
+static const struct server_kind etcd_kind = {
+    .program = "etcd",
+    .prepare = etcd_prepare,
+    .command = etcd_command,
+    .is_up = etcd_answers,
+};
+
+/* They live as long as the test program. */
+static struct etcd_more mores[MORES_MAX];
+static size_t more_count;
+
+static struct etcd_more *more_new(int member, int cluster)
+{
+    struct etcd_more *more = &mores[more_count];
+
+    assert_true(more_count++ < MORES_MAX);
+    (void)text_format(more->name, sizeof more->name, "m%d", member);
+    (void)text_format(more->token, sizeof more->token, "t%d", cluster);
+    more->peer_port = free_port();
+    return more;
+}
+
+static void cluster_add(char *cluster, size_t size,
+                        const struct etcd_more *more)
+{
+    assert_true(text_append(cluster, size, "%s%s=http://127.0.0.1:%d",
+                            cluster[0] != '\0' ? "," : "", more->name,
+                            (int)more->peer_port));
+}
+
+struct server *server_etcd(const char *const *args)
+{
+    server_require("etcd");
+    next_more = more_new(0, (int)more_count);
+    cluster_add(next_more->cluster, sizeof next_more->cluster, next_more);
+    return server_new(&etcd_kind, args);
+}
+
+void server_etcd_cluster(struct server *members[static ETCD_MEMBERS])
+{
+    struct etcd_more *more[ETCD_MEMBERS];
+    char cluster[256] = "";
+    const int number = (int)more_count;
+
+    server_require("etcd");
+    for (int i = 0; i < ETCD_MEMBERS; i++) {
+        more[i] = more_new(i, number);
+        more[i]->is_member = true;
+        cluster_add(cluster, sizeof cluster, more[i]);
+    }
+    for (int i = 0; i < ETCD_MEMBERS; i++) {
+        (void)text_copy(more[i]->cluster, sizeof more[i]->cluster, cluster);
+        next_more = more[i];
+        members[i] = server_new(&etcd_kind, NULL);
+    }
+    for (int i = 0; i < ETCD_MEMBERS; i++)
+        etcd_post(members[i], "/v3/kv/range", "{\"key\":\"YQ==\"}");
+}
+
+void etcd_post(const struct server *server, const char *path, const char *body)
+{
+    long code = 0;
+
+    server_expect(server);
+    for (int i = 0; i < POST_TRIES; i++) {
+        if (post_run(server, path, body, &code) && code == 200)
+            return;
+        usleep(20000);
+    }
+    fail_msg("etcd: %s: HTTP status %ld", path, code);
+}
+
+static void ctl_run(struct server *server, const char *const *words)
+{
+    const char *argv[12] = {"etcdctl", "--endpoints"};
+    char endpoint[64];
+    size_t n = 2;
+
+    (void)text_format(endpoint, sizeof endpoint, "127.0.0.1:%d",
+                      (int)server->port);
+    argv[n++] = endpoint;
+    for (; *words != NULL; words++) {
+        assert_true(n < 11);
+        argv[n++] = *words;
+    }
+    server_run(server, argv);
+}
+
+void etcd_forget(struct server *server, const char *prefix)
+{
+    ctl_run(server, (const char *[]){"del", "--prefix", prefix, NULL});
+}
+
+void etcd_copy_out(struct server *server)
+{
+    server_run(server, (const char *[]){"rm", "-rf", "copy", NULL});
+    server_run(server, (const char *[]){"cp", "-a", "data", "copy", NULL});
+}
+
+void etcd_copy_back(struct server *server)
+{
+    server_run(server, (const char *[]){"rm", "-rf", "data", NULL});
+    server_run(server, (const char *[]){"cp", "-a", "copy", "data", NULL});
+}
+
+void etcd_snapshot_save(struct server *server)
+{
+    server_run(server, (const char *[]){"rm", "-f", "snapshot", NULL});
+    ctl_run(server, (const char *[]){"snapshot", "save", "snapshot", NULL});
+}
+
+void etcd_snapshot_restore(struct server *server, const char *token)
+{
+    struct etcd_more *more = server->more;
+    char peer[64];
+
+    if (token != NULL)
+        (void)text_copy(more->token, sizeof more->token, token);
+    (void)text_format(peer, sizeof peer,
+                      "--initial-advertise-peer-urls=http://127.0.0.1:%d",
+                      (int)more->peer_port);
+    server_run(server, (const char *[]){"rm", "-rf", "data", NULL});
+    server_run(server, (const char *[]){
+                           "etcdctl", "snapshot", "restore", "snapshot",
+                           "--data-dir", "data", "--name", more->name,
+                           "--initial-cluster", more->cluster,
+                           "--initial-cluster-token", more->token, peer, NULL});
+}
