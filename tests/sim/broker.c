@@ -71,6 +71,7 @@ static struct broker *broker_new(struct machine *machine)
         .pools = &scene->pool,
         .pool_count = 1,
         .open_timeout_ms = OPEN_TIMEOUT_MS,
+        .granted_path = scene->noted,
     };
     broker->queue_options = (struct queue_options){
         .interval_ms = INTERVAL_MS,

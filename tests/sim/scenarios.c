@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "broker.h"
 #include "clocks.h"
 #include "world.h"
 
@@ -154,5 +155,39 @@ void scenario_slow_neighbour(int32_t times, int64_t for_us, struct score *out)
     run_until(run, world_now_us() + for_us);
     server->slow = 1;
     net_note(server);
+    run_finish(run, out);
+}
+
+/* To what they were at the start, and then in turn to what they were when they
+ * last went back. */
+static void put_all_back(struct run *run, int32_t time)
+{
+    for (int32_t i = 0; i < run->scene.backend_count; i++) {
+        struct scene_backend *backend = &run->scene.backends[i];
+
+        net_break(backend->server);
+        store_keep(&backend->store, (time + 1) % STORE_PASTS);
+        store_put_back(&backend->store, time % STORE_PASTS, true);
+    }
+}
+
+void scenario_noted(bool is_windowed, int32_t times, const char *noted,
+                    struct score *out)
+{
+    struct run *run = run_new(is_windowed);
+
+    run->scene.noted = noted;
+    run->scene.pool.layout.window_bits = 8;
+    run_begin(run, 0);
+    run_until(run, world_now_us() + WARM_US);
+    for (int32_t i = 0; i < run->scene.backend_count; i++)
+        store_keep(&run->scene.backends[i].store, 0);
+    for (int32_t i = 0; i < times; i++) {
+        run_until(run, world_now_us() + WARM_US);
+        machine_kill(&run->machines[0], 2 * SECOND);
+        run_until(run, world_now_us() + SECOND);
+        put_all_back(run, i);
+    }
+    run_until(run, world_now_us() + WARM_US);
     run_finish(run, out);
 }

@@ -21,6 +21,12 @@ void scenario_minutes(bool is_windowed, int64_t for_us, struct score *out,
  * after that; `served` are the numbers of then. */
 void scenario_neighbours(int64_t for_us, struct score *out, int64_t *served);
 
+/* Stores, and the one that leases, go back with their origin, so many times,
+ * and always while the broker is away: it is killed, and starts again. `noted`
+ * is what it notes in; NULL: nothing. The run fails at the first repeat. */
+void scenario_noted(bool is_windowed, int32_t times, const char *noted,
+                    struct score *out);
+
 /* All four refuse for so long while callers wait. */
 void scenario_outage(int64_t for_us, struct score *out);
 

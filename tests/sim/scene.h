@@ -52,6 +52,9 @@ struct scene {
     int32_t preempt;
 
     struct lease_options flakes; /* of its snowflakes; lease_ms 0: none */
+
+    const char *noted; /* what brokers note of their grants: ha's granted_path;
+                          a true file. NULL: nothing */
 };
 
 void scene_draw(struct scene *scene, uint64_t seed);

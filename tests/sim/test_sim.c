@@ -2,8 +2,12 @@
 /* The simulator itself: that it repeats its runs, and that it finds faults;
  * and the bounds that are measured with it. */
 
+#include <stdlib.h>
+
 #include "ha/policy/fence.h"
+#include "platform/text.h"
 #include "scenarios.h"
+#include "support/folder.h"
 #include "support/test.h"
 #include "world.h"
 
@@ -183,4 +187,34 @@ TEST(neighbours_serve_seconds_with_a_slow_one)
                       (int)times[i], (long long)(score.longest_us / MS));
         score_is_clean(&score);
     }
+}
+
+/* As physical copies and snapshots are put back. What the broker noted is all
+ * that tells: without it numbers come again. */
+static void stores_go_back(bool is_windowed)
+{
+    char folder[] = "/tmp/seqb-sim.XXXXXX";
+    char noted[64];
+    struct score score;
+
+    assert_non_null(mkdtemp(folder));
+    (void)text_format(noted, sizeof noted, "%s/granted", folder);
+    scenario_noted(is_windowed, 10, noted, &score);
+    folder_remove(folder);
+    score_is_clean(&score);
+    assert_int_equal(score.repeats, 0);
+    scenario_noted(is_windowed, 10, NULL, &score);
+    print_message("# not noted: %lld repeats of %lld\n",
+                  (long long)score.repeats, (long long)score.numbers);
+    assert_true(score.repeats > 0);
+}
+
+TEST(notes_tell_of_direct_stores_that_went_back)
+{
+    stores_go_back(false);
+}
+
+TEST(notes_tell_of_an_authority_and_its_cells_that_went_back)
+{
+    stores_go_back(true);
 }
