@@ -16,7 +16,7 @@
 #include "support/server_postgres.h"
 #include "support/test.h"
 
-#define MANY 8000
+#define MANY ((size_t)8000)
 
 static void write_topology(const struct scene *scene, const char *backend,
                            const char *more)

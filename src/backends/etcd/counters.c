@@ -195,7 +195,7 @@ enum seqb_status etcd_reserve(struct seqb_backend *backend,
     etcd_link_begin(&etcd->link, etcd->timeout_ms);
     for (size_t i = 0; i < n; i++)
         all[i] = &requests[i];
-    qsort(all, n, sizeof all[0], request_compare);
+    qsort(all, n, sizeof(struct seqb_request *), request_compare);
     for (size_t from = 0; from < n; from += PART_MAX) {
         const size_t count = n - from < PART_MAX ? n - from : PART_MAX;
         struct seqb_error why;

@@ -259,27 +259,35 @@ static enum attempt silence_judge(const struct etcd_link *link,
 
 /* --- calls --- */
 
+/* What is posted to an endpoint. */
+struct post {
+    enum etcd_kind kind;
+    const char *path;
+    const char *body; /* NULL: memory is short */
+    int64_t budget_ms;
+};
+
 /* One post to the current endpoint. */
-static enum attempt attempt_run(struct etcd_link *link, enum etcd_kind kind,
-                                const char *path, const char *body,
-                                int64_t budget_ms, json_t **out,
-                                struct seqb_error *why)
+static enum attempt attempt_run(struct etcd_link *link, const struct post *post,
+                                json_t **out, struct seqb_error *why)
 {
     char url[ETCD_URL_SIZE + 64];
     enum etcd_outcome outcome;
 
-    if (body == NULL || !text_format(url, sizeof url, "%s%s",
-                                     link->endpoints[link->current], path)) {
+    if (post->body == NULL ||
+        !text_format(url, sizeof url, "%s%s", link->endpoints[link->current],
+                     post->path)) {
         error_set(why, SEQB_NO_MEMORY, "%s: out of memory", link->where);
         return ATTEMPT_FAILED;
     }
-    outcome = etcd_http_post(&link->http, url, link->token, body, budget_ms);
+    outcome = etcd_http_post(&link->http, url, link->token, post->body,
+                             post->budget_ms);
     if (outcome != ETCD_ANSWERED)
-        return silence_judge(link, kind, outcome, why);
+        return silence_judge(link, post->kind, outcome, why);
     if (link->http.code != 200)
-        return error_judge(link, kind, why);
-    return answer_read(link, kind, out, why) == SEQB_OK ? ATTEMPT_DONE
-                                                        : ATTEMPT_FAILED;
+        return error_judge(link, post->kind, why);
+    return answer_read(link, post->kind, out, why) == SEQB_OK ? ATTEMPT_DONE
+                                                              : ATTEMPT_FAILED;
 }
 
 /* Takes a new token from the current endpoint. */
@@ -294,8 +302,10 @@ static enum attempt login_run(struct etcd_link *link, int64_t budget_ms,
 
     json_decref(words);
     link->token[0] = '\0';
-    attempt = attempt_run(link, ETCD_READ, "/v3/auth/authenticate", body,
-                          budget_ms, &answer, why);
+    attempt = attempt_run(
+        link,
+        &(struct post){ETCD_READ, "/v3/auth/authenticate", body, budget_ms},
+        &answer, why);
     if (body != NULL)
         explicit_bzero(body, strlen(body));
     free(body);
@@ -322,22 +332,22 @@ static int64_t budget_of(const struct etcd_link *link, enum etcd_kind kind,
     return kind == ETCD_READ ? rest / (int64_t)(link->count - tried) : rest;
 }
 
-static enum attempt endpoint_ask(struct etcd_link *link, enum etcd_kind kind,
-                                 const char *path, size_t tried, json_t **out,
+static enum attempt endpoint_ask(struct etcd_link *link, struct post *post,
+                                 size_t tried, json_t **out,
                                  struct seqb_error *why)
 {
     enum attempt attempt = ATTEMPT_LOGIN;
 
+    post->budget_ms = budget_of(link, post->kind, tried);
     if (link->user == NULL || link->token[0] != '\0')
-        attempt = attempt_run(link, kind, path, link->body.data,
-                              budget_of(link, kind, tried), out, why);
+        attempt = attempt_run(link, post, out, why);
     if (attempt != ATTEMPT_LOGIN)
         return attempt;
     attempt = login_run(link, budget_of(link, ETCD_READ, tried), why);
     if (attempt != ATTEMPT_DONE)
         return attempt;
-    attempt = attempt_run(link, kind, path, link->body.data,
-                          budget_of(link, kind, tried), out, why);
+    post->budget_ms = budget_of(link, post->kind, tried);
+    attempt = attempt_run(link, post, out, why);
     return attempt == ATTEMPT_LOGIN ? ATTEMPT_FAILED : attempt;
 }
 
@@ -345,6 +355,7 @@ enum seqb_status etcd_link_ask(struct etcd_link *link, enum etcd_kind kind,
                                const char *path, json_t **out,
                                struct seqb_error *err)
 {
+    struct post post = {kind, path, link->body.data, 0};
     struct seqb_error why;
 
     if (link->body.has_failed)
@@ -354,7 +365,7 @@ enum seqb_status etcd_link_ask(struct etcd_link *link, enum etcd_kind kind,
     for (size_t tried = 0; tried < link->count && !etcd_link_is_late(link);
          tried++) {
         const enum attempt attempt =
-            endpoint_ask(link, kind, path, tried, out, &why);
+            endpoint_ask(link, &post, tried, out, &why);
 
         if (attempt == ATTEMPT_DONE)
             return SEQB_OK;

@@ -66,10 +66,13 @@ void etcd_text_encode(struct etcd_text *text, const char *data, size_t length)
             (uint32_t)(unsigned char)data[i] << 16 |
             (left > 1 ? (uint32_t)(unsigned char)data[i + 1] << 8 : 0) |
             (left > 2 ? (uint32_t)(unsigned char)data[i + 2] : 0);
-        const char four[4] = {letters[bits >> 18], letters[bits >> 12 & 63],
-                              left > 1 ? letters[bits >> 6 & 63] : '=',
-                              left > 2 ? letters[bits & 63] : '='};
+        char four[4] = {letters[bits >> 18], letters[bits >> 12 & 63],
+                        letters[bits >> 6 & 63], letters[bits & 63]};
 
+        if (left < 3)
+            four[3] = '=';
+        if (left < 2)
+            four[2] = '=';
         etcd_text_add(text, four, sizeof four);
     }
 }
