@@ -123,6 +123,23 @@ is "the log says which limit it was" "$(sed -n \
     "limit=max_connections_per_address"
 for fd in "${fds[@]}"; do hang_up "$fd"; done
 
+wait_for alone
+fds=()
+for _ in {1..6}; do
+    exec {fd}<>"/dev/tcp/${daemon_http%:*}/${daemon_http##*:}"
+    fds+=("$fd")
+done
+two_are_closed() {
+    local closed=0 fd
+    for fd in "${fds[@]}"; do
+        IFS= read -r -t 0.05 -u "$fd"
+        [[ $? -ne 1 ]] || closed=$((closed + 1))
+    done
+    ((closed == 2))
+}
+ok "of six by HTTP two are closed" wait_for two_are_closed
+for fd in "${fds[@]}"; do hang_up "$fd"; done
+
 # --- a reload ---
 
 write 'daily_limit = 35905;'

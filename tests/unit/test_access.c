@@ -13,24 +13,12 @@
 #include "daemon/access/patience.h"
 #include "daemon/access/remembered.h"
 #include "support/test.h"
+#include "support/users.h"
 
 /* Of the password "correct horse", at the least cost. */
 #define HASH                                                                   \
     "$argon2id$v=19$m=19456,t=2,p=1$69z9TiS9qJBJgkzPLPp/sw$"                   \
     "oUl8rm1zQYU6EApAJ9HfF6lhwJIrFcT6ZMY3WaW6DBs"
-
-static struct users *users_of(const char *const *settings)
-{
-    struct users *users = users_new();
-    struct seqb_error err;
-
-    assert_non_null(users);
-    for (size_t i = 0; settings[i] != NULL; i += 2)
-        assert_true(users_take(users, settings[i], settings[i + 1]));
-    if (users_check(users, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
-    return users;
-}
 
 /* --- patterns --- */
 

@@ -8,6 +8,7 @@
 #include "daemon/access/access.h"
 #include "daemon/limits/sources.h"
 #include "support/test.h"
+#include "support/users.h"
 
 #define DAY_MS INT64_C(86400000)
 
@@ -143,19 +144,6 @@ TEST(a_key_that_refuses_costs_its_user_nothing)
 }
 
 /* --- the table, and a reload of it --- */
-
-static struct users *users_of(const char *const *settings)
-{
-    struct users *users = users_new();
-    struct seqb_error err;
-
-    assert_non_null(users);
-    for (size_t i = 0; settings[i] != NULL; i += 2)
-        assert_true(users_take(users, settings[i], settings[i + 1]));
-    if (users_check(users, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
-    return users;
-}
 
 TEST(a_reload_gives_a_user_other_limits_and_no_new_day)
 {

@@ -5,8 +5,8 @@
  *
  * Cluster ids are made of the members' addresses and the token that they were
  * started with, so that a cluster which is made of a snapshot may have the id
- * of the old one. But raft's term and index begin anew in it, and the revision
- * does not. In a cluster the term never goes back, and the index gains on the
+ * of the old one. But raft's term and index begin again in it, and the revision
+ * goes on. In a cluster the term never goes back, and the index gains on the
  * revision, since each revision is an entry of raft's log. The run says how far
  * they were.
  */

@@ -4,6 +4,20 @@
  */
 #pragma once
 
+/* How many numbers, of a user and of a key. */
+#define LIMIT_ROWS(ROW, section)                                               \
+    ROW(section, max_count, INTEGER, "0", "1000000000", "0", ALL_ENGINES,      \
+        "The most numbers that one request may ask for; 0: no limit.")         \
+    ROW(section, rate, INTEGER, "0", "1000000000", "0", ALL_ENGINES,           \
+        "Numbers a second; 0: no limit. Requests for more are refused with "   \
+        "LIMIT: see secure.md.")                                               \
+    ROW(section, burst, INTEGER, "0", "1000000000", "0", ALL_ENGINES,          \
+        "Numbers at once, if there is a rate; 0: as many as rate.")            \
+    ROW(section, daily_limit, INTEGER, "0", "1000000000000000", "0",           \
+        ALL_ENGINES,                                                           \
+        "Numbers a day, which begins at 0:00 UTC; 0: no limit. A daemon that " \
+        "is started counts its day from 0.")
+
 #define DAEMON_ROWS(ROW)                                                       \
     ROW(DAEMON, listen, ADDRESSES, ONE_OF(LETTERS_ADDRESS), NO_DEFAULT,        \
         ALL_ENGINES,                                                           \
@@ -128,18 +142,7 @@
     ROW(USERS, max_connections, INTEGER, "0", "1000000", "0", ALL_ENGINES,     \
         "Connections by the Redis protocol that it may have at a time; 0: no " \
         "limit.")                                                              \
-    ROW(USERS, max_count, INTEGER, "0", "1000000000", "0", ALL_ENGINES,        \
-        "The most numbers that one request may ask for; 0: no limit.")         \
-    ROW(USERS, rate, INTEGER, "0", "1000000000", "0", ALL_ENGINES,             \
-        "Numbers that it may take a second; 0: no limit. More are refused "    \
-        "with LIMIT: see secure.md.")                                          \
-    ROW(USERS, burst, INTEGER, "0", "1000000000", "0", ALL_ENGINES,            \
-        "Numbers that it may take at once, if it has a rate; 0: as many as "   \
-        "rate.")                                                               \
-    ROW(USERS, daily_limit, INTEGER, "0", "1000000000000000", "0",             \
-        ALL_ENGINES,                                                           \
-        "Numbers that it may take a day, which begins at 0:00 UTC; 0: no "     \
-        "limit. A daemon that is started begins its day anew.")                \
+    LIMIT_ROWS(ROW, USERS)                                                     \
     ROW(KEY_LIMITS, name, NAME, ONE_OF(LETTERS_NAME), SCHEMA_REQUIRED,         \
         ALL_ENGINES,                                                           \
         "Its name, as seqctl reload and seqctl show config write it.")         \
@@ -148,14 +151,4 @@
         "The keys that it is of, as [ \"order*\" ]; * is any text, ? one "     \
         "letter. Each has the limits below by itself, whoever asks. Of "       \
         "several groups the first one that a key matches counts.")             \
-    ROW(KEY_LIMITS, max_count, INTEGER, "0", "1000000000", "0", ALL_ENGINES,   \
-        "The most numbers of a key that one request may ask for; 0: no "       \
-        "limit.")                                                              \
-    ROW(KEY_LIMITS, rate, INTEGER, "0", "1000000000", "0", ALL_ENGINES,        \
-        "Numbers of a key a second; 0: no limit.")                             \
-    ROW(KEY_LIMITS, burst, INTEGER, "0", "1000000000", "0", ALL_ENGINES,       \
-        "Numbers of a key at once, if there is a rate; 0: as many as rate.")   \
-    ROW(KEY_LIMITS, daily_limit, INTEGER, "0", "1000000000000000", "0",        \
-        ALL_ENGINES,                                                           \
-        "Numbers of a key a day, which begins at 0:00 UTC; 0: no limit. A "    \
-        "daemon that is started begins its day anew.")
+    LIMIT_ROWS(ROW, KEY_LIMITS)

@@ -61,7 +61,7 @@ int64_t quota_max_count(const struct quota *quota);
 int64_t quota_left(struct quota *quota, struct quota_time time);
 
 /* Takes `count`, which is at least 1, or nothing. `*wait_ms`: after QUOTA_RATE
- * and QUOTA_DAY, when to try again. A clock that goes back begins no day anew.
+ * and QUOTA_DAY, when to try again. A clock that goes back begins no other day.
  */
 enum quota_verdict quota_take(struct quota *quota, int64_t count,
                               struct quota_time time, int64_t *wait_ms);

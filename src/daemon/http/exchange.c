@@ -161,6 +161,15 @@ void exchange_header(struct exchange *exchange, const char *name,
                       name, value);
 }
 
+void exchange_retry_after(struct exchange *exchange, int64_t ms)
+{
+    char seconds[24];
+
+    snprintf(seconds, sizeof seconds, "%lld",
+             ms > 1000 ? (long long)(ms + 999) / 1000 : 1);
+    exchange_header(exchange, "Retry-After", seconds);
+}
+
 static void exchange_common_headers(struct exchange *exchange, int status,
                                     const char *type)
 {

@@ -92,6 +92,9 @@ void exchange_answer_text(struct exchange *exchange, int status,
 void exchange_header(struct exchange *exchange, const char *name,
                      const char *value);
 
+/* The header Retry-After: in so many ms, in whole seconds, 1 at least. */
+void exchange_retry_after(struct exchange *exchange, int64_t ms);
+
 /* Begins an answer without an end, which `pending` sends piece by piece, and
  * which no stop waits for. */
 void exchange_begin(struct exchange *exchange, const char *type,

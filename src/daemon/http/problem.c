@@ -43,7 +43,7 @@ void problem_answer(struct exchange *exchange, int status, const char *code,
 
     json_decref(problem);
     if (status == HTTP_SERVUNAVAIL)
-        exchange_header(exchange, "Retry-After", "1");
+        exchange_retry_after(exchange, 0);
     exchange_answer_text(exchange, status, "application/problem+json",
                          text != NULL ? text : "{}");
     free(text);

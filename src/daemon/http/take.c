@@ -19,8 +19,6 @@
 /* Numbers that one exchange gets before others have their turn. */
 #define QUANTUM 4096
 
-#define RETRY_SIZE 24
-
 struct take {
     struct pending pending; /* first */
     struct session session;
@@ -83,13 +81,9 @@ static void take_refuse(struct exchange *exchange, char *error,
                         int64_t retry_ms)
 {
     char *text = strchr(error, ' ');
-    char seconds[RETRY_SIZE];
 
-    if (retry_ms > 0) {
-        snprintf(seconds, sizeof seconds, "%lld",
-                 (long long)(retry_ms + 999) / 1000);
-        exchange_header(exchange, "Retry-After", seconds);
-    }
+    if (retry_ms > 0)
+        exchange_retry_after(exchange, retry_ms);
     error[strcspn(error, "\r")] = '\0';
     if (text != NULL)
         *text++ = '\0';

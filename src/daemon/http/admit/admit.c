@@ -17,9 +17,8 @@
 #define HTTP_FORBIDDEN    403
 #define HTTP_TOO_MANY     429
 
-#define WHY_SIZE   256
-#define SHOWN_MAX  64 /* bytes of a user's name in the audit */
-#define RETRY_SIZE 24
+#define WHY_SIZE  256
+#define SHOWN_MAX 64 /* bytes of a user's name in the audit */
 
 /* A request whose password is looked at. */
 struct admission {
@@ -58,8 +57,6 @@ static void login_audit(struct exchange *exchange, const char *user,
 static void login_refuse(struct exchange *exchange,
                          const struct login_waiter *waiter, const char *user)
 {
-    char retry[RETRY_SIZE];
-
     if (waiter->outcome == LOGIN_WRONG) {
         login_audit(exchange, user, "wrong");
         refuse(exchange, HTTP_UNAUTHORIZED, "WRONGPASS",
@@ -68,9 +65,7 @@ static void login_refuse(struct exchange *exchange,
     }
     login_audit(exchange, user,
                 waiter->outcome == LOGIN_SLOWED ? "slowed" : "busy");
-    snprintf(retry, sizeof retry, "%lld",
-             (long long)waiter->wait_ms / 1000 + 1);
-    exchange_header(exchange, "Retry-After", retry);
+    exchange_retry_after(exchange, waiter->wait_ms);
     refuse(exchange, HTTP_TOO_MANY, "LIMIT",
            waiter->outcome == LOGIN_SLOWED
                ? "too many logins from this address were wrong: try again later"
