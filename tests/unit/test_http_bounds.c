@@ -23,7 +23,8 @@
 #define PLENTY       1000000000
 #define MINUTE_MS    60000
 #define SEQUENCES    10000
-#define CROWD        17 /* one report is made, and as many wait as may */
+#define CROWD        17  /* one report is made, and as many wait as may */
+#define CROWD_MAX    200 /* the kernel takes a part of each report, too */
 #define MEMORY_BOUND ((size_t)64 << 20) /* bytes */
 #define ASK          "GET /v1/status HTTP/1.1\r\nHost: a\r\n\r\n"
 
@@ -79,28 +80,45 @@ static void head_read(struct web *web, int fd, char *out, size_t size)
     out[got] = '\0';
 }
 
-TEST(reports_of_those_who_do_not_read_are_bounded)
+/* Until so many were answered; returns the most that was in use by then. */
+static size_t crowd_answered(struct web *web, int64_t count)
 {
-    struct web *web = web_begin(SEQUENCES);
-    const struct limits *limits = &web->server->daemon.limits;
-    const size_t before = heap_used();
     size_t most = 0;
-    int crowd[CROWD];
-    char head[512];
-    int served = 0;
 
-    for (int i = 0; i < CROWD; i++)
-        crowd[i] = reader_connect(web);
-    while (answered(web) < CROWD) {
+    while (answered(web) < count) {
         const size_t used = heap_used();
 
         dialogue_turn(web->server);
         most = used > most ? used : most;
     }
+    return most;
+}
+
+TEST(reports_of_those_who_do_not_read_are_bounded)
+{
+    struct web *web = web_begin(SEQUENCES);
+    const struct limits *limits = &web->server->daemon.limits;
+    const size_t before = heap_used();
+    int crowd[CROWD_MAX];
+    char head[512];
+    int count = 0;
+    int served = 0;
+    size_t most;
+
+    while (count < CROWD)
+        crowd[count++] = reader_connect(web);
+    most = crowd_answered(web, count);
+    while (limits->answers_refused == 0 && count < CROWD_MAX) {
+        size_t used;
+
+        crowd[count++] = reader_connect(web);
+        used = crowd_answered(web, count);
+        most = used > most ? used : most;
+    }
     assert_true(most <= before + MEMORY_BOUND);
     assert_true(limits->client_memory <= limits->options.max_client_memory);
     assert_true(limits->answers_refused > 0);
-    for (int i = 0; i < CROWD; i++) {
+    for (int i = 0; i < count; i++) {
         head_read(web, crowd[i], head, sizeof head);
         if (strncmp(head, "HTTP/1.1 200 ", 13) == 0) {
             served++;
@@ -111,7 +129,7 @@ TEST(reports_of_those_who_do_not_read_are_bounded)
         close(crowd[i]);
     }
     assert_true(served > 0);
-    assert_int_equal(served + limits->answers_refused, CROWD);
+    assert_int_equal(served + limits->answers_refused, count);
     web_close(web);
 }
 
@@ -123,7 +141,7 @@ TEST(a_report_beyond_the_bound_is_sent_to_one_client_at_a_time)
     int one;
     int other;
 
-    limits->options.max_client_memory = 1 << 20;
+    limits->options.max_client_memory = 1 << 16;
     one = reader_connect(web);
     head_read(web, one, head, sizeof head);
     assert_non_null(strstr(head, "HTTP/1.1 200 "));
