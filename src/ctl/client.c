@@ -4,7 +4,6 @@
  * to others. */
 #include "ctl/client.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,6 @@
 #include <seqbroker/admin.h>
 
 #include "ctl/complain.h"
-#include "ctl/secure.h"
 
 #define HOST_SIZE  256
 #define TLS_PREFIX "tls://"
@@ -35,7 +33,6 @@ static enum ctl_exit client_name_socket(struct client *client,
         ctl_complain("%s; or name the socket: -s SOCKET", err.text);
         return CTL_USAGE;
     }
-    /* hiredis would cut a longer path and reach another socket */
     if ((size_t)length >= sizeof((struct sockaddr_un *)NULL)->sun_path) {
         ctl_complain("the socket's path has more than %zu bytes: %s",
                      sizeof((struct sockaddr_un *)NULL)->sun_path - 1,
@@ -110,89 +107,80 @@ static enum ctl_exit tls_check(const struct ctl_options *options,
     return CTL_OK;
 }
 
-static enum ctl_exit client_secure(struct client *client, const char *host,
-                                   const struct ctl_options *options)
-{
-    const struct tls_client_files files = {options->tls_ca, options->tls_cert,
-                                           options->tls_key};
-    struct seqb_error err;
-    const enum seqb_status status =
-        secure_open(client->connection, host, &files, &client->ssl, &err);
-
-    if (status == SEQB_UNREACHABLE)
-        return client_unreachable(client, err.text);
-    if (status == SEQB_OK)
-        return CTL_OK;
-    ctl_complain("%s", err.text);
-    return CTL_USAGE;
-}
-
-static enum ctl_exit client_connect(struct client *client,
-                                    const struct ctl_options *options,
-                                    struct timeval timeout)
+/* Names what is connected to; `*port` 0: by its path. */
+static enum ctl_exit client_name(struct client *client,
+                                 const struct ctl_options *options, char *host,
+                                 int *port)
 {
     const char *server = options->socket;
     const char *secured = address_of_tls(server);
+    enum ctl_exit named;
+
+    *port = server != NULL
+                ? client_split_port(secured != NULL ? secured : server, host,
+                                    HOST_SIZE)
+                : 0;
+    named = tls_check(options, server, *port);
+    if (named != CTL_OK)
+        return named;
+    if (*port == 0)
+        return client_name_socket(client, server);
+    snprintf(client->socket, sizeof client->socket, "%s", server);
+    return CTL_OK;
+}
+
+static enum ctl_exit client_connect(struct client *client,
+                                    const struct ctl_options *options)
+{
+    const struct tls_client_files files = {.ca_file = options->tls_ca,
+                                           .cert_file = options->tls_cert,
+                                           .key_file = options->tls_key};
+    struct stream_target target = {.host = client->socket};
     char host[HOST_SIZE];
-    const int port = server != NULL
-                         ? client_split_port(secured != NULL ? secured : server,
-                                             host, sizeof host)
-                         : 0;
-    enum ctl_exit named = tls_check(options, server, port);
+    struct seqb_error err;
+    const enum ctl_exit named =
+        client_name(client, options, host, &target.port);
 
     if (named != CTL_OK)
         return named;
-    if (port > 0)
-        snprintf(client->socket, sizeof client->socket, "%s", server);
-    else
-        named = client_name_socket(client, server);
-    if (named != CTL_OK)
-        return named;
-    client->connection =
-        port > 0 ? redisConnectWithTimeout(host, port, timeout)
-                 : redisConnectUnixWithTimeout(client->socket, timeout);
-    if (client->connection == NULL)
-        return client_unreachable(client, "out of memory");
-    if (client->connection->err != 0)
-        return client_unreachable(client, client->connection->errstr);
-    reader_bound(&client->reader, client->connection, CLIENT_ELEMENTS_MAX);
-    if (redisSetTimeout(client->connection, timeout) != REDIS_OK)
-        return client_unreachable(client, "cannot set a time-out");
-    return secured != NULL ? client_secure(client, host, options) : CTL_OK;
+    if (target.port > 0)
+        target.host = host;
+    if (address_of_tls(options->socket) != NULL)
+        target.tls = &files;
+    switch (resp_open(&client->connection, &target,
+                      (int32_t)(client->timeout_s * 1000), CLIENT_ELEMENTS_MAX,
+                      &err)) {
+    case SEQB_OK:
+        client->connection.stream.is_renewed = true;
+        return CTL_OK;
+    case SEQB_INVALID:
+        ctl_complain("%s", err.text);
+        return CTL_USAGE;
+    default:
+        return client_unreachable(client, err.text);
+    }
 }
 
 void client_close(struct client *client)
 {
-    secure_close(client->ssl);
-    client->ssl = NULL;
-    if (client->connection != NULL)
-        redisFree(client->connection);
-    client->connection = NULL;
+    resp_close(&client->connection);
 }
 
-static bool client_timed_out(const struct client *client, int error)
+static enum ctl_exit client_lost(const struct client *client)
 {
-    return client->connection->err == REDIS_ERR_IO &&
-           (error == EAGAIN || error == EWOULDBLOCK);
-}
+    const struct stream *stream = &client->connection.stream;
+    char why[RESP_WHY_SIZE];
+    const enum resp_failure failure = resp_why(&client->connection, why);
 
-static enum ctl_exit client_lost(const struct client *client, int error)
-{
-    if (client_timed_out(client, error)) {
+    if (failure == RESP_LOST && stream_is_late(stream))
         ctl_complain("seqbrokerd at %s did not answer within %lld s: it hangs "
                      "or is overloaded; wait longer with -t SECONDS, or "
                      "restart it",
                      client->socket, (long long)client->timeout_s);
-        return CTL_UNREACHABLE;
-    }
-    if (client->reader.has_refused) {
-        ctl_complain("%s answered with an array of more than %d: it is no "
-                     "seqbrokerd",
-                     client->socket, CLIENT_ELEMENTS_MAX);
-        return CTL_UNREACHABLE;
-    }
-    ctl_complain("seqbrokerd at %s went away: %s", client->socket,
-                 client->connection->errstr);
+    else if (failure == RESP_GARBLED)
+        ctl_complain("%s is no seqbrokerd: %s", client->socket, why);
+    else
+        ctl_complain("seqbrokerd at %s went away: %s", client->socket, why);
     return CTL_UNREACHABLE;
 }
 
@@ -238,17 +226,14 @@ static void reply_clean(redisReply *reply) // NOLINT(misc-no-recursion)
 enum ctl_exit client_call(struct client *client, size_t words,
                           const char *const *word, redisReply **out)
 {
-    /* hiredis reads the words only; its prototype lacks the const */
-    const char **argv = (const char **)word;
-    redisReply *reply;
+    struct resp *connection = &client->connection;
+    redisReply *reply = NULL;
 
-    errno = 0;
-    reply =
-        client->ssl == NULL
-            ? redisCommandArgv(client->connection, (int)words, argv, NULL)
-            : secure_command(client->ssl, client->connection, (int)words, argv);
+    stream_begin(&connection->stream, connection->stream.budget_ms);
+    if (resp_append(connection, word, (int)words) && resp_flush(connection))
+        reply = resp_read(connection);
     if (reply == NULL)
-        return client_lost(client, errno);
+        return client_lost(client);
     reply_clean(reply);
     if (reply->type == REDIS_REPLY_ERROR) {
         error_complain(reply->str);
@@ -273,14 +258,12 @@ static enum ctl_exit client_log_in(struct client *client,
 
 enum ctl_exit client_open(const struct ctl_options *options, struct client *out)
 {
-    const struct timeval timeout = {.tv_sec = options->timeout_s};
     enum ctl_exit result;
 
-    out->connection = NULL;
-    out->ssl = NULL;
+    out->connection.reader = NULL;
     out->timeout_s = options->timeout_s;
     out->is_one_of_several = options->is_one_of_several;
-    result = client_connect(out, options, timeout);
+    result = client_connect(out, options);
     if (result == CTL_OK && options->user != NULL)
         result = client_log_in(out, options);
     return result;
@@ -301,14 +284,12 @@ enum ctl_exit client_ask(const struct ctl_options *options, size_t words,
 
 enum ctl_exit client_await_end(struct client *client)
 {
-    void *reply = NULL;
+    struct stream *stream = &client->connection.stream;
+    redisReply *reply;
 
-    errno = 0;
-    if (client->ssl != NULL)
-        reply = secure_reply(client->ssl, client->connection);
-    else
-        (void)redisGetReply(client->connection, &reply);
-    if (reply == NULL && !client_timed_out(client, errno))
+    stream_begin(stream, stream->budget_ms);
+    reply = resp_read(&client->connection);
+    if (reply == NULL && !stream_is_late(stream))
         return CTL_OK;
     if (reply != NULL)
         freeReplyObject(reply);

@@ -8,17 +8,14 @@
 #include <stdint.h>
 
 #include <hiredis/hiredis.h>
-#include <openssl/types.h>
 
 #include "ctl/ctl.h"
-#include "reader/reader.h"
+#include "resp/resp.h"
 
 #define CLIENT_ELEMENTS_MAX 4000000 /* of an answer's array */
 
 struct client {
-    redisContext *connection;
-    struct reader reader; /* of the connection */
-    SSL *ssl;             /* NULL: without TLS */
+    struct resp connection;
     int64_t timeout_s;
     bool is_one_of_several;
     char socket[4096]; /* a path, HOST:PORT or tls://HOST:PORT */

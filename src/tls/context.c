@@ -2,6 +2,7 @@
 /* Contexts of OpenSSL, made of files; see tls.h. */
 #include "tls/tls.h"
 
+#include <arpa/inet.h>
 #include <stdio.h>
 
 #include <openssl/err.h>
@@ -181,15 +182,20 @@ static enum seqb_status client_load(SSL_CTX *context,
                                     const struct tls_client_files *files,
                                     struct seqb_error *err)
 {
-    const struct pair pair = {"--tls-cert", files->cert_file, "--tls-key",
-                              files->key_file};
+    const bool of_backend = files->is_of_backend;
+    const struct pair pair = {
+        of_backend ? "tls_cert" : "--tls-cert", files->cert_file,
+        of_backend ? "tls_key" : "--tls-key", files->key_file};
 
     if (context == NULL)
         return context_fail(err);
-    SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
+    SSL_CTX_set_verify(context,
+                       files->is_unverified ? SSL_VERIFY_NONE : SSL_VERIFY_PEER,
+                       NULL);
     if (files->ca_file != NULL &&
         SSL_CTX_load_verify_file(context, files->ca_file) != 1)
-        return file_fail(err, "--tls-ca", files->ca_file);
+        return file_fail(err, of_backend ? "tls_ca" : "--tls-ca",
+                         files->ca_file);
     if (files->ca_file == NULL &&
         SSL_CTX_set_default_verify_paths(context) != 1)
         return context_fail(err);
@@ -207,4 +213,20 @@ enum seqb_status tls_client_context(const struct tls_client_files *files,
     }
     *out = context;
     return SEQB_OK;
+}
+
+static bool host_is_address(const char *host)
+{
+    unsigned char address[sizeof(struct in6_addr)];
+
+    return inet_pton(AF_INET, host, address) == 1 ||
+           inet_pton(AF_INET6, host, address) == 1;
+}
+
+bool tls_expect_host(SSL *ssl, const char *host)
+{
+    if (host_is_address(host))
+        return X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), host) == 1;
+    return SSL_set1_host(ssl, host) == 1 &&
+           SSL_set_tlsext_host_name(ssl, host) == 1;
 }

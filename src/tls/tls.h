@@ -54,12 +54,20 @@ enum seqb_status tls_server_context(const struct tls_settings *settings,
  * own. The strings stay the caller's. */
 struct tls_client_files {
     const char *ca_file, *cert_file, *key_file;
+    bool is_unverified; /* the server need not prove who it is */
+    bool is_of_backend; /* errors name the settings of a backend, else the
+                           options of seqctl */
 };
 
-/* What connections of a client are made with: the server must prove who it
- * is. The rest is as with tls_server_context. */
+/* What connections of a client are made with. The rest is as with
+ * tls_server_context. */
 enum seqb_status tls_client_context(const struct tls_client_files *files,
                                     SSL_CTX **out, struct seqb_error *err);
+
+/* Tells a connection, before its handshake, whom the server's certificate has
+ * to be of: a name, which the server is told, or an address. False if memory
+ * is short. */
+bool tls_expect_host(SSL *ssl, const char *host);
 
 /* --- certificate.c --- */
 

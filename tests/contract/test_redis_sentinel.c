@@ -457,15 +457,4 @@ TEST(options_that_make_no_sense_are_refused)
     }
 }
 
-TEST_STATE(SCENE, tls_is_refused_and_nothing_is_sent_in_the_clear)
-{
-    static const enum seqb_tls kinds[] = {SEQB_TLS_REQUIRE, SEQB_TLS_VERIFY};
-    struct scene *scene = scene_start(state, false);
-
-    for (size_t i = 0; i < COUNT(kinds); i++) {
-        scene->f.options.tls = kinds[i];
-        must_not_open(scene, SEQB_INVALID, "has no TLS (hiredis ");
-    }
-}
-
 TEST_BEFORE_ALL(without_sigpipe);

@@ -96,11 +96,13 @@ static void memcached_forget(struct server *server)
 
 static void memcached_command(struct server *server, struct server_words *words)
 {
+    const bool has_tls =
+        server->args[0] != NULL && strcmp(server->args[0], "-Z") == 0;
+
     server_word(words, "memcached");
     server_word(words, "-l");
-    server_word(words, "127.0.0.1");
-    server_word(words, "-p");
-    server_word(words, "%d", (int)server->port);
+    server_word(words, "%s127.0.0.1:%d", has_tls ? "notls:" : "",
+                (int)server->port);
     server_word(words, "-m");
     server_word(words, "64");
 }

@@ -15,10 +15,12 @@
 #include "support/folder.h"
 #include "support/test.h"
 
-#define DAY_S 86400L
+#define DAY_S      86400L
+#define VALID_DAYS 90
 
+/* Expires in so many days. */
 static X509 *certificate_new(EVP_PKEY *key, const X509_NAME *subject,
-                             GENERAL_NAMES *names)
+                             GENERAL_NAMES *names, long days)
 {
     X509 *made = X509_new();
 
@@ -26,8 +28,8 @@ static X509 *certificate_new(EVP_PKEY *key, const X509_NAME *subject,
     assert_int_equal(X509_set_subject_name(made, subject), 1);
     assert_int_equal(X509_set_issuer_name(made, subject), 1);
     ASN1_INTEGER_set(X509_get_serialNumber(made), 1);
-    assert_non_null(X509_gmtime_adj(X509_getm_notBefore(made), -DAY_S));
-    assert_non_null(X509_gmtime_adj(X509_getm_notAfter(made), 90 * DAY_S));
+    assert_non_null(X509_gmtime_adj(X509_getm_notBefore(made), -9 * DAY_S));
+    assert_non_null(X509_gmtime_adj(X509_getm_notAfter(made), days * DAY_S));
     assert_int_equal(X509_set_pubkey(made, key), 1);
     assert_int_equal(X509_add1_ext_i2d(made, NID_subject_alt_name, names, 0, 0),
                      1);
@@ -35,11 +37,11 @@ static X509 *certificate_new(EVP_PKEY *key, const X509_NAME *subject,
     return made;
 }
 
-void tls_files_make_of(struct tls_files *out, const X509_NAME *subject,
-                       GENERAL_NAMES *names)
+static void files_make(struct tls_files *out, const X509_NAME *subject,
+                       GENERAL_NAMES *names, long days)
 {
     EVP_PKEY *key = EVP_EC_gen("P-256");
-    X509 *certificate = certificate_new(key, subject, names);
+    X509 *certificate = certificate_new(key, subject, names, days);
     FILE *file;
 
     assert_true(folder_make(out->folder, sizeof out->folder));
@@ -58,8 +60,14 @@ void tls_files_make_of(struct tls_files *out, const X509_NAME *subject,
     EVP_PKEY_free(key);
 }
 
-void tls_files_make(struct tls_files *out, const char *common_name,
-                    const char *names)
+void tls_files_make_of(struct tls_files *out, const X509_NAME *subject,
+                       GENERAL_NAMES *names)
+{
+    files_make(out, subject, names, VALID_DAYS);
+}
+
+static void files_make_named(struct tls_files *out, const char *common_name,
+                             const char *names, long days)
 {
     X509_EXTENSION *extension =
         X509V3_EXT_conf_nid(NULL, NULL, NID_subject_alt_name, names);
@@ -73,10 +81,22 @@ void tls_files_make(struct tls_files *out, const char *common_name,
                          subject, "CN", MBSTRING_UTF8,
                          (const unsigned char *)common_name, -1, -1, 0),
                      1);
-    tls_files_make_of(out, subject, all);
+    files_make(out, subject, all, days);
     GENERAL_NAMES_free(all);
     X509_NAME_free(subject);
     X509_EXTENSION_free(extension);
+}
+
+void tls_files_make(struct tls_files *out, const char *common_name,
+                    const char *names)
+{
+    files_make_named(out, common_name, names, VALID_DAYS);
+}
+
+void tls_files_make_expired(struct tls_files *out, const char *common_name,
+                            const char *names)
+{
+    files_make_named(out, common_name, names, -1);
 }
 
 void tls_files_remove(struct tls_files *files)
@@ -102,7 +122,9 @@ static void ends_new(struct tls_pair *pair, const struct tls_files *files)
                                           .key_file = key,
                                           .ca_file = cert,
                                           .client_auth = TLS_CLIENTS_REQUIRED};
-    const struct tls_client_files own = {files->cert, files->cert, files->key};
+    const struct tls_client_files own = {.ca_file = files->cert,
+                                         .cert_file = files->cert,
+                                         .key_file = files->key};
     struct seqb_error err;
     SSL_CTX *context = NULL;
 

@@ -24,6 +24,10 @@ struct tls_files {
 void tls_files_make(struct tls_files *out, const char *common_name,
                     const char *names);
 
+/* The same of one that expired a day ago. */
+void tls_files_make_expired(struct tls_files *out, const char *common_name,
+                            const char *names);
+
 /* The same with that subject and these alternative names, which stay the
  * caller's. */
 void tls_files_make_of(struct tls_files *out, const X509_NAME *subject,

@@ -13,20 +13,17 @@
 #include <seqbroker/backend.h>
 
 #include "backends/memcached/reply.h"
+#include "net/stream.h"
 
 #define MEMCACHED_PORT     11211 /* where none is given */
 #define MEMCACHED_IN_SIZE  65536 /* holds what a full pipeline is answered */
 #define MEMCACHED_OUT_SIZE 16384
 
 struct memcached_link {
-    int fd;              /* -1 once answers may be outstanding: a later call
-                            would take them for its own */
-    int64_t deadline_ms; /* of the call under way */
-    int32_t budget_ms;   /* its length, for messages */
-    int error;           /* errno of the failure, 0: the server hung up */
-    bool has_ended;      /* the server hung up */
-    bool is_garbled;     /* the failure is bytes that are no reply */
-    size_t in_from;      /* in[in_from ... in_to) is not read yet */
+    struct stream stream; /* closed once answers may be outstanding: a later
+                             call would take them for its own */
+    bool is_garbled;      /* the failure is bytes that are no reply */
+    size_t in_from;       /* in[in_from ... in_to) is not read yet */
     size_t in_to;
     size_t out_length; /* bytes waiting to be sent */
     char where[256];   /* "mc-a (memcached 10.0.0.3:11211)" */
@@ -35,10 +32,10 @@ struct memcached_link {
 };
 
 /*
- * Connects within `connect_timeout_ms`, but for the look-up of a host name,
- * which is the resolver's; then a call is under way that has what is left of
- * it. SEQB_UNREACHABLE, SEQB_INVALID. memcached_link_close is due whatever it
- * returns; `link` was zeroed, with fd -1.
+ * Connects within `connect_timeout_ms`; then a call is under way that has what
+ * is left of it. SEQB_UNREACHABLE, SEQB_INVALID, SEQB_NO_MEMORY.
+ * memcached_link_close is due whatever it returns; `link` was zeroed, with the
+ * stream's fd -1.
  */
 enum seqb_status memcached_link_open(struct memcached_link *link,
                                      const struct seqb_backend_options *options,
@@ -87,6 +84,8 @@ enum seqb_status memcached_link_refuse(struct memcached_link *link,
                                        const char *asked,
                                        const struct memcached_reply *reply,
                                        struct seqb_error *err);
+
+bool memcached_link_is_open(const struct memcached_link *link);
 
 /* Once is enough; later calls answer SEQB_UNREACHABLE. Says nothing to the
  * server: in a forked child it is the parent's. */

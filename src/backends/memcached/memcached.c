@@ -320,7 +320,7 @@ static void base_fill(struct memcached *mc,
         (void)text_format(
             base->domain, sizeof base->domain, "%s:%d", options->host,
             options->port != 0 ? (int)options->port : MEMCACHED_PORT);
-    base->fd = mc->link.fd;
+    base->fd = mc->link.stream.fd;
 }
 
 static enum seqb_status
@@ -332,11 +332,6 @@ memcached_start(struct memcached *mc,
         options->prefix != NULL ? options->prefix : DEFAULT_PREFIX;
     enum seqb_status status;
 
-    if (options->tls != SEQB_TLS_OFF)
-        return error_set(err, SEQB_INVALID,
-                         "%s: engine memcached has no TLS: remove 'tls', or "
-                         "reach the server through a tunnel",
-                         options->name);
     if (!text_copy(mc->prefix, sizeof mc->prefix, prefix))
         return error_set(err, SEQB_INVALID, "%s: a prefix has at most %d bytes",
                          options->name, MEMCACHED_PREFIX_SIZE - 1);
@@ -360,7 +355,7 @@ memcached_open(const struct seqb_backend_options *options,
                          options->name);
     mc->base.ops = &backend_memcached;
     mc->base.fd = -1;
-    mc->link.fd = -1;
+    mc->link.stream.fd = -1;
     status = memcached_start(mc, options, err);
     if (status != SEQB_OK) {
         memcached_close(&mc->base);

@@ -128,7 +128,8 @@ static bool stage_run(struct memcached *mc, enum stage stage,
         requests[i].status =
             stage == STAGE_LOOK ? poll_answer(mc, &reply, &requests[i], count)
                                 : count_answer(mc, &reply, &requests[i], count);
-        if (mc->link.fd < 0) { /* its answer was the reason */
+        if (!memcached_link_is_open(
+                &mc->link)) { /* its answer was the reason */
             *why = requests[i].error;
             return false;
         }

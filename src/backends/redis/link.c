@@ -2,126 +2,78 @@
 /* The connection of the redis engine, and what error replies mean. */
 #include "backends/redis/link.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <sys/time.h>
 
-#include "platform/clock.h"
+#include "backends/tls_files.h"
 #include "platform/error.h"
-#include "platform/text.h"
-
-static struct timeval span(int64_t ms)
-{
-    const struct timeval out = {ms / 1000, ms % 1000 * 1000};
-
-    return out;
-}
 
 enum seqb_status link_connect(struct redis_link *link,
+                              const struct seqb_backend_options *options,
                               const struct redis_address *address,
                               int32_t budget_ms, struct seqb_error *err)
 {
-    const struct timeval wait = span(budget_ms > 0 ? budget_ms : 1);
+    const struct tls_client_files files = tls_files_of(options);
+    const struct stream_target target = {
+        address->host, address->port,
+        options->tls != SEQB_TLS_OFF && address->port != 0 ? &files : NULL};
+    struct seqb_error why;
+    const enum seqb_status status =
+        resp_open(&link->resp, &target, budget_ms, LINK_ELEMENTS_MAX, &why);
 
-    link->budget_ms = budget_ms;
-    link->deadline_ms = clock_now_ms() + budget_ms;
-    link->context =
-        address->port == 0
-            ? redisConnectUnixWithTimeout(address->host, wait)
-            : redisConnectWithTimeout(address->host, address->port, wait);
-    if (link->context == NULL)
-        return error_set(err, SEQB_NO_MEMORY, "%s: out of memory", link->where);
-    if (link->context->err != 0)
-        return error_set(err, SEQB_UNREACHABLE, "%s: cannot connect: %s",
-                         link->where, link->context->errstr);
-    reader_bound(&link->reader, link->context, LINK_ELEMENTS_MAX);
-    (void)fcntl(link->context->fd, F_SETFD, FD_CLOEXEC);
-    return SEQB_OK;
+    if (status == SEQB_OK)
+        return SEQB_OK;
+    return error_set(err, status, "%s: cannot connect: %s", link->where,
+                     why.text);
 }
 
-/* The next read or write may take what is left of the call. */
-static bool link_arm(struct redis_link *link)
+bool link_is_open(const struct redis_link *link)
 {
-    const int64_t rest = link->deadline_ms - clock_now_ms();
-
-    return rest > 0 && redisSetTimeout(link->context, span(rest)) == REDIS_OK;
+    return link->resp.reader != NULL;
 }
 
 enum seqb_status link_begin(struct redis_link *link, int32_t budget_ms,
                             struct seqb_error *err)
 {
-    if (link->context == NULL)
+    if (!link_is_open(link))
         return error_set(err, SEQB_UNREACHABLE,
                          "%s: the connection was lost before, open it again",
                          link->where);
-    link->budget_ms = budget_ms;
-    link->deadline_ms = clock_now_ms() + budget_ms;
+    stream_begin(&link->resp.stream, budget_ms);
     return SEQB_OK;
 }
 
 bool link_append(struct redis_link *link, const char *const *argv, int argc)
 {
-    const char *words[LINK_ARGS_MAX];
-    size_t lengths[LINK_ARGS_MAX];
-
-    for (int i = 0; i < argc; i++) {
-        words[i] = argv[i];
-        lengths[i] = strlen(argv[i]);
-    }
-    return redisAppendCommandArgv(link->context, argc, words, lengths) ==
-           REDIS_OK;
+    return resp_append(&link->resp, argv, argc);
 }
 
 bool link_flush(struct redis_link *link)
 {
-    int done = 0;
-
-    while (!done) {
-        if (!link_arm(link) ||
-            redisBufferWrite(link->context, &done) != REDIS_OK)
-            return false;
-    }
-    return true;
+    return resp_flush(&link->resp);
 }
 
-/* redisGetReply would bound each read, not the call: a server that sends a
- * byte now and then would hold the caller for as long as it likes. */
 redisReply *link_read(struct redis_link *link)
 {
-    void *reply = NULL;
-
-    for (;;) {
-        if (redisGetReplyFromReader(link->context, &reply) != REDIS_OK)
-            return NULL;
-        if (reply != NULL)
-            return reply;
-        if (!link_arm(link) || redisBufferRead(link->context) != REDIS_OK)
-            return NULL;
-    }
+    return resp_read(&link->resp);
 }
 
 enum seqb_status link_lose(struct redis_link *link, enum seqb_status status,
                            struct seqb_error *err)
 {
-    const redisContext *context = link->context;
+    char why[RESP_WHY_SIZE];
 
-    if (context->err == REDIS_ERR_PROTOCOL)
+    switch (resp_why(&link->resp, why)) {
+    case RESP_GARBLED:
         status = error_set(err, SEQB_PROTOCOL, "%s: %s: is it a redis server?",
-                           link->where, context->errstr);
-    else if (context->err == REDIS_ERR_OOM && link->reader.has_refused)
-        status = error_set(err, SEQB_PROTOCOL,
-                           "%s: an answer is an array of more than %d: is it a "
-                           "redis server?",
-                           link->where, LINK_ELEMENTS_MAX);
-    else if (context->err == REDIS_ERR_OOM)
-        status =
-            error_set(err, SEQB_NO_MEMORY, "%s: out of memory", link->where);
-    else if (clock_now_ms() >= link->deadline_ms)
-        error_set(err, status, "%s: no answer within %d ms", link->where,
-                  (int)link->budget_ms);
-    else
-        error_set(err, status, "%s: connection lost: %s", link->where,
-                  context->errstr);
+                           link->where, why);
+        break;
+    case RESP_NO_MEMORY:
+        status = error_set(err, SEQB_NO_MEMORY, "%s: %s", link->where, why);
+        break;
+    case RESP_LOST:
+        error_set(err, status, "%s: %s", link->where, why);
+        break;
+    }
     link_close(link);
     return status;
 }
@@ -177,7 +129,5 @@ enum seqb_status link_refuse(const struct redis_link *link,
 
 void link_close(struct redis_link *link)
 {
-    if (link->context != NULL)
-        redisFree(link->context);
-    link->context = NULL;
+    resp_close(&link->resp);
 }

@@ -9,18 +9,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <hiredis/hiredis.h>
 #include <seqbroker/backend.h>
 
-#include "reader/reader.h"
+#include "resp/resp.h"
 
 struct redis_link {
-    redisContext *context; /* NULL once answers may be outstanding: a later
-                              call would take them for its own */
-    struct reader reader;  /* of the context */
-    int64_t deadline_ms;   /* of the call under way */
-    int32_t budget_ms;     /* its length, for messages */
-    char where[256];       /* "redis-a (redis 10.0.0.3:6379)" */
+    struct resp resp; /* closed once answers may be outstanding: a later call
+                         would take them for its own */
+    char where[256];  /* "redis-a (redis 10.0.0.3:6379)" */
 };
 
 #define LINK_ELEMENTS_MAX 65536 /* of an answer: many times what any has */
@@ -32,12 +28,15 @@ struct redis_address {
     int port;
 };
 
-/* Connects, and begins a call that must end within `budget_ms`, connecting
- * included but for the look-up of a name; `where` is set before.
- * SEQB_UNREACHABLE, SEQB_NO_MEMORY; link_close is due in any case. */
+/* Connects as the options' TLS says, and begins a call that must end within
+ * `budget_ms`, connecting included; `where` is set before. SEQB_UNREACHABLE,
+ * SEQB_INVALID, SEQB_NO_MEMORY; link_close is due in any case. */
 enum seqb_status link_connect(struct redis_link *link,
+                              const struct seqb_backend_options *options,
                               const struct redis_address *address,
                               int32_t budget_ms, struct seqb_error *err);
+
+bool link_is_open(const struct redis_link *link);
 
 /* SEQB_UNREACHABLE if the connection was lost earlier; else a call begins
  * that must end within `budget_ms`. */

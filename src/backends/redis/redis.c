@@ -5,8 +5,6 @@
  * what its answers mean. To reserve is reserve.c's, a run of the script
  * script.c's, the connection link.c's, its begin session.c's;
  * windows are leased in ha/.
- *
- * hiredis raises SIGPIPE on a broken connection: the calling thread blocks it.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -212,12 +210,6 @@ static enum seqb_status redis_start(struct redis *redis,
         options->prefix != NULL ? options->prefix : DEFAULT_PREFIX;
     enum seqb_status status;
 
-    if (options->tls != SEQB_TLS_OFF)
-        return error_set(err, SEQB_INVALID,
-                         "%s: the redis engine has no TLS (%s): set tls to off "
-                         "and reach the server by a socket, a private network "
-                         "or a tunnel",
-                         options->name, redis_library());
     if (!text_copy(redis->prefix, sizeof redis->prefix, prefix))
         return error_set(err, SEQB_INVALID, "%s: a prefix has at most %d bytes",
                          options->name, REDIS_PREFIX_SIZE - 1);
@@ -225,7 +217,7 @@ static enum seqb_status redis_start(struct redis *redis,
     if (status != SEQB_OK)
         return status;
     redis->timeout_ms = options->timeout_ms;
-    redis->base.fd = redis->link.context->fd;
+    redis->base.fd = redis->link.resp.stream.fd;
     (void)text_copy(redis->base.domain, sizeof redis->base.domain,
                     redis->session.domain);
     (void)text_copy(redis->base.origin, sizeof redis->base.origin,

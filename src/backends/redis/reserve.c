@@ -111,7 +111,7 @@ static void requests_read(struct redis *redis, struct seqb_request *requests,
                           size_t n, struct seqb_error *why)
 {
     why->status = SEQB_OK;
-    for (size_t i = 0; i < n && redis->link.context != NULL; i++) {
+    for (size_t i = 0; i < n && link_is_open(&redis->link); i++) {
         redisReply *reply;
 
         if (requests[i].status != SEQB_UNCERTAIN)

@@ -148,13 +148,13 @@ static enum seqb_status walk_step(struct sentinel_walk *walk,
 {
     const int32_t budget_ms = share_ms(walk);
     const char *name = walk->options->sentinels[walk->asked++];
-    struct redis_link link = {.context = NULL};
+    struct redis_link link = {.where = ""};
     struct redis_address address = {.port = 0};
     enum seqb_status status;
 
     (void)address_parse(name, &address); /* as sentinel_begin has seen */
     (void)text_format(link.where, sizeof link.where, "sentinel %s", name);
-    status = link_connect(&link, &address, budget_ms, err);
+    status = link_connect(&link, walk->options, &address, budget_ms, err);
     if (status == SEQB_OK)
         status = sentinel_ask(&link, walk->options->master_name, out, err);
     link_close(&link);

@@ -4,15 +4,13 @@
 #include "backends/redis/session.h"
 
 #include <string.h>
-#include <sys/un.h>
 
 #include "backends/redis/sentinel.h"
 #include "platform/error.h"
 #include "platform/text.h"
 #include "redis_lua.h"
 
-#define DEFAULT_PORT    6379
-#define SOCKET_PATH_MAX (sizeof((struct sockaddr_un *)NULL)->sun_path - 1)
+#define DEFAULT_PORT 6379
 
 /* Where the options say that the server is, without sentinels. */
 static enum seqb_status
@@ -24,17 +22,13 @@ address_given(const struct seqb_backend_options *options,
     if (path == NULL && options->host == NULL)
         return error_set(err, SEQB_INVALID, "%s: no host and no socket path",
                          options->name);
-    /* hiredis would cut it, and another server may listen there. */
-    if (path != NULL && strlen(path) > SOCKET_PATH_MAX)
-        return error_set(err, SEQB_INVALID,
-                         "%s: a socket path has at most %zu bytes",
-                         options->name, SOCKET_PATH_MAX);
     out->port = options->port != 0 ? options->port : DEFAULT_PORT;
     if (path != NULL)
         out->port = 0;
     if (!text_copy(out->host, sizeof out->host,
                    path != NULL ? path : options->host))
-        return error_set(err, SEQB_INVALID, "%s: the host's name is too long",
+        return error_set(err, SEQB_INVALID,
+                         "%s: the host's name, or the path, is too long",
                          options->name);
     return SEQB_OK;
 }
@@ -53,7 +47,7 @@ server_connect(struct redis_link *link, struct redis_session *session,
                           address->host, address->port);
     (void)text_format(link->where, sizeof link->where, "%s (redis %s)",
                       options->name, session->domain);
-    return link_connect(link, address, budget_ms, err);
+    return link_connect(link, options, address, budget_ms, err);
 }
 
 static bool wants_auth(const struct seqb_backend_options *options)

@@ -14,9 +14,9 @@ struct redis_session {
 
 /*
  * Asks the sentinels, if there are any, connects, logs in, requires a master,
- * reads its origin and loads redis.lua, all within `connect_timeout_ms` but for
- * the look-up of a host name, which is the resolver's. Whatever it returns,
- * link_close is due. Statuses as backend.h has them for open.
+ * reads its origin and loads redis.lua, all within `connect_timeout_ms`.
+ * Whatever it returns, link_close is due. Statuses as backend.h has them for
+ * open.
  */
 enum seqb_status session_open(struct redis_link *link,
                               struct redis_session *session,

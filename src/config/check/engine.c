@@ -180,14 +180,16 @@ static void check_certificates(struct diagnostics *diagnostics,
     check_pair(diagnostics, backend, "tls_key", "tls_cert");
 }
 
-static void refuse_tls(struct diagnostics *diagnostics,
-                       const struct draft_backend *backend, const char *why)
+/* Of the engines that speak no TLS by a socket. */
+static void check_stream(struct diagnostics *diagnostics,
+                         const struct draft_backend *backend)
 {
-    if (backend->tls.text != NULL && strcmp(backend->tls.text, "off") != 0)
+    if (backend->socket.line > 0 && backend->tls.text != NULL &&
+        strcmp(backend->tls.text, "off") != 0)
         diagnostics_add(diagnostics, backend->tls.line,
-                        "engine %s has no TLS, %s: remove 'tls' and reach the "
-                        "server by a socket, a private network or a tunnel",
-                        backend->engine.text, why);
+                        "'tls' is of no use with 'socket', which stays on "
+                        "this machine: remove it, or name a host");
+    check_certificates(diagnostics, backend);
 }
 
 static void check_sqlite(struct diagnostics *diagnostics,
@@ -215,7 +217,7 @@ static void check_redis_database(struct diagnostics *diagnostics,
 static void check_redis(struct diagnostics *diagnostics,
                         const struct draft_backend *backend)
 {
-    refuse_tls(diagnostics, backend, "nor has hiredis below 1.0");
+    check_stream(diagnostics, backend);
     check_redis_database(diagnostics, &backend->database);
     check_pair(diagnostics, backend, "sentinels", "master_name");
     check_pair(diagnostics, backend, "master_name", "sentinels");
@@ -224,12 +226,6 @@ static void check_redis(struct diagnostics *diagnostics,
         diagnostics_add(diagnostics, backend->user.line,
                         "'user' needs a password beside it, such as a "
                         "'password_file'");
-}
-
-static void check_memcached(struct diagnostics *diagnostics,
-                            const struct draft_backend *backend)
-{
-    refuse_tls(diagnostics, backend, "its client speaks the plain protocol");
 }
 
 /* Whoever knows etcd writes URLs. */
@@ -312,7 +308,7 @@ static const struct {
                   const struct draft_backend *backend);
 } rules[] = {
     {"sqlite", check_sqlite},       {"redis", check_redis},
-    {"memcached", check_memcached}, {"mysql-row", check_mysql},
+    {"memcached", check_stream},    {"mysql-row", check_mysql},
     {"mysql-autoinc", check_mysql}, {"postgres", check_certificates},
     {"etcd", check_etcd},
 };

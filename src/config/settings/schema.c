@@ -23,7 +23,6 @@
 #define SERVERS         SOCKETS ", etcd"
 #define DATABASES       "redis, mysql-row, mysql-autoinc, postgres"
 #define LOGINS          DATABASES ", etcd"
-#define ENCRYPTED       "mysql-row, mysql-autoinc, postgres, etcd"
 
 /* What is said of each sequence, and of those that make themselves. */
 #define SEQUENCE_ROWS(ROW, section)                                            \
@@ -176,15 +175,15 @@
         "small steps; never the last one.")                                    \
     ROW(BACKENDS, tls, CHOICE, ONE_OF("off, require, verify"), "off", SERVERS, \
         "Whether the connection is encrypted, and whether the server's "       \
-        "certificate and name are checked. redis and memcached have off "      \
-        "alone.")                                                              \
-    ROW(BACKENDS, tls_ca, PATH, NO_RANGE, NO_DEFAULT, ENCRYPTED,               \
+        "certificate and name are checked. That of a redis holds for its "     \
+        "sentinels, too.")                                                     \
+    ROW(BACKENDS, tls_ca, PATH, NO_RANGE, NO_DEFAULT, SERVERS,                 \
         "The certificates that are trusted; the system's if left out. A "      \
         "relative path is in the folder of the topology file, as for the "     \
         "next two.")                                                           \
-    ROW(BACKENDS, tls_cert, PATH, NO_RANGE, NO_DEFAULT, ENCRYPTED,             \
+    ROW(BACKENDS, tls_cert, PATH, NO_RANGE, NO_DEFAULT, SERVERS,               \
         "The broker's own certificate.")                                       \
-    ROW(BACKENDS, tls_key, PATH, NO_RANGE, NO_DEFAULT, ENCRYPTED,              \
+    ROW(BACKENDS, tls_key, PATH, NO_RANGE, NO_DEFAULT, SERVERS,                \
         "The key of tls_cert, readable by its owner alone.")                   \
     ROW(BACKENDS, parameters, TEXT, NO_RANGE, NO_DEFAULT,                      \
         "an engine of the service's own",                                      \

@@ -17,7 +17,7 @@ typedef size_t reader_count;
 typedef int reader_count;
 #endif
 
-/* Lives as long as the context. */
+/* Lives as long as the redisReader. */
 struct reader {
     redisReplyObjectFunctions functions;
     void *(*array)(const redisReadTask *task, reader_count count);
@@ -35,14 +35,14 @@ static inline void *reader_array(const redisReadTask *task, reader_count count)
 
 /* Before anything is read. A longer array ends as if memory were short: with
  * REDIS_ERR_OOM, and a connection that is of no use any more. */
-static inline void reader_bound(struct reader *reader, redisContext *context,
+static inline void reader_bound(struct reader *reader, redisReader *bounded,
                                 reader_count most)
 {
-    reader->functions = *context->reader->fn;
+    reader->functions = *bounded->fn;
     reader->array = reader->functions.createArray;
     reader->functions.createArray = reader_array;
     reader->most = most;
     reader->has_refused = false;
-    context->reader->fn = &reader->functions;
-    context->reader->privdata = reader;
+    bounded->fn = &reader->functions;
+    bounded->privdata = reader;
 }

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * TLS between the broker and its stores, for the engines whose connections are
+ * streams: each test runs on a redis-server and on a memcached.
+ */
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "backends/backends.h"
+#include "contract/windowed_fixture.h"
+#include "platform/text.h"
+#include "support/server_memcached.h"
+#include "support/server_redis.h"
+#include "support/tls_pair.h"
+
+#define BATCH     400 /* requests of a call: more than a record of TLS holds */
+#define WORD_SIZE 320
+
+/* A store that listens twice: in the clear, and by TLS. */
+struct secured {
+    struct fixture *f;
+    struct tls_files files; /* the server's, and a client's */
+    int32_t tls_port;
+    char words[4][WORD_SIZE];
+    const char *args[12];
+};
+
+static struct secured secured;
+
+/* Words of a command line, up to NULL. */
+static void args_set(const char *const *args)
+{
+    size_t i = 0;
+
+    for (; args[i] != NULL; i++)
+        secured.args[i] = args[i];
+    secured.args[i] = NULL;
+}
+
+static struct server *redis_start(const char *auth)
+{
+    (void)text_format(secured.words[0], WORD_SIZE, "%d", (int)secured.tls_port);
+    args_set((const char *[]){
+        "--tls-port", secured.words[0], "--tls-cert-file", secured.files.cert,
+        "--tls-key-file", secured.files.key, "--tls-ca-cert-file",
+        secured.files.cert, "--tls-auth-clients", auth, NULL});
+    return server_redis(secured.args);
+}
+
+static struct server *memcached_start(const char *auth)
+{
+    (void)text_format(secured.words[0], WORD_SIZE,
+                      "ssl_chain_cert=%s,ssl_key=%s,ssl_ca_cert=%s,"
+                      "ssl_verify_mode=%d",
+                      secured.files.cert, secured.files.key, secured.files.cert,
+                      strcmp(auth, "yes") == 0 ? 2 : 0);
+    (void)text_format(secured.words[1], WORD_SIZE, "127.0.0.1:%d",
+                      (int)secured.tls_port);
+    args_set((const char *[]){"-Z", "-o", secured.words[0], "-l",
+                              secured.words[1], NULL});
+    return server_memcached(secured.args);
+}
+
+/* memcached is nobody's: the files are for it as well. */
+static void files_open_up(const struct tls_files *files)
+{
+    assert_int_equal(chmod(files->folder, 0755), 0);
+    assert_int_equal(chmod(files->cert, 0644), 0);
+    assert_int_equal(chmod(files->key, 0644), 0);
+}
+
+static struct secured *begin(void **state, const struct seqb_backend_ops *ops,
+                             const char *auth)
+{
+    const bool is_redis = ops == &backend_redis;
+
+    if (secured.files.folder[0] == '\0')
+        tls_files_make(&secured.files, "store", "IP:127.0.0.1,DNS:localhost");
+    files_open_up(&secured.files);
+    secured.tls_port = free_port();
+    secured.f =
+        fixture_prepare(state, is_redis ? "redis-a" : "mc-a", ops,
+                        is_redis ? redis_start(auth) : memcached_start(auth));
+    secured.f->options.port = secured.tls_port;
+    secured.f->options.tls = SEQB_TLS_VERIFY;
+    secured.f->options.tls_ca = secured.files.cert;
+    return &secured;
+}
+
+static int end(void **state)
+{
+    const int result = fixture_stop(state);
+
+    if (secured.files.folder[0] != '\0')
+        tls_files_remove(&secured.files);
+    secured = (struct secured){.f = NULL};
+    return result;
+}
+
+static void must_not_open(struct fixture *f, enum seqb_status status,
+                          const char *words)
+{
+    assert_status(fixture_open(f), status);
+    if (strstr(f->err.text, words) == NULL)
+        fail_msg("'%s' does not say '%s'", f->err.text, words);
+}
+
+static void must_open(struct fixture *f)
+{
+    if (fixture_open(f) != SEQB_OK)
+        fail_msg("%s", f->err.text);
+}
+
+/* memcached may grant less than it is asked for. */
+static void must_grant(struct fixture *f, int64_t first, int64_t count)
+{
+    while (count > 0) {
+        const int64_t taken = must_take(f, 3, first, count);
+
+        first += taken;
+        count -= taken;
+    }
+}
+
+/* Many counters in one call: the request and its answer are several records,
+ * and more than a socket takes at once. */
+static void must_take_many(struct fixture *f)
+{
+    static struct seqb_request requests[BATCH];
+    static char names[BATCH][SEQB_COUNTER_SIZE];
+    struct seqb_error err;
+
+    for (size_t i = 0; i < BATCH; i++) {
+        struct seqb_window window = {
+            .counter = names[i], .window = 7, .size = SIZE};
+        int64_t standing;
+
+        (void)text_format(names[i], sizeof names[i], "main/0/%.40s-%zu",
+                          "a-key-of-forty-letters-to-fill-the-buffers", i);
+        assert_status(f->ops->install(f->backend, &window, &standing, &err),
+                      SEQB_OK);
+        requests[i] = (struct seqb_request){
+            .counter = names[i], .want = 5, .limit = SIZE, .window = 7};
+    }
+    assert_status(f->ops->reserve(f->backend, requests, BATCH, &err), SEQB_OK);
+    for (size_t i = 0; i < BATCH; i++) {
+        assert_status(requests[i].status, SEQB_OK);
+        assert_int_equal(requests[i].block.first, 0);
+    }
+}
+
+/* Takes connections, and says nothing. */
+static int silent_listen(int32_t *port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t length = sizeof address;
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(bind(fd, (const struct sockaddr *)&address, length), 0);
+    assert_int_equal(listen(fd, 4), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &length), 0);
+    *port = ntohs(address.sin_port);
+    return fd;
+}
+
+static void numbers_come(void **state, const struct seqb_backend_ops *ops)
+{
+    struct fixture *f = begin(state, ops, "no")->f;
+
+    must_open(f);
+    must_install(f, 3);
+    must_grant(f, 0, 10);
+    must_take_many(f);
+    f->options.host = "localhost"; /* a name of the certificate */
+    must_open(f);
+    must_grant(f, 10, 10);
+}
+
+static void server_proves_who_it_is(void **state,
+                                    const struct seqb_backend_ops *ops)
+{
+    struct fixture *f = begin(state, ops, "no")->f;
+    struct tls_files other;
+
+    f->options.tls_ca = NULL; /* the system's */
+    must_not_open(f, SEQB_UNREACHABLE, "self-signed certificate");
+    f->options.tls = SEQB_TLS_REQUIRE;
+    must_open(f);
+    f->options.tls = SEQB_TLS_VERIFY;
+    tls_files_make(&other, "other", "DNS:other.example");
+    f->options.tls_ca = other.cert;
+    must_not_open(f, SEQB_UNREACHABLE, "certificate verify failed");
+    tls_files_remove(&other);
+}
+
+static void
+certificate_of_another_is_refused(void **state,
+                                  const struct seqb_backend_ops *ops)
+{
+    struct fixture *f;
+
+    tls_files_make(&secured.files, "store", "DNS:other.example");
+    f = begin(state, ops, "no")->f;
+    must_not_open(f, SEQB_UNREACHABLE, "IP address mismatch");
+    f->options.host = "localhost";
+    must_not_open(f, SEQB_UNREACHABLE, "hostname mismatch");
+    f->options.tls = SEQB_TLS_REQUIRE;
+    must_open(f);
+}
+
+static void expired_certificate_is_refused(void **state,
+                                           const struct seqb_backend_ops *ops)
+{
+    struct fixture *f;
+
+    tls_files_make_expired(&secured.files, "store", "IP:127.0.0.1");
+    f = begin(state, ops, "no")->f;
+    must_not_open(f, SEQB_UNREACHABLE, "certificate has expired");
+}
+
+static void client_shows_its_certificate(void **state,
+                                         const struct seqb_backend_ops *ops)
+{
+    struct fixture *f = begin(state, ops, "yes")->f;
+
+    /* The alert that says why may be lost in the reset behind it. */
+    must_not_open(f, SEQB_UNREACHABLE, "127.0.0.1");
+    f->options.tls_cert = secured.files.cert;
+    f->options.tls_key = secured.files.key;
+    must_open(f);
+    must_install(f, 3);
+    must_grant(f, 0, 10);
+}
+
+static void files_that_are_absent_are_named(void **state,
+                                            const struct seqb_backend_ops *ops)
+{
+    struct fixture *f = begin(state, ops, "no")->f;
+
+    f->options.tls_ca = "/nowhere/ca.pem";
+    must_not_open(f, SEQB_INVALID, "tls_ca /nowhere/ca.pem: No such file");
+    f->options.tls_ca = secured.files.cert;
+    f->options.tls_cert = "/nowhere/crt.pem";
+    f->options.tls_key = secured.files.key;
+    must_not_open(f, SEQB_INVALID, "tls_cert /nowhere/crt.pem: No such file");
+}
+
+static void
+server_without_tls_is_not_spoken_to(void **state,
+                                    const struct seqb_backend_ops *ops)
+{
+    struct fixture *f = begin(state, ops, "no")->f;
+
+    f->options.port = server_port(f->server);
+    f->options.connect_timeout_ms = 3000; /* memcached waits for more */
+    must_not_open(f, SEQB_UNREACHABLE, "TLS: ");
+}
+
+static void silent_server_is_given_up(void **state,
+                                      const struct seqb_backend_ops *ops)
+{
+    struct fixture *f = begin(state, ops, "no")->f;
+    const int fd = silent_listen(&f->options.port);
+
+    f->options.connect_timeout_ms = 200;
+    must_not_open(f, SEQB_UNREACHABLE, "did not answer the handshake in time");
+    close(fd);
+}
+
+static void lost_connection_leaves_it_open(void **state,
+                                           const struct seqb_backend_ops *ops)
+{
+    struct fixture *f = begin(state, ops, "no")->f;
+
+    must_open(f);
+    must_install(f, 3);
+    server_kill(f->server);
+    must_fail(f, SEQB_UNCERTAIN);
+    must_fail(f, SEQB_UNREACHABLE);
+}
+
+#define WITH_TLS FIXTURE(void **state, NULL, end)
+#define ON_BOTH(name)                                                          \
+    TEST_STATE(WITH_TLS, redis_##name)                                         \
+    {                                                                          \
+        name(state, &backend_redis);                                           \
+    }                                                                          \
+    TEST_STATE(WITH_TLS, memcached_##name)                                     \
+    {                                                                          \
+        name(state, &backend_memcached);                                       \
+    }                                                                          \
+    _Static_assert(1, "a semicolon may follow")
+
+ON_BOTH(numbers_come);
+ON_BOTH(server_proves_who_it_is);
+ON_BOTH(certificate_of_another_is_refused);
+ON_BOTH(expired_certificate_is_refused);
+ON_BOTH(client_shows_its_certificate);
+ON_BOTH(files_that_are_absent_are_named);
+ON_BOTH(server_without_tls_is_not_spoken_to);
+ON_BOTH(silent_server_is_given_up);
+ON_BOTH(lost_connection_leaves_it_open);

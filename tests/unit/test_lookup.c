@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Names are looked up within a deadline, whatever the name server does. This
+ * program's getaddrinfo takes the place of libc's.
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "net/lookup.h"
+#include "net/stream.h"
+#include "platform/clock.h"
+#include "support/servers.h"
+#include "support/test.h"
+
+#define SOON_MS 50
+
+/* What the name server does, and who waits for it. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static bool hangs;
+static int hanging;
+static int asked;
+
+/* "two" has the addresses 127.0.0.2 and 127.0.0.1. */
+static struct addrinfo *address_new(uint32_t host, int port,
+                                    struct addrinfo *next)
+{
+    struct addrinfo *made = calloc(1, sizeof *made);
+    struct sockaddr_in *address = calloc(1, sizeof *address);
+
+    assert_non_null(made);
+    assert_non_null(address);
+    address->sin_family = AF_INET;
+    address->sin_port = htons((uint16_t)port);
+    address->sin_addr.s_addr = htonl(host);
+    made->ai_family = AF_INET;
+    made->ai_addr = (struct sockaddr *)address;
+    made->ai_addrlen = sizeof *address;
+    made->ai_next = next;
+    return made;
+}
+
+int getaddrinfo(const char *name, const char *service,
+                const struct addrinfo *hints, struct addrinfo **out)
+{
+    const int port = atoi(service);
+
+    if ((hints->ai_flags & AI_NUMERICHOST) != 0) {
+        if (strcmp(name, "127.0.0.1") != 0)
+            return EAI_NONAME;
+        *out = address_new(INADDR_LOOPBACK, port, NULL);
+        return 0;
+    }
+    pthread_mutex_lock(&lock);
+    asked++;
+    hanging++;
+    pthread_cond_broadcast(&changed);
+    while (hangs)
+        pthread_cond_wait(&changed, &lock);
+    hanging--;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+    if (strcmp(name, "two") != 0)
+        return EAI_NONAME;
+    *out = address_new(INADDR_LOOPBACK + 1, port,
+                       address_new(INADDR_LOOPBACK, port, NULL));
+    return 0;
+}
+
+void freeaddrinfo(struct addrinfo *list)
+{
+    while (list != NULL) {
+        struct addrinfo *next = list->ai_next;
+
+        free(list->ai_addr);
+        free(list);
+        list = next;
+    }
+}
+
+static void hang(bool now)
+{
+    pthread_mutex_lock(&lock);
+    hangs = now;
+    pthread_cond_broadcast(&changed);
+    while (!now && hanging > 0)
+        pthread_cond_wait(&changed, &lock);
+    pthread_mutex_unlock(&lock);
+}
+
+static const char *look_up(const char *name, int64_t within_ms)
+{
+    struct addrinfo *found = NULL;
+    const char *why = lookup_host(name, 1, clock_now_ms() + within_ms, &found);
+
+    if (why == NULL)
+        freeaddrinfo(found);
+    return why;
+}
+
+TEST(address_is_not_looked_up)
+{
+    hang(true);
+    assert_null(look_up("127.0.0.1", 0));
+    assert_int_equal(asked, 0);
+    hang(false);
+}
+
+TEST(name_is_found_or_it_is_said_why_not)
+{
+    assert_null(look_up("two", 60000));
+    assert_string_equal(look_up("none", 60000), gai_strerror(EAI_NONAME));
+}
+
+TEST(name_server_that_hangs_is_waited_for_until_the_deadline)
+{
+    hang(true);
+    assert_non_null(strstr(look_up("two", SOON_MS), "in time"));
+    hang(false);
+    assert_null(look_up("two", 60000));
+}
+
+TEST(only_so_many_look_ups_may_hang)
+{
+    const int before = asked;
+
+    hang(true);
+    for (int i = 0; i < LOOKUP_HANGING_MAX; i++)
+        assert_non_null(strstr(look_up("two", 0), "in time"));
+    assert_non_null(strstr(look_up("two", 60000), "too many"));
+    assert_null(look_up("127.0.0.1", 0));
+    hang(false);
+    assert_true(asked <= before + LOOKUP_HANGING_MAX);
+    /* The last of them are on their way out. */
+    while (look_up("two", 60000) != NULL)
+        usleep(1000);
+}
+
+/* Nobody listens on the first address. */
+TEST(addresses_of_a_name_are_tried_in_turn)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t length = sizeof address;
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct stream_target target = {.host = "two"};
+    struct stream stream;
+    struct seqb_error err;
+
+    address.sin_port = htons((uint16_t)free_port());
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(bind(fd, (const struct sockaddr *)&address, length), 0);
+    assert_int_equal(listen(fd, 1), 0);
+    target.port = ntohs(address.sin_port);
+    assert_status(stream_open(&stream, &target, 60000, &err), SEQB_OK);
+    assert_int_equal(
+        getpeername(stream.fd, (struct sockaddr *)&address, &length), 0);
+    assert_int_equal(ntohl(address.sin_addr.s_addr), INADDR_LOOPBACK);
+    stream_close(&stream);
+    close(fd);
+    assert_status(stream_open(&stream, &target, 60000, &err), SEQB_UNREACHABLE);
+    assert_string_equal(err.text, strerror(ECONNREFUSED));
+    stream_close(&stream);
+}
+
+TEST(name_that_hangs_bounds_the_connecting_too)
+{
+    const struct stream_target target = {.host = "two", .port = 1};
+    struct stream stream;
+    struct seqb_error err;
+
+    hang(true);
+    assert_status(stream_open(&stream, &target, SOON_MS, &err),
+                  SEQB_UNREACHABLE);
+    assert_non_null(strstr(err.text, "host not found: the name server"));
+    stream_close(&stream);
+    hang(false);
+}
