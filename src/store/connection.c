@@ -199,10 +199,34 @@ int64_t connection_enter(const struct connection *connection, int64_t now_ms)
     return endpoint_enter(connection->endpoint, now_ms);
 }
 
-static void connection_forget_password(struct connection *connection)
+static void connection_forget_passwords(struct connection *connection)
 {
     secret_free(connection->password);
+    secret_free(connection->sentinel_password);
     connection->password = NULL;
+    connection->sentinel_password = NULL;
+}
+
+/* Those that stand in files, for the options. */
+static enum seqb_status
+connection_read_passwords(struct connection *connection,
+                          struct seqb_backend_options *options,
+                          struct seqb_error *err)
+{
+    const struct store_options *store = connection->options;
+    enum seqb_status status = SEQB_OK;
+
+    if (store->password_file != NULL) {
+        status = secret_read(store->password_file, "password",
+                             &connection->password, err);
+        options->password = connection->password;
+    }
+    if (status == SEQB_OK && store->sentinel_password_file != NULL) {
+        status = secret_read(store->sentinel_password_file, "password",
+                             &connection->sentinel_password, err);
+        options->sentinel_password = connection->sentinel_password;
+    }
+    return status;
 }
 
 enum seqb_status connection_open(struct connection *connection, bool create,
@@ -213,18 +237,14 @@ enum seqb_status connection_open(struct connection *connection, bool create,
     enum seqb_status status;
 
     options.create = create && options.auto_create;
-    if (store->password_file != NULL) {
-        status = secret_read(store->password_file, "password",
-                             &connection->password, err);
-        if (status != SEQB_OK)
-            return status;
-        options.password = connection->password;
+    status = connection_read_passwords(connection, &options, err);
+    if (status == SEQB_OK) {
+        call_begins(connection, clock_now_ms());
+        status = store->ops->open(&options, &connection->backend, err);
+        call_ends(connection);
     }
-    call_begins(connection, clock_now_ms());
-    status = store->ops->open(&options, &connection->backend, err);
-    call_ends(connection);
     if (status != SEQB_OK) {
-        connection_forget_password(connection);
+        connection_forget_passwords(connection);
         return status;
     }
     if (connection->endpoint != NULL)
@@ -260,7 +280,7 @@ void connection_close(struct connection *connection)
         (void)watch_end(&connection->watch);
     }
     connection->backend = NULL;
-    connection_forget_password(connection);
+    connection_forget_passwords(connection);
     watch_close(&connection->watch);
 }
 

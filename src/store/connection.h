@@ -34,6 +34,7 @@ struct connection {
 
     struct seqb_backend *backend; /* NULL: not open */
     char *password;               /* that it was opened with, out of a file */
+    char *sentinel_password;      /* the same of the sentinels */
     struct watch watch;           /* over the backend's socket */
     uint64_t serial;              /* counts the connections made */
     uint64_t verified_on;  /* the serial with which claims were compared */

@@ -10,6 +10,7 @@
 /* The texts of the options. */
 static const size_t texts[] = {
     offsetof(struct store_options, password_file),
+    offsetof(struct store_options, sentinel_password_file),
     offsetof(struct store_options, options.name),
     offsetof(struct store_options, options.path),
     offsetof(struct store_options, options.host),
@@ -25,6 +26,8 @@ static const size_t texts[] = {
     offsetof(struct store_options, options.tls_cert),
     offsetof(struct store_options, options.tls_key),
     offsetof(struct store_options, options.parameters),
+    offsetof(struct store_options, options.sentinel_user),
+    offsetof(struct store_options, options.sentinel_password),
 };
 
 #define TEXTS (sizeof texts / sizeof texts[0])

@@ -19,6 +19,7 @@ struct store_options {
     const struct seqb_backend_ops *ops;
     const char *password_file; /* read at each open; NULL: `options` has the
                                   password, or there is none */
+    const char *sentinel_password_file; /* the same of the sentinels */
     /* `create` is set by the connection. */
     struct seqb_backend_options options;
 };

@@ -332,6 +332,28 @@ TEST_STATE(SCENE, master_that_refuses_is_the_answer)
     must_lead_to(scene, scene->f.server);
 }
 
+/* Theirs is another one than the server's. */
+TEST_STATE(SCENE, sentinels_may_want_a_password_of_their_own)
+{
+    struct scene *scene = scene_start(state, false);
+
+    server_tell(scene->f.server, "CONFIG SET requirepass sesame");
+    server_tell(scene->sentinel, "ACL SETUSER default >barley");
+    scene->f.options.password = "sesame";
+    must_not_open(scene, SEQB_UNREACHABLE, "set sentinel_password_file");
+    scene->f.options.sentinel_password = "sesame";
+    must_not_open(scene, SEQB_UNREACHABLE,
+                  "the user or the password was refused");
+    scene->f.options.sentinel_password = "barley";
+    must_lead_to(scene, scene->f.server);
+    server_tell(scene->sentinel,
+                "ACL SETUSER seq on >rye ~* +auth +sentinel|get-master-addr-"
+                "by-name");
+    scene->f.options.sentinel_user = "seq";
+    scene->f.options.sentinel_password = "rye";
+    must_lead_to(scene, scene->f.server);
+}
+
 /* --- failover --- */
 
 /* Opens again until it stands on that server, as a broker's worker does. */

@@ -14,7 +14,7 @@
 #include "contract/windowed_fixture.h"
 #include "platform/text.h"
 #include "support/server_memcached.h"
-#include "support/server_redis.h"
+#include "support/server_sentinel.h"
 #include "support/tls_pair.h"
 
 #define BATCH     400 /* requests of a call: more than a record of TLS holds */
@@ -25,7 +25,7 @@ struct secured {
     struct fixture *f;
     struct tls_files files; /* the server's, and a client's */
     int32_t tls_port;
-    char words[4][WORD_SIZE];
+    char words[2][WORD_SIZE];
     const char *args[12];
 };
 
@@ -41,13 +41,20 @@ static void args_set(const char *const *args)
     secured.args[i] = NULL;
 }
 
-static struct server *redis_start(const char *auth)
+/* Of a redis-server, or a sentinel; `word` holds the port as long as it lives.
+ */
+static void redis_args(int32_t port, const char *auth, char *word)
 {
-    (void)text_format(secured.words[0], WORD_SIZE, "%d", (int)secured.tls_port);
+    (void)text_format(word, WORD_SIZE, "%d", (int)port);
     args_set((const char *[]){
-        "--tls-port", secured.words[0], "--tls-cert-file", secured.files.cert,
+        "--tls-port", word, "--tls-cert-file", secured.files.cert,
         "--tls-key-file", secured.files.key, "--tls-ca-cert-file",
         secured.files.cert, "--tls-auth-clients", auth, NULL});
+}
+
+static struct server *redis_start(const char *auth)
+{
+    redis_args(secured.tls_port, auth, secured.words[0]);
     return server_redis(secured.args);
 }
 
@@ -305,3 +312,28 @@ ON_BOTH(files_that_are_absent_are_named);
 ON_BOTH(server_without_tls_is_not_spoken_to);
 ON_BOTH(silent_server_is_given_up);
 ON_BOTH(lost_connection_leaves_it_open);
+
+/* The sentinel's answer leads to the port that speaks TLS. */
+TEST_STATE(WITH_TLS, sentinels_are_asked_by_tls)
+{
+    struct fixture *f = begin(state, &backend_redis, "no")->f;
+    const int32_t port = free_port();
+    char address[64];
+    const char *const sentinels[] = {address, NULL};
+    struct server *sentinel;
+
+    redis_args(port, "no", secured.words[1]);
+    sentinel = server_sentinel_with(secured.args);
+    server_tell(sentinel, "SENTINEL MONITOR main 127.0.0.1 %d 1",
+                (int)secured.tls_port);
+    (void)text_format(address, sizeof address, "127.0.0.1:%d", (int)port);
+    f->options.host = NULL;
+    f->options.sentinels = sentinels;
+    f->options.master_name = "main";
+    must_open(f);
+    must_install(f, 3);
+    must_grant(f, 0, 10);
+    f->options.tls_ca = NULL;
+    must_not_open(f, SEQB_UNREACHABLE, "sentinel 127.0.0.1:");
+    server_free(sentinel);
+}

@@ -57,10 +57,15 @@ static const struct server_kind sentinel_kind = {
     .forget = redis_forget,
 };
 
-struct server *server_sentinel(void)
+struct server *server_sentinel_with(const char *const *args)
 {
     server_require("redis-sentinel");
-    return server_new(&sentinel_kind, NULL);
+    return server_new(&sentinel_kind, args);
+}
+
+struct server *server_sentinel(void)
+{
+    return server_sentinel_with(NULL);
 }
 
 struct server *server_replica(struct server *master)

@@ -4,8 +4,9 @@
 
 #include "support/server_redis.h"
 
-/* One that watches nothing yet. */
+/* One that watches nothing yet. `args` are as of server_redis. */
 struct server *server_sentinel(void);
+struct server *server_sentinel_with(const char *const *args);
 
 /* A redis-server that is a replica of that one, and in step with it when it
  * returns. */

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "backends/redis/login.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
@@ -110,7 +111,7 @@ static enum seqb_status answer_read(struct redis_link *link,
                          link->where, master_name);
     if (reply_is_error(reply, "NOAUTH"))
         return error_set(err, SEQB_REFUSED,
-                         "%s: wants a password, which is not supported",
+                         "%s: wants a password: set sentinel_password_file",
                          link->where);
     if (reply_is_error(reply, "ERR"))
         return error_set(err, SEQB_REFUSED, "%s: is it a sentinel?: %.80s",
@@ -123,20 +124,27 @@ static enum seqb_status answer_read(struct redis_link *link,
 }
 
 static enum seqb_status sentinel_ask(struct redis_link *link,
-                                     const char *master_name,
+                                     const struct seqb_backend_options *options,
                                      struct redis_address *out,
                                      struct seqb_error *err)
 {
+    const struct redis_login login = {options->sentinel_user,
+                                      options->sentinel_password};
     const char *const words[] = {"SENTINEL", "get-master-addr-by-name",
-                                 master_name};
+                                 options->master_name};
     enum seqb_status status;
-    redisReply *reply = NULL;
+    redisReply *reply;
 
-    if (link_append(link, words, 3) && link_flush(link))
-        reply = link_read(link);
+    if (!login_append(link, &login) || !link_append(link, words, 3) ||
+        !link_flush(link))
+        return link_lose(link, SEQB_UNREACHABLE, err);
+    status = login_answer(link, &login, err);
+    if (status != SEQB_OK)
+        return status;
+    reply = link_read(link);
     if (reply == NULL)
         return link_lose(link, SEQB_UNREACHABLE, err);
-    status = answer_read(link, master_name, reply, out, err);
+    status = answer_read(link, options->master_name, reply, out, err);
     freeReplyObject(reply);
     return status;
 }
@@ -156,7 +164,7 @@ static enum seqb_status walk_step(struct sentinel_walk *walk,
     (void)text_format(link.where, sizeof link.where, "sentinel %s", name);
     status = link_connect(&link, walk->options, &address, budget_ms, err);
     if (status == SEQB_OK)
-        status = sentinel_ask(&link, walk->options->master_name, out, err);
+        status = sentinel_ask(&link, walk->options, out, err);
     link_close(&link);
     return status;
 }

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "backends/redis/login.h"
 #include "backends/redis/sentinel.h"
 #include "platform/error.h"
 #include "platform/text.h"
@@ -50,20 +51,11 @@ server_connect(struct redis_link *link, struct redis_session *session,
     return link_connect(link, options, address, budget_ms, err);
 }
 
-static bool wants_auth(const struct seqb_backend_options *options)
+static struct redis_login login_of(const struct seqb_backend_options *options)
 {
-    return options->user != NULL || options->password != NULL;
-}
+    const struct redis_login login = {options->user, options->password};
 
-static bool auth_append(struct redis_link *link,
-                        const struct seqb_backend_options *options)
-{
-    const char *password = options->password != NULL ? options->password : "";
-
-    if (options->user != NULL)
-        return link_append(
-            link, (const char *[]){"AUTH", options->user, password}, 3);
-    return link_append(link, (const char *[]){"AUTH", password}, 2);
+    return login;
 }
 
 /* A new connection stands in database 0. */
@@ -75,7 +67,9 @@ static bool wants_select(const struct seqb_backend_options *options)
 static bool session_append(struct redis_link *link,
                            const struct seqb_backend_options *options)
 {
-    if (wants_auth(options) && !auth_append(link, options))
+    const struct redis_login login = login_of(options);
+
+    if (!login_append(link, &login))
         return false;
     if (wants_select(options) &&
         !link_append(link, (const char *[]){"SELECT", options->database}, 2))
@@ -115,22 +109,6 @@ static enum seqb_status session_ok(struct redis_link *link, const char *asked,
     if (reply != NULL)
         freeReplyObject(reply);
     return status;
-}
-
-/* An error's words may quote the command: what AUTH is told is not shown. */
-static enum seqb_status session_auth(struct redis_link *link,
-                                     struct seqb_error *err)
-{
-    struct seqb_error why;
-    const enum seqb_status status = session_ok(link, "AUTH", &why);
-
-    if (status == SEQB_OK)
-        return SEQB_OK;
-    if (status == SEQB_REFUSED)
-        return error_set(err, SEQB_REFUSED,
-                         "%s: the user or the password was refused",
-                         link->where);
-    return error_copy(err, &why);
 }
 
 /* The value of the line "name:value" of an answer to INFO. */
@@ -219,12 +197,12 @@ session_begin(struct redis_link *link, struct redis_session *session,
               const struct seqb_backend_options *options,
               struct seqb_error *err)
 {
-    enum seqb_status status = SEQB_OK;
+    const struct redis_login login = login_of(options);
+    enum seqb_status status;
 
     if (!session_append(link, options) || !link_flush(link))
         return link_lose(link, SEQB_UNREACHABLE, err);
-    if (wants_auth(options))
-        status = session_auth(link, err);
+    status = login_answer(link, &login, err);
     if (status == SEQB_OK && wants_select(options))
         status = session_ok(link, "SELECT", err);
     if (status == SEQB_OK)

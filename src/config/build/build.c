@@ -136,6 +136,9 @@ static void build_backend(const struct build *build,
     if (backend->endpoints.count > 0)
         out->options.endpoints = build_addresses(build, &backend->endpoints);
     out->options.master_name = backend->master_name.text;
+    out->options.sentinel_user = backend->sentinel_user.text;
+    out->sentinel_password_file =
+        beside(build, &backend->sentinel_password_file);
     out->options.table_format = backend->table_format.text;
     out->options.keep_rows = backend->keep_rows.number;
     out->options.tls = build_tls(backend->tls.text);

@@ -118,6 +118,9 @@ void secret_check(const struct build *build,
     struct diagnostics *diagnostics = build->diagnostics;
     const char *key = backend->tls_key.text;
 
+    if (backend->sentinel_password_file.text != NULL)
+        secret_free(
+            read_file(build, &backend->sentinel_password_file, "password"));
     check_text(build, &backend->conninfo, "conninfo");
     check_text(build, &backend->parameters, "parameters");
     if (key != NULL)

@@ -221,6 +221,8 @@ static void check_redis(struct diagnostics *diagnostics,
     check_redis_database(diagnostics, &backend->database);
     check_pair(diagnostics, backend, "sentinels", "master_name");
     check_pair(diagnostics, backend, "master_name", "sentinels");
+    check_pair(diagnostics, backend, "sentinel_user", "sentinel_password_file");
+    check_pair(diagnostics, backend, "sentinel_password_file", "sentinels");
     if (backend->user.line > 0 && backend->password.line == 0 &&
         backend->password_file.line == 0 && backend->password_env.line == 0)
         diagnostics_add(diagnostics, backend->user.line,

@@ -157,10 +157,13 @@
     ROW(BACKENDS, sentinels, ADDRESSES, ONE_OF(LETTERS_ADDRESS), NO_DEFAULT,   \
         "redis",                                                               \
         "The sentinels to ask for the master, as [ \"10.0.0.3:26379\", ... "   \
-        "], instead of host and port. Sentinels that ask for a password are "  \
-        "not supported.")                                                      \
+        "], instead of host and port.")                                        \
     ROW(BACKENDS, master_name, TEXT, NO_RANGE, NO_DEFAULT, "redis",            \
         "What the sentinels call the master. Required with sentinels.")        \
+    ROW(BACKENDS, sentinel_user, TEXT, NO_RANGE, NO_DEFAULT, "redis",          \
+        "Who to log in as at the sentinels; their default user if left out.")  \
+    ROW(BACKENDS, sentinel_password_file, PATH, NO_RANGE, NO_DEFAULT, "redis", \
+        "A file with the password of the sentinels, as password_file.")        \
     ROW(BACKENDS, endpoints, ADDRESSES, ONE_OF(LETTERS_ADDRESS), NO_DEFAULT,   \
         "etcd",                                                                \
         "The members of the cluster, as [ \"10.0.0.3:2379\", ... ], instead "  \
