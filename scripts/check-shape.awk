@@ -90,7 +90,7 @@ function library_is_at_home(header)
         return FILENAME ~ /^src\/config\//
     if (header ~ /^hiredis/)
         return FILENAME ~ \
-            /^(src\/(reader|ctl|backends\/redis)\/|tests\/)/
+            /^(src\/(resp|ctl|backends\/redis)\/|tests\/)/
     if (header ~ /^(mysql|errmsg|mysqld_error)(\/|\.h)/)
         return FILENAME ~ /^(src\/backends\/mysql\/|tests\/)/
     if (header == "libpq-fe.h")
@@ -104,7 +104,7 @@ function library_is_at_home(header)
         return FILENAME ~ /^src\/daemon\//
     if (header ~ /^openssl\//)
         return FILENAME ~ \
-            /^(src\/(tls|ctl|daemon\/(transport|handshakes))\/|tests\/)/
+            /^(src\/(tls|net|daemon\/(transport|handshakes))\/|tests\/)/
     if (header ~ /^libsmartcols/)
         return FILENAME ~ /^src\/ctl\//
     if (header ~ /^curl\//)
@@ -152,7 +152,7 @@ function check_condition(text)
 {
     if (area == "src" && folder != "platform" && \
         FILENAME != "src/backends/registry.c" && \
-        FILENAME != "src/reader/reader.h")
+        FILENAME != "src/resp/reader.h")
         finding("conditional compilation outside registry.c and platform")
     if (area == "include" && text !~ /__cplusplus|__GNUC__/)
         finding("conditional compilation in a public header")
@@ -174,8 +174,9 @@ function check_code(text)
 BEGIN {
     below["platform"] = ""
     below["period"] = "platform"
-    below["reader"] = ""
-    below["backends"] = "reader period platform"
+    below["net"] = "tls platform"
+    below["resp"] = "net platform"
+    below["backends"] = "resp net tls period platform"
     below["store"] = "backends platform"
     below["ha"] = "store period platform"
     below["offline"] = "store backends platform"
@@ -190,7 +191,7 @@ BEGIN {
     below["tls"] = ""
     below["credential"] = ""
     below["daemon"] = "status guess tls credential"
-    below["ctl"] = "reader status guess tls credential"
+    below["ctl"] = "resp net status guess tls credential"
     folder_max = 15
     # Folders that are still to be divided, and how many they have.
     crowded["ha"] = 35

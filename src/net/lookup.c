@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See lookup.h. What is asked belongs to the thread that asks and to the one
+/* See net.h. What is asked belongs to the thread that asks and to the one
  * that waits: whoever leaves last frees it. */
-#include "net/lookup.h"
+#include "net/net.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

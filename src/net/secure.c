@@ -152,34 +152,12 @@ static void note_failure(struct stream *stream, int result)
     }
 }
 
-static enum seqb_status handshake(struct stream *stream, struct seqb_error *err)
-{
-    for (;;) {
-        int result;
-
-        errno = 0;
-        ERR_clear_error();
-        result = SSL_do_handshake(stream->ssl);
-        if (result == 1)
-            return SEQB_OK;
-        stream->awaits_in = awaited(stream->ssl, result);
-        if (stream->awaits_in == 0) {
-            note_failure(stream, result);
-            return handshake_fail(stream, err);
-        }
-        if (!stream_wait(stream, true, false))
-            return begin_fail(err, SEQB_UNREACHABLE,
-                              "the server did not answer the handshake in "
-                              "time");
-    }
-}
-
 enum seqb_status secure_begin(struct stream *stream, const char *host,
                               const struct tls_client_files *files,
                               struct seqb_error *err)
 {
     SSL_CTX *context = NULL;
-    enum seqb_status status = tls_client_context(files, &context, err);
+    const enum seqb_status status = tls_client_context(files, &context, err);
 
     if (status != SEQB_OK)
         return status;
@@ -187,9 +165,25 @@ enum seqb_status secure_begin(struct stream *stream, const char *host,
     SSL_CTX_free(context); /* the connection keeps it */
     if (stream->ssl == NULL || !tls_expect_host(stream->ssl, host))
         return begin_fail(err, SEQB_NO_MEMORY, "out of memory");
-    status = handshake(stream, err);
+    return SEQB_OK;
+}
+
+enum secure_step secure_shake(struct stream *stream, struct seqb_error *err)
+{
+    int result;
+
+    errno = 0;
+    ERR_clear_error();
     stream->awaits_in = POLLIN;
-    return status;
+    result = SSL_do_handshake(stream->ssl);
+    if (result == 1)
+        return SECURE_DONE;
+    stream->awaits_in = awaited(stream->ssl, result);
+    if (stream->awaits_in != 0)
+        return SECURE_WAITS;
+    note_failure(stream, result);
+    (void)handshake_fail(stream, err);
+    return SECURE_FAILED;
 }
 
 /* --- bytes --- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See stream.h. */
-#include "net/stream.h"
+/* See net.h. */
+#include "net/net.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -11,7 +11,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "net/lookup.h"
 #include "net/secure.h"
 #include "platform/clock.h"
 #include "platform/error.h"
@@ -226,6 +225,27 @@ static enum seqb_status dial_host(struct stream *stream,
     return error == 0 ? SEQB_OK : dial_fail(stream, error, err);
 }
 
+static enum seqb_status shake_hands(struct stream *stream,
+                                    const struct stream_target *target,
+                                    struct seqb_error *err)
+{
+    const enum seqb_status status =
+        secure_begin(stream, target->host, target->tls, err);
+
+    if (status != SEQB_OK)
+        return status;
+    for (;;) {
+        const enum secure_step step = secure_shake(stream, err);
+
+        if (step != SECURE_WAITS)
+            return step == SECURE_DONE ? SEQB_OK : err->status;
+        if (!stream_wait(stream, true, false))
+            return error_set(err, SEQB_UNREACHABLE,
+                             "TLS: the server did not answer the handshake in "
+                             "time");
+    }
+}
+
 enum seqb_status stream_open(struct stream *stream,
                              const struct stream_target *target,
                              int32_t budget_ms, struct seqb_error *err)
@@ -238,7 +258,7 @@ enum seqb_status stream_open(struct stream *stream,
     status = target->port == 0 ? dial_path(stream, target->host, err)
                                : dial_host(stream, target, err);
     if (status == SEQB_OK && target->tls != NULL)
-        status = secure_begin(stream, target->host, target->tls, err);
+        status = shake_hands(stream, target, err);
     return status;
 }
 

@@ -11,7 +11,7 @@
 
 #include <hiredis/hiredis.h>
 
-#include "net/stream.h"
+#include "net/net.h"
 #include "resp/reader.h"
 
 struct resp {

@@ -11,8 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "net/lookup.h"
-#include "net/stream.h"
+#include "backends/backends.h"
+#include "net/net.h"
 #include "platform/clock.h"
 #include "support/servers.h"
 #include "support/test.h"
@@ -178,5 +178,41 @@ TEST(name_that_hangs_bounds_the_connecting_too)
                   SEQB_UNREACHABLE);
     assert_non_null(strstr(err.text, "host not found: the name server"));
     stream_close(&stream);
+    hang(false);
+}
+
+/* What the client libraries of stores would do without a limit. */
+TEST(stores_whose_name_hangs_are_given_up)
+{
+    static const struct seqb_backend_ops *const engines[] = {
+#ifdef SEQB_WITH_REDIS
+        &backend_redis,
+#endif
+#ifdef SEQB_WITH_MEMCACHED
+        &backend_memcached,
+#endif
+#ifdef SEQB_WITH_POSTGRES
+        &backend_postgres,
+#endif
+    };
+    const struct seqb_backend_options options = {
+        .name = "a",
+        .host = "two",
+        .port = 1,
+        .user = "u",
+        .database = "0",
+        .timeout_ms = SOON_MS,
+        .connect_timeout_ms = SOON_MS,
+    };
+
+    hang(true);
+    for (size_t i = 0; i < COUNT_OF(engines); i++) {
+        struct seqb_backend *backend = NULL;
+        struct seqb_error err;
+
+        assert_status(engines[i]->open(&options, &backend, &err),
+                      SEQB_UNREACHABLE);
+        assert_non_null(strstr(err.text, ": cannot connect: host not found"));
+    }
     hang(false);
 }

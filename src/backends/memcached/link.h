@@ -13,7 +13,7 @@
 #include <seqbroker/backend.h>
 
 #include "backends/memcached/reply.h"
-#include "net/stream.h"
+#include "net/net.h"
 
 #define MEMCACHED_PORT     11211 /* where none is given */
 #define MEMCACHED_IN_SIZE  65536 /* holds what a full pipeline is answered */

@@ -3,7 +3,9 @@
 #include "backends/postgres/address.h"
 
 #include <string.h>
+#include <sys/socket.h>
 
+#include "net/net.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
@@ -210,6 +212,7 @@ enum seqb_status postgres_address_choose(struct postgres_address *address,
     };
     bool fits = true;
 
+    parameter_set(address, "hostaddr", ""); /* not that of the host before */
     for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++) {
         if (parts[p].list == NULL)
             continue;
@@ -225,6 +228,34 @@ enum seqb_status postgres_address_choose(struct postgres_address *address,
                          address->name, i + 1);
     host_name(address, where, size);
     return SEQB_OK;
+}
+
+enum seqb_status
+postgres_address_resolve(const struct postgres_address *address,
+                         int64_t deadline_ms, const char *where,
+                         struct addrinfo **out, struct seqb_error *err)
+{
+    const char *host = parameter_get(address, "host");
+    const char *hostaddr = parameter_get(address, "hostaddr");
+    const char *why;
+
+    *out = NULL;
+    if (host == NULL || strchr("/@", host[0]) != NULL ||
+        (hostaddr != NULL && hostaddr[0] != '\0'))
+        return SEQB_OK;
+    why = lookup_host(host, 0, deadline_ms, out);
+    if (why == NULL)
+        return SEQB_OK;
+    return error_set(err, SEQB_UNREACHABLE,
+                     "%s: cannot connect: host not found: %s", where, why);
+}
+
+void postgres_address_pin(struct postgres_address *address,
+                          const struct addrinfo *found)
+{
+    if (getnameinfo(found->ai_addr, found->ai_addrlen, address->hostaddr,
+                    sizeof address->hostaddr, NULL, 0, NI_NUMERICHOST) == 0)
+        parameter_set(address, "hostaddr", address->hostaddr);
 }
 
 void postgres_address_fini(struct postgres_address *address)

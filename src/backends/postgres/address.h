@@ -7,7 +7,9 @@
 #pragma once
 
 #include <libpq-fe.h>
+#include <netdb.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include <seqbroker/backend.h>
 
@@ -44,5 +46,21 @@ postgres_address_init(struct postgres_address *address,
 enum seqb_status postgres_address_choose(struct postgres_address *address,
                                          int i, char *where, size_t size,
                                          struct seqb_error *err);
+
+/*
+ * Looks up the name of the chosen host, which libpq would do without a limit.
+ * `*out` is for freeaddrinfo(3); NULL if there is nothing to look up: a socket,
+ * an address, or a host that only libpq knows. SEQB_UNREACHABLE; `where` is for
+ * its text.
+ */
+enum seqb_status
+postgres_address_resolve(const struct postgres_address *address,
+                         int64_t deadline_ms, const char *where,
+                         struct addrinfo **out, struct seqb_error *err);
+
+/* Makes the parameters those of one address of the chosen host, whose name
+ * stays: a certificate has to be of it. */
+void postgres_address_pin(struct postgres_address *address,
+                          const struct addrinfo *found);
 
 void postgres_address_fini(struct postgres_address *address);

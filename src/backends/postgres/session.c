@@ -245,6 +245,59 @@ session_begin(struct postgres_link *link,
 
 /* --- all hosts --- */
 
+/* Another host, or another address, may be the primary. */
+static bool may_be_elsewhere(enum seqb_status status)
+{
+    return status == SEQB_ROLE || status == SEQB_UNREACHABLE;
+}
+
+/* The next `left` attempts share what is left until then. */
+static void attempt_begins(struct postgres_link *link, int64_t until_ms,
+                           int left)
+{
+    const int64_t now_ms = clock_now_ms();
+
+    link->budget_ms = (int32_t)((until_ms - now_ms) / left);
+    link->deadline_ms = now_ms + link->budget_ms;
+}
+
+static int addresses_left(const struct addrinfo *at)
+{
+    int left = 0;
+
+    for (; at != NULL; at = at->ai_next)
+        left++;
+    return left;
+}
+
+/* The chosen host by each of its addresses, within the call under way. */
+static enum seqb_status host_try(struct postgres_link *link,
+                                 struct postgres_address *address,
+                                 struct seqb_backend *base,
+                                 const struct seqb_backend_options *options,
+                                 struct seqb_error *err)
+{
+    const int64_t until_ms = link->deadline_ms;
+    struct addrinfo *found;
+    enum seqb_status status =
+        postgres_address_resolve(address, until_ms, link->where, &found, err);
+
+    if (status != SEQB_OK)
+        return status;
+    if (found == NULL)
+        return session_begin(link, address, base, options, err);
+    status = SEQB_UNREACHABLE;
+    for (const struct addrinfo *at = found;
+         at != NULL && may_be_elsewhere(status); at = at->ai_next) {
+        postgres_link_close(link);
+        postgres_address_pin(address, at);
+        attempt_begins(link, until_ms, addresses_left(at));
+        status = session_begin(link, address, base, options, err);
+    }
+    freeaddrinfo(found);
+    return status;
+}
+
 /* Each host gets its share of the time that is left, so that one that hangs
  * does not hide the primary behind it. */
 static enum seqb_status hosts_try(struct postgres_link *link,
@@ -258,20 +311,18 @@ static enum seqb_status hosts_try(struct postgres_link *link,
 
     for (int i = 0; i < address->hosts; i++) {
         struct seqb_error why;
-        const int64_t now_ms = clock_now_ms();
         enum seqb_status status = postgres_address_choose(
             address, i, link->where, sizeof link->where, &why);
 
-        link->budget_ms = (int32_t)((until_ms - now_ms) / (address->hosts - i));
-        link->deadline_ms = now_ms + link->budget_ms;
+        attempt_begins(link, until_ms, address->hosts - i);
         if (status == SEQB_OK)
-            status = session_begin(link, address, base, options, &why);
+            status = host_try(link, address, base, options, &why);
         if (status == SEQB_OK)
             return SEQB_OK;
         postgres_link_close(link);
         /* A standby's primary may come next; its word counts more than that
          * of a host which says nothing. */
-        if (status != SEQB_ROLE && status != SEQB_UNREACHABLE)
+        if (!may_be_elsewhere(status))
             return error_copy(err, &why);
         if (found.status == SEQB_UNREACHABLE)
             found = why;

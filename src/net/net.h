@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A connection to a server, plain or by TLS, over TCP or a unix socket. A call
- * on it ends at its deadline, the look-up of a name included. Nothing here
- * raises SIGPIPE. One thread at a time uses a stream, which stays where it is
- * while it is open.
+ * Streams: connections to servers, plain or by TLS, over TCP or a unix socket.
+ * A call on one ends at its deadline, the look-up of a name included. Nothing
+ * here raises SIGPIPE. One thread at a time uses a stream, which stays where it
+ * is while it is open. The front header of this folder.
  */
 #pragma once
 
+#include <netdb.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,6 +18,8 @@
 #include <seqbroker/status.h>
 
 #include "tls/tls.h"
+
+/* --- stream.c --- */
 
 #define STREAM_FAILURE_SIZE 320
 
@@ -77,3 +80,23 @@ void stream_why(const struct stream *stream, char out[static STREAM_WHY_SIZE]);
 /* Once is enough. It says nothing to the server: in a forked child the
  * connection is the parent's. */
 void stream_close(struct stream *stream);
+
+/* --- lookup.c --- */
+
+/*
+ * getaddrinfo(3) has no deadline: with a name server that does not answer it
+ * takes 10 s by resolv.conf(5)'s defaults, and may take longer. So a thread of
+ * its own asks, and nobody waits for that thread longer than the deadline.
+ */
+
+/* Look-ups that hang at a time, of the whole process: a further one fails at
+ * once. An address needs none. */
+#define LOOKUP_HANGING_MAX 32
+
+/*
+ * The addresses of a host, a name or an address, in the order in which they
+ * are to be tried; for freeaddrinfo(3). NULL, or why there are none, a text
+ * that lives for ever. `deadline_ms` is by clock_now_ms(). Any thread may call.
+ */
+const char *lookup_host(const char *host, int port, int64_t deadline_ms,
+                        struct addrinfo **out);
