@@ -102,7 +102,11 @@ static const struct {
      "the scripts were flushed, reconnecting loads them"},
     {"LOADING", SEQB_UNREACHABLE, "the server is loading its data"},
     {"BUSY", SEQB_UNREACHABLE, "the server is busy with a script"},
-    {"CLUSTERDOWN", SEQB_UNREACHABLE, "the cluster is down"},
+    {"CLUSTERDOWN", SEQB_UNREACHABLE,
+     "the cluster is down: no majority, or nobody has the slot"},
+    {"MOVED", SEQB_REFUSED,
+     "the server is one of a Redis Cluster: name some of them in 'cluster'"},
+    {"TRYAGAIN", SEQB_UNREACHABLE, "the keys of the slot are on their way"},
     {"NOAUTH", SEQB_REFUSED, "the server wants a password"},
 };
 

@@ -11,6 +11,7 @@
 
 #include <seqbroker/backend.h>
 
+#include "backends/redis/address.h"
 #include "resp/resp.h"
 
 struct redis_link {
@@ -21,12 +22,6 @@ struct redis_link {
 
 #define LINK_ELEMENTS_MAX 65536 /* of an answer: many times what any has */
 #define LINK_ARGS_MAX     9     /* words of the longest command */
-
-/* Where a server listens. */
-struct redis_address {
-    char host[256]; /* its name or address; a socket's path if port is 0 */
-    int port;
-};
 
 /* Connects as the options' TLS says, and begins a call that must end within
  * `budget_ms`, connecting included; `where` is set before. SEQB_UNREACHABLE,

@@ -38,22 +38,22 @@ static enum seqb_status redis_raise(struct seqb_backend *backend,
 {
     struct redis *redis = redis_of(backend);
     char floor[REDIS_NUMBER_SIZE];
-    struct script script = {"", {"raise", floor}};
+    struct script script = {"", {"raise", floor}, NULL};
     int64_t standing;
     enum seqb_status status;
     redisReply *reply = NULL;
 
     if (!script_key(redis, "", raise->counter, script.key) || raise->floor < 0)
         return error_set(err, SEQB_INVALID,
-                         "%s: %.64s cannot be raised to %" PRId64,
-                         redis->link.where, raise->counter, raise->floor);
+                         "%s: %.64s cannot be raised to %" PRId64, redis->where,
+                         raise->counter, raise->floor);
     script_number(raise->floor, floor);
     status = script_run(redis, &script, &reply, err);
     if (reply == NULL)
         return status;
     if (reply_status(reply) != SEQB_OK || !reply_window(reply, &standing) ||
         standing < raise->floor)
-        status = link_distrust(&redis->link, script.key, err);
+        status = link_distrust(&script.node->link, script.key, err);
     else
         *out = standing;
     freeReplyObject(reply);
@@ -63,8 +63,7 @@ static enum seqb_status redis_raise(struct seqb_backend *backend,
 /* --- install --- */
 
 /* What the answer to an install means; `*standing` is the cell's window. */
-static enum seqb_status install_answer(struct redis *redis,
-                                       const struct script *script,
+static enum seqb_status install_answer(const struct script *script,
                                        const redisReply *reply,
                                        int64_t *standing,
                                        struct seqb_error *err)
@@ -73,7 +72,7 @@ static enum seqb_status install_answer(struct redis *redis,
     int64_t window;
 
     if (!reply_window(reply, &window))
-        return link_distrust(&redis->link, script->key, err);
+        return link_distrust(&script->node->link, script->key, err);
     if (status == SEQB_OK || status == SEQB_FENCED)
         *standing = window;
     if (status == SEQB_OK)
@@ -82,13 +81,13 @@ static enum seqb_status install_answer(struct redis *redis,
         return error_set(err, SEQB_FENCED,
                          "%s: key %s: window %" PRId64 " stands there, %s is "
                          "not above it",
-                         redis->link.where, script->key, window,
+                         script->node->link.where, script->key, window,
                          script->args[1]);
     if (status == SEQB_LAYOUT)
         return error_set(err, SEQB_LAYOUT,
                          "%s: key %s was made with another window size",
-                         redis->link.where, script->key);
-    return link_distrust(&redis->link, script->key, err);
+                         script->node->link.where, script->key);
+    return link_distrust(&script->node->link, script->key, err);
 }
 
 static enum seqb_status redis_install(struct seqb_backend *backend,
@@ -100,7 +99,7 @@ static enum seqb_status redis_install(struct seqb_backend *backend,
     char size[REDIS_NUMBER_SIZE];
     char keep[REDIS_NUMBER_SIZE];
     char over[REDIS_NUMBER_SIZE];
-    struct script script = {"", {"install", number, size, keep, over}};
+    struct script script = {"", {"install", number, size, keep, over}, NULL};
     enum seqb_status status;
     redisReply *reply = NULL;
 
@@ -110,7 +109,7 @@ static enum seqb_status redis_install(struct seqb_backend *backend,
         return error_set(err, SEQB_INVALID,
                          "%s: %.64s: no window %" PRId64 " of %" PRId64
                          " offsets, kept %" PRId64 " s",
-                         redis->link.where, window->counter, window->window,
+                         redis->where, window->counter, window->window,
                          window->size, window->keep_s);
     script_number(window->window, number);
     script_number(window->size, size);
@@ -119,25 +118,25 @@ static enum seqb_status redis_install(struct seqb_backend *backend,
     status = script_run(redis, &script, &reply, err);
     if (reply == NULL)
         return status;
-    status = install_answer(redis, &script, reply, standing, err);
+    status = install_answer(&script, reply, standing, err);
     freeReplyObject(reply);
     return status;
 }
 
 /* --- claim, and what windows have no need of --- */
 
-static enum seqb_status claim_answer(struct redis *redis, const char *key,
+static enum seqb_status claim_answer(const struct script *script,
                                      const redisReply *reply, char *standing,
                                      size_t size, struct seqb_error *err)
 {
     const redisReply *text = reply_text(reply);
 
     if (reply_status(reply) != SEQB_OK || text == NULL)
-        return link_distrust(&redis->link, key, err);
+        return link_distrust(&script->node->link, script->key, err);
     if (text->len >= size || strlen(text->str) != text->len)
         return error_set(err, SEQB_PROTOCOL,
                          "%s: key %s holds a text that is none of ours",
-                         redis->link.where, key);
+                         script->node->link.where, script->key);
     (void)text_copy(standing, size, text->str);
     return SEQB_OK;
 }
@@ -148,18 +147,18 @@ static enum seqb_status redis_claim(struct seqb_backend *backend,
                                     struct seqb_error *err)
 {
     struct redis *redis = redis_of(backend);
-    struct script script = {"", {"claim", text}};
+    struct script script = {"", {"claim", text}, NULL};
     enum seqb_status status;
     redisReply *reply = NULL;
 
     if (!script_key(redis, "claim:", name, script.key))
         return error_set(err, SEQB_INVALID,
                          "%s: the claim's name %.64s... is too long",
-                         redis->link.where, name);
+                         redis->where, name);
     status = script_run(redis, &script, &reply, err);
     if (reply == NULL)
         return status;
-    status = claim_answer(redis, script.key, reply, standing, size, err);
+    status = claim_answer(&script, reply, standing, size, err);
     freeReplyObject(reply);
     return status;
 }
@@ -170,23 +169,26 @@ static enum seqb_status redis_clock(struct seqb_backend *backend,
                                     int64_t *out_ms, struct seqb_error *err)
 {
     struct redis *redis = redis_of(backend);
-    enum seqb_status status = link_begin(&redis->link, redis->timeout_ms, err);
+    enum seqb_status status = script_begin(redis, err);
+    struct redis_node *node =
+        redis->cluster != NULL ? redis->cluster->nodes[0] : &redis->node;
     redisReply *reply = NULL;
 
+    if (status == SEQB_OK)
+        status = script_answer(
+            node, link_append(&node->link, (const char *[]){"TIME"}, 1), &reply,
+            err);
     if (status != SEQB_OK)
         return status;
-    status = script_answer(
-        redis, link_append(&redis->link, (const char *[]){"TIME"}, 1), "TIME",
-        &reply, err);
+    if (reply->type == REDIS_REPLY_ERROR)
+        status = link_refuse(&node->link, reply, err);
+    else if (!reply_time(reply, out_ms))
+        status = link_distrust(&node->link, "TIME", err);
+    freeReplyObject(reply);
     if (status == SEQB_REFUSED) { /* what counts is allowed, TIME may not be */
         *out_ms = 0;
-        return SEQB_OK;
+        status = SEQB_OK;
     }
-    if (reply == NULL)
-        return status;
-    if (!reply_time(reply, out_ms))
-        status = link_distrust(&redis->link, "TIME", err);
-    freeReplyObject(reply);
     return status;
 }
 
@@ -198,8 +200,35 @@ static void redis_close(struct seqb_backend *backend)
 
     if (redis == NULL)
         return;
-    link_close(&redis->link);
+    link_close(&redis->node.link);
+    cluster_close(redis->cluster);
     free(redis);
+}
+
+/* What is told of the server, or of the cluster by the one that has slot 0. */
+static void base_fill(struct redis *redis,
+                      const struct seqb_backend_options *options)
+{
+    const struct redis_cluster *cluster = redis->cluster;
+    const struct redis_node *node =
+        cluster == NULL
+            ? &redis->node
+            : cluster->nodes[cluster->owner[0] > 0 ? cluster->owner[0] - 1 : 0];
+    struct seqb_backend *base = &redis->base;
+    const char *kind = cluster == NULL ? "redis" : "redis cluster";
+
+    redis->timeout_ms = options->timeout_ms;
+    (void)text_copy(base->domain, sizeof base->domain, node->session.domain);
+    (void)text_format(base->server, sizeof base->server, "%s %s", kind,
+                      node->session.version);
+    (void)text_format(redis->where, sizeof redis->where, "%s (%s %s)",
+                      options->name, kind, node->session.domain);
+    if (cluster != NULL) { /* streams keep the time of several sockets */
+        cluster_origin(cluster, base->origin);
+        return;
+    }
+    base->fd = node->link.resp.stream.fd;
+    (void)text_copy(base->origin, sizeof base->origin, node->session.origin);
 }
 
 static enum seqb_status redis_start(struct redis *redis,
@@ -213,18 +242,12 @@ static enum seqb_status redis_start(struct redis *redis,
     if (!text_copy(redis->prefix, sizeof redis->prefix, prefix))
         return error_set(err, SEQB_INVALID, "%s: a prefix has at most %d bytes",
                          options->name, REDIS_PREFIX_SIZE - 1);
-    status = session_open(&redis->link, &redis->session, options, err);
-    if (status != SEQB_OK)
-        return status;
-    redis->timeout_ms = options->timeout_ms;
-    redis->base.fd = redis->link.resp.stream.fd;
-    (void)text_copy(redis->base.domain, sizeof redis->base.domain,
-                    redis->session.domain);
-    (void)text_copy(redis->base.origin, sizeof redis->base.origin,
-                    redis->session.origin);
-    (void)text_format(redis->base.server, sizeof redis->base.server, "redis %s",
-                      redis->session.version);
-    return SEQB_OK;
+    status = options->endpoints != NULL
+                 ? cluster_open(options, &redis->cluster, err)
+                 : session_open(&redis->node, options, err);
+    if (status == SEQB_OK)
+        base_fill(redis, options);
+    return status;
 }
 
 static enum seqb_status redis_open(const struct seqb_backend_options *options,

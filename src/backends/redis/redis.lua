@@ -76,9 +76,14 @@ local function install(cell)
     if cell and not is_below(cell.window, window) then
         return {'FENCED', cell.window}
     end
-    redis.call('DEL', key)
-    redis.call('HSET', key, 'w', window, 'v', 0, 'hi', ARGV[3],
-               'origin', origin)
+    local function cell_write()
+        redis.call('HSET', key, 'w', window, 'v', 0, 'hi', ARGV[3],
+                   'origin', origin)
+    end
+
+    -- Over what stands there, not behind a DEL: where the key's slot is on its
+    -- way to another server of a cluster, a key that is not there is redirected.
+    cell_write()
     if ARGV[4] ~= '0' then
         -- An error must mean that no cell was made: the window is dropped.
         local done = redis.pcall('EXPIRE', key, ARGV[4])
@@ -86,6 +91,9 @@ local function install(cell)
             redis.call('DEL', key)
             return done
         end
+    elseif cell and type(redis.pcall('PERSIST', key)) == 'table' then
+        redis.call('DEL', key) -- without that right, which a cluster needs
+        cell_write()
     end
     return {'OK', window}
 end

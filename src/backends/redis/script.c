@@ -8,6 +8,8 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
+#define HOPS_MAX 8 /* redirections of one run */
+
 bool script_key(const struct redis *redis, const char *kind, const char *name,
                 char out[static REDIS_KEY_SIZE])
 {
@@ -20,58 +22,134 @@ void script_number(int64_t value, char out[static REDIS_NUMBER_SIZE])
     (void)text_format(out, REDIS_NUMBER_SIZE, "%" PRId64, value);
 }
 
-bool script_append(struct redis *redis, const struct script *script)
+/* --- who is asked --- */
+
+enum seqb_status script_begin(struct redis *redis, struct seqb_error *err)
 {
-    const char *words[LINK_ARGS_MAX] = {"EVALSHA", redis->session.script, "1",
-                                        script->key};
+    if (redis->cluster != NULL)
+        return cluster_begin(redis->cluster, redis->timeout_ms, err);
+    return link_begin(&redis->node.link, redis->timeout_ms, err);
+}
+
+enum seqb_status script_route(struct redis *redis, struct script *script,
+                              struct seqb_error *err)
+{
+    if (redis->cluster != NULL)
+        return cluster_find(redis->cluster, script->key, &script->node, err);
+    script->node = &redis->node;
+    return SEQB_OK;
+}
+
+bool script_is_redirected(const struct redis *redis, const redisReply *reply)
+{
+    struct redirection redirection;
+
+    return redis->cluster != NULL && reply->type == REDIS_REPLY_ERROR &&
+           redirection_parse(reply->str, &redirection);
+}
+
+/* --- one run --- */
+
+bool script_append(const struct script *script)
+{
+    const char *words[LINK_ARGS_MAX] = {"EVALSHA", script->node->session.script,
+                                        "1", script->key};
     int count = 4;
 
     for (size_t i = 0; i < REDIS_SCRIPT_ARGS && script->args[i] != NULL; i++)
         words[count++] = script->args[i];
-    return link_append(&redis->link, words, count);
+    return link_append(&script->node->link, words, count);
 }
 
-enum seqb_status script_refuse(const struct redis *redis, const char *key,
+enum seqb_status script_refuse(const struct script *script,
                                const redisReply *reply, struct seqb_error *err)
 {
+    const struct redis_link *link = &script->node->link;
+
     if (!reply_is_error(reply, "FOREIGN"))
-        return link_refuse(&redis->link, reply, err);
+        return link_refuse(link, reply, err);
     return error_set(err, SEQB_REFUSED,
                      "%s: key %s holds another type: it is none of ours, use "
                      "another prefix or database",
-                     redis->link.where, key);
+                     link->where, script->key);
 }
 
-enum seqb_status script_answer(struct redis *redis, bool is_added,
-                               const char *key, redisReply **out,
-                               struct seqb_error *err)
+enum seqb_status script_answer(struct redis_node *node, bool is_added,
+                               redisReply **out, struct seqb_error *err)
 {
     redisReply *reply = NULL;
-    enum seqb_status status;
 
-    if (is_added && link_flush(&redis->link))
-        reply = link_read(&redis->link);
+    if (is_added && link_flush(&node->link))
+        reply = link_read(&node->link);
     if (reply == NULL)
-        return link_lose(&redis->link, SEQB_UNCERTAIN, err);
-    if (reply->type != REDIS_REPLY_ERROR) {
-        *out = reply;
-        return SEQB_OK;
-    }
-    status = script_refuse(redis, key, reply, err);
-    freeReplyObject(reply);
+        return link_lose(&node->link, SEQB_UNCERTAIN, err);
+    *out = reply;
+    return SEQB_OK;
+}
+
+/* Has the server take a slot's command while the slot is still on its way. */
+static enum seqb_status send_asking(struct redis_node *node,
+                                    struct seqb_error *err)
+{
+    redisReply *reply = NULL;
+    const enum seqb_status status = script_answer(
+        node, link_append(&node->link, (const char *[]){"ASKING"}, 1), &reply,
+        err);
+
+    if (reply != NULL)
+        freeReplyObject(reply);
     return status;
 }
 
-enum seqb_status script_run(struct redis *redis, const struct script *script,
-                            redisReply **out, struct seqb_error *err)
+/* Where an error reply sends the run: SEQB_OK, or what the error means. */
+static enum seqb_status send_on(struct redis *redis, struct script *script,
+                                const redisReply *reply, struct seqb_error *err)
 {
-    const enum seqb_status status =
-        link_begin(&redis->link, redis->timeout_ms, err);
+    struct redirection redirection;
+    enum seqb_status status;
 
+    if (redis->cluster == NULL || !redirection_parse(reply->str, &redirection))
+        return script_refuse(script, reply, err);
+    status = cluster_follow(redis->cluster, &redirection, script->node,
+                            &script->node, err);
+    if (status == SEQB_OK && redirection.is_ask)
+        status = send_asking(script->node, err);
+    return status;
+}
+
+enum seqb_status script_send(struct redis *redis, struct script *script,
+                             redisReply **out, struct seqb_error *err)
+{
+    enum seqb_status status = script_route(redis, script, err);
+
+    for (int hop = 0; hop < HOPS_MAX && status == SEQB_OK; hop++) {
+        redisReply *reply = NULL;
+
+        status =
+            script_answer(script->node, script_append(script), &reply, err);
+        if (status != SEQB_OK)
+            return status;
+        if (reply->type != REDIS_REPLY_ERROR) {
+            *out = reply;
+            return SEQB_OK;
+        }
+        status = send_on(redis, script, reply, err);
+        freeReplyObject(reply);
+    }
     if (status != SEQB_OK)
         return status;
-    return script_answer(redis, script_append(redis, script), script->key, out,
-                         err);
+    return error_set(err, SEQB_UNREACHABLE,
+                     "%s: key %s is redirected without an end, nothing was "
+                     "changed: the servers of the cluster do not agree yet",
+                     redis->where, script->key);
+}
+
+enum seqb_status script_run(struct redis *redis, struct script *script,
+                            redisReply **out, struct seqb_error *err)
+{
+    const enum seqb_status status = script_begin(redis, err);
+
+    return status == SEQB_OK ? script_send(redis, script, out, err) : status;
 }
 
 /* --- answers --- */

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "backends/redis/link.h"
+#include "backends/redis/cluster.h"
 #include "backends/redis/session.h"
 
 #define REDIS_PREFIX_SIZE 65
@@ -20,9 +20,10 @@
 
 struct redis {
     struct seqb_backend base;
-    struct redis_link link;
-    struct redis_session session;
+    struct redis_node node;        /* without a cluster */
+    struct redis_cluster *cluster; /* NULL: none */
     int32_t timeout_ms;
+    char where[256]; /* in messages that no server in particular is in */
     char prefix[REDIS_PREFIX_SIZE];
 };
 
@@ -35,6 +36,7 @@ static inline struct redis *redis_of(struct seqb_backend *backend)
 struct script {
     char key[REDIS_KEY_SIZE];
     const char *args[REDIS_SCRIPT_ARGS];
+    struct redis_node *node; /* out: whom it was sent to last */
 };
 
 /* The engine's reserve; reserve.c. */
@@ -49,22 +51,39 @@ bool script_key(const struct redis *redis, const char *kind, const char *name,
 
 void script_number(int64_t value, char out[static REDIS_NUMBER_SIZE]);
 
-/* Adds a run to what link_flush sends; false when out of memory. */
-bool script_append(struct redis *redis, const struct script *script);
+/* A call begins; SEQB_UNREACHABLE if a connection was lost earlier. */
+enum seqb_status script_begin(struct redis *redis, struct seqb_error *err);
+
+/* Finds the server that the script's key is asked of. SEQB_UNREACHABLE and what
+ * else connecting may end with. */
+enum seqb_status script_route(struct redis *redis, struct script *script,
+                              struct seqb_error *err);
+
+/* Adds a run to what link_flush sends to the script's server; false when out of
+ * memory. */
+bool script_append(const struct script *script);
+
+/* An error reply that sends the run on to another server: nothing was done. */
+bool script_is_redirected(const struct redis *redis, const redisReply *reply);
 
 /* The status of a run's error reply. */
-enum seqb_status script_refuse(const struct redis *redis, const char *key,
+enum seqb_status script_refuse(const struct script *script,
                                const redisReply *reply, struct seqb_error *err);
 
-/* Sends what was added, if it was, and reads its one answer, which is no error
- * and the caller's to free. Else `*out` is not touched, and `key` is what was
- * asked: SEQB_UNCERTAIN, SEQB_PROTOCOL, or the refusal. */
-enum seqb_status script_answer(struct redis *redis, bool is_added,
-                               const char *key, redisReply **out,
-                               struct seqb_error *err);
+/* Sends what was added, if it was, and reads its one answer, which may be an
+ * error, the caller's to free; else `*out` is not touched, and it is
+ * SEQB_UNCERTAIN or as link_lose has it. */
+enum seqb_status script_answer(struct redis_node *node, bool is_added,
+                               redisReply **out, struct seqb_error *err);
 
-/* One run in one round trip; as script_answer, and SEQB_UNREACHABLE. */
-enum seqb_status script_run(struct redis *redis, const struct script *script,
+/* A run within the call under way, wherever it is redirected to. Its answer is
+ * no error, and the caller's to free; else `*out` is not touched, and it is the
+ * refusal, SEQB_UNCERTAIN, SEQB_PROTOCOL, or an error of script_route. */
+enum seqb_status script_send(struct redis *redis, struct script *script,
+                             redisReply **out, struct seqb_error *err);
+
+/* A call of one run. */
+enum seqb_status script_run(struct redis *redis, struct script *script,
                             redisReply **out, struct seqb_error *err);
 
 /* The rest takes answers apart. Pure. */

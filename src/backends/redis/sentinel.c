@@ -9,35 +9,6 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
-#define PORT_MAX 65535
-
-static bool port_parse(const char *text, int *out)
-{
-    int64_t port;
-
-    if (!text_to_int64(text, strlen(text), &port) || port < 1 ||
-        port > PORT_MAX)
-        return false;
-    *out = (int)port;
-    return true;
-}
-
-/* "host:port"; the host may be an IPv6 address in brackets. */
-static bool address_parse(const char *text, struct redis_address *out)
-{
-    const char *colon = strrchr(text, ':');
-    size_t length;
-
-    if (colon == NULL || colon == text || !port_parse(colon + 1, &out->port))
-        return false;
-    length = (size_t)(colon - text);
-    if (text[0] == '[' && text[length - 1] == ']') {
-        text++;
-        length -= 2;
-    }
-    return text_format(out->host, sizeof out->host, "%.*s", (int)length, text);
-}
-
 enum seqb_status sentinel_begin(struct sentinel_walk *walk,
                                 const struct seqb_backend_options *options,
                                 struct seqb_error *err)
@@ -50,7 +21,7 @@ enum seqb_status sentinel_begin(struct sentinel_walk *walk,
                          "sentinels",
                          options->name);
     for (size_t i = 0; options->sentinels[i] != NULL; i++) {
-        if (!address_parse(options->sentinels[i], &address))
+        if (!redis_address_parse(options->sentinels[i], &address))
             return error_set(err, SEQB_INVALID,
                              "%s: sentinel '%.80s' is no host:port",
                              options->name, options->sentinels[i]);
@@ -97,7 +68,7 @@ static bool master_take(const redisReply *reply, struct redis_address *out)
     return reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 &&
            is_text(reply->element[0]) && is_text(reply->element[1]) &&
            text_copy(out->host, sizeof out->host, reply->element[0]->str) &&
-           port_parse(reply->element[1]->str, &out->port);
+           redis_port_parse(reply->element[1]->str, &out->port);
 }
 
 static enum seqb_status answer_read(struct redis_link *link,
@@ -160,19 +131,13 @@ static enum seqb_status walk_step(struct sentinel_walk *walk,
     struct redis_address address = {.port = 0};
     enum seqb_status status;
 
-    (void)address_parse(name, &address); /* as sentinel_begin has seen */
+    (void)redis_address_parse(name, &address); /* as sentinel_begin has seen */
     (void)text_format(link.where, sizeof link.where, "sentinel %s", name);
     status = link_connect(&link, walk->options, &address, budget_ms, err);
     if (status == SEQB_OK)
         status = sentinel_ask(&link, walk->options, out, err);
     link_close(&link);
     return status;
-}
-
-static bool is_same(const struct redis_address *a,
-                    const struct redis_address *b)
-{
-    return a->port == b->port && strcmp(a->host, b->host) == 0;
 }
 
 bool sentinel_next(struct sentinel_walk *walk)
@@ -189,7 +154,7 @@ bool sentinel_next(struct sentinel_walk *walk)
             note(walk, why.text);
             continue;
         }
-        if (is_same(&found, &walk->found))
+        if (redis_address_equal(&found, &walk->found))
             continue; /* it was rejected */
         walk->found = found;
         return true;

@@ -36,11 +36,14 @@ address_given(const struct seqb_backend_options *options,
 
 /* Connects to the server that is asked from now on. */
 static enum seqb_status
-server_connect(struct redis_link *link, struct redis_session *session,
-               const struct seqb_backend_options *options,
-               const struct redis_address *address, int32_t budget_ms,
+server_connect(struct redis_node *node,
+               const struct seqb_backend_options *options, int32_t budget_ms,
                struct seqb_error *err)
 {
+    const struct redis_address *address = &node->address;
+    struct redis_session *session = &node->session;
+    struct redis_link *link = &node->link;
+
     if (address->port == 0)
         (void)text_copy(session->domain, sizeof session->domain, address->host);
     else
@@ -212,10 +215,21 @@ session_begin(struct redis_link *link, struct redis_session *session,
     return status;
 }
 
+enum seqb_status session_connect(struct redis_node *node,
+                                 const struct seqb_backend_options *options,
+                                 int32_t budget_ms, struct seqb_error *err)
+{
+    enum seqb_status status = server_connect(node, options, budget_ms, err);
+
+    if (status == SEQB_OK)
+        status = session_begin(&node->link, &node->session, options, err);
+    return status;
+}
+
 /* With the first server that the sentinels lead to and that is a master: one
  * that was cut off may name a server that is dead or demoted by now. */
 static enum seqb_status
-session_follow(struct redis_link *link, struct redis_session *session,
+session_follow(struct redis_node *node,
                const struct seqb_backend_options *options,
                struct seqb_error *err)
 {
@@ -227,35 +241,29 @@ session_follow(struct redis_link *link, struct redis_session *session,
         return status;
     status = SEQB_UNREACHABLE;
     while (sentinel_next(&walk)) {
-        status = server_connect(link, session, options, &walk.found,
-                                sentinel_rest_ms(&walk), &why);
-        if (status == SEQB_OK)
-            status = session_begin(link, session, options, &why);
+        node->address = walk.found;
+        status = session_connect(node, options, sentinel_rest_ms(&walk), &why);
         if (status == SEQB_OK)
             return SEQB_OK;
         if (status != SEQB_UNREACHABLE && status != SEQB_ROLE)
             return error_copy(err, &why);
-        link_close(link);
+        link_close(&node->link);
         sentinel_reject(&walk, &why);
     }
     return sentinel_fail(&walk, status, err);
 }
 
-enum seqb_status session_open(struct redis_link *link,
-                              struct redis_session *session,
+enum seqb_status session_open(struct redis_node *node,
                               const struct seqb_backend_options *options,
                               struct seqb_error *err)
 {
-    struct redis_address address = {.port = 0};
     enum seqb_status status;
 
     if (options->sentinels != NULL)
-        return session_follow(link, session, options, err);
-    status = address_given(options, &address, err);
+        return session_follow(node, options, err);
+    status = address_given(options, &node->address, err);
     if (status == SEQB_OK)
-        status = server_connect(link, session, options, &address,
-                                options->connect_timeout_ms, err);
-    if (status == SEQB_OK)
-        status = session_begin(link, session, options, err);
+        status =
+            session_connect(node, options, options->connect_timeout_ms, err);
     return status;
 }

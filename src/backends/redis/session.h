@@ -12,13 +12,26 @@ struct redis_session {
     char script[41]; /* redis.lua as the server knows it: its SHA1 */
 };
 
+/* A server, and the session with it. */
+struct redis_node {
+    struct redis_link link;
+    struct redis_session session;
+    struct redis_address address;
+};
+
+/* Connects to the server at the node's address, logs in, requires a master,
+ * reads its origin and loads redis.lua, all within `budget_ms`; else as
+ * session_open. */
+enum seqb_status session_connect(struct redis_node *node,
+                                 const struct seqb_backend_options *options,
+                                 int32_t budget_ms, struct seqb_error *err);
+
 /*
  * Asks the sentinels, if there are any, connects, logs in, requires a master,
  * reads its origin and loads redis.lua, all within `connect_timeout_ms`.
  * Whatever it returns, link_close is due. Statuses as backend.h has them for
  * open.
  */
-enum seqb_status session_open(struct redis_link *link,
-                              struct redis_session *session,
+enum seqb_status session_open(struct redis_node *node,
                               const struct seqb_backend_options *options,
                               struct seqb_error *err);

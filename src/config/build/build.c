@@ -79,7 +79,8 @@ static void build_server(const struct build *build,
 {
     const bool has_host =
         backend->socket.text == NULL && backend->conninfo.text == NULL &&
-        backend->sentinels.count == 0 && backend->endpoints.count == 0;
+        backend->sentinels.count == 0 && backend->cluster.count == 0 &&
+        backend->endpoints.count == 0;
 
     out->host = has_host ? backend->host.text : NULL;
     if (has_host)
@@ -133,6 +134,8 @@ static void build_backend(const struct build *build,
     }
     if (backend->sentinels.count > 0)
         out->options.sentinels = build_addresses(build, &backend->sentinels);
+    if (backend->cluster.count > 0)
+        out->options.endpoints = build_addresses(build, &backend->cluster);
     if (backend->endpoints.count > 0)
         out->options.endpoints = build_addresses(build, &backend->endpoints);
     out->options.master_name = backend->master_name.text;

@@ -23,6 +23,7 @@ static const struct exclusion addresses[] = {
     {"conninfo",
      "host, port, socket, user, database, tls, tls_ca, tls_cert, tls_key",
      "say it all in conninfo"},
+    {"cluster", "host, port, socket, sentinels, database", "remove one"},
     {"sentinels", "host, port, socket", "remove one"},
     {"endpoints", "host, port", "remove one"},
     {"socket", "host, port", "remove one"},

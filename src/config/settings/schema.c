@@ -164,6 +164,10 @@
         "Who to log in as at the sentinels; their default user if left out.")  \
     ROW(BACKENDS, sentinel_password_file, PATH, NO_RANGE, NO_DEFAULT, "redis", \
         "A file with the password of the sentinels, as password_file.")        \
+    ROW(BACKENDS, cluster, ADDRESSES, ONE_OF(LETTERS_ADDRESS), NO_DEFAULT,     \
+        "redis",                                                               \
+        "Some servers of a Redis Cluster, as [ \"10.0.0.3:6379\", ... ], "     \
+        "instead of host and port; the others are learnt from them.")          \
     ROW(BACKENDS, endpoints, ADDRESSES, ONE_OF(LETTERS_ADDRESS), NO_DEFAULT,   \
         "etcd",                                                                \
         "The members of the cluster, as [ \"10.0.0.3:2379\", ... ], instead "  \

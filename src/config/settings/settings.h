@@ -71,6 +71,7 @@ struct draft_backend {
     struct draft_text master_name;
     struct draft_text sentinel_user;
     struct draft_text sentinel_password_file;
+    struct draft_names cluster;
     struct draft_names endpoints;
     struct draft_text table_format;
     struct draft_number keep_rows;

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A Redis Cluster as one backend: slots that move, masters that die. A window
+ * is installed once, so that each value of each window may come once.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "backends/backends.h"
+#include "backends/redis/slot.h"
+#include "contract/windowed_fixture.h"
+#include "platform/clock.h"
+#include "platform/text.h"
+#include "support/server_cluster.h"
+
+#define KEY         "seqbroker:{" COUNTER "}"
+#define BATCH       300
+#define BROKERS     2
+#define STEPS       2000
+#define WINDOWS_MAX (STEPS + 100)
+#define PATIENCE_MS INT64_C(60000)
+
+struct scene {
+    struct fixture f; /* without a server of its own */
+    struct cluster *cluster;
+};
+
+static struct scene *scene_start(void **state)
+{
+    struct scene *scene = calloc(1, sizeof *scene);
+
+    assert_non_null(scene);
+    *state = scene;
+    scene->cluster = cluster_new();
+    scene->f.ops = &backend_redis;
+    scene->f.options = (struct seqb_backend_options){
+        .name = "redis-a",
+        .endpoints = scene->cluster->endpoints,
+        .timeout_ms = 20000,
+        .connect_timeout_ms = 20000,
+    };
+    return scene;
+}
+
+static int scene_stop(void **state)
+{
+    struct scene *scene = *state;
+
+    if (scene == NULL)
+        return 0;
+    backend_redis.close(scene->f.backend);
+    cluster_free(scene->cluster);
+    free(scene);
+    return 0;
+}
+
+#define SCENE FIXTURE(struct scene *scene, NULL, scene_stop)
+
+static void must_open(struct scene *scene)
+{
+    if (fixture_open(&scene->f) != SEQB_OK)
+        fail_msg("%s", scene->f.err.text);
+}
+
+static void must_not_open(struct scene *scene, enum seqb_status status,
+                          const char *words)
+{
+    assert_status(fixture_open(&scene->f), status);
+    if (strstr(scene->f.err.text, words) == NULL)
+        fail_msg("'%s' does not say '%s'", scene->f.err.text, words);
+}
+
+/* The key is there, though it may not be served there. */
+static bool key_is_on(struct scene *scene, size_t server)
+{
+    redisReply *reply =
+        server_ask(scene->cluster->servers[server],
+                   "CLUSTER COUNTKEYSINSLOT %u", slot_of_key(KEY));
+    const bool is_there = reply->integer > 0;
+
+    freeReplyObject(reply);
+    return is_there;
+}
+
+static size_t owner(struct scene *scene)
+{
+    return cluster_owner(scene->cluster, 0, slot_of_key(KEY));
+}
+
+TEST_STATE(SCENE, counters_of_a_call_are_on_all_servers)
+{
+    static char names[BATCH][SEQB_COUNTER_SIZE];
+    static struct seqb_request requests[BATCH];
+    struct scene *scene = scene_start(state);
+    struct fixture *f = &scene->f;
+    struct seqb_error err;
+
+    must_open(scene);
+    assert_non_null(strstr(f->backend->server, "redis cluster 7"));
+    for (size_t i = 0; i < BATCH; i++) {
+        const struct seqb_window window = {
+            .counter = names[i], .window = 7, .size = SIZE};
+        int64_t standing;
+
+        (void)text_format(names[i], sizeof names[i], "main/0/key-%zu", i);
+        assert_status(f->ops->install(f->backend, &window, &standing, &f->err),
+                      SEQB_OK);
+        requests[i] = (struct seqb_request){
+            .counter = names[i], .want = 1 + (int64_t)i % 7, .limit = SIZE};
+    }
+    assert_status(f->ops->reserve(f->backend, requests, BATCH, &err), SEQB_OK);
+    for (size_t i = 0; i < BATCH; i++) {
+        assert_status(requests[i].status, SEQB_OK);
+        assert_int_equal(requests[i].block.count, 1 + (int64_t)i % 7);
+        assert_int_equal(requests[i].window, 7);
+    }
+    for (size_t i = 0; i < CLUSTER_MASTERS; i++) {
+        redisReply *reply = server_ask(scene->cluster->servers[i], "DBSIZE");
+
+        assert_true(reply->integer > BATCH / 6);
+        freeReplyObject(reply);
+    }
+}
+
+TEST_STATE(SCENE, slot_that_moved_is_followed)
+{
+    struct scene *scene = scene_start(state);
+    const unsigned slot = slot_of_key(KEY);
+    const size_t from = owner(scene);
+    const size_t to = (from + 1) % CLUSTER_MASTERS;
+
+    must_open(scene);
+    must_install(&scene->f, 1);
+    must_take(&scene->f, 1, 0, 10);
+    cluster_slot_begin(scene->cluster, from, to, slot);
+    must_take(&scene->f, 1, 10, 10); /* not moved yet */
+    cluster_slot_keys(scene->cluster, from, to, slot);
+    assert_true(key_is_on(scene, to));
+    must_answer(&scene->f, SEQB_FENCED, 1); /* by ASK: not where it counted */
+    must_install(&scene->f, 2);
+    must_take(&scene->f, 2, 0, 10);
+    cluster_slot_end(scene->cluster, from, to, slot);
+    must_take(&scene->f, 2, 10, 10); /* by MOVED, and from then on */
+    must_take(&scene->f, 2, 20, 10);
+    assert_false(key_is_on(scene, from));
+}
+
+/* A key that comes while its slot is on its way is made where the slot goes. */
+TEST_STATE(SCENE, counter_that_is_new_in_a_moving_slot_is_made_once)
+{
+    struct scene *scene = scene_start(state);
+    const unsigned slot = slot_of_key(KEY);
+    const size_t from = owner(scene);
+    const size_t to = (from + 1) % CLUSTER_MASTERS;
+
+    must_open(scene);
+    cluster_slot_begin(scene->cluster, from, to, slot);
+    must_answer(&scene->f, SEQB_FENCED, SEQB_NO_WINDOW);
+    must_install(&scene->f, 1);
+    assert_true(key_is_on(scene, to));
+    assert_false(key_is_on(scene, from));
+    must_take(&scene->f, 1, 0, 10);
+    cluster_slot_end(scene->cluster, from, to, slot);
+    must_take(&scene->f, 1, 10, 10);
+}
+
+/* --- numbers while slots move --- */
+
+/* All values that were granted, by windows. */
+struct taken {
+    bool values[WINDOWS_MAX][SIZE];
+    int64_t windows; /* leased so far */
+    int64_t count;
+    int64_t repeats;
+};
+
+static void taken_add(struct taken *taken, const struct seqb_request *request)
+{
+    for (int64_t i = 0; i < request->block.count; i++) {
+        bool *value = &taken->values[request->window][request->block.first + i];
+
+        taken->repeats += *value;
+        *value = true;
+    }
+    taken->count += request->block.count;
+}
+
+/* Takes, and where the cell is fenced or used up installs a window that nobody
+ * had. False if the cluster did not answer. */
+static bool broker_step(struct fixture *f, struct taken *taken)
+{
+    enum seqb_status call;
+    const struct seqb_request request = ask(f, 100, SIZE, &call);
+    int64_t standing;
+
+    if (call != SEQB_OK)
+        return false;
+    if (request.status == SEQB_OK) {
+        taken_add(taken, &request);
+        return true;
+    }
+    if (request.status != SEQB_FENCED && request.status != SEQB_EXHAUSTED)
+        return false;
+    assert_true(taken->windows + 1 < WINDOWS_MAX);
+    return install(f, ++taken->windows, SIZE, &standing) == SEQB_OK ||
+           f->err.status == SEQB_FENCED;
+}
+
+/* One of the three steps by which a slot moves, round and round. */
+static void slot_step(struct scene *scene, int step)
+{
+    const unsigned slot = slot_of_key(KEY);
+    const size_t from = (size_t)(step / 3) % CLUSTER_MASTERS;
+    const size_t to = (from + 1) % CLUSTER_MASTERS;
+
+    if (step % 3 == 0)
+        cluster_slot_begin(scene->cluster, from, to, slot);
+    else if (step % 3 == 1)
+        cluster_slot_keys(scene->cluster, from, to, slot);
+    else
+        cluster_slot_end(scene->cluster, from, to, slot);
+}
+
+TEST_STATE(SCENE, no_number_repeats_while_its_slot_moves_to_and_fro)
+{
+    struct scene *scene = scene_start(state);
+    struct fixture brokers[BROKERS];
+    struct taken *taken = calloc(1, sizeof *taken);
+    const int64_t until_ms = clock_now_ms() + PATIENCE_MS;
+    int moves = 3 * (int)owner(scene);
+    int failures = 0;
+
+    assert_non_null(taken);
+    for (size_t i = 0; i < BROKERS; i++) {
+        brokers[i] = scene->f;
+        assert_status(fixture_open(&brokers[i]), SEQB_OK);
+    }
+    for (int step = 0; step < STEPS / SEQB_TEST_SCALE; step++) {
+        struct fixture *broker = &brokers[step % BROKERS];
+
+        if (step % 7 == 0)
+            slot_step(scene, moves++);
+        /* Its servers may disagree for a moment; the pool opens it again. */
+        while (!broker_step(broker, taken)) {
+            failures++;
+            while (fixture_open(broker) != SEQB_OK || clock_now_ms() > until_ms)
+                if (clock_now_ms() > until_ms)
+                    fail_msg("step %d: %s", step, broker->err.text);
+        }
+    }
+    print_message("%lld numbers of %lld windows, %d moves, %d failures\n",
+                  (long long)taken->count, (long long)taken->windows, moves / 3,
+                  failures);
+    assert_int_equal(taken->repeats, 0);
+    assert_true(taken->count > STEPS / SEQB_TEST_SCALE);
+    for (size_t i = 0; i < BROKERS; i++)
+        backend_redis.close(brokers[i].backend);
+    free(taken);
+}
+
+TEST_STATE(SCENE, no_number_repeats_when_a_master_dies)
+{
+    struct scene *scene = scene_start(state);
+    struct taken *taken = calloc(1, sizeof *taken);
+    const size_t dead = owner(scene);
+    const size_t other = (dead + 1) % CLUSTER_MASTERS;
+    int64_t begin_ms;
+    bool is_back = false;
+
+    assert_non_null(taken);
+    must_open(scene);
+    for (int i = 0; i < 50; i++)
+        assert_true(broker_step(&scene->f, taken));
+    server_kill(scene->cluster->servers[dead]);
+    begin_ms = clock_now_ms();
+    while (!is_back && clock_now_ms() < begin_ms + PATIENCE_MS) {
+        is_back = scene->f.backend != NULL && broker_step(&scene->f, taken);
+        if (!is_back && fixture_open(&scene->f) != SEQB_OK)
+            nanosleep(&(struct timespec){0, 10000000}, NULL);
+    }
+    assert_true(is_back);
+    print_message("back after %lld ms, the cluster's node time-out is 500\n",
+                  (long long)(clock_now_ms() - begin_ms));
+    assert_int_not_equal(cluster_owner(scene->cluster, other, slot_of_key(KEY)),
+                         dead);
+    for (int i = 0; i < 50; i++)
+        assert_true(broker_step(&scene->f, taken));
+    server_start(scene->cluster->servers[dead]);
+    cluster_settle(scene->cluster, dead);
+    must_open(scene);
+    for (int i = 0; i < 50; i++)
+        assert_true(broker_step(&scene->f, taken));
+    assert_int_equal(taken->repeats, 0);
+    free(taken);
+}
+
+/* --- who is asked --- */
+
+TEST_STATE(SCENE, any_server_of_the_cluster_leads_to_all)
+{
+    struct scene *scene = scene_start(state);
+    char nobody[32];
+    const char *const endpoints[] = {
+        nobody, scene->cluster->addresses[CLUSTER_SERVERS - 1], NULL};
+
+    (void)text_format(nobody, sizeof nobody, "127.0.0.1:%d", (int)free_port());
+    scene->f.options.endpoints = endpoints; /* nobody, and a replica */
+    must_open(scene);
+    must_install(&scene->f, 1);
+    must_take(&scene->f, 1, 0, 10);
+}
+
+TEST_STATE(SCENE, what_is_no_cluster_is_said)
+{
+    struct scene *scene = scene_start(state);
+    struct server *single = server_redis(NULL);
+    char address[32];
+    const char *const endpoints[] = {address, NULL};
+
+    (void)text_format(address, sizeof address, "127.0.0.1:%d",
+                      (int)server_port(single));
+    scene->f.options.endpoints = endpoints;
+    must_not_open(scene, SEQB_REFUSED, "cluster support disabled");
+    scene->f.options.endpoints = NULL;
+    scene->f.options.host = "127.0.0.1";
+    scene->f.options.port = server_port(
+        scene->cluster->servers[(owner(scene) + 1) % CLUSTER_MASTERS]);
+    must_open(scene);
+    must_fail(&scene->f, SEQB_REFUSED);
+    assert_non_null(strstr(scene->f.err.text, "name some of them in"));
+    server_free(single);
+}
+
+TEST_STATE(SCENE, cluster_that_serves_no_slot_is_said)
+{
+    struct scene *scene = scene_start(state);
+    char port[16];
+    const char *const args[] = {"--cluster-enabled", "yes", "--cluster-port",
+                                port, NULL};
+    struct server *empty;
+    char address[32];
+    const char *const endpoints[] = {address, NULL};
+
+    (void)text_format(port, sizeof port, "%d", (int)free_port());
+    empty = server_redis(args);
+    (void)text_format(address, sizeof address, "127.0.0.1:%d",
+                      (int)server_port(empty));
+    scene->f.options.endpoints = endpoints;
+    must_not_open(scene, SEQB_UNREACHABLE, "has given no slot to a server");
+    server_free(empty);
+}

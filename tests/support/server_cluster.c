@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See server_cluster.h. */
+#include "support/server_cluster.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "platform/clock.h"
+#include "platform/text.h"
+#include "support/test.h"
+
+#define PATIENCE_MS INT64_C(60000)
+#define SLOTS       16384
+
+static void rest(void)
+{
+    nanosleep(&(struct timespec){0, 10000000}, NULL);
+}
+
+/* The port of the bus is not 10,000 above the other, which may be too high. */
+static void server_begin(struct cluster *cluster, size_t i)
+{
+    const char *const args[] = {"--cluster-enabled",
+                                "yes",
+                                "--cluster-config-file",
+                                "nodes.conf",
+                                "--cluster-node-timeout",
+                                "500",
+                                "--cluster-port",
+                                cluster->words[i],
+                                "--repl-diskless-sync-delay",
+                                "0",
+                                NULL};
+    redisReply *reply;
+
+    (void)text_format(cluster->words[i], sizeof cluster->words[i], "%d",
+                      (int)free_port());
+    memcpy(cluster->args[i], args, sizeof args);
+    cluster->servers[i] = server_redis(cluster->args[i]);
+    (void)text_format(cluster->addresses[i], sizeof cluster->addresses[i],
+                      "127.0.0.1:%d", (int)server_port(cluster->servers[i]));
+    cluster->endpoints[i] = cluster->addresses[i];
+    reply = server_ask(cluster->servers[i], "CLUSTER MYID");
+    (void)text_copy(cluster->ids[i], sizeof cluster->ids[i], reply->str);
+    freeReplyObject(reply);
+}
+
+/* How many lines of CLUSTER NODES have the word. */
+static size_t nodes_with(struct cluster *cluster, size_t asked,
+                         const char *word)
+{
+    redisReply *reply = server_ask(cluster->servers[asked], "CLUSTER NODES");
+    size_t count = 0;
+
+    for (const char *at = strstr(reply->str, word); at != NULL;
+         at = strstr(at + 1, word))
+        count++;
+    freeReplyObject(reply);
+    return count;
+}
+
+static bool is_ok(struct cluster *cluster, size_t asked)
+{
+    redisReply *reply = server_ask(cluster->servers[asked], "CLUSTER INFO");
+    const bool ok =
+        strstr(reply->str, "cluster_state:ok") != NULL &&
+        strstr(reply->str, "cluster_slots_assigned:16384") != NULL &&
+        strstr(reply->str, "cluster_slots_fail:0") != NULL &&
+        strstr(reply->str, "cluster_slots_pfail:0") != NULL;
+
+    freeReplyObject(reply);
+    return ok;
+}
+
+void cluster_settle(struct cluster *cluster, size_t asked)
+{
+    const int64_t until_ms = clock_now_ms() + PATIENCE_MS;
+
+    while (!is_ok(cluster, asked)) {
+        if (clock_now_ms() > until_ms)
+            fail_msg("the cluster does not serve all slots");
+        rest();
+    }
+}
+
+static void cluster_meet(struct cluster *cluster)
+{
+    const int64_t until_ms = clock_now_ms() + PATIENCE_MS;
+
+    for (size_t i = 1; i < CLUSTER_SERVERS; i++)
+        server_tell(cluster->servers[0], "CLUSTER MEET 127.0.0.1 %d %s",
+                    (int)server_port(cluster->servers[i]), cluster->words[i]);
+    for (size_t i = 0; i < CLUSTER_SERVERS; i++) {
+        while (nodes_with(cluster, i, " connected") < CLUSTER_SERVERS) {
+            if (clock_now_ms() > until_ms)
+                fail_msg("the servers of the cluster do not meet");
+            rest();
+        }
+    }
+}
+
+static void cluster_fill(struct cluster *cluster)
+{
+    for (size_t i = 0; i < CLUSTER_MASTERS; i++)
+        server_tell(cluster->servers[i], "CLUSTER ADDSLOTSRANGE %d %d",
+                    (int)(SLOTS * i / CLUSTER_MASTERS),
+                    (int)(SLOTS * (i + 1) / CLUSTER_MASTERS) - 1);
+    for (size_t i = CLUSTER_MASTERS; i < CLUSTER_SERVERS; i++)
+        server_tell(cluster->servers[i], "CLUSTER REPLICATE %s",
+                    cluster->ids[i - CLUSTER_MASTERS]);
+}
+
+/* Each replica has a copy, and everybody knows it: a failover needs that. */
+static void replicas_await(struct cluster *cluster)
+{
+    const int64_t until_ms = clock_now_ms() + PATIENCE_MS;
+
+    for (size_t i = 0; i < CLUSTER_SERVERS; i++) {
+        cluster_settle(cluster, i);
+        while (nodes_with(cluster, i, "slave ") < CLUSTER_MASTERS ||
+               clock_now_ms() > until_ms)
+            rest();
+    }
+    for (size_t i = 0; i < CLUSTER_MASTERS; i++) {
+        int64_t in_step = 0;
+
+        while (in_step < 1 && clock_now_ms() < until_ms) {
+            redisReply *reply = server_ask(cluster->servers[i], "WAIT 1 1000");
+
+            in_step = reply->integer;
+            freeReplyObject(reply);
+        }
+        assert_int_equal(in_step, 1);
+    }
+}
+
+struct cluster *cluster_new(void)
+{
+    struct cluster *cluster = calloc(1, sizeof *cluster);
+
+    assert_non_null(cluster);
+    for (size_t i = 0; i < CLUSTER_SERVERS; i++)
+        server_begin(cluster, i);
+    cluster_meet(cluster);
+    cluster_fill(cluster);
+    replicas_await(cluster);
+    return cluster;
+}
+
+void cluster_free(struct cluster *cluster)
+{
+    if (cluster == NULL)
+        return;
+    for (size_t i = 0; i < CLUSTER_SERVERS; i++)
+        server_free(cluster->servers[i]);
+    free(cluster);
+}
+
+size_t cluster_owner(struct cluster *cluster, size_t asked, unsigned slot)
+{
+    redisReply *reply = server_ask(cluster->servers[asked], "CLUSTER SLOTS");
+    size_t owner = CLUSTER_SERVERS;
+
+    for (size_t i = 0; i < reply->elements; i++) {
+        const redisReply *range = reply->element[i];
+
+        if (range->element[0]->integer > (long long)slot ||
+            range->element[1]->integer < (long long)slot)
+            continue;
+        for (size_t j = 0; j < CLUSTER_SERVERS; j++) {
+            if (server_port(cluster->servers[j]) ==
+                range->element[2]->element[1]->integer)
+                owner = j;
+        }
+    }
+    freeReplyObject(reply);
+    return owner;
+}
+
+void cluster_slot_begin(struct cluster *cluster, size_t from, size_t to,
+                        unsigned slot)
+{
+    server_tell(cluster->servers[to], "CLUSTER SETSLOT %u IMPORTING %s", slot,
+                cluster->ids[from]);
+    server_tell(cluster->servers[from], "CLUSTER SETSLOT %u MIGRATING %s", slot,
+                cluster->ids[to]);
+}
+
+void cluster_slot_keys(struct cluster *cluster, size_t from, size_t to,
+                       unsigned slot)
+{
+    redisReply *keys = server_ask(cluster->servers[from],
+                                  "CLUSTER GETKEYSINSLOT %u 1000", slot);
+
+    for (size_t i = 0; i < keys->elements; i++)
+        server_tell(cluster->servers[from], "MIGRATE 127.0.0.1 %d %s 0 10000",
+                    (int)server_port(cluster->servers[to]),
+                    keys->element[i]->str);
+    freeReplyObject(keys);
+}
+
+void cluster_slot_end(struct cluster *cluster, size_t from, size_t to,
+                      unsigned slot)
+{
+    const size_t third = 0 + 1 + 2 - from - to; /* of the masters */
+
+    server_tell(cluster->servers[to], "CLUSTER SETSLOT %u NODE %s", slot,
+                cluster->ids[to]);
+    server_tell(cluster->servers[from], "CLUSTER SETSLOT %u NODE %s", slot,
+                cluster->ids[to]);
+    server_tell(cluster->servers[third], "CLUSTER SETSLOT %u NODE %s", slot,
+                cluster->ids[to]);
+}
