@@ -18,7 +18,7 @@ static struct contract_store *store_start(void)
 
     assert_non_null(store);
     if (shared == NULL)
-        shared = cluster_new();
+        shared = cluster_new(60000);
     for (size_t i = 0; i < CLUSTER_MASTERS; i++)
         server_tell(shared->servers[i], "FLUSHALL");
     store->options = (struct seqb_backend_options){

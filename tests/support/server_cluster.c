@@ -26,7 +26,7 @@ static void server_begin(struct cluster *cluster, size_t i)
                                 "--cluster-config-file",
                                 "nodes.conf",
                                 "--cluster-node-timeout",
-                                "500",
+                                cluster->node_timeout,
                                 "--cluster-port",
                                 cluster->words[i],
                                 "--repl-diskless-sync-delay",
@@ -135,11 +135,13 @@ static void replicas_await(struct cluster *cluster)
     }
 }
 
-struct cluster *cluster_new(void)
+struct cluster *cluster_new(int node_timeout_ms)
 {
     struct cluster *cluster = calloc(1, sizeof *cluster);
 
     assert_non_null(cluster);
+    (void)text_format(cluster->node_timeout, sizeof cluster->node_timeout, "%d",
+                      node_timeout_ms);
     for (size_t i = 0; i < CLUSTER_SERVERS; i++)
         server_begin(cluster, i);
     cluster_meet(cluster);
@@ -200,6 +202,33 @@ void cluster_slot_keys(struct cluster *cluster, size_t from, size_t to,
     freeReplyObject(keys);
 }
 
+static int64_t epoch_of(struct cluster *cluster, size_t asked)
+{
+    static const char field[] = "cluster_current_epoch:";
+    redisReply *reply = server_ask(cluster->servers[asked], "CLUSTER INFO");
+    const char *at = strstr(reply->str, field);
+    const int64_t epoch =
+        at != NULL ? strtoll(at + strlen(field), NULL, 10) : -1;
+
+    freeReplyObject(reply);
+    return epoch;
+}
+
+/* Until each master has heard of the last change: two that make one at once
+ * would believe different ones. */
+static void epochs_await(struct cluster *cluster)
+{
+    const int64_t until_ms = clock_now_ms() + PATIENCE_MS;
+
+    for (size_t i = 1; i < CLUSTER_MASTERS; i++) {
+        while (epoch_of(cluster, i) != epoch_of(cluster, 0)) {
+            if (clock_now_ms() > until_ms)
+                fail_msg("the masters of the cluster do not agree");
+            rest();
+        }
+    }
+}
+
 void cluster_slot_end(struct cluster *cluster, size_t from, size_t to,
                       unsigned slot)
 {
@@ -211,4 +240,5 @@ void cluster_slot_end(struct cluster *cluster, size_t from, size_t to,
                 cluster->ids[to]);
     server_tell(cluster->servers[third], "CLUSTER SETSLOT %u NODE %s", slot,
                 cluster->ids[to]);
+    epochs_await(cluster);
 }
