@@ -22,10 +22,20 @@
 #define PATIENCE_MS     INT64_C(60000)
 #define NODE_TIMEOUT_MS 500
 
+/* As docs/operations.md has them. */
+#define RIGHTS                                                                 \
+    "+select +info +script|load +evalsha +type +get +set +del +hmget +hset "   \
+    "+hincrby +expire +time +cluster|slots +asking +persist"
+
 struct scene {
     struct fixture f; /* without a server of its own */
     struct cluster *cluster;
 };
+
+static void user_make(struct server *server)
+{
+    server_tell(server, "ACL SETUSER seq on >rye ~seqbroker:* " RIGHTS);
+}
 
 static struct scene *scene_with(void **state, int node_timeout_ms)
 {
@@ -34,10 +44,14 @@ static struct scene *scene_with(void **state, int node_timeout_ms)
     assert_non_null(scene);
     *state = scene;
     scene->cluster = cluster_new(node_timeout_ms);
+    for (size_t i = 0; i < CLUSTER_SERVERS; i++)
+        user_make(scene->cluster->servers[i]);
     scene->f.ops = &backend_redis;
     scene->f.options = (struct seqb_backend_options){
         .name = "redis-a",
         .endpoints = scene->cluster->endpoints,
+        .user = "seq",
+        .password = "rye",
         .timeout_ms = 20000,
         .connect_timeout_ms = 20000,
     };
@@ -294,6 +308,7 @@ TEST_STATE(SCENE, no_number_repeats_when_a_master_dies)
     for (int i = 0; i < 50; i++)
         assert_true(broker_step(&scene->f, taken));
     server_start(scene->cluster->servers[dead]);
+    user_make(scene->cluster->servers[dead]);
     cluster_settle(scene->cluster, dead);
     must_open(scene);
     for (int i = 0; i < 50; i++)
@@ -327,6 +342,8 @@ TEST_STATE(SCENE, what_is_no_cluster_is_said)
 
     (void)text_format(address, sizeof address, "127.0.0.1:%d",
                       (int)server_port(single));
+    scene->f.options.user = NULL;
+    scene->f.options.password = NULL;
     scene->f.options.endpoints = endpoints;
     must_not_open(scene, SEQB_REFUSED, "cluster support disabled");
     scene->f.options.endpoints = NULL;
@@ -353,6 +370,8 @@ TEST_STATE(SCENE, cluster_that_serves_no_slot_is_said)
     empty = server_redis(args);
     (void)text_format(address, sizeof address, "127.0.0.1:%d",
                       (int)server_port(empty));
+    scene->f.options.user = NULL;
+    scene->f.options.password = NULL;
     scene->f.options.endpoints = endpoints;
     must_not_open(scene, SEQB_UNREACHABLE, "has given no slot to a server");
     server_free(empty);

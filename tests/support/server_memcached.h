@@ -5,8 +5,9 @@
 #include "support/servers.h"
 
 /* A memcached on its port, or on its unix socket alone if `args` begin with
- * "-s"; without TLS if they begin with "-Z", which is for a further "-l"; `args` (NULL, or ended by NULL) are further arguments, at most 16.
- * Answers when it returns. */
+ * "-s"; without TLS if they begin with "-Z", which is for a further "-l";
+ * `args` (NULL, or ended by NULL) are further arguments, at most 16. Answers
+ * when it returns. */
 struct server *server_memcached(const char *const *args);
 
 /* An administrator's command, without its end of line, over a connection of
