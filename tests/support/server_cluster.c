@@ -84,20 +84,24 @@ void cluster_settle(struct cluster *cluster, size_t asked)
     }
 }
 
-static void cluster_meet(struct cluster *cluster)
+static void all_met_await(struct cluster *cluster, size_t asked)
 {
     const int64_t until_ms = clock_now_ms() + PATIENCE_MS;
 
+    while (nodes_with(cluster, asked, " connected") < CLUSTER_SERVERS) {
+        if (clock_now_ms() > until_ms)
+            fail_msg("the servers of the cluster do not meet");
+        rest();
+    }
+}
+
+static void cluster_meet(struct cluster *cluster)
+{
     for (size_t i = 1; i < CLUSTER_SERVERS; i++)
         server_tell(cluster->servers[0], "CLUSTER MEET 127.0.0.1 %d %s",
                     (int)server_port(cluster->servers[i]), cluster->words[i]);
-    for (size_t i = 0; i < CLUSTER_SERVERS; i++) {
-        while (nodes_with(cluster, i, " connected") < CLUSTER_SERVERS) {
-            if (clock_now_ms() > until_ms)
-                fail_msg("the servers of the cluster do not meet");
-            rest();
-        }
-    }
+    for (size_t i = 0; i < CLUSTER_SERVERS; i++)
+        all_met_await(cluster, i);
 }
 
 static void cluster_fill(struct cluster *cluster)
@@ -111,28 +115,40 @@ static void cluster_fill(struct cluster *cluster)
                     cluster->ids[i - CLUSTER_MASTERS]);
 }
 
-/* Each replica has a copy, and everybody knows it: a failover needs that. */
-static void replicas_await(struct cluster *cluster)
+static void replicas_known_await(struct cluster *cluster, size_t asked)
 {
     const int64_t until_ms = clock_now_ms() + PATIENCE_MS;
 
+    while (nodes_with(cluster, asked, "slave ") < CLUSTER_MASTERS) {
+        if (clock_now_ms() > until_ms)
+            fail_msg("the replicas of the cluster are not known");
+        rest();
+    }
+}
+
+static void copy_await(struct cluster *cluster, size_t master)
+{
+    const int64_t until_ms = clock_now_ms() + PATIENCE_MS;
+    int64_t in_step = 0;
+
+    while (in_step < 1 && clock_now_ms() < until_ms) {
+        redisReply *reply = server_ask(cluster->servers[master], "WAIT 1 1000");
+
+        in_step = reply->integer;
+        freeReplyObject(reply);
+    }
+    assert_int_equal(in_step, 1);
+}
+
+/* Each replica has a copy, and everybody knows it: a failover needs that. */
+static void replicas_await(struct cluster *cluster)
+{
     for (size_t i = 0; i < CLUSTER_SERVERS; i++) {
         cluster_settle(cluster, i);
-        while (nodes_with(cluster, i, "slave ") < CLUSTER_MASTERS ||
-               clock_now_ms() > until_ms)
-            rest();
+        replicas_known_await(cluster, i);
     }
-    for (size_t i = 0; i < CLUSTER_MASTERS; i++) {
-        int64_t in_step = 0;
-
-        while (in_step < 1 && clock_now_ms() < until_ms) {
-            redisReply *reply = server_ask(cluster->servers[i], "WAIT 1 1000");
-
-            in_step = reply->integer;
-            freeReplyObject(reply);
-        }
-        assert_int_equal(in_step, 1);
-    }
+    for (size_t i = 0; i < CLUSTER_MASTERS; i++)
+        copy_await(cluster, i);
 }
 
 struct cluster *cluster_new(int node_timeout_ms)

@@ -5,7 +5,7 @@
 #include "support/server_redis.h"
 
 #define CLUSTER_MASTERS 3
-#define CLUSTER_SERVERS (2 * CLUSTER_MASTERS)
+#define CLUSTER_SERVERS 6
 
 struct cluster {
     struct server *servers[CLUSTER_SERVERS]; /* masters first, as it began */

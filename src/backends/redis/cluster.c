@@ -239,7 +239,7 @@ enum seqb_status cluster_open(const struct seqb_backend_options *options,
         return error_set(err, SEQB_NO_MEMORY, "%s: out of memory",
                          options->name);
     cluster->options = *options;
-    cluster->nodes = calloc(CLUSTER_NODES_MAX, sizeof *cluster->nodes);
+    cluster->nodes = calloc(CLUSTER_NODES_MAX, sizeof(struct redis_node *));
     if (cluster->nodes == NULL)
         return no_room(cluster, err);
     if (options->endpoints[0] == NULL)

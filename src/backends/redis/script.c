@@ -127,7 +127,7 @@ enum seqb_status script_send(struct redis *redis, struct script *script,
 
         status =
             script_answer(script->node, script_append(script), &reply, err);
-        if (status != SEQB_OK)
+        if (reply == NULL)
             return status;
         if (reply->type != REDIS_REPLY_ERROR) {
             *out = reply;
