@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 
-#include "ha/admission/visit.h"
+#include "ha/admission/admission.h"
 #include "ha/startup.h"
 #include "ha/worker_pools.h"
 #include "platform/clock.h"

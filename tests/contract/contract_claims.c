@@ -264,10 +264,10 @@ CONTRACT_TEST(many_claims_in_another_incarnation_change_nothing,
     contract_reopen(contract);
     claim_all(contract->backend, many->claims, MANY / 2);
     contract->subject->renew(contract->store);
-    assert_status(contract->subject->ops->claim_many(contract->backend,
-                                                     &many->claims[MANY / 2],
-                                                     MANY / 2, &done, &err),
-                  SEQB_UNREACHABLE);
+    status = contract->subject->ops->claim_many(
+        contract->backend, &many->claims[MANY / 2], MANY / 2, &done, &err);
+    /* The connection may be lost, and then it is not known what came of it. */
+    assert_true(status == SEQB_UNREACHABLE || status == SEQB_UNCERTAIN);
     contract_reopen(contract);
     for (size_t i = MANY / 2; i < MANY; i++)
         assert_claimed(contract->backend, many->names[i], "");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counters are visited in parts: one batch of claims each, and alone those that
  * the batch did not find as they ought to be. */
-#include "ha/admission/visit.h"
+#include "ha/admission/admission.h"
 
 #include <stdlib.h>
 
