@@ -237,6 +237,16 @@ struct seqb_page {
     int32_t count;              /* out; below `most`: there are no more */
 };
 
+/* One of the claims of claim_many. */
+struct seqb_claim {
+    const char *name; /* no other claim of the call has it */
+    const char *text; /* NULL: only looks; else at most SEQB_GUARD_SIZE - 2
+                         bytes */
+    char standing[SEQB_GUARD_SIZE]; /* out: what stands there, "" for nothing.
+                                       A longer text is cut to fit, so that it
+                                       still differs from `text` */
+};
+
 struct seqb_backend;
 
 /* Every class has all functions but `install`, `swap`, `purge`, `list`, `clock`
@@ -384,6 +394,24 @@ struct seqb_backend_ops {
      */
     enum seqb_status (*permits)(struct seqb_backend *backend,
                                 const char *counter, struct seqb_error *err);
+
+    /*
+     * NULL in an engine that has nothing faster than one `claim` after the
+     * other, which is what the pool does then. Else the same as `claim` for
+     * the first `*done` of the `n` claims (1 or more), in as few round trips
+     * and commits as the store permits: a start claims every listed sequence.
+     * An engine takes as many as it can do well within `timeout_ms`, at least
+     * one; the caller asks again for the rest.
+     * SEQB_OK: what stands under each of the `*done` names is in `standing`,
+     * and is durable for a direct engine. After a failure no `standing` is to
+     * be believed, and each claim may have been stored or not. SEQB_REFUSED
+     * and the other statuses after which a pool keeps the connection: the
+     * caller asks for each of the claims alone, which says which one it is.
+     * In a backend that has an incarnation it is compared as `claim` says.
+     */
+    enum seqb_status (*claim_many)(struct seqb_backend *backend,
+                                   struct seqb_claim *claims, size_t n,
+                                   size_t *done, struct seqb_error *err);
 };
 
 /* The first member of an engine's own struct. */

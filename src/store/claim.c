@@ -312,8 +312,8 @@ enum seqb_status claim_verify(struct connection *connection,
                           err);
 }
 
-static void sequence_claim_name(const struct claim_attributes *attributes,
-                                int32_t generation, char *out, size_t size)
+void claim_sequence_name(const struct claim_attributes *attributes,
+                         int32_t generation, char *out, size_t size)
 {
     char name[LAYOUT_POOL_SIZE];
 
@@ -329,13 +329,13 @@ enum seqb_status claim_read_sequence(struct connection *connection,
 {
     char claim[SEQB_COUNTER_SIZE];
 
-    sequence_claim_name(attributes, generation, claim, sizeof claim);
+    claim_sequence_name(attributes, generation, claim, sizeof claim);
     return connection_claim(connection, claim, NULL, out, size, err);
 }
 
 /* Without windows of its own a sequence claims what it always did. */
-static void sequence_claim_text(const struct claim_attributes *attributes,
-                                char *out, size_t size)
+void claim_sequence_text(const struct claim_attributes *attributes, char *out,
+                         size_t size)
 {
     const int32_t window_bits =
         layout_window_bits(attributes->layout, attributes->window_bits);
@@ -356,9 +356,9 @@ enum seqb_status claim_migrated(struct connection *connection,
     char standing[SEQB_CLAIM_SIZE];
     enum seqb_status status;
 
-    sequence_claim_name(attributes, attributes->layout->generation, claim,
+    claim_sequence_name(attributes, attributes->layout->generation, claim,
                         sizeof claim);
-    sequence_claim_text(attributes, text, sizeof text);
+    claim_sequence_text(attributes, text, sizeof text);
     status = connection_claim(connection, claim, text, standing,
                               sizeof standing, err);
     if (status != SEQB_OK || strcmp(standing, text) == 0)
@@ -380,7 +380,7 @@ enum seqb_status claim_check_moved(struct connection *connection,
     char standing[CLAIM_TERMS_SIZE];
     enum seqb_status status;
 
-    sequence_claim_name(&attributes, other->generation, claim, sizeof claim);
+    claim_sequence_name(&attributes, other->generation, claim, sizeof claim);
     status = connection_claim(connection, claim, NULL, standing,
                               sizeof standing, err);
     if (status != SEQB_OK || standing[0] == '\0')
@@ -423,14 +423,20 @@ static enum seqb_status check_history(struct connection *connection,
     return status;
 }
 
+/* One that may forget is no witness. */
+bool claim_has_history(const struct connection *connection,
+                       const struct claim_attributes *attributes)
+{
+    return attributes->layout->generation > 1 && store_remembers(connection);
+}
+
 enum seqb_status claim_sequence(struct connection *connection,
                                 const struct claim_attributes *attributes,
                                 struct seqb_error *err)
 {
     enum seqb_status status = SEQB_OK;
 
-    /* One that may forget is no witness. */
-    if (attributes->layout->generation > 1 && store_remembers(connection))
+    if (claim_has_history(connection, attributes))
         status = check_history(connection, attributes, err);
     return status == SEQB_OK ? claim_migrated(connection, attributes, err)
                              : status;

@@ -84,6 +84,13 @@ struct claim_attributes {
     const char *more;    /* claimed after the bits, " period=day"; "" */
 };
 
+/* Under which name the sequence's claim stands in a generation of its pool, and
+ * what it claims. */
+void claim_sequence_name(const struct claim_attributes *attributes,
+                         int32_t generation, char *out, size_t size);
+void claim_sequence_text(const struct claim_attributes *attributes, char *out,
+                         size_t size);
+
 /* What is claimed for the sequence in a generation of its pool, "" if nothing
  * is. */
 enum seqb_status claim_read_sequence(struct connection *connection,
@@ -96,6 +103,11 @@ enum seqb_status claim_read_sequence(struct connection *connection,
 enum seqb_status claim_sequence(struct connection *connection,
                                 const struct claim_attributes *attributes,
                                 struct seqb_error *err);
+
+/* Whether claim_sequence reads the earlier generations in this store before it
+ * claims. */
+bool claim_has_history(const struct connection *connection,
+                       const struct claim_attributes *attributes);
 
 /* SEQB_LAYOUT if the sequence was used in `other`, a pool that this store is
  * in; it is configured in the pool `pool` of other stores. */

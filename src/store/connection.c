@@ -127,6 +127,34 @@ enum seqb_status connection_claim(struct connection *connection,
         backend->ops->claim(backend, name, text, standing, size, err), err);
 }
 
+static enum seqb_status claim_alone(struct connection *connection,
+                                    struct seqb_claim *claim,
+                                    struct seqb_error *err)
+{
+    char standing[SEQB_CLAIM_SIZE];
+    const enum seqb_status status = connection_claim(
+        connection, claim->name, claim->text, standing, sizeof standing, err);
+
+    if (status == SEQB_OK)
+        (void)text_copy(claim->standing, sizeof claim->standing, standing);
+    return status;
+}
+
+enum seqb_status connection_claim_many(struct connection *connection,
+                                       struct seqb_claim *claims, size_t n,
+                                       size_t *done, struct seqb_error *err)
+{
+    struct seqb_backend *backend = connection->backend;
+
+    *done = 1;
+    if (backend->ops->claim_many == NULL)
+        return claim_alone(connection, &claims[0], err);
+    backend = call_begin(connection);
+    return call_end(connection,
+                    backend->ops->claim_many(backend, claims, n, done, err),
+                    err);
+}
+
 enum seqb_status connection_swap(struct connection *connection,
                                  const struct seqb_swap *swap, char *standing,
                                  size_t size, struct seqb_error *err)

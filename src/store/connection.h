@@ -109,6 +109,11 @@ enum seqb_status connection_claim(struct connection *connection,
                                   const char *name, const char *text,
                                   char *standing, size_t size,
                                   struct seqb_error *err);
+/* The first `*done` of the claims, one or more: those that an engine without
+ * claim_many has are claimed one at a time. */
+enum seqb_status connection_claim_many(struct connection *connection,
+                                       struct seqb_claim *claims, size_t n,
+                                       size_t *done, struct seqb_error *err);
 enum seqb_status connection_swap(struct connection *connection,
                                  const struct seqb_swap *swap, char *standing,
                                  size_t size, struct seqb_error *err);

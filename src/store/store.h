@@ -7,6 +7,7 @@
 #pragma once
 
 #include "store/claim.h"
+#include "store/claim_batch.h"
 #include "store/compare.h"
 #include "store/connection.h"
 #include "store/endpoint.h"

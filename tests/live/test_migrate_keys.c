@@ -121,6 +121,46 @@ TEST_WITH(SCENE, forgotten_key_is_refused_until_it_is_named)
     scene_expect_no_repeats(scene);
 }
 
+/* Two keys where the topology has one. */
+#define BILL_AND_ORDER                                                         \
+    "bill\"; memory_bits = 3; deadline = \"1m\"; }, { key = \"order"
+
+/* The stores are asked of both in one call. */
+TEST_WITH(SCENE, forgotten_key_is_refused_if_it_is_listed_with_others)
+{
+    static const char *const none[] = {NULL};
+    struct seqb_sequence *sequence;
+    struct layout_text next;
+    struct layout_text later;
+    struct seqb_error err;
+    const char *from;
+    const char *to;
+
+    moving_reset(scene);
+    next = next_of(&files);
+    later = next;
+    later.key = BILL_AND_ORDER;
+    from = moving_write(scene, "old.conf", &files, "");
+    to = moving_write(scene, "new.conf", &next, "");
+    scene_open(scene, from);
+    scene_take(scene, "bill", MOVING_TAKE);
+    scene_close(scene);
+    assert_int_equal(
+        moving_try(from, to, &(struct seqb_migrate_options){.keys = none})
+            ->status,
+        SEQB_OK);
+    for (int i = 0; i < 2; i++) { /* the first start has claimed nothing */
+        scene_open(scene, moving_write(scene, "later.conf", &later, ""));
+        assert_int_equal(
+            seqb_get_sequence(scene->broker, "bill", &sequence, &err),
+            SEQB_LAYOUT);
+        scene_expect_words(err.text, "was used in generation 1 of pool main");
+        scene_take(scene, "order", MOVING_TAKE);
+        scene_close(scene);
+    }
+    scene_expect_no_repeats(scene);
+}
+
 static int stop(void **state)
 {
     (void)state;

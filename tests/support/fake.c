@@ -18,6 +18,8 @@
 /* A read that nothing ends, since what should is broken, ends here. */
 #define BLOCK_PATIENCE_S 30
 
+#define FAKE_MANY 8 /* claims in one call at most */
+
 struct fake {
     struct seqb_backend base;
     int peer; /* the other end of base.fd; nobody writes to it */
@@ -319,6 +321,26 @@ static enum seqb_status fake_claim(struct seqb_backend *backend,
     return status == SEQB_OK && is_lost ? call_lose(fake, err) : status;
 }
 
+/* A few calls in one, each of which the script may have fail. */
+static enum seqb_status fake_claim_many(struct seqb_backend *backend,
+                                        struct seqb_claim *claims, size_t n,
+                                        size_t *done, struct seqb_error *err)
+{
+    char standing[SEQB_CLAIM_SIZE];
+    enum seqb_status status = SEQB_OK;
+
+    for (*done = 0; *done < n && *done < FAKE_MANY && status == SEQB_OK;
+         ++*done) {
+        struct seqb_claim *claim = &claims[*done];
+
+        status = fake_claim(backend, claim->name, claim->text, standing,
+                            sizeof standing, err);
+        if (status == SEQB_OK)
+            (void)text_copy(claim->standing, sizeof claim->standing, standing);
+    }
+    return status;
+}
+
 static enum seqb_status fake_swap(struct seqb_backend *backend,
                                   const struct seqb_swap *swap, char *standing,
                                   size_t size, struct seqb_error *err)
@@ -413,6 +435,7 @@ const struct seqb_backend_ops backend_fake = {
     .list = fake_list,
     .clock = fake_clock,
     .close = fake_close,
+    .claim_many = fake_claim_many,
 };
 
 const struct seqb_backend_ops backend_fake_windowed = {

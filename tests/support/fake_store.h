@@ -10,7 +10,7 @@
 #include "support/fake.h"
 
 #define FAKE_CELLS_MAX    512
-#define FAKE_CLAIMS_MAX   256
+#define FAKE_CLAIMS_MAX   512
 #define FAKE_REFUSALS_MAX 8
 #define FAKE_BASE         "" /* where direct counters start that have no cell */
 #define FAKE_TIME         '@' /* what names of cells begin with that hold times */

@@ -98,8 +98,8 @@ static const char *incarnation_of(const struct postgres *postgres,
     return opened[0] != '\0' ? opened : NULL;
 }
 
-static void claim_ask(struct postgres *postgres,
-                      const struct claim_change *change)
+static void change_add(struct postgres *postgres,
+                       const struct claim_change *change)
 {
     const char *const arguments[] = {change->name,
                                      change->text,
@@ -108,11 +108,17 @@ static void claim_ask(struct postgres *postgres,
                                      incarnation_of(postgres, change),
                                      change->expected};
 
-    postgres_transaction_begin(postgres);
     if (change->sql != NULL)
         postgres_link_add(&postgres->link, change->sql,
                           change->expected != NULL ? 6 : 5, arguments);
     postgres_link_add(&postgres->link, read_sql, 1, arguments);
+}
+
+static void claim_ask(struct postgres *postgres,
+                      const struct claim_change *change)
+{
+    postgres_transaction_begin(postgres);
+    change_add(postgres, change);
     postgres_link_add_commit(&postgres->link);
 }
 
@@ -144,19 +150,31 @@ static enum seqb_status claims_check(struct postgres *postgres,
                      postgres->link.where);
 }
 
-/* What stands there, for the caller to free; it may be NULL on failure. */
+/* The answers to change_add: what stands there, for the caller to free; it may
+ * be NULL on failure. */
+static enum seqb_status change_read(struct postgres *postgres,
+                                    const struct claim_change *change,
+                                    PGresult **out, struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+
+    if (change->sql != NULL)
+        status = postgres_done_read(postgres, err);
+    if (status == SEQB_OK)
+        status = postgres_link_read(&postgres->link, PGRES_TUPLES_OK, out, err);
+    return status == SEQB_OK ? claims_check(postgres, change, *out, err)
+                             : status;
+}
+
+/* The same, and the ends of the transaction. */
 static enum seqb_status claim_receive(struct postgres *postgres,
                                       const struct claim_change *change,
                                       PGresult **out, struct seqb_error *err)
 {
     enum seqb_status status = postgres_transaction_check(postgres, err);
 
-    if (status == SEQB_OK && change->sql != NULL)
-        status = postgres_done_read(postgres, err);
     if (status == SEQB_OK)
-        status = postgres_link_read(&postgres->link, PGRES_TUPLES_OK, out, err);
-    if (status == SEQB_OK)
-        status = claims_check(postgres, change, *out, err);
+        status = change_read(postgres, change, out, err);
     return status == SEQB_OK ? postgres_transaction_end(postgres, err) : status;
 }
 
@@ -193,6 +211,77 @@ static enum seqb_status postgres_claim(struct seqb_backend *backend,
         .sql = text != NULL ? claim_sql : NULL, .name = name, .text = text};
 
     return claim_run(postgres_of(backend), &change, standing, size, err);
+}
+
+/* So many are inserted within a few ms, each by a statement of its own. */
+#define CLAIMS_MAX 256
+
+/* By name: brokers that claim the same ones wait for each other, and never in a
+ * circle. */
+static int claim_order(const void *a, const void *b)
+{
+    const struct seqb_claim *const *first = a;
+    const struct seqb_claim *const *second = b;
+
+    return strcmp((*first)->name, (*second)->name);
+}
+
+static struct claim_change change_of(const struct seqb_claim *claim)
+{
+    return (struct claim_change){.sql = claim->text != NULL ? claim_sql : NULL,
+                                 .name = claim->name,
+                                 .text = claim->text};
+}
+
+static enum seqb_status claims_receive(struct postgres *postgres,
+                                       struct seqb_claim *const *claims,
+                                       size_t n, struct seqb_error *err)
+{
+    enum seqb_status status = postgres_transaction_check(postgres, err);
+
+    for (size_t i = 0; i < n && status == SEQB_OK; i++) {
+        const struct claim_change change = change_of(claims[i]);
+        PGresult *result = NULL;
+
+        status = change_read(postgres, &change, &result, err);
+        if (status == SEQB_OK) /* one that is too long is cut */
+            (void)text_copy(claims[i]->standing, sizeof claims[i]->standing,
+                            PQgetvalue(result, 0, CLAIM_TEXT));
+        PQclear(result);
+    }
+    return status == SEQB_OK ? postgres_transaction_end(postgres, err) : status;
+}
+
+/* The statements of a single claim, all in one transaction and round trip. */
+static enum seqb_status postgres_claim_many(struct seqb_backend *backend,
+                                            struct seqb_claim *claims, size_t n,
+                                            size_t *done,
+                                            struct seqb_error *err)
+{
+    struct postgres *postgres = postgres_of(backend);
+    struct seqb_claim *ordered[CLAIMS_MAX];
+    enum seqb_status status =
+        postgres_link_begin(&postgres->link, postgres->timeout_ms, err);
+
+    *done = n < CLAIMS_MAX ? n : CLAIMS_MAX;
+    if (status != SEQB_OK)
+        return status;
+    for (size_t i = 0; i < *done; i++)
+        ordered[i] = &claims[i];
+    qsort(ordered, *done, sizeof(struct seqb_claim *), claim_order);
+    postgres_transaction_begin(postgres);
+    for (size_t i = 0; i < *done; i++) {
+        const struct claim_change change = change_of(ordered[i]);
+
+        change_add(postgres, &change);
+    }
+    postgres_link_add_commit(&postgres->link);
+    status = postgres_link_send(&postgres->link, err);
+    if (status == SEQB_OK)
+        status = claims_receive(postgres, ordered, *done, err);
+    if (status != SEQB_OK)
+        (void)postgres_link_abandon(&postgres->link);
+    return status;
 }
 
 static enum seqb_status postgres_swap(struct seqb_backend *backend,
@@ -287,6 +376,7 @@ const struct seqb_backend_ops backend_postgres = {
     .raise = sql_raise,
     .install = sql_install,
     .claim = postgres_claim,
+    .claim_many = postgres_claim_many,
     .swap = postgres_swap,
     .purge = postgres_purge,
     .list = postgres_list,

@@ -163,6 +163,82 @@ static enum seqb_status redis_claim(struct seqb_backend *backend,
     return status;
 }
 
+/* So many are answered in a few ms by a Redis that is busy, too. */
+#define CLAIMS_MAX 512
+
+static bool claims_send(struct redis *redis, const struct seqb_claim *claims,
+                        size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        struct script script = {"", {"claim", claims[i].text}};
+
+        (void)script_key(redis, "claim:", claims[i].name, script.key);
+        if (!script_append(redis, &script))
+            return false;
+    }
+    return link_flush(&redis->link);
+}
+
+static enum seqb_status claim_take(struct redis *redis,
+                                   struct seqb_claim *claim,
+                                   const redisReply *reply,
+                                   struct seqb_error *err)
+{
+    char standing[SEQB_CLAIM_SIZE];
+    char key[REDIS_KEY_SIZE];
+    enum seqb_status status;
+
+    (void)script_key(redis, "claim:", claim->name, key);
+    if (reply->type == REDIS_REPLY_ERROR)
+        return script_refuse(redis, key, reply, err);
+    status = claim_answer(redis, key, reply, standing, sizeof standing, err);
+    if (status == SEQB_OK)
+        (void)text_copy(claim->standing, sizeof claim->standing, standing);
+    return status;
+}
+
+/* Reads on after a refusal, so that the connection is fit for another call. */
+static enum seqb_status claims_read(struct redis *redis,
+                                    struct seqb_claim *claims, size_t n,
+                                    struct seqb_error *err)
+{
+    struct seqb_error why = {.status = SEQB_OK};
+
+    for (size_t i = 0; i < n && redis->link.context != NULL; i++) {
+        redisReply *reply = link_read(&redis->link);
+
+        if (reply == NULL)
+            return link_lose(&redis->link, SEQB_UNCERTAIN, err);
+        if (why.status == SEQB_OK)
+            why.status = claim_take(redis, &claims[i], reply, &why);
+        freeReplyObject(reply);
+    }
+    return why.status == SEQB_OK ? SEQB_OK : error_copy(err, &why);
+}
+
+static enum seqb_status redis_claim_many(struct seqb_backend *backend,
+                                         struct seqb_claim *claims, size_t n,
+                                         size_t *done, struct seqb_error *err)
+{
+    struct redis *redis = redis_of(backend);
+    enum seqb_status status;
+    char key[REDIS_KEY_SIZE];
+
+    *done = n < CLAIMS_MAX ? n : CLAIMS_MAX;
+    for (size_t i = 0; i < *done; i++) {
+        if (!script_key(redis, "claim:", claims[i].name, key))
+            return error_set(err, SEQB_INVALID,
+                             "%s: the claim's name %.64s... is too long",
+                             redis->link.where, claims[i].name);
+    }
+    status = link_begin(&redis->link, redis->timeout_ms, err);
+    if (status != SEQB_OK)
+        return status;
+    if (!claims_send(redis, claims, *done))
+        return link_lose(&redis->link, SEQB_UNCERTAIN, err);
+    return claims_read(redis, claims, *done, err);
+}
+
 /* --- clock --- */
 
 static enum seqb_status redis_clock(struct seqb_backend *backend,
@@ -280,6 +356,7 @@ const struct seqb_backend_ops backend_redis = {
     .raise = redis_raise,
     .install = redis_install,
     .claim = redis_claim,
+    .claim_many = redis_claim_many,
     .clock = redis_clock,
     .close = redis_close,
 };

@@ -101,6 +101,40 @@ enum seqb_status sqlite_claims_stand(struct sqlite *sqlite, const char *name,
     return claim_stand(&sqlite->link, name, text, standing, size, err);
 }
 
+/* A text that is longer is cut: see claim_many of <seqbroker/backend.h>. */
+static enum seqb_status claim_stand_cut(struct sqlite_link *link,
+                                        struct seqb_claim *claim,
+                                        struct seqb_error *err)
+{
+    char standing[SEQB_CLAIM_SIZE];
+    const enum seqb_status status = claim_stand(link, claim->name, claim->text,
+                                                standing, sizeof standing, err);
+
+    if (status == SEQB_OK)
+        (void)text_copy(claim->standing, sizeof claim->standing, standing);
+    return status;
+}
+
+enum seqb_status sqlite_claims_stand_many(struct sqlite *sqlite,
+                                          struct seqb_claim *claims, size_t n,
+                                          struct seqb_error *err)
+{
+    struct sqlite_link *link = &sqlite->link;
+    const int before = sqlite3_total_changes(link->db);
+    enum seqb_status status = sqlite_link_begin(link, err);
+
+    if (status != SEQB_OK)
+        return status;
+    if (sqlite->sql.base.incarnation[0] != '\0')
+        status = sqlite_incarnation_hold(link, &sqlite->sql.base, err);
+    for (size_t i = 0; i < n && status == SEQB_OK; i++)
+        status = claim_stand_cut(link, &claims[i], err);
+    if (sqlite3_total_changes(link->db) != before)
+        return sqlite_link_end(link, status, err);
+    sqlite_link_abandon(link);
+    return status;
+}
+
 enum seqb_status sqlite_claims_read(struct sqlite *sqlite,
                                     struct sql_guards *guards,
                                     struct seqb_error *err)

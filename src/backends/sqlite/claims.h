@@ -14,6 +14,10 @@ enum seqb_status sqlite_claims_read(struct sqlite *sqlite,
 enum seqb_status sqlite_claims_stand(struct sqlite *sqlite, const char *name,
                                      const char *text, char *standing,
                                      size_t size, struct seqb_error *err);
+/* The same for all of these claims, in one transaction. */
+enum seqb_status sqlite_claims_stand_many(struct sqlite *sqlite,
+                                          struct seqb_claim *claims, size_t n,
+                                          struct seqb_error *err);
 enum seqb_status sqlite_claims_swap(struct sqlite *sqlite,
                                     const struct seqb_swap *swap,
                                     char *standing, size_t size,

@@ -56,6 +56,22 @@ static enum seqb_status sqlite_claim(struct seqb_backend *backend,
     return sqlite_claims_stand(sqlite, name, text, standing, size, err);
 }
 
+/* So many are committed in a few ms, and delay other brokers no longer. */
+#define CLAIMS_MAX 1024
+
+static enum seqb_status sqlite_claim_many(struct seqb_backend *backend,
+                                          struct seqb_claim *claims, size_t n,
+                                          size_t *done, struct seqb_error *err)
+{
+    struct sqlite *sqlite = (struct sqlite *)backend;
+    enum seqb_status status = sqlite_history_check(&sqlite->link, err);
+
+    *done = n < CLAIMS_MAX ? n : CLAIMS_MAX;
+    if (status != SEQB_OK)
+        return status;
+    return sqlite_claims_stand_many(sqlite, claims, *done, err);
+}
+
 static enum seqb_status sqlite_swap(struct seqb_backend *backend,
                                     const struct seqb_swap *swap,
                                     char *standing, size_t size,
@@ -314,4 +330,5 @@ const struct seqb_backend_ops backend_sqlite = {
     .purge = sqlite_purge,
     .list = sqlite_list,
     .close = sqlite_close,
+    .claim_many = sqlite_claim_many,
 };

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Counters are visited in parts: one batch of claims each, and alone those that
+ * the batch did not find as they ought to be. */
+#include "ha/admission/admission.h"
+
+#include <stdlib.h>
+
+#include "ha/worker_connection.h"
+#include "ha/worker_pools.h"
+#include "platform/clock.h"
+#include "platform/error.h"
+#include "platform/log.h"
+#include "platform/text.h"
+
+#define FIRST_TELL_MS 1000 /* what takes longer tells how far it is ... */
+#define NEXT_TELL_MS  5000 /* ... and again after each of these */
+
+/* A part of the admission, at one worker. */
+struct part {
+    struct worker *worker;
+    struct admission *admission;
+    struct ask *ask;
+    struct claim_batch *batch; /* NULL: all are visited alone */
+    size_t first;              /* of the admission's */
+    size_t count;
+    size_t claims[CLAIM_BATCH + 1]; /* [i, i + 1): of the i-th, in the batch */
+    int64_t tell_ms;                /* when to log next how far it is */
+};
+
+/* Which member of the pool the worker is; -1: it does not serve it. */
+static int32_t member_of(const struct worker *worker,
+                         const struct ha_pool *pool)
+{
+    for (size_t i = 0; i < worker->membership_count; i++) {
+        if (worker->memberships[i].pool == pool)
+            return worker->memberships[i].member;
+    }
+    return -1;
+}
+
+/* --- claiming --- */
+
+static void claim_add(const struct worker *worker,
+                      const struct ha_counter *counter,
+                      struct claim_batch *batch)
+{
+    const struct claim_attributes claimed = counter_claim(counter);
+
+    if (member_of(worker, counter->pool) >= 0)
+        claim_batch_add(batch, &worker->connection, &claimed);
+}
+
+/* What was compared here need not be so again with its first grant. */
+static void claim_accept(const struct worker *worker,
+                         struct ha_counter *counter)
+{
+    const int32_t member = member_of(worker, counter->pool);
+
+    if (member < 0 || member >= counter->partitions)
+        return;
+    counter->slots[member].admitted_on = (uint32_t)worker->connection.serial;
+    pthread_mutex_lock(counter->pool->lock);
+    counter->heard |= (uint64_t)1 << member;
+    pthread_mutex_unlock(counter->pool->lock);
+}
+
+static enum seqb_status claim_one(struct worker *worker,
+                                  struct ha_counter *counter,
+                                  struct seqb_error *err)
+{
+    const struct claim_attributes claimed = counter_claim(counter);
+    enum seqb_status status;
+
+    if (member_of(worker, counter->pool) < 0)
+        return SEQB_OK;
+    status = claim_sequence(&worker->connection, &claimed, err);
+    if (status == SEQB_OK)
+        claim_accept(worker, counter);
+    return status;
+}
+
+const struct visit visit_claim = {claim_add, claim_accept, claim_one};
+
+/* --- looking elsewhere --- */
+
+/* A sequence that another pool of this store was used for would begin at 1
+ * again in its own. A store that may forget is no witness. */
+static void elsewhere_add(const struct worker *worker,
+                          const struct ha_counter *counter,
+                          struct claim_batch *batch)
+{
+    if (worker_guarantee(worker) != SEQB_DIRECT)
+        return;
+    for (size_t i = 0; i < worker->membership_count; i++) {
+        const struct ha_pool *pool = worker->memberships[i].pool;
+
+        if (pool != counter->pool)
+            claim_batch_add_moved(batch, &pool->options->layout, counter->key);
+    }
+}
+
+static void elsewhere_accept(const struct worker *worker,
+                             struct ha_counter *counter)
+{
+    (void)worker;
+    (void)counter;
+}
+
+static enum seqb_status elsewhere_one(struct worker *worker,
+                                      struct ha_counter *counter,
+                                      struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+
+    if (worker_guarantee(worker) != SEQB_DIRECT)
+        return SEQB_OK;
+    for (size_t i = 0; i < worker->membership_count && status == SEQB_OK; i++) {
+        const struct ha_pool *pool = worker->memberships[i].pool;
+
+        if (pool != counter->pool)
+            status = claim_check_moved(
+                &worker->connection, &pool->options->layout, counter->key,
+                counter->pool->options->layout.name, err);
+    }
+    return status;
+}
+
+const struct visit visit_elsewhere = {elsewhere_add, elsewhere_accept,
+                                      elsewhere_one};
+
+/* --- one counter --- */
+
+bool admitted_is_refused(const struct admitted *admitted)
+{
+    const struct ha_counter *counter = admitted->counter;
+    bool is_refused;
+
+    pthread_mutex_lock(counter->pool->lock);
+    is_refused = admitted->is_refused || counter->is_void;
+    pthread_mutex_unlock(counter->pool->lock);
+    return is_refused;
+}
+
+/* The first reason stands. */
+static void refuse(struct admitted *admitted, int32_t member,
+                   const struct seqb_error *why)
+{
+    pthread_mutex_t *lock = admitted->counter->pool->lock;
+
+    pthread_mutex_lock(lock);
+    if (!admitted->is_refused) {
+        admitted->is_refused = true;
+        admitted->reason = text_copy_of(why->text);
+        admitted->partition =
+            member >= 0 && member < admitted->counter->partitions ? member : 0;
+    }
+    pthread_mutex_unlock(lock);
+}
+
+/* What else the store refuses to this counter alone is reported with its first
+ * grant. */
+static enum seqb_status visit_one(struct worker *worker,
+                                  const struct visit *visit,
+                                  struct admitted *admitted,
+                                  struct seqb_error *err)
+{
+    const int32_t member = member_of(worker, admitted->counter->pool);
+    enum seqb_status status;
+
+    if (!worker_is_usable(worker) || admitted_is_refused(admitted))
+        return SEQB_OK;
+    status = worker_connect(worker, err);
+    if (status != SEQB_OK)
+        return status;
+    status = visit->one(worker, admitted->counter, err);
+    if (status == SEQB_LAYOUT)
+        refuse(admitted, member, err);
+    if (connection_was_refused(status))
+        return SEQB_OK; /* the others are compared */
+    worker_fail(worker, err, 0);
+    return status;
+}
+
+/* --- a part --- */
+
+/* Logs how many are done, now and then. */
+static void part_tell(struct part *part, size_t done)
+{
+    const int64_t now_ms = clock_now_ms();
+
+    if (now_ms < part->tell_ms)
+        return;
+    part->tell_ms = now_ms + NEXT_TELL_MS;
+    log_line(SEQB_LOG_INFO, "event=comparing backend=%s done=%zu sequences=%zu",
+             worker_name(part->worker), done, part->admission->count);
+}
+
+static struct admitted *part_at(const struct part *part, size_t i)
+{
+    return &part->admission->admitted[part->first + i];
+}
+
+static void part_fill(struct part *part)
+{
+    claim_batch_begin(part->batch);
+    part->claims[0] = 0;
+    for (size_t i = 0; i < part->count; i++) {
+        const struct admitted *admitted = part_at(part, i);
+
+        if (!admitted_is_refused(admitted))
+            part->admission->visit->add(part->worker, admitted->counter,
+                                        part->batch);
+        part->claims[i + 1] = claim_batch_count(part->batch);
+    }
+}
+
+/* Asks the store. What it refuses is found out one by one. */
+static enum seqb_status part_ask(struct part *part, struct seqb_error *err)
+{
+    struct worker *worker = part->worker;
+    enum seqb_status status = worker_connect(worker, err);
+
+    if (status != SEQB_OK)
+        return status;
+    part_fill(part); /* it depends on the connection what is asked */
+    while (status == SEQB_OK && !claim_batch_is_done(part->batch)) {
+        status = claim_batch_step(part->batch, &worker->connection, err);
+        ask_step(part->ask);
+    }
+    if (connection_was_refused(status))
+        return SEQB_OK;
+    worker_fail(worker, err, 0);
+    return status;
+}
+
+/* Whether something was asked of the i-th, and the batch found all of it. */
+static bool part_stands(const struct part *part, size_t i)
+{
+    if (part->batch == NULL || part->claims[i] == part->claims[i + 1])
+        return false;
+    for (size_t at = part->claims[i]; at < part->claims[i + 1]; at++) {
+        if (!claim_batch_stands(part->batch, at))
+            return false;
+    }
+    return true;
+}
+
+static enum seqb_status part_visit(struct part *part, size_t i,
+                                   struct seqb_error *err)
+{
+    const struct visit *visit = part->admission->visit;
+    enum seqb_status status;
+
+    if (part_stands(part, i)) {
+        visit->accept(part->worker, part_at(part, i)->counter);
+        return SEQB_OK;
+    }
+    status = visit_one(part->worker, visit, part_at(part, i), err);
+    ask_step(part->ask);
+    return status;
+}
+
+static enum seqb_status part_run(struct part *part, struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+
+    if (!worker_is_usable(part->worker))
+        return SEQB_OK;
+    if (part->batch != NULL)
+        status = part_ask(part, err);
+    for (size_t i = 0; i < part->count && status == SEQB_OK; i++) {
+        status = part_visit(part, i, err);
+        part_tell(part, part->first + i + 1);
+    }
+    return status;
+}
+
+/* How many counters a part has, so that their claims fit the batch; 0: none
+ * fits. */
+static size_t part_size(const struct worker *worker)
+{
+    const size_t claims = worker->membership_count;
+
+    return CLAIM_BATCH / (claims > 0 ? claims : 1);
+}
+
+enum seqb_status visit_all(struct worker *worker, struct admission *admission,
+                           struct ask *ask, struct seqb_error *err)
+{
+    const size_t fit = part_size(worker);
+    const bool is_one = admission->count == 1 || fit == 0;
+    const size_t size = is_one ? 1 : fit;
+    struct part *part = calloc(1, sizeof *part);
+    enum seqb_status status = SEQB_OK;
+
+    if (part == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "admission: out of memory");
+    part->worker = worker;
+    part->admission = admission;
+    part->ask = ask;
+    part->tell_ms = clock_now_ms() + FIRST_TELL_MS;
+    part->batch = is_one ? NULL : claim_batch_new(); /* slower without */
+    for (; part->first < admission->count && status == SEQB_OK;
+         part->first += part->count) {
+        const size_t left = admission->count - part->first;
+
+        part->count = left < size ? left : size;
+        status = part_run(part, err);
+    }
+    free(part->batch);
+    free(part);
+    return status;
+}

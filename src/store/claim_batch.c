@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Many claims for one store: what they are named, and whether they stand. */
+#include "store/claim_batch.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "platform/text.h"
+
+struct claim_batch {
+    size_t count;
+    size_t done; /* the first so many were answered */
+    struct seqb_claim claims[CLAIM_BATCH];
+    char names[CLAIM_BATCH][SEQB_COUNTER_SIZE];
+    char expected[CLAIM_BATCH][CLAIM_TERMS_SIZE]; /* to stand there; "": none */
+};
+
+static_assert(CLAIM_TERMS_SIZE < SEQB_GUARD_SIZE,
+              "a text that is cut would look like one that stands");
+
+struct claim_batch *claim_batch_new(void)
+{
+    struct claim_batch *batch = malloc(sizeof *batch);
+
+    if (batch != NULL)
+        claim_batch_begin(batch);
+    return batch;
+}
+
+void claim_batch_begin(struct claim_batch *batch)
+{
+    batch->count = 0;
+    batch->done = 0;
+}
+
+/* The next claim, which is only read. Its name and what is expected are for the
+ * caller. */
+static size_t add(struct claim_batch *batch)
+{
+    const size_t i = batch->count++;
+
+    assert(i < CLAIM_BATCH);
+    batch->claims[i].name = batch->names[i];
+    batch->claims[i].text = NULL;
+    batch->expected[i][0] = '\0';
+    return i;
+}
+
+void claim_batch_add(struct claim_batch *batch,
+                     const struct connection *connection,
+                     const struct claim_attributes *attributes)
+{
+    const size_t i = add(batch);
+
+    claim_sequence_name(attributes, attributes->layout->generation,
+                        batch->names[i], sizeof batch->names[i]);
+    claim_sequence_text(attributes, batch->expected[i],
+                        sizeof batch->expected[i]);
+    if (!claim_has_history(connection, attributes))
+        batch->claims[i].text = batch->expected[i];
+}
+
+void claim_batch_add_moved(struct claim_batch *batch,
+                           const struct layout *other, const char *key)
+{
+    const struct claim_attributes attributes = {.layout = other, .key = key};
+    const size_t i = add(batch);
+
+    claim_sequence_name(&attributes, other->generation, batch->names[i],
+                        sizeof batch->names[i]);
+}
+
+size_t claim_batch_count(const struct claim_batch *batch)
+{
+    return batch->count;
+}
+
+enum seqb_status claim_batch_step(struct claim_batch *batch,
+                                  struct connection *connection,
+                                  struct seqb_error *err)
+{
+    size_t done = 0;
+    const enum seqb_status status =
+        connection_claim_many(connection, &batch->claims[batch->done],
+                              batch->count - batch->done, &done, err);
+
+    if (status == SEQB_OK)
+        batch->done += done;
+    else
+        batch->done = 0;
+    return status;
+}
+
+bool claim_batch_is_done(const struct claim_batch *batch)
+{
+    return batch->done == batch->count;
+}
+
+bool claim_batch_stands(const struct claim_batch *batch, size_t i)
+{
+    return i < batch->done &&
+           strcmp(batch->claims[i].standing, batch->expected[i]) == 0;
+}

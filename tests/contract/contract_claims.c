@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The contract's tests for claims of many names in one call, of engines that
+ * have one. */
+#include "contract/contract_suite.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "platform/text.h"
+#include "platform/thread.h"
+
+#define MANY    300
+#define RACED   100
+#define RACERS  3
+#define ODD     150 /* of the many, which differs in a test */
+#define TEXT_OF "memory_bits=%zu"
+
+struct many {
+    struct seqb_claim claims[MANY];
+    char names[MANY][SEQB_COUNTER_SIZE];
+    char texts[MANY][32];
+};
+
+static struct many *many_new(void)
+{
+    struct many *many = calloc(1, sizeof *many);
+
+    assert_non_null(many);
+    for (size_t i = 0; i < MANY; i++) {
+        (void)text_format(many->names[i], sizeof many->names[i],
+                          "sequence/main/key-%zu", MANY - i);
+        (void)text_format(many->texts[i], sizeof many->texts[i], TEXT_OF, i);
+        many->claims[i].name = many->names[i];
+        many->claims[i].text = many->texts[i];
+        memset(many->claims[i].standing, 0x5a, sizeof many->claims[i].standing);
+    }
+    return many;
+}
+
+static bool has_many(const struct contract *contract)
+{
+    return contract->subject->ops->claim_many != NULL;
+}
+
+/* As a caller does: asks again for the rest. */
+static void claim_all(struct seqb_backend *backend, struct seqb_claim *claims,
+                      size_t n)
+{
+    size_t at = 0;
+
+    while (at < n) {
+        size_t done = 0;
+
+        assert_status(
+            backend->ops->claim_many(backend, &claims[at], n - at, &done, NULL),
+            SEQB_OK);
+        assert_in_range(done, 1, n - at);
+        at += done;
+    }
+}
+
+static void assert_claimed(struct seqb_backend *backend, const char *name,
+                           const char *text)
+{
+    char standing[SEQB_CLAIM_SIZE];
+
+    assert_status(backend->ops->claim(backend, name, NULL, standing,
+                                      sizeof standing, NULL),
+                  SEQB_OK);
+    assert_string_equal(standing, text);
+}
+
+CONTRACT_TEST(many_claims_are_stored_and_answered, 0)
+{
+    struct many *many;
+
+    if (!has_many(contract))
+        return;
+    many = many_new();
+    claim_all(contract->backend, many->claims, MANY);
+    for (size_t i = 0; i < MANY; i++)
+        assert_string_equal(many->claims[i].standing, many->texts[i]);
+    contract_reopen(contract);
+    for (size_t i = 0; i < MANY; i++)
+        assert_claimed(contract->backend, many->names[i], many->texts[i]);
+    claim_all(contract->backend, many->claims, MANY);
+    for (size_t i = 0; i < MANY; i++)
+        assert_string_equal(many->claims[i].standing, many->texts[i]);
+    free(many);
+}
+
+CONTRACT_TEST(many_claims_change_none_that_stands, 0)
+{
+    char standing[SEQB_CLAIM_SIZE];
+    struct many *many;
+
+    if (!has_many(contract))
+        return;
+    many = many_new();
+    assert_status(contract->backend->ops->claim(
+                      contract->backend, many->names[ODD], "memory_bits=other",
+                      standing, sizeof standing, NULL),
+                  SEQB_OK);
+    claim_all(contract->backend, many->claims, MANY);
+    for (size_t i = 0; i < MANY; i++)
+        assert_string_equal(many->claims[i].standing,
+                            i == ODD ? "memory_bits=other" : many->texts[i]);
+    contract_reopen(contract);
+    assert_claimed(contract->backend, many->names[ODD], "memory_bits=other");
+    assert_claimed(contract->backend, many->names[ODD + 1],
+                   many->texts[ODD + 1]);
+    free(many);
+}
+
+CONTRACT_TEST(many_claims_are_only_looked_at_without_a_text, 0)
+{
+    char standing[SEQB_CLAIM_SIZE];
+    struct many *many;
+
+    if (!has_many(contract))
+        return;
+    many = many_new();
+    for (size_t i = 0; i < MANY; i++)
+        many->claims[i].text = i % 3 == 0 ? many->texts[i] : NULL;
+    assert_status(
+        contract->backend->ops->claim(contract->backend, many->names[ODD + 1],
+                                      "there", standing, sizeof standing, NULL),
+        SEQB_OK);
+    claim_all(contract->backend, many->claims, MANY);
+    for (size_t i = 0; i < MANY; i++) {
+        const char *stands = i == ODD + 1 ? "there"
+                             : i % 3 == 0 ? many->texts[i]
+                                          : "";
+
+        assert_string_equal(many->claims[i].standing, stands);
+        assert_claimed(contract->backend, many->names[i], stands);
+    }
+    free(many);
+}
+
+/* It must not look like one that fits. */
+CONTRACT_TEST(claim_among_many_that_is_too_long_is_cut, 0)
+{
+    char text[SEQB_CLAIM_SIZE / 2];
+    char standing[SEQB_CLAIM_SIZE];
+    struct many *many;
+
+    if (!has_many(contract))
+        return;
+    many = many_new();
+    memset(text, 'a', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    assert_status(
+        contract->backend->ops->claim(contract->backend, many->names[ODD], text,
+                                      standing, sizeof standing, NULL),
+        SEQB_OK);
+    claim_all(contract->backend, many->claims, MANY);
+    assert_int_equal(strlen(many->claims[ODD].standing), SEQB_GUARD_SIZE - 1);
+    assert_int_equal(strspn(many->claims[ODD].standing, "a"),
+                     SEQB_GUARD_SIZE - 1);
+    assert_string_equal(many->claims[ODD + 1].standing, many->texts[ODD + 1]);
+    free(many);
+}
+
+struct racer {
+    pthread_t thread;
+    struct seqb_backend *backend;
+    struct many *many;
+    size_t number;
+};
+
+/* Each goes through the names in another order. */
+static void *race(void *argument)
+{
+    struct racer *racer = argument;
+
+    for (size_t i = 0; i < RACED; i++) {
+        const size_t other =
+            racer->number % 2 == 0 ? i : RACED - 1 - i; /* backwards */
+
+        (void)text_format(racer->many->names[i], sizeof racer->many->names[i],
+                          "sequence/main/raced-%zu", other);
+        (void)text_format(racer->many->texts[i], sizeof racer->many->texts[i],
+                          "of=%zu", racer->number);
+    }
+    claim_all(racer->backend, racer->many->claims, RACED);
+    return NULL;
+}
+
+static const char *racer_found(const struct racer *racer, size_t name)
+{
+    const size_t i = racer->number % 2 == 0 ? name : RACED - 1 - name;
+
+    return racer->many->claims[i].standing;
+}
+
+CONTRACT_TEST(many_claimers_of_one_name_all_see_one_text, 0)
+{
+    struct racer racers[RACERS];
+    struct seqb_error err;
+
+    if (!has_many(contract))
+        return;
+    for (size_t i = 0; i < RACERS; i++) {
+        racers[i] =
+            (struct racer){.backend = contract_open(contract), .number = i};
+        racers[i].many = many_new();
+    }
+    for (size_t i = 0; i < RACERS; i++)
+        assert_status(
+            thread_start(&racers[i].thread, "racer", race, &racers[i], &err),
+            SEQB_OK);
+    for (size_t i = 0; i < RACERS; i++)
+        assert_int_equal(pthread_join(racers[i].thread, NULL), 0);
+    for (size_t name = 0; name < RACED; name++) {
+        char text[64];
+
+        (void)text_format(text, sizeof text, "sequence/main/raced-%zu", name);
+        for (size_t i = 1; i < RACERS; i++)
+            assert_string_equal(racer_found(&racers[i], name),
+                                racer_found(&racers[0], name));
+        assert_claimed(contract->backend, text, racer_found(&racers[0], name));
+    }
+    for (size_t i = 0; i < RACERS; i++) {
+        racers[i].backend->ops->close(racers[i].backend);
+        free(racers[i].many);
+    }
+}
+
+CONTRACT_TEST(many_claims_on_a_lost_connection_are_not_answered, NEEDS_RESTART)
+{
+    struct seqb_error err;
+    struct many *many;
+    size_t done;
+
+    if (!has_many(contract))
+        return;
+    many = many_new();
+    contract->subject->restart(contract->store);
+    assert_true(contract->subject->ops->claim_many(contract->backend,
+                                                   many->claims, MANY, &done,
+                                                   &err) != SEQB_OK);
+    assert_true(strlen(err.text) > 0);
+    contract_reopen(contract);
+    claim_all(contract->backend, many->claims, MANY);
+    for (size_t i = 0; i < MANY; i++)
+        assert_string_equal(many->claims[i].standing, many->texts[i]);
+    free(many);
+}
+
+CONTRACT_TEST(many_claims_in_another_incarnation_change_nothing,
+              NEEDS_INCARNATION | NEEDS_RENEW)
+{
+    enum seqb_status status;
+    struct seqb_error err;
+    struct many *many;
+    size_t done;
+
+    if (!has_many(contract))
+        return;
+    many = many_new();
+    contract->store->options.needs_incarnation = true;
+    contract_reopen(contract);
+    claim_all(contract->backend, many->claims, MANY / 2);
+    contract->subject->renew(contract->store);
+    status = contract->subject->ops->claim_many(
+        contract->backend, &many->claims[MANY / 2], MANY / 2, &done, &err);
+    /* The connection may be lost, and then it is not known what came of it. */
+    assert_true(status == SEQB_UNREACHABLE || status == SEQB_UNCERTAIN);
+    contract_reopen(contract);
+    for (size_t i = MANY / 2; i < MANY; i++)
+        assert_claimed(contract->backend, many->names[i], "");
+    free(many);
+}

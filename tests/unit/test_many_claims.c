@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Claims of many sequences in one call of a store, of which something fails. */
+#include "ha/ha.h"
+#include "platform/text.h"
+#include "support/rig.h"
+#include "support/test.h"
+
+#define LISTED 100
+
+struct listed {
+    struct queue_sequence_options sequences[LISTED];
+    char keys[LISTED][32];
+};
+
+static void list_many(struct rig *rig, struct listed *listed)
+{
+    for (size_t i = 0; i < LISTED; i++) {
+        (void)text_format(listed->keys[i], sizeof listed->keys[i], "key.%zu",
+                          i);
+        listed->sequences[i] = rig->sequences[0];
+        listed->sequences[i].key = listed->keys[i];
+    }
+    rig->queue.sequences = listed->sequences;
+    rig->queue.sequence_count = LISTED;
+}
+
+static void no_deliver(struct ha_sink *sink, const struct ha_grant *grant)
+{
+    (void)sink;
+    (void)grant;
+}
+
+/* Of counters that a store is asked of in one call. */
+static void listed_claim(size_t i, char out[SEQB_COUNTER_SIZE])
+{
+    (void)text_format(out, SEQB_COUNTER_SIZE, "sequence/main/key.%zu", i);
+}
+
+static void expect_claims(struct fake_store *store, size_t but)
+{
+    for (size_t i = 0; i < LISTED; i++) {
+        char name[SEQB_COUNTER_SIZE];
+        char text[64];
+
+        listed_claim(i, name);
+        fake_claim_text(store, name, text, sizeof text);
+        assert_string_equal(text, i == but ? "" : "memory_bits=2");
+    }
+}
+
+/* The store says no more of those that were asked of with it: they are asked of
+ * alone. */
+TEST_WITH(DIRECT, one_that_a_store_refuses_among_many_hides_no_other)
+{
+    static const size_t refused = LISTED / 2;
+    static const size_t odd = LISTED / 2 + 3;
+    struct seqb_sequence *sequence;
+    char name[SEQB_COUNTER_SIZE];
+    struct rig_broker *broker;
+    struct seqb_error err;
+    struct listed listed;
+    int64_t number;
+
+    rig_close(rig_open(rig));
+    list_many(rig, &listed);
+    listed_claim(refused, name);
+    fake_refuse(rig->stores[1], FAKE_CLAIM, name, SEQB_REFUSED);
+    listed_claim(odd, name);
+    fake_claim_put(rig->stores[1], name, "memory_bits=7");
+    broker = rig_open(rig);
+    assert_int_equal(
+        queue_find(broker->queue, listed.keys[odd], &sequence, &err),
+        SEQB_LAYOUT);
+    rig_expect_words(err.text, "in backend b1 was used with memory_bits=7");
+    rig_expect_words(err.text, "put the settings back");
+    for (size_t i = 0; i < LISTED; i++) {
+        if (i != odd)
+            assert_int_equal(
+                queue_next(rig_sequence(broker, listed.keys[i]), &number, &err),
+                SEQB_OK);
+    }
+    fake_claim_put(rig->stores[1], name, "memory_bits=2");
+    expect_claims(rig->stores[1], refused);
+    rig_close(broker);
+    listed_claim(refused, name);
+    fake_refuse(rig->stores[1], FAKE_CLAIM, name, SEQB_OK);
+    rig_close(rig_open(rig));
+    for (size_t i = 0; i < 2; i++)
+        expect_claims(rig->stores[i], LISTED);
+}
+
+static void distinct_make(struct rig_broker *broker, struct ha_sink *sink,
+                          int32_t bits, struct ha_counter **out)
+{
+    for (size_t i = 0; i < 8; i++) {
+        char key[32];
+
+        (void)text_format(key, sizeof key, "key.%zu", i);
+        assert_int_equal(ha_counter_new(ha_pool_at(broker->ha, 0), key, bits,
+                                        sink, &out[i], NULL),
+                         SEQB_OK);
+    }
+}
+
+/* What it has claimed stands, and it goes on from there. */
+TEST_WITH(DIRECT, a_store_that_is_lost_among_many_goes_on_with_the_next_start)
+{
+    struct rig_broker *broker = rig_open(rig);
+    struct ha_sink sink = {no_deliver};
+    struct ha_counter *first[8];
+    struct ha_counter *other[8];
+    struct ha_counter *next[8];
+    struct seqb_error err;
+    char text[64];
+
+    distinct_make(broker, &sink, 0, first);
+    distinct_make(broker, &sink, 3, other);
+    distinct_make(broker, &sink, 0, next);
+    fake_lose_answers(rig->stores[1], FAKE_CLAIM, 1);
+    assert_int_equal(ha_admit(broker->ha, first, 8, &err), SEQB_OK);
+    fake_claim_text(rig->stores[1], "sequence/main/key.0", text, sizeof text);
+    assert_string_equal(text, "memory_bits=0");
+    fake_claim_text(rig->stores[1], "sequence/main/key.1", text, sizeof text);
+    assert_string_equal(text, "");
+    rig_await_state(broker, 1, SEQB_PARTITION_UP);
+    assert_int_equal(ha_admit(broker->ha, other, 8, &err), SEQB_LAYOUT);
+    rig_expect_words(err.text, "was used with memory_bits=0");
+    assert_int_equal(ha_admit(broker->ha, next, 8, &err), SEQB_OK);
+    for (size_t i = 0; i < 8; i++) {
+        ha_counter_free(first[i]);
+        ha_counter_free(other[i]);
+        ha_counter_free(next[i]);
+    }
+}
