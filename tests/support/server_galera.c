@@ -31,6 +31,13 @@ static struct galera_more mores[NODES_MAX];
 static size_t more_count;
 static struct galera_more *next_more; /* of the node that is made next */
 
+bool galera_is_installed(void)
+{
+    return mariadb_is_installed() && server_is_installed("rsync") &&
+           server_is_installed("wsrep_sst_rsync") &&
+           access(PROVIDER, R_OK) == 0;
+}
+
 void galera_require(void)
 {
     mariadb_require();
@@ -211,8 +218,8 @@ void galera_await(struct server *node, const char *name, const char *value)
     }
 }
 
-void galera_drop_state(struct server *node)
+void galera_drop_files(struct server *node)
 {
-    server_run(node, (const char *[]){"rm", "-f", "data/grastate.dat",
-                                      "data/gvwstate.dat", NULL});
+    server_run(node, (const char *[]){"rm", "-rf", "data", NULL});
+    server_run(node, (const char *[]){"mkdir", "data", NULL});
 }

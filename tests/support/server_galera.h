@@ -9,6 +9,7 @@
 
 /* Skips or fails the test if a part of it is not installed. */
 void galera_require(void);
+bool galera_is_installed(void);
 
 /* Starts a cluster whose nodes are all synced; server_free each. */
 void server_galera_cluster(struct server *nodes[static GALERA_NODES]);
@@ -22,4 +23,4 @@ void galera_await(struct server *node, const char *name, const char *value);
 
 /* A node that is stopped gets all its files from another one at its start: its
  * own may be ahead of a cluster that was bootstrapped since. */
-void galera_drop_state(struct server *node);
+void galera_drop_files(struct server *node);

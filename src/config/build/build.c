@@ -79,7 +79,8 @@ static void build_server(const struct build *build,
 {
     const bool has_host =
         backend->socket.text == NULL && backend->conninfo.text == NULL &&
-        backend->sentinels.count == 0 && backend->endpoints.count == 0;
+        backend->sentinels.count == 0 && backend->endpoints.count == 0 &&
+        backend->hosts.count == 0;
 
     out->host = has_host ? backend->host.text : NULL;
     if (has_host)
@@ -135,6 +136,8 @@ static void build_backend(const struct build *build,
         out->options.sentinels = build_addresses(build, &backend->sentinels);
     if (backend->endpoints.count > 0)
         out->options.endpoints = build_addresses(build, &backend->endpoints);
+    if (backend->hosts.count > 0)
+        out->options.endpoints = build_addresses(build, &backend->hosts);
     out->options.master_name = backend->master_name.text;
     out->options.table_format = backend->table_format.text;
     out->options.keep_rows = backend->keep_rows.number;

@@ -70,6 +70,7 @@ struct draft_backend {
     struct draft_names sentinels;
     struct draft_text master_name;
     struct draft_names endpoints;
+    struct draft_names hosts;
     struct draft_text table_format;
     struct draft_number keep_rows;
     struct draft_text tls;
