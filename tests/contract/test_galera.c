@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "platform/clock.h"
 #include "platform/text.h"
@@ -192,6 +193,54 @@ TEST_STATE(ON_CLUSTER, two_nodes_grant_no_number_twice)
     f->ops->close(racers[1].backend);
     all_differ(racers);
     assert_true(racers[0].conflicts + racers[1].conflicts > 0);
+}
+
+/* --- reads --- */
+
+struct reader {
+    struct fixture *f;
+    struct seqb_backend *backend;
+    pthread_t thread;
+    char standing[64];
+    struct seqb_error err;
+    enum seqb_status status;
+};
+
+static void *reader_run(void *argument)
+{
+    struct reader *reader = argument;
+
+    reader->status =
+        reader->f->ops->claim(reader->backend, "c", NULL, reader->standing,
+                              sizeof reader->standing, &reader->err);
+    return NULL;
+}
+
+/* A node whose applying is held up has what was before. */
+TEST_STATE(ON_CLUSTER, claim_is_read_as_another_node_left_it)
+{
+    struct fixture *f = cluster_prepare(state);
+    const struct seqb_swap swap = {.name = "c", .expected = "", .text = "new"};
+    char standing[64];
+    struct reader reader = {.f = f};
+
+    must_open(f);
+    f->options.endpoints = other.list;
+    reader.backend = must_open_other(f);
+    mariadb_tell(nodes[1], "FLUSH TABLES WITH READ LOCK");
+    assert_status(
+        f->ops->swap(f->backend, &swap, standing, sizeof standing, &f->err),
+        SEQB_OK);
+    assert_status(
+        thread_start(&reader.thread, "reader", reader_run, &reader, NULL),
+        SEQB_OK);
+    usleep(300000); /* whoever does not wait is done by then */
+    mariadb_tell(nodes[1], "UNLOCK TABLES");
+    pthread_join(reader.thread, NULL);
+    f->ops->close(reader.backend);
+    assert_status(reader.status, SEQB_OK);
+    assert_string_equal(reader.standing, "new");
+    all_await();
 }
 
 /* --- nodes that are not used --- */
