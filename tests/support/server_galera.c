@@ -78,7 +78,6 @@ static void wsrep_words(const struct galera_more *more,
 {
     static const char *const settings[] = {
         "--wsrep-on=ON",
-        "--wsrep-provider=" PROVIDER,
         "--wsrep-cluster-name=seqbroker-test",
         "--wsrep-sst-method=rsync",
         "--binlog-format=ROW",
@@ -87,6 +86,7 @@ static void wsrep_words(const struct galera_more *more,
 
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
         server_word(words, "%s", settings[i]);
+    server_word(words, "--wsrep-provider=%s", PROVIDER);
     server_word(words, "--wsrep-node-name=%s", more->name);
     server_word(words, "--wsrep-cluster-address=%s", more->cluster);
     server_word(words, "--wsrep-node-address=127.0.0.1:%d",

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 #include "backends/mysql/claim.h"
-#include "backends/mysql/cluster.h"
+#include "backends/mysql/galera/galera.h"
 #include "backends/mysql/server.h"
 #include "platform/error.h"
 #include "platform/text.h"

@@ -72,7 +72,7 @@
 
 /*
  * The same of a Galera cluster, where dates of tables, and what is in memory,
- * are each node's own: the history of cluster.h, which a node has while its
+ * are each node's own: the history of galera.h, which a node has while its
  * voucher, a digest of the dates of its tables, is in its seqb_incarnation.
  */
 #define MYSQL_HISTORY "cluster/incarnation"

@@ -5,7 +5,7 @@
  * rows locked (rows.c). Always in the order of their names, so that brokers
  * never wait in a circle.
  */
-#include "backends/mysql/cluster.h"
+#include "backends/mysql/galera/galera.h"
 #include "backends/mysql/mysql.h"
 
 #include <inttypes.h>

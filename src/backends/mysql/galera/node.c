@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a node of a Galera cluster is asked before it is used. */
-#include "backends/mysql/node.h"
+#include "backends/mysql/galera/node.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The history of a Galera cluster, and which nodes may use it. */
-#include "backends/mysql/cluster.h"
+#include "backends/mysql/galera/galera.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 
 #include <mysqld_error.h>
 
-#include "backends/mysql/node.h"
+#include "backends/mysql/galera/node.h"
 #include "backends/mysql/server.h"
 #include "platform/clock.h"
 #include "platform/error.h"
@@ -105,7 +105,7 @@ static enum seqb_status history_begin(struct mysql_link *link,
 static bool node_vouches(struct mysql_link *from, struct mysql_link *to,
                          const struct voucher *missing)
 {
-    struct voucher voucher;
+    struct voucher voucher = {.is_there = false};
     struct node_state here;
     struct node_state there;
 
@@ -122,7 +122,7 @@ static bool node_vouches(struct mysql_link *from, struct mysql_link *to,
 static void peer_meet(struct mysql *mysql, struct mysql *peer,
                       struct voucher *own)
 {
-    struct voucher theirs;
+    struct voucher theirs = {.is_there = false};
 
     if (voucher_read(&peer->link, &theirs, NULL) != SEQB_OK)
         return;
@@ -166,7 +166,7 @@ enum seqb_status mysql_cluster_enter(struct mysql *mysql,
                                      const struct seqb_backend_options *options,
                                      struct seqb_error *err)
 {
-    struct voucher own;
+    struct voucher own = {.is_there = false};
     enum seqb_status status = mysql_incarnation_find(mysql, err);
 
     if (status == SEQB_OK)
