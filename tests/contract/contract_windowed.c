@@ -227,7 +227,11 @@ CONTRACT_TEST(window_does_not_outlive_a_restart, NEEDS_WINDOWED | NEEDS_RESTART)
 
     install_at(contract, 5);
     (void)contract_take(contract, ORDER, 10, -1);
-    contract->subject->restart(contract->store);
+    /* One server of several that starts need not be another incarnation. */
+    if (contract->subject->renew != NULL)
+        contract->subject->renew(contract->store);
+    else
+        contract->subject->restart(contract->store);
     contract_reopen(contract);
     for (int i = 0; i < 2; i++)
         assert_status(reserve(contract, 1, &request), SEQB_FENCED);

@@ -147,6 +147,20 @@ TEST(mixed_sample_is_four_kinds_of_store)
     config_close(config);
 }
 
+TEST(galera_sample_names_nodes_alone)
+{
+    struct config *config = topology_open_sound("config/galera.conf");
+    const struct seqb_backend_options *options =
+        &config_topology(config)->ha.backends[0].options;
+
+    assert_string_equal(options->endpoints[0], "127.0.0.1:3306");
+    assert_string_equal(options->endpoints[2], "127.0.0.1:3308");
+    assert_null(options->endpoints[3]);
+    assert_null(options->host);
+    assert_int_equal(options->port, 0);
+    config_close(config);
+}
+
 TEST(sentinel_sample_names_no_server)
 {
     struct config *config = topology_open_sound("config/sentinel.conf");

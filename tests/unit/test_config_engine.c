@@ -94,6 +94,8 @@ TEST(what_only_others_use_is_refused)
          FOREIGN("postgres", "prefix", "redis, memcached, etcd")},
         {"redis", "endpoints=[\"h:1\"];",
          FOREIGN("redis", "endpoints", "etcd")},
+        {"mysql-autoinc", DATABASE "hosts=[\"h:1\"];",
+         FOREIGN("mysql-autoinc", "hosts", "mysql-row")},
         {"etcd", "socket=\"/s\";",
          FOREIGN("etcd", "socket",
                  "redis, memcached, mysql-row, mysql-autoinc, postgres")},
@@ -126,6 +128,12 @@ TEST(addresses_exclude_each_other)
          BOTH("endpoints", "host", "remove one")},
         {"etcd", "endpoints=[\"h:1\"];port=1;",
          BOTH("endpoints", "port", "remove one")},
+        {"mysql-row", DATABASE "hosts=[\"h:1\"];host=\"h\";",
+         BOTH("hosts", "host", "remove one")},
+        {"mysql-row", DATABASE "hosts=[\"h:1\"];port=1;",
+         BOTH("hosts", "port", "remove one")},
+        {"mysql-row", DATABASE "hosts=[\"h:1\"];socket=\"/s\";",
+         BOTH("hosts", "socket", "remove one")},
         {"redis", "socket=\"s\";",
          "t.conf:2: 'socket' is \"s\", but must be an absolute path"},
         {"postgres", "conninfo=\"\";host=\"h\";",
@@ -164,6 +172,18 @@ TEST(sentinels_and_the_masters_name_go_together)
 #define ENDPOINTS_16                                                           \
     "\"h:1\",\"h:2\",\"h:3\",\"h:4\",\"h:5\",\"h:6\",\"h:7\",\"h:8\",\"h:9\"," \
     "\"h:10\",\"h:11\",\"h:12\",\"h:13\",\"h:14\",\"h:15\",\"h:16\""
+
+TEST(nodes_of_a_galera_cluster_are_sixteen_at_most)
+{
+    static const struct engine_case cases[] = {
+        {"mysql-row", DATABASE "hosts=[" ENDPOINTS_16 "];", ""},
+        {"mysql-row", DATABASE "hosts=[" ENDPOINTS_16 ",\"h:17\"];",
+         "t.conf:2: 'hosts' has 17 members, but a cluster needs no more than "
+         "16"},
+    };
+
+    expect_all(cases, COUNT_OF(cases));
+}
 
 TEST(members_of_an_etcd_are_sixteen_at_most)
 {

@@ -83,7 +83,7 @@ enum seqb_status mysql_tables_open(struct mysql_link *link, bool create,
 /* The incarnation, if it is compared. */
 static const char *run_sql(const struct mysql_link *link)
 {
-    return link->run != NULL ? MYSQL_RUN_SQL : "NULL";
+    return link->run != NULL ? link->sql->run : "NULL";
 }
 
 /* Whether both tables are those that were opened: what a dump puts back under
@@ -91,12 +91,12 @@ static const char *run_sql(const struct mysql_link *link)
  * that the call is for. */
 static void same_add(struct mysql_link *link)
 {
-    mysql_link_add(link, "(" MYSQL_CLAIMS_SQL " = ");
+    mysql_link_add(link, "(%s = ", link->sql->claims);
     mysql_link_quote(link, link->claims);
-    mysql_link_add(link, " AND " MYSQL_STORE_SQL " = ");
+    mysql_link_add(link, " AND %s = ", link->sql->store);
     mysql_link_quote(link, link->store);
     if (link->run != NULL) {
-        mysql_link_add(link, " AND " MYSQL_RUN_SQL " <=> ");
+        mysql_link_add(link, " AND %s <=> ", link->sql->run);
         mysql_link_quote(link, link->run);
     }
     mysql_link_add(link, ")");
@@ -259,9 +259,11 @@ enum seqb_status mysql_claim(struct seqb_backend *backend, const char *name,
  * two, so that what is read after it holds to the end. */
 static void swap_begin(struct mysql_link *link)
 {
-    mysql_link_add(link, "BEGIN;"
-                         "SELECT 1 FROM seqb_claims, seqb_counters LIMIT 0;"
-                         "SET @seqb_same = ");
+    mysql_link_add(link,
+                   "BEGIN;%s;"
+                   "SELECT 1 FROM seqb_claims, seqb_counters LIMIT 0;"
+                   "SET @seqb_same = ",
+                   link->sql->turn);
     same_add(link);
     mysql_link_add(link, ";SELECT " MYSQL_PRIMARY_SQL ", @seqb_same, %s",
                    run_sql(link));
@@ -295,7 +297,7 @@ static enum seqb_status swap_receive(struct mysql_link *link, const char *name,
     struct seqb_error why = {.status = SEQB_OK};
     int64_t is_primary;
     int64_t is_same;
-    enum seqb_status status = mysql_link_skip(link, 4, err);
+    enum seqb_status status = mysql_link_skip(link, 5, err);
 
     if (status != SEQB_OK)
         return status;

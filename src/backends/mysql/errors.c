@@ -19,6 +19,8 @@ static const struct mysql_error errors[] = {
     {ER_READ_ONLY_MODE, SEQB_ROLE, NULL},
     {ER_LOCK_WAIT_TIMEOUT, SEQB_UNREACHABLE, NULL},
     {ER_LOCK_DEADLOCK, SEQB_UNREACHABLE, NULL},
+    /* Galera: the node is in no primary component, or not synced. */
+    {ER_UNKNOWN_COM_ERROR, SEQB_UNREACHABLE, NULL},
     {IDLE_TOO_LONG, SEQB_UNREACHABLE, NULL},
     {ER_CON_COUNT_ERROR, SEQB_UNREACHABLE, NULL},
     {ER_TOO_MANY_USER_CONNECTIONS, SEQB_UNREACHABLE, NULL},

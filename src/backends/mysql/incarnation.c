@@ -83,7 +83,7 @@ static enum seqb_status run_read(struct mysql *mysql, struct seqb_error *err)
     const char *run = NULL;
     enum seqb_status status;
 
-    mysql_link_add(link, "SELECT " MYSQL_RUN_SQL);
+    mysql_link_add(link, "SELECT %s", link->sql->run);
     status = mysql_link_run(link, SEQB_UNREACHABLE, err);
     if (status != SEQB_OK)
         return status;
@@ -104,7 +104,9 @@ enum seqb_status mysql_incarnation_read(struct mysql *mysql,
                                         struct seqb_error *err)
 {
     struct seqb_error why;
-    enum seqb_status status = mysql_incarnation_make(mysql, &why);
+    enum seqb_status status = mysql->link.is_cluster
+                                  ? mysql_incarnation_find(mysql, &why)
+                                  : mysql_incarnation_make(mysql, &why);
 
     if (status == SEQB_OK)
         status = run_read(mysql, &why);

@@ -18,6 +18,7 @@
 
 #include "backends/mysql/client.h"
 #include "backends/mysql/errors.h"
+#include "backends/mysql/server.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
@@ -477,6 +478,7 @@ enum seqb_status mysql_link_open(struct mysql_link *link,
     (void)mysql_link_library();
     link->lost = SEQB_UNREACHABLE;
     link->pid = getpid();
+    link->sql = &mysql_sql_of_server;
     link->database = options->database;
     link->timeout_ms = options->timeout_ms;
     link->budget_ms = options->connect_timeout_ms;

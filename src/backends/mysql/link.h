@@ -21,6 +21,8 @@
 #include <mysql.h>
 #include <seqbroker/backend.h>
 
+struct mysql_origin_sql; /* server.h */
+
 struct mysql_link {
     MYSQL *handle;        /* NULL when closed; a later call fails */
     const char *database; /* the options' */
@@ -31,6 +33,8 @@ struct mysql_link {
     pid_t pid;            /* a connection must not cross fork() */
     char store[SEQB_ORIGIN_SIZE];  /* the origin of seqb_counters at open ... */
     char claims[SEQB_ORIGIN_SIZE]; /* ... and of seqb_claims; server.h */
+    const struct mysql_origin_sql *sql; /* how that is asked for */
+    bool is_cluster;                    /* a node of Galera: galera.h */
     const char *run; /* what the incarnation must be in the claim or swap under
                         way; NULL: whatever it is */
     enum seqb_status run_lost; /* what it means if it is not */

@@ -17,9 +17,9 @@ static void page_ask(struct mysql *mysql, const struct seqb_page *page,
 
     mysql_link_add(link,
                    "BEGIN;SELECT 1 FROM seqb_counters LIMIT 0;"
-                   "SELECT " MYSQL_PRIMARY_SQL ", " MYSQL_STORE_SQL ", %s;"
+                   "SELECT " MYSQL_PRIMARY_SQL ", %s, %s;"
                    "SELECT name, value FROM seqb_counters WHERE name >= ",
-                   has_run ? MYSQL_RUN_SQL : "NULL");
+                   link->sql->store, has_run ? link->sql->run : "NULL");
     mysql_link_quote(link, range->from);
     mysql_link_add(link, " AND name < ");
     mysql_link_quote(link, range->to);

@@ -6,16 +6,13 @@
 #include <inttypes.h>
 
 #include "backends/mysql/claim.h"
+#include "backends/mysql/galera/galera.h"
 #include "backends/mysql/server.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
 #define BIND_TRIES   4
 #define SETTLE_TRIES 4
-
-/* The date of a table counts seconds. This is one, and 50 ms more, since files
- * are dated by a clock that lags behind by up to a tick. */
-#define SETTLED_MS 1050
 
 static enum seqb_status call_begin(struct seqb_backend *backend,
                                    struct seqb_error *err)
@@ -42,6 +39,8 @@ enum seqb_status mysql_store_connect(struct mysql *mysql,
     mysql->sql.dialect = &dialect;
     mysql->sql.where = mysql->link.where;
     mysql->may_create = options->auto_create;
+    if (options->endpoints != NULL)
+        return mysql_cluster_connect(mysql, options, err);
     status = mysql_link_open(&mysql->link, options, err);
     return status == SEQB_OK ? mysql_server_check(&mysql->link, options,
                                                   &mysql->sql.base, err)
@@ -63,8 +62,8 @@ static enum seqb_status origin_read(struct mysql_link *link, int64_t *age_ms,
 {
     enum seqb_status status;
 
-    mysql_link_add(link, "SELECT " MYSQL_STORE_SQL ", " MYSQL_CLAIMS_SQL
-                         ";SELECT " MYSQL_AGE_SQL);
+    mysql_link_add(link, "SELECT %s, %s;SELECT " MYSQL_AGE_SQL,
+                   link->sql->store, link->sql->claims);
     status = mysql_link_send(link, SEQB_UNREACHABLE, err);
     if (status == SEQB_OK)
         status = mysql_link_next(link, err);
@@ -85,12 +84,12 @@ static enum seqb_status origin_read(struct mysql_link *link, int64_t *age_ms,
 static enum seqb_status tables_await(struct mysql_link *link, int64_t left_ms,
                                      struct seqb_error *err)
 {
-    if (left_ms > SETTLED_MS)
+    if (left_ms > MYSQL_SETTLED_MS)
         return error_set(err, SEQB_UNREACHABLE,
                          "%s: its tables have a date that is %" PRId64
                          " ms ahead of the server's clock, and are used once "
                          "that is over",
-                         link->where, left_ms - SETTLED_MS);
+                         link->where, left_ms - MYSQL_SETTLED_MS);
     link->deadline_ms += left_ms;
     mysql_link_add(link, "DO SLEEP(%" PRId64 ".%03d)", left_ms / 1000,
                    (int)(left_ms % 1000));
@@ -106,9 +105,9 @@ static enum seqb_status origin_await_next_second(struct mysql_link *link,
         int64_t age_ms = 0;
         enum seqb_status status = origin_read(link, &age_ms, err);
 
-        if (status != SEQB_OK || age_ms >= SETTLED_MS)
+        if (status != SEQB_OK || age_ms >= MYSQL_SETTLED_MS)
             return status;
-        status = tables_await(link, SETTLED_MS - age_ms, err);
+        status = tables_await(link, MYSQL_SETTLED_MS - age_ms, err);
         if (status != SEQB_OK)
             return status;
     }
@@ -149,7 +148,7 @@ static enum seqb_status base_write(struct mysql *mysql, const char *expected,
     mysql_link_add(link, " WHERE name = '' AND origin = ");
     mysql_link_quote(link, expected);
     mysql_link_add(link,
-                   " AND " MYSQL_PRIMARY_SQL " AND " MYSQL_STORE_SQL " = ");
+                   " AND " MYSQL_PRIMARY_SQL " AND %s = ", link->sql->store);
     mysql_link_quote(link, link->store);
     return mysql_link_run(link, SEQB_UNREACHABLE, err);
 }
@@ -179,15 +178,57 @@ static enum seqb_status base_bind(struct mysql *mysql, struct seqb_error *err)
                      link->where);
 }
 
+/* Of tables that were made by this very connection: the base is as it was made,
+ * on this node, whose server has not ended since. */
+static enum seqb_status base_adopt(struct mysql_link *link,
+                                   struct seqb_error *err)
+{
+    mysql_link_add(link, "UPDATE seqb_counters SET origin = ");
+    mysql_link_quote(link, link->store);
+    mysql_link_add(link, " WHERE name = '' AND value = 0 "
+                         "AND origin = " MYSQL_STORE_SQL);
+    return mysql_link_run(link, SEQB_UNREACHABLE, err);
+}
+
+/* The history may be known only after its voucher was seen to. */
+static enum seqb_status
+cluster_enter(struct mysql *mysql, const struct seqb_backend_options *options,
+              struct seqb_error *err)
+{
+    struct mysql_link *link = &mysql->link;
+    struct seqb_error why;
+    int64_t age_ms;
+    enum seqb_status status = mysql_tables_open(link, false, &why);
+    const bool makes =
+        status == SEQB_UNREACHABLE && link->handle != NULL && options->create;
+
+    if (makes)
+        status = mysql_tables_open(link, true, &why);
+    if (status != SEQB_OK)
+        return error_copy(err, &why);
+    status = origin_await_next_second(link, err);
+    if (status == SEQB_OK)
+        status = mysql_cluster_enter(mysql, options, err);
+    if (status == SEQB_OK && options->needs_incarnation)
+        status = mysql_incarnation_read(mysql, err);
+    if (status == SEQB_OK)
+        status = origin_read(link, &age_ms, err);
+    if (status == SEQB_OK && makes)
+        status = base_adopt(link, err);
+    return status == SEQB_OK ? base_bind(mysql, err) : status;
+}
+
 /* The incarnation has the tables' dates as well, so that it is read before
  * these are found settled. */
 enum seqb_status mysql_store_enter(struct mysql *mysql,
                                    const struct seqb_backend_options *options,
                                    struct seqb_error *err)
 {
-    enum seqb_status status =
-        mysql_tables_open(&mysql->link, options->create, err);
+    enum seqb_status status;
 
+    if (mysql->link.is_cluster)
+        return cluster_enter(mysql, options, err);
+    status = mysql_tables_open(&mysql->link, options->create, err);
     if (status == SEQB_OK && options->needs_incarnation)
         status = mysql_incarnation_read(mysql, err);
     if (status == SEQB_OK)

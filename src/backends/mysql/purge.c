@@ -18,7 +18,7 @@
  * dump put back under the connection, are to be compared first. */
 static void same_add(struct mysql_link *link)
 {
-    mysql_link_add(link, "(" MYSQL_STORE_SQL " = ");
+    mysql_link_add(link, "(%s = ", link->sql->store);
     mysql_link_quote(link, link->store);
     mysql_link_add(link, ")");
 }

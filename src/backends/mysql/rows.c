@@ -26,16 +26,17 @@ static void begin_write(struct mysql *mysql, bool has_cells)
     const struct sql_guards *guards = &mysql->sql.guards;
     struct mysql_link *link = &mysql->link;
 
-    mysql_link_add(link, "BEGIN;"
-                         "INSERT INTO seqb_counters (name, value, origin) "
-                         "VALUES ('', 0, '') "
-                         "ON DUPLICATE KEY UPDATE name = name");
+    mysql_link_add(link,
+                   "BEGIN;%s;"
+                   "INSERT INTO seqb_counters (name, value, origin) "
+                   "VALUES ('', 0, '') "
+                   "ON DUPLICATE KEY UPDATE name = name",
+                   guards->count > 0 ? link->sql->turn : "DO 0");
     for (size_t i = 0; i < guards->count; i++)
         guard_ask(link, guards->claims[i].name);
-    mysql_link_add(link,
-                   ";SELECT " MYSQL_PRIMARY_SQL ", " MYSQL_STORE_SQL ", %s, %s",
-                   has_cells ? MYSQL_NOW_SQL(MYSQL_STORE_SQL) : "NULL",
-                   guards->count > 0 ? MYSQL_RUN_SQL : "NULL");
+    mysql_link_add(link, ";SELECT " MYSQL_PRIMARY_SQL ", %s, %s, %s",
+                   link->sql->store, has_cells ? link->sql->now : "NULL",
+                   guards->count > 0 ? link->sql->run : "NULL");
 }
 
 static enum seqb_status guards_read(struct mysql *mysql, struct seqb_error *err)
@@ -68,7 +69,7 @@ static enum seqb_status begin_read(struct mysql *mysql, bool has_cells,
                                    struct seqb_error *err)
 {
     struct mysql_link *link = &mysql->link;
-    enum seqb_status status = mysql_link_skip(link, 2, err);
+    enum seqb_status status = mysql_link_skip(link, 3, err);
     const char *cells;
     const char *now;
     int64_t is_primary;
@@ -179,7 +180,9 @@ enum seqb_status mysql_rows_lock(struct seqb_backend *backend,
     struct mysql_link *link = &mysql->link;
     const bool has_cells = sql_have_cells(counters, n);
     enum seqb_status status =
-        has_cells ? mysql_incarnation_make(mysql, err) : SEQB_OK;
+
+        has_cells && !link->is_cluster ? mysql_incarnation_make(mysql, err)
+                                       : SEQB_OK;
 
     if (status != SEQB_OK)
         return status;

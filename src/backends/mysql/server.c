@@ -9,6 +9,26 @@
 
 #define VALUE_SIZE 256
 
+const struct mysql_origin_sql mysql_sql_of_server = {
+    .store = MYSQL_STORE_SQL,
+    .claims = MYSQL_CLAIMS_SQL,
+    .run = MYSQL_RUN_SQL,
+    .now = MYSQL_NOW_SQL(MYSQL_STORE_SQL),
+    .now_of_set = MYSQL_NOW_SQL("@seqb_origin"),
+    .turn = "DO 0",
+};
+
+const struct mysql_origin_sql mysql_sql_of_cluster = {
+    .store = MYSQL_CLUSTER_SQL,
+    .claims = MYSQL_CLUSTER_SQL,
+    .run = MYSQL_CLUSTER_RUN_SQL,
+    .now = "SHA2(" MYSQL_CLUSTER_SQL ", 256)",
+    .now_of_set = "SHA2(@seqb_origin, 256)",
+    .turn = "INSERT INTO seqb_claims (name, text) "
+            "VALUES ('cluster/turn', UUID()) "
+            "ON DUPLICATE KEY UPDATE text = VALUES(text)",
+};
+
 /* What is asked. A server answers those variables that it has. */
 enum variable {
     VERSION,
@@ -52,7 +72,7 @@ static const struct {
     {FLUSH_LOG, "1", false},
     /* After a crash the binary log decides which transactions stay. */
     {SYNC_BINLOG, "1", true},
-    /* Galera's nodes lost updates of one row, even healthy ones. */
+    /* Two nodes of Galera are not one server: "hosts" is for that. */
     {WSREP_ON, "OFF", false},
 };
 
@@ -132,14 +152,16 @@ static enum seqb_status role_check(const struct mysql_link *link,
 }
 
 /* Lists all that loses commits at once. */
-static void loss_find(const struct variables *variables, char *out, size_t size)
+static void loss_find(const struct variables *variables, bool is_cluster,
+                      char *out, size_t size)
 {
     out[0] = '\0';
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
         const char *value = variables->value[settings[i].variable];
 
         if (value[0] == '\0' || strcmp(value, settings[i].safe) == 0 ||
-            (settings[i].is_binlogs && is_off(variables->value[LOG_BIN])))
+            (settings[i].is_binlogs && is_off(variables->value[LOG_BIN])) ||
+            (settings[i].variable == WSREP_ON && is_cluster))
             continue;
         (void)text_append(out, size, "%s%s = %.8s (safe: %s)",
                           out[0] != '\0' ? ", " : "",
@@ -147,11 +169,11 @@ static void loss_find(const struct variables *variables, char *out, size_t size)
     }
 }
 
-static enum seqb_status durability_check(const struct mysql_link *link,
-                                         const struct variables *variables,
-                                         bool accept_loss,
-                                         struct seqb_backend *base,
-                                         struct seqb_error *err)
+static enum seqb_status
+durability_check(const struct mysql_link *link,
+                 const struct variables *variables,
+                 const struct seqb_backend_options *options,
+                 struct seqb_backend *base, struct seqb_error *err)
 {
     /* A replica would compare the rows' origin with its own, and do nothing. */
     if (!is_off(variables->value[LOG_BIN]) &&
@@ -160,8 +182,9 @@ static enum seqb_status durability_check(const struct mysql_link *link,
                          "%s: with binlog_format = STATEMENT replicas do not "
                          "follow the counters: set ROW or MIXED",
                          link->where);
-    loss_find(variables, base->loss, sizeof base->loss);
-    if (base->loss[0] != '\0' && !accept_loss)
+    loss_find(variables, options->endpoints != NULL, base->loss,
+              sizeof base->loss);
+    if (base->loss[0] != '\0' && !options->accept_loss)
         return error_set(err, SEQB_UNSAFE,
                          "%s: acknowledged numbers may be lost: %s; set that, "
                          "or accept_loss = true",
@@ -182,8 +205,7 @@ enum seqb_status mysql_server_check(struct mysql_link *link,
     if (status == SEQB_OK)
         status = role_check(link, &variables, err);
     if (status == SEQB_OK)
-        status =
-            durability_check(link, &variables, options->accept_loss, base, err);
+        status = durability_check(link, &variables, options, base, err);
     if (status != SEQB_OK)
         return status;
     (void)text_format(base->domain, sizeof base->domain, "%s:%s",

@@ -70,6 +70,46 @@
                                                                         "id "  \
                                                                         "= 1)"
 
+/*
+ * The same of a Galera cluster, where dates of tables, and what is in memory,
+ * are each node's own: the history of galera.h, which a node has while its
+ * voucher, a digest of the dates of its tables, is in its seqb_incarnation.
+ */
+#define MYSQL_HISTORY "cluster/incarnation"
+#define MYSQL_VOUCHER_SQL                                                      \
+    "MD5(CONCAT(" MYSQL_CREATED_SQL(                                           \
+        "'seqb_counters'") ", '/', " MYSQL_CREATED_SQL("'seqb_claims'") "))"
+#define MYSQL_CLUSTER_RUN_SQL                                                  \
+    "(SELECT text FROM seqb_claims WHERE name = '" MYSQL_HISTORY "' AND "      \
+    "EXISTS (SELECT 1 FROM seqb_incarnation WHERE nonce = " MYSQL_VOUCHER_SQL  \
+    "))"
+#define MYSQL_CLUSTER_SQL "CONCAT_WS('/', 'galera', " MYSQL_CLUSTER_RUN_SQL ")"
+
+/* Of wsrep_sync_wait: SELECT and BEGIN; INSERT. An UPDATE of one row needs no
+ * wait: it is certified against whatever it did not see. */
+#define MYSQL_SYNC_WAIT 5
+
+/* The date of a table counts seconds. This is one, and 50 ms more, since files
+ * are dated by a clock that lags behind by up to a tick. */
+#define MYSQL_SETTLED_MS 1050
+
+/* How a store is asked what it is, as SQL: as the macros above have it. */
+struct mysql_origin_sql {
+    const char *store;      /* its origin */
+    const char *claims;     /* that of seqb_claims */
+    const char *run;        /* its incarnation */
+    const char *now;        /* what cells carry */
+    const char *now_of_set; /* the same, of the origin in @seqb_origin */
+
+    /* A statement that each transaction begins with which relies on claims
+     * that it only reads: a cluster certifies rows that are written. Then no
+     * two of them commit side by side. */
+    const char *turn;
+};
+
+extern const struct mysql_origin_sql mysql_sql_of_server;
+extern const struct mysql_origin_sql mysql_sql_of_cluster;
+
 /* True while the server may be written to as a primary: part of the WHERE of
  * whatever grants, since read_only does not stop users with more rights. The
  * variable is a number or a word, by version; compared as a text, since MySQL

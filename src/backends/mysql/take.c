@@ -5,6 +5,7 @@
  * rows locked (rows.c). Always in the order of their names, so that brokers
  * never wait in a circle.
  */
+#include "backends/mysql/galera/galera.h"
 #include "backends/mysql/mysql.h"
 
 #include <inttypes.h>
@@ -22,8 +23,6 @@ struct origins {
     const char *cell;
 };
 
-static const struct origins own_origins = {MYSQL_STORE_SQL,
-                                           MYSQL_NOW_SQL(MYSQL_STORE_SQL)};
 static const struct origins set_origins = {"@seqb_origin", "@seqb_now"};
 
 static void row_write(struct mysql *mysql, const struct seqb_request *request,
@@ -88,14 +87,17 @@ static void grants_write(struct mysql *mysql)
     struct mysql_link *link = &mysql->link;
 
     if (batch->count == 1) {
-        grant_write(mysql, batch->requests[0], &own_origins);
+        const struct origins own = {link->sql->store, link->sql->now};
+
+        grant_write(mysql, batch->requests[0], &own);
         return;
     }
-    mysql_link_add(link, "BEGIN;SELECT 1 FROM seqb_counters LIMIT 0 FOR UPDATE;"
-                         "SET @seqb_origin = " MYSQL_STORE_SQL ";");
+    mysql_link_add(link,
+                   "BEGIN;SELECT 1 FROM seqb_counters LIMIT 0 FOR UPDATE;"
+                   "SET @seqb_origin = %s;",
+                   link->sql->store);
     if (batch_has_cells(batch))
-        mysql_link_add(link,
-                       "SET @seqb_now = " MYSQL_NOW_SQL("@seqb_origin") ";");
+        mysql_link_add(link, "SET @seqb_now = %s;", link->sql->now_of_set);
     for (size_t i = 0; i < batch->count; i++) {
         grant_write(mysql, batch->requests[i], &set_origins);
         mysql_link_add(link, ";");
@@ -161,6 +163,28 @@ static void cells_refuse(struct mysql *mysql, const struct seqb_error *why)
     batch->count = left;
 }
 
+/* Another node was first: nothing was done, and each is to be asked again. */
+static enum seqb_status conflict_answer(struct mysql *mysql,
+                                        const struct seqb_error *why,
+                                        struct seqb_error *err)
+{
+    struct sql_batch *batch = &mysql->sql.batch;
+    enum seqb_status status;
+
+    for (size_t i = 0; i < batch->count; i++)
+        batch->requests[i]->status =
+            error_set(&batch->requests[i]->error, SEQB_AGAIN,
+                      "counter %s: nothing was granted, since another node was "
+                      "faster: %s",
+                      batch->requests[i]->counter, why->text);
+    batch->count = 0;
+    mysql_link_add(&mysql->link, "ROLLBACK");
+    status = mysql_link_run(&mysql->link, SEQB_UNREACHABLE, err);
+    if (status != SEQB_OK)
+        mysql_link_close(&mysql->link);
+    return status;
+}
+
 enum seqb_status mysql_rows_take(struct seqb_backend *backend,
                                  struct seqb_error *err)
 {
@@ -177,10 +201,13 @@ enum seqb_status mysql_rows_take(struct seqb_backend *backend,
     if (mysql->sql.batch.count == 0)
         return SEQB_OK;
     grants_write(mysql);
-    status = mysql_link_send(&mysql->link, SEQB_UNCERTAIN, err);
+    status = mysql_link_send(&mysql->link, SEQB_UNCERTAIN, &why);
     if (status == SEQB_OK)
-        status = grants_read(mysql, err);
-    if (status != SEQB_OK)
-        mysql_link_close(&mysql->link);
-    return status;
+        status = grants_read(mysql, &why);
+    if (status == SEQB_OK)
+        return SEQB_OK;
+    if (mysql->link.handle != NULL && mysql_cluster_conflicts(&mysql->link))
+        return conflict_answer(mysql, &why, err);
+    mysql_link_close(&mysql->link);
+    return error_copy(err, &why);
 }

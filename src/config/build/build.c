@@ -80,7 +80,7 @@ static void build_server(const struct build *build,
     const bool has_host =
         backend->socket.text == NULL && backend->conninfo.text == NULL &&
         backend->sentinels.count == 0 && backend->cluster.count == 0 &&
-        backend->endpoints.count == 0;
+        backend->endpoints.count == 0 && backend->hosts.count == 0;
 
     out->host = has_host ? backend->host.text : NULL;
     if (has_host)
@@ -138,6 +138,8 @@ static void build_backend(const struct build *build,
         out->options.endpoints = build_addresses(build, &backend->cluster);
     if (backend->endpoints.count > 0)
         out->options.endpoints = build_addresses(build, &backend->endpoints);
+    if (backend->hosts.count > 0)
+        out->options.endpoints = build_addresses(build, &backend->hosts);
     out->options.master_name = backend->master_name.text;
     out->options.sentinel_user = backend->sentinel_user.text;
     out->sentinel_password_file =

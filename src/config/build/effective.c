@@ -215,7 +215,7 @@ static void backend_add(const struct build *build,
     item->has_no_host =
         backend->socket.text != NULL || backend->conninfo.text != NULL ||
         backend->sentinels.count > 0 || backend->cluster.count > 0 ||
-        backend->endpoints.count > 0;
+        backend->endpoints.count > 0 || backend->hosts.count > 0;
     values_add(build, item, backend);
 }
 

@@ -8,7 +8,7 @@
 #include "platform/text.h"
 
 #define REDIS_DATABASE_MAX 65535
-#define ETCD_ENDPOINTS_MAX 16
+#define NODES_MAX          16
 #define LETTERS_TABLE                                                          \
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 
@@ -26,6 +26,7 @@ static const struct exclusion addresses[] = {
     {"cluster", "host, port, socket, sentinels, database", "remove one"},
     {"sentinels", "host, port, socket", "remove one"},
     {"endpoints", "host, port", "remove one"},
+    {"hosts", "host, port, socket", "remove one"},
     {"socket", "host, port", "remove one"},
 };
 
@@ -247,12 +248,12 @@ static void check_etcd(struct diagnostics *diagnostics,
                        const struct draft_backend *backend)
 {
     check_endpoints(diagnostics, &backend->endpoints);
-    if (backend->endpoints.count > ETCD_ENDPOINTS_MAX)
+    if (backend->endpoints.count > NODES_MAX)
         diagnostics_add(
             diagnostics, backend->endpoints.line,
             "'endpoints' has %zu members, but an etcd needs no more "
             "than %d",
-            backend->endpoints.count, ETCD_ENDPOINTS_MAX);
+            backend->endpoints.count, NODES_MAX);
     if (backend->user.line > 0 && backend->password.line == 0 &&
         backend->password_file.line == 0 && backend->password_env.line == 0)
         diagnostics_add(diagnostics, backend->user.line,
@@ -302,6 +303,11 @@ static void check_mysql(struct diagnostics *diagnostics,
             "'table_format' is \"%.80s\", but must hold %%s and %%d "
             "once each, and else only A-Z a-z 0-9 _",
             format->text);
+    if (backend->hosts.count > NODES_MAX)
+        diagnostics_add(
+            diagnostics, backend->hosts.line,
+            "'hosts' has %zu members, but a cluster needs no more than %d",
+            backend->hosts.count, NODES_MAX);
     check_certificates(diagnostics, backend);
 }
 

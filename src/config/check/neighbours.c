@@ -30,6 +30,9 @@ static bool is_one_server(const struct draft_backend *a,
         return false;
     if (a->conninfo.text != NULL || b->conninfo.text != NULL)
         return is_same(a->conninfo.text, b->conninfo.text);
+    if (a->hosts.count > 0 || b->hosts.count > 0)
+        return a->hosts.count > 0 && b->hosts.count > 0 &&
+               strcmp(a->hosts.names[0], b->hosts.names[0]) == 0;
     if (a->socket.text != NULL || b->socket.text != NULL)
         return is_same(a->socket.text, b->socket.text);
     return draft_backend_port(a) == draft_backend_port(b) &&

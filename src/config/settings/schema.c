@@ -173,6 +173,13 @@
         "The members of the cluster, as [ \"10.0.0.3:2379\", ... ], instead "  \
         "of "                                                                  \
         "host and port: 16 at most. They are tried in turn.")                  \
+    ROW(BACKENDS, hosts, ADDRESSES, ONE_OF(LETTERS_ADDRESS), NO_DEFAULT,       \
+        "mysql-row",                                                           \
+        "The nodes of one MariaDB Galera cluster, as [ \"10.0.0.3:3306\", "    \
+        "... "                                                                 \
+        "], instead of host, port and socket: 16 at most. The first one that " \
+        "is synced is used. All brokers give them in the same order. Servers " \
+        "that are no such nodes are refused.")                                 \
     ROW(BACKENDS, table_format, TEXT, NO_RANGE, "%s_code_%d", "mysql-autoinc", \
         "The name of a counter's table: %s is the key, %d the partition, "     \
         "once each.")                                                          \

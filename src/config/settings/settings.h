@@ -73,6 +73,7 @@ struct draft_backend {
     struct draft_text sentinel_password_file;
     struct draft_names cluster;
     struct draft_names endpoints;
+    struct draft_names hosts;
     struct draft_text table_format;
     struct draft_number keep_rows;
     struct draft_text tls;

@@ -117,7 +117,12 @@ static enum seqb_status autoinc_open(const struct seqb_backend_options *options,
     autoinc->mysql.sql.base.ops = &backend_mysql_autoinc;
     autoinc->keep_rows = options->keep_rows;
     mysql_tables_init(&autoinc->tables, &autoinc->mysql, options);
-    if (mysql_format_is_valid(autoinc->tables.format))
+    if (options->endpoints != NULL)
+        status = error_set(err, SEQB_INVALID,
+                           "mysql-autoinc %s: 'hosts' is for engine mysql-row: "
+                           "in a Galera cluster each node counts ids by itself",
+                           options->name);
+    else if (mysql_format_is_valid(autoinc->tables.format))
         status = autoinc_connect(autoinc, options, err);
     else
         status = error_set(err, SEQB_INVALID,

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The contract suite on the mysql-row engine and a Galera cluster, which the
+ * tests share; each has a database. */
+#include "contract/contract_server.h"
+#include "contract/mysql_fixture.h"
+
+#include <stdlib.h>
+
+#include "platform/text.h"
+#include "support/server_galera.h"
+
+#define ADDRESS_SIZE 32
+
+struct galera_store {
+    struct server_store base;
+    struct fixture *fixture;
+};
+
+static struct server *nodes[GALERA_NODES];
+static char addresses[GALERA_NODES][ADDRESS_SIZE];
+static const char *hosts[GALERA_NODES + 1];
+
+static struct fixture *fixture_of(struct contract_store *store)
+{
+    return ((struct galera_store *)store)->fixture;
+}
+
+static void nodes_tell(const char *sql)
+{
+    for (int i = 0; i < GALERA_NODES; i++)
+        mariadb_tell(nodes[i], "%s", sql);
+}
+
+static void cluster_start(void)
+{
+    server_galera_cluster(nodes);
+    for (int i = 0; i < GALERA_NODES; i++) {
+        (void)text_format(addresses[i], ADDRESS_SIZE, "127.0.0.1:%d",
+                          (int)server_port(nodes[i]));
+        hosts[i] = addresses[i];
+    }
+}
+
+static struct contract_store *store_start(void)
+{
+    struct galera_store *store = calloc(1, sizeof *store);
+    void *state = NULL;
+
+    assert_non_null(store);
+    if (nodes[0] == NULL)
+        cluster_start();
+    store->fixture = fixture_prepare_on(&state, &backend_mysql_row, nodes[0]);
+    store->base.server = nodes[0];
+    store->base.base.options = store->fixture->options;
+    store->base.base.options.name = "galera-a";
+    store->base.base.options.host = NULL;
+    store->base.base.options.port = 0;
+    store->base.base.options.endpoints = hosts;
+    return &store->base.base;
+}
+
+static void store_stop(struct contract_store *store)
+{
+    nodes_tell("SET GLOBAL read_only = 0");
+    free(fixture_of(store));
+    free(store);
+}
+
+static void store_mislead(struct contract_store *store,
+                          struct seqb_backend_options *out)
+{
+    static char address[ADDRESS_SIZE];
+    static const char *const nowhere[] = {address, NULL};
+
+    (void)store;
+    (void)text_format(address, sizeof address, "127.0.0.1:%d",
+                      (int)free_port());
+    out->endpoints = nowhere;
+}
+
+static void store_forget(struct contract_store *store)
+{
+    TELL(fixture_of(store), "DELETE FROM seqb_counters");
+}
+
+/* As if no server of the cluster had lived on. */
+static void store_renew(struct contract_store *store)
+{
+    char sql[64];
+
+    (void)text_format(sql, sizeof sql, "DELETE FROM %s.seqb_incarnation",
+                      fixture_of(store)->database);
+    nodes_tell(sql);
+}
+
+static void store_save(struct contract_store *store)
+{
+    TELL(fixture_of(store), "CREATE OR REPLACE TABLE saved AS "
+                            "SELECT * FROM seqb_counters");
+}
+
+static void store_restore(struct contract_store *store)
+{
+    TELL(fixture_of(store), "DELETE FROM seqb_counters;"
+                            "INSERT INTO seqb_counters SELECT * FROM saved");
+    store_renew(store);
+}
+
+static void store_demote(struct contract_store *store)
+{
+    (void)store;
+    nodes_tell("SET GLOBAL read_only = 1");
+}
+
+static const struct contract_subject subject = {
+    .name = "galera",
+    .ops = &backend_mysql_row,
+    .start = store_start,
+    .stop = store_stop,
+    .mislead = store_mislead,
+    .restart = server_store_restart,
+    .forget = store_forget,
+    .save = store_save,
+    .restore = store_restore,
+    .renew = store_renew,
+    .demote = store_demote,
+};
+
+static void galera_is_installed_here(void **state)
+{
+    (void)state;
+    galera_require();
+}
+
+int main(void)
+{
+    int failed;
+
+    block_sigpipe();
+    failed = contract_run_on_server(
+        &subject, galera_is_installed(),
+        (struct CMUnitTest)cmocka_unit_test(galera_is_installed_here));
+    for (int i = 0; i < GALERA_NODES; i++)
+        server_free(nodes[i]);
+    return failed;
+}

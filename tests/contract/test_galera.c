@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * mysql-row on a Galera cluster of three nodes, which the tests share: two
+ * nodes never grant a number twice, and a cluster that may have gone back is
+ * another store. Each test leaves all three nodes synced.
+ */
+#include "contract/mysql_fixture.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "platform/clock.h"
+#include "platform/text.h"
+#include "platform/thread.h"
+#include "support/server_galera.h"
+
+#define ADDRESS_SIZE 32
+#define RACE_TAKES   400
+
+static struct server *nodes[GALERA_NODES];
+
+/* The hosts of a backend: nodes[from] first. */
+struct hosts {
+    char text[GALERA_NODES][ADDRESS_SIZE];
+    const char *list[GALERA_NODES + 1];
+};
+
+static void hosts_set(struct hosts *hosts, size_t from, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const size_t node = (from + i) % GALERA_NODES;
+
+        (void)text_format(hosts->text[i], ADDRESS_SIZE, "127.0.0.1:%d",
+                          (int)server_port(nodes[node]));
+        hosts->list[i] = hosts->text[i];
+    }
+    hosts->list[count] = NULL;
+}
+
+static struct hosts all;   /* nodes 0, 1, 2 */
+static struct hosts other; /* nodes 1, 2, 0 */
+
+static void cluster_require(void)
+{
+    galera_require();
+    if (nodes[0] == NULL)
+        server_galera_cluster(nodes);
+    hosts_set(&all, 0, GALERA_NODES);
+    hosts_set(&other, 1, GALERA_NODES);
+}
+
+/* A database of the cluster without tables, and options that name all nodes. */
+static struct fixture *cluster_prepare(void **state)
+{
+    struct fixture *f;
+
+    cluster_require();
+    f = fixture_prepare_on(state, &backend_mysql_row, nodes[0]);
+    f->options.host = NULL;
+    f->options.port = 0;
+    f->options.endpoints = all.list;
+    return f;
+}
+
+static int cluster_stop(void **state)
+{
+    struct fixture *f = *state;
+
+    if (f == NULL)
+        return 0;
+    f->ops->close(f->backend);
+    free(f);
+    return 0;
+}
+
+#define ON_CLUSTER FIXTURE(struct fixture *f, NULL, cluster_stop)
+
+static void must_open_at(struct fixture *f, const struct hosts *hosts)
+{
+    f->options.endpoints = hosts->list;
+    must_open(f);
+}
+
+static void all_await(void)
+{
+    for (int i = 0; i < GALERA_NODES; i++) {
+        galera_await(nodes[i], "wsrep_local_state", "4");
+        galera_await(nodes[i], "wsrep_cluster_size", "3");
+    }
+}
+
+TEST_STATE(ON_CLUSTER, nodes_of_one_cluster_are_one_store)
+{
+    struct fixture *f = cluster_prepare(state);
+    char origin[SEQB_ORIGIN_SIZE];
+
+    must_open(f);
+    must_take(f, 10, 0);
+    assert_non_null(strstr(f->backend->domain, "galera"));
+    (void)text_copy(origin, sizeof origin, f->backend->origin);
+    must_open_at(f, &other);
+    assert_string_equal(f->backend->origin, origin);
+    must_take(f, 10, 10);
+    must_open_at(f, &all);
+    must_take(f, 1, 20);
+}
+
+/* --- races --- */
+
+struct racer {
+    struct fixture *f;
+    struct seqb_backend *backend;
+    pthread_t thread;
+    int64_t values[RACE_TAKES];
+    int conflicts;
+    struct seqb_error err;
+};
+
+static void *racer_run(void *argument)
+{
+    struct racer *racer = argument;
+
+    for (int i = 0; i < RACE_TAKES;) {
+        struct seqb_request request = {
+            .counter = ORDER, .want = 1, .limit = LIMIT};
+        const enum seqb_status status =
+            racer->f->ops->reserve(racer->backend, &request, 1, &racer->err);
+
+        if (status != SEQB_OK)
+            return NULL;
+        if (request.status == SEQB_OK)
+            racer->values[i++] = request.block.first;
+        else if (request.status == SEQB_AGAIN)
+            racer->conflicts++;
+        else
+            return NULL;
+    }
+    return racer;
+}
+
+static int value_compare(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a;
+    const int64_t y = *(const int64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void all_differ(const struct racer *racers)
+{
+    static int64_t values[2 * RACE_TAKES];
+
+    memcpy(values, racers[0].values, sizeof racers[0].values);
+    memcpy(values + RACE_TAKES, racers[1].values, sizeof racers[1].values);
+    qsort(values, COUNT(values), sizeof values[0], value_compare);
+    for (size_t i = 1; i < COUNT(values); i++) {
+        if (values[i] == values[i - 1])
+            fail_msg("%lld was granted twice", (long long)values[i]);
+    }
+}
+
+TEST_STATE(ON_CLUSTER, two_nodes_grant_no_number_twice)
+{
+    struct fixture *f = cluster_prepare(state);
+    static struct racer racers[2];
+    int64_t since_ms;
+
+    must_open(f);
+    must_take(f, 1, 0);
+    f->options.endpoints = other.list;
+    for (int i = 0; i < 2; i++)
+        racers[i] = (struct racer){.f = f};
+    racers[0].backend = f->backend;
+    racers[1].backend = must_open_other(f);
+    since_ms = clock_now_ms();
+    for (int i = 0; i < 2; i++)
+        assert_status(thread_start(&racers[i].thread, "racer", racer_run,
+                                   &racers[i], NULL),
+                      SEQB_OK);
+    for (int i = 0; i < 2; i++) {
+        void *done;
+
+        pthread_join(racers[i].thread, &done);
+        if (done == NULL)
+            fail_msg("%s", racers[i].err.text);
+    }
+    print_message("two nodes, one counter: %d grants in %lld ms, %d "
+                  "conflicts\n",
+                  2 * RACE_TAKES, (long long)(clock_now_ms() - since_ms),
+                  racers[0].conflicts + racers[1].conflicts);
+    f->ops->close(racers[1].backend);
+    all_differ(racers);
+    assert_true(racers[0].conflicts + racers[1].conflicts > 0);
+}
+
+/* --- reads --- */
+
+struct reader {
+    struct fixture *f;
+    struct seqb_backend *backend;
+    pthread_t thread;
+    char standing[64];
+    struct seqb_error err;
+    enum seqb_status status;
+};
+
+static void *reader_run(void *argument)
+{
+    struct reader *reader = argument;
+
+    reader->status =
+        reader->f->ops->claim(reader->backend, "c", NULL, reader->standing,
+                              sizeof reader->standing, &reader->err);
+    return NULL;
+}
+
+/* A node whose applying is held up has what was before. */
+TEST_STATE(ON_CLUSTER, claim_is_read_as_another_node_left_it)
+{
+    struct fixture *f = cluster_prepare(state);
+    const struct seqb_swap swap = {.name = "c", .expected = "", .text = "new"};
+    char standing[64];
+    struct reader reader = {.f = f};
+
+    must_open(f);
+    f->options.endpoints = other.list;
+    reader.backend = must_open_other(f);
+    mariadb_tell(nodes[1], "FLUSH TABLES WITH READ LOCK");
+    assert_status(
+        f->ops->swap(f->backend, &swap, standing, sizeof standing, &f->err),
+        SEQB_OK);
+    assert_status(
+        thread_start(&reader.thread, "reader", reader_run, &reader, NULL),
+        SEQB_OK);
+    usleep(300000); /* whoever does not wait is done by then */
+    mariadb_tell(nodes[1], "UNLOCK TABLES");
+    pthread_join(reader.thread, NULL);
+    f->ops->close(reader.backend);
+    assert_status(reader.status, SEQB_OK);
+    assert_string_equal(reader.standing, "new");
+    all_await();
+}
+
+/* --- nodes that are not used --- */
+
+TEST_STATE(ON_CLUSTER, servers_without_galera_are_no_cluster)
+{
+    struct fixture *f = cluster_prepare(state);
+    struct server *plain = server_mariadb(NULL);
+    char address[ADDRESS_SIZE];
+    const char *const list[] = {address, all.list[0], NULL};
+
+    (void)text_format(address, sizeof address, "127.0.0.1:%d",
+                      (int)server_port(plain));
+    mariadb_tell(plain,
+                 "CREATE USER seq IDENTIFIED BY '" PASSWORD "';"
+                 "CREATE DATABASE %s; GRANT ALL ON %s.* TO seq",
+                 f->database, f->database);
+    f->options.endpoints = list;
+    must_not_open(f, SEQB_UNSAFE, "is no node of a Galera cluster");
+    server_free(plain);
+}
+
+TEST_STATE(ON_CLUSTER, galera_without_hosts_is_refused)
+{
+    struct fixture *f = cluster_prepare(state);
+
+    f->options.endpoints = NULL;
+    f->options.host = "127.0.0.1";
+    f->options.port = server_port(nodes[0]);
+    must_not_open(f, SEQB_UNSAFE, "wsrep_on = ON");
+}
+
+TEST_STATE(ON_CLUSTER, autoinc_takes_no_hosts)
+{
+    struct fixture *f = cluster_prepare(state);
+
+    f->ops = &backend_mysql_autoinc;
+    must_not_open(f, SEQB_INVALID, "mysql-row");
+}
+
+TEST_STATE(ON_CLUSTER, host_without_a_port_is_refused)
+{
+    struct fixture *f = cluster_prepare(state);
+    const char *const list[] = {"127.0.0.1", NULL};
+
+    f->options.endpoints = list;
+    must_not_open(f, SEQB_INVALID, "is no host:port");
+}
+
+TEST_STATE(ON_CLUSTER, desynced_node_is_passed_over)
+{
+    struct fixture *f = cluster_prepare(state);
+    struct hosts alone;
+
+    must_open(f);
+    must_take(f, 1, 0);
+    hosts_set(&alone, 0, 1);
+    mariadb_tell(nodes[0], "SET GLOBAL wsrep_desync = ON");
+    f->options.endpoints = alone.list;
+    must_not_open(f, SEQB_UNREACHABLE, "Donor/Desynced");
+    must_open_at(f, &all);
+    must_take(f, 1, 1);
+    mariadb_tell(nodes[0], "SET GLOBAL wsrep_desync = OFF");
+    all_await();
+}
+
+/* --- nodes that end --- */
+
+TEST_STATE(ON_CLUSTER, killed_node_leaves_the_others_as_the_same_store)
+{
+    struct fixture *f = cluster_prepare(state);
+    char origin[SEQB_ORIGIN_SIZE];
+    struct seqb_request request;
+    int64_t since_ms;
+
+    must_open(f);
+    must_take(f, 10, 0);
+    (void)text_copy(origin, sizeof origin, f->backend->origin);
+    server_kill(nodes[0]);
+    since_ms = clock_now_ms();
+    assert_true(take(f, ORDER, 1, &request) != SEQB_OK);
+    while (fixture_open(f) != SEQB_OK || take(f, ORDER, 1, &request) != SEQB_OK)
+        continue;
+    print_message("a node was killed: numbers again after %lld ms\n",
+                  (long long)(clock_now_ms() - since_ms));
+    assert_true(request.block.first > 10);
+    assert_string_equal(f->backend->origin, origin);
+    server_start(nodes[0]);
+    all_await();
+}
+
+TEST_STATE(ON_CLUSTER, rolling_restart_is_the_same_store)
+{
+    struct fixture *f = cluster_prepare(state);
+    char origin[SEQB_ORIGIN_SIZE];
+
+    must_open(f);
+    must_take(f, 10, 0);
+    (void)text_copy(origin, sizeof origin, f->backend->origin);
+    for (size_t i = 0; i < GALERA_NODES; i++) {
+        struct hosts hosts;
+
+        server_shut_down(nodes[i], SIGTERM);
+        server_start(nodes[i]);
+        all_await();
+        hosts_set(&hosts, i, GALERA_NODES);
+        must_open_at(f, &hosts);
+        assert_string_equal(f->backend->origin, origin);
+    }
+    must_take(f, 1, 10);
+}
+
+TEST_STATE(ON_CLUSTER, minority_grants_nothing)
+{
+    struct fixture *f = cluster_prepare(state);
+    struct hosts alone;
+    struct seqb_request request;
+
+    hosts_set(&alone, 0, 1);
+    must_open_at(f, &alone);
+    must_take(f, 10, 0);
+    server_pause(nodes[1]);
+    server_pause(nodes[2]);
+    assert_true(take(f, ORDER, 1, &request) != SEQB_OK);
+    galera_await(nodes[0], "wsrep_cluster_status", "non-Primary");
+    assert_true(take(f, ORDER, 1, &request) != SEQB_OK);
+    must_not_open(f, SEQB_UNREACHABLE, "non-Primary");
+    server_resume(nodes[1]);
+    server_resume(nodes[2]);
+    all_await();
+    must_open(f);
+    assert_status(take(f, ORDER, 1, &request), SEQB_OK);
+    assert_true(request.block.first > 10);
+}
+
+/* --- clusters that went back --- */
+
+/* Node 2 misses what is granted from now on. */
+TEST_STATE(ON_CLUSTER,
+           cluster_begun_again_from_a_node_that_was_behind_is_another_store)
+{
+    struct fixture *f = cluster_prepare(state);
+    char origin[SEQB_ORIGIN_SIZE];
+    struct seqb_request request;
+    int64_t raised;
+
+    must_open(f);
+    must_take(f, 10, 0);
+    (void)text_copy(origin, sizeof origin, f->backend->origin);
+    server_shut_down(nodes[2], SIGTERM);
+    must_open(f);
+    must_take(f, 10, 10);
+    server_kill(nodes[0]);
+    server_kill(nodes[1]);
+    galera_bootstrap(nodes[2]);
+    galera_drop_files(nodes[0]);
+    galera_drop_files(nodes[1]);
+    server_start(nodes[0]);
+    server_start(nodes[1]);
+    all_await();
+    must_open(f);
+    assert_true(strcmp(f->backend->origin, origin) != 0);
+    assert_status(take(f, ORDER, 1, &request), SEQB_FENCED);
+    raised = must_raise(f, 20, 1000);
+    assert_true(raised >= 20);
+    must_take(f, 1, raised);
+}
+
+TEST_STATE(ON_CLUSTER, dump_that_is_put_back_is_another_store)
+{
+    struct fixture *f = cluster_prepare(state);
+    struct seqb_request request;
+    char origin[SEQB_ORIGIN_SIZE];
+
+    must_open(f);
+    must_take(f, 10, 0);
+    (void)text_copy(origin, sizeof origin, f->backend->origin);
+    mariadb_dump_database(nodes[1], f->database, "dump");
+    must_take(f, 10, 10);
+    mariadb_restore_database(nodes[1], f->database, "dump");
+    assert_true(take(f, ORDER, 1, &request) != SEQB_OK);
+    must_open(f);
+    assert_true(strcmp(f->backend->origin, origin) != 0);
+    assert_status(take(f, ORDER, 1, &request), SEQB_FENCED);
+}
+
+TEST_BEFORE_ALL(without_sigpipe);

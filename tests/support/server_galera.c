@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Starting the nodes of a Galera cluster. Transfers of state are by rsync,
+ * whose daemon is not root: neither are the nodes. */
+#include "support/server_galera.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <mysql.h>
+
+#include "platform/text.h"
+#include "support/server_kind.h"
+#include "support/test.h"
+
+#define PROVIDER  "/usr/lib/galera/libgalera_smm.so"
+#define NODES_MAX 48
+
+/* What a node knows of its cluster. */
+struct galera_more {
+    char name[8];
+    char cluster[96]; /* "gcomm://127.0.0.1:PORT,..." */
+    int32_t group_port;
+    int32_t ist_port;
+    int32_t sst_port;
+    bool is_first; /* bootstraps the cluster at its next start */
+};
+
+/* They live as long as the test program. */
+static struct galera_more mores[NODES_MAX];
+static size_t more_count;
+static struct galera_more *next_more; /* of the node that is made next */
+
+bool galera_is_installed(void)
+{
+    return mariadb_is_installed() && server_is_installed("rsync") &&
+           server_is_installed("wsrep_sst_rsync") &&
+           access(PROVIDER, R_OK) == 0;
+}
+
+void galera_require(void)
+{
+    mariadb_require();
+    server_require("rsync");
+    server_require("wsrep_sst_rsync");
+    if (access(PROVIDER, R_OK) == 0)
+        return;
+    if (getenv("CI") != NULL)
+        fail_msg("%s is not there: install galera-4, this test needs it",
+                 PROVIDER);
+    print_message("%s is not there: skipped\n", PROVIDER);
+    skip();
+}
+
+/* One that joins gets its files from another node. */
+static void node_prepare(struct server *server)
+{
+    char data[96];
+    char scratch[96];
+    const char *const make[] = {"mkdir", "data", NULL};
+    const char *const install[] = {"mariadb-install-db",
+                                   "--no-defaults",
+                                   data,
+                                   scratch,
+                                   "--auth-root-authentication-method=normal",
+                                   "--skip-test-db",
+                                   "--innodb-log-file-size=8M",
+                                   NULL};
+
+    (void)text_format(data, sizeof data, "--datadir=%s/data", server->folder);
+    (void)text_format(scratch, sizeof scratch, "--tmpdir=%s", server->folder);
+    server->more = next_more;
+    server_run(server, next_more->is_first ? install : make);
+}
+
+static void wsrep_words(const struct galera_more *more,
+                        struct server_words *words)
+{
+    static const char *const settings[] = {
+        "--wsrep-on=ON",
+        "--wsrep-cluster-name=seqbroker-test",
+        "--wsrep-sst-method=rsync",
+        "--binlog-format=ROW",
+        "--innodb-autoinc-lock-mode=2",
+    };
+
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
+        server_word(words, "%s", settings[i]);
+    server_word(words, "--wsrep-provider=%s", PROVIDER);
+    server_word(words, "--wsrep-node-name=%s", more->name);
+    server_word(words, "--wsrep-cluster-address=%s", more->cluster);
+    server_word(words, "--wsrep-node-address=127.0.0.1:%d",
+                (int)more->group_port);
+    server_word(words, "--wsrep-sst-receive-address=127.0.0.1:%d",
+                (int)more->sst_port);
+    server_word(words,
+                "--wsrep-provider-options=gmcast.listen_addr="
+                "tcp://127.0.0.1:%d;base_host=127.0.0.1;base_port=%d;"
+                "ist.recv_addr=127.0.0.1:%d;gcache.size=16M",
+                (int)more->group_port, (int)more->group_port,
+                (int)more->ist_port);
+    if (more->is_first)
+        server_word(words, "--wsrep-new-cluster");
+}
+
+static void node_command(struct server *server, struct server_words *words)
+{
+    static const char *const settings[] = {
+        "--bind-address=127.0.0.1",           "--skip-name-resolve",
+        "--innodb-buffer-pool-size=16M",      "--innodb-log-file-size=8M",
+        "--innodb-flush-log-at-trx-commit=1", "--max-connections=100",
+    };
+
+    server_word(words, "mariadbd");
+    server_word(words, "--no-defaults");
+    server_word(words, "--datadir=%s/data", server->folder);
+    server_word(words, "--tmpdir=%s", server->folder);
+    server_word(words, "--socket=%s", server->socket);
+    server_word(words, "--port=%d", (int)server->port);
+    server_word(words, "--pid-file=%s/pid", server->folder);
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
+        server_word(words, "%s", settings[i]);
+    wsrep_words(server->more, words);
+}
+
+/* Whether the first row's second column is that. */
+static bool row_is(MYSQL *admin, const char *value)
+{
+    MYSQL_RES *rows = mysql_store_result(admin);
+    MYSQL_ROW row = rows != NULL ? mysql_fetch_row(rows) : NULL;
+    const bool is = row != NULL && row[1] != NULL && strcmp(row[1], value) == 0;
+
+    if (rows != NULL)
+        mysql_free_result(rows);
+    return is;
+}
+
+/* Whoever joins answers when it is synced. */
+static bool node_is_synced(struct server *server)
+{
+    MYSQL *admin = mysql_init(NULL);
+    bool is_synced = false;
+
+    assert_non_null(admin);
+    if (mysql_real_connect(admin, NULL, "root", "", NULL, 0, server->socket,
+                           0) != NULL &&
+        mysql_query(admin, "SHOW STATUS LIKE 'wsrep_local_state'") == 0)
+        is_synced = row_is(admin, "4");
+    mysql_close(admin);
+    return is_synced;
+}
+
+static void node_forget(struct server *server)
+{
+    mysql_close(server->admin);
+}
+
+static const struct server_kind node_kind = {
+    .program = "mariadbd",
+    .as_nobody = true,
+    .prepare = node_prepare,
+    .command = node_command,
+    .is_up = node_is_synced,
+    .forget = node_forget,
+};
+
+void server_galera_cluster(struct server *nodes[static GALERA_NODES])
+{
+    struct galera_more *more = &mores[more_count];
+    char cluster[sizeof more->cluster] = "gcomm://";
+
+    more_count += GALERA_NODES;
+    assert_true(more_count <= NODES_MAX);
+    for (int i = 0; i < GALERA_NODES; i++) {
+        (void)text_format(more[i].name, sizeof more[i].name, "n%d", i);
+        more[i].group_port = free_port();
+        more[i].ist_port = free_port();
+        more[i].sst_port = free_port();
+        assert_true(text_append(cluster, sizeof cluster, "%s127.0.0.1:%d",
+                                i > 0 ? "," : "", (int)more[i].group_port));
+    }
+    for (int i = 0; i < GALERA_NODES; i++) {
+        (void)text_copy(more[i].cluster, sizeof more[i].cluster, cluster);
+        more[i].is_first = i == 0;
+        next_more = &more[i];
+        nodes[i] = server_new(&node_kind, NULL);
+        more[i].is_first = false;
+    }
+    for (int i = 0; i < GALERA_NODES; i++)
+        galera_await(nodes[i], "wsrep_local_state", "4");
+}
+
+void galera_bootstrap(struct server *node)
+{
+    static const char *const allow[] = {
+        "sed", "-i", "s/safe_to_bootstrap: 0/safe_to_bootstrap: 1/",
+        "data/grastate.dat", NULL};
+    struct galera_more *more = node->more;
+
+    server_run(node, allow);
+    more->is_first = true;
+    server_start(node);
+    more->is_first = false;
+}
+
+void galera_await(struct server *node, const char *name, const char *value)
+{
+    char now[MARIADB_ASK_SIZE] = "";
+
+    for (;;) {
+        mariadb_ask(node, now,
+                    "SELECT VARIABLE_VALUE FROM information_schema."
+                    "GLOBAL_STATUS WHERE VARIABLE_NAME = '%s'",
+                    name);
+        if (strcmp(now, value) == 0)
+            return;
+        usleep(20000);
+    }
+}
+
+void galera_drop_files(struct server *node)
+{
+    server_run(node, (const char *[]){"rm", "-rf", "data", NULL});
+    server_run(node, (const char *[]){"mkdir", "data", NULL});
+}
