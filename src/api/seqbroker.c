@@ -216,7 +216,7 @@ static enum seqb_status parse_as(void *context,
 {
     const struct parsing *parsing = context;
 
-    return number_parse_as(meaning->options->template, meaning->key,
+    return number_parse_as(meaning->template, meaning->key,
                            parsing->text, parsing->out, err);
 }
 
