@@ -180,8 +180,11 @@ enum seqb_health {
 /* "serving", "degraded", ... Never NULL. */
 SEQB_API const char *seqb_health_name(enum seqb_health health);
 
+#define SEQB_HEALTH_SIZE 4096 /* bytes that mostly hold all reasons */
+
 /* `*out`, and in one line in `reason` (may be NULL) what is wrong; "" if it
- * is serving. Errors: SEQB_FORKED. */
+ * is serving. A reason that has no room is left out as a whole, and the line
+ * ends with "and 3 more". Errors: SEQB_FORKED. */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_get_health(struct seqb_broker *broker, enum seqb_health *out, char *reason,
                 size_t size, struct seqb_error *err);
