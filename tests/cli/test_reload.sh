@@ -155,7 +155,19 @@ write 'daemon = { log_level = "info"; };'
 does "the last user may not go by a reload" \
     "1 seqctl: * without users everybody could take numbers: *" reload
 ok "and alice stays" logs_in alice
+
+# --- how it stops ---
+
+write "daemon = { stop_delay = \"2h\"; };
+users = ( { name = \"alice\"; role = \"take\"; password_hash = \"$hash\"; } );"
+does "a delay of the stop is refused beyond its range" "1 seqctl: CONFIG *" reload
+write "daemon = { stop_delay = \"17ms\"; stop_timeout = \"50s\"; log_level = \"info\"; };
+users = ( { name = \"alice\"; role = \"take\"; password_hash = \"$hash\"; } );"
+does "within it is applied" \
+    "0 *applied: daemon.stop_delay: 0s -> 17ms*applied: daemon.stop_timeout: 5s -> 50s*" \
+    reload
 daemon_stop
+ok "the stop has the delay" has_logged 'event=leaving delay_ms=17'
 is "SIGTERM ends it with 0" "$daemon_code" 0
 
 tap_end
