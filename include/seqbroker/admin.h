@@ -169,8 +169,7 @@ enum seqb_health {
     SEQB_HEALTH_SERVING,  /* every partition of every pool may be asked, and
                              refuses no counter */
     SEQB_HEALTH_DEGRADED, /* some may not, or refuse some, or lease no windows
-                             to their neighbours since another store cannot
-                             be asked; every pool can serve */
+                             while a store is away; every pool can serve */
     SEQB_HEALTH_NOT_SERVING, /* a pool has no partition that may be asked, or
                                 no worker id for its snowflakes, or no neighbour
                                 that can lease and no spare window */
@@ -180,8 +179,9 @@ enum seqb_health {
 /* "serving", "degraded", ... Never NULL. */
 SEQB_API const char *seqb_health_name(enum seqb_health health);
 
-/* `*out`, and in one line in `reason` (may be NULL) what is wrong; "" if it
- * is serving. Errors: SEQB_FORKED. */
+#define SEQB_HEALTH_SIZE 4096 /* bytes that mostly hold all reasons */
+/* `*out`, and in one line in `reason` (may be NULL) what is wrong; "" if it is
+ * serving. What has no room is counted, "and 3 more". Errors: SEQB_FORKED. */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_get_health(struct seqb_broker *broker, enum seqb_health *out, char *reason,
                 size_t size, struct seqb_error *err);

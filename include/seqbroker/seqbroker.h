@@ -272,7 +272,8 @@ seqb_decode_key(struct seqb_broker *broker, const char *key, int64_t value,
 
 /*
  * Bytes that hold the longest text of the sequence's template, its final 0
- * among them; 0 if it has no template.
+ * among them; 0 if it has no template. seqb_reload may make it another one:
+ * then a buffer that is too small is SEQB_INVALID, and uses up no number.
  */
 SEQB_API size_t seqb_number_size(const struct seqb_sequence *sequence);
 

@@ -216,8 +216,8 @@ static enum seqb_status parse_as(void *context,
 {
     const struct parsing *parsing = context;
 
-    return number_parse_as(meaning->options->template, meaning->key,
-                           parsing->text, parsing->out, err);
+    return number_parse_as(meaning->template, meaning->key, parsing->text,
+                           parsing->out, err);
 }
 
 enum seqb_status seqb_parse_key(struct seqb_broker *broker, const char *key,

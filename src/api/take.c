@@ -283,7 +283,7 @@ static enum seqb_status check_as(void *context,
 
     if (status != SEQB_OK || wanted->text_size == 0)
         return status;
-    return number_check(meaning->options->template, meaning->key, &order, err);
+    return number_check(meaning->template, meaning->key, &order, err);
 }
 
 enum seqb_status seqb_check_take(struct seqb_broker *broker, const char *key,

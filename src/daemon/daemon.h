@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,6 +21,16 @@
 #include "status/status.h"
 
 TAILQ_HEAD(session_list, session);
+
+#define STOP_TIMEOUT_MS 5000 /* unless the topology says otherwise */
+
+/* How long it serves on after it said that it will stop, and how long it then
+ * waits for clients; ms. A reload writes them at any moment, the loop reads
+ * each when it needs it. */
+struct stop_times {
+    _Atomic int64_t delay_ms;
+    _Atomic int64_t timeout_ms;
+};
 
 struct daemon {
     struct seqb_broker *broker;
@@ -43,6 +54,7 @@ struct daemon {
     int64_t handshake_count; /* of TLS, under way */
     struct counts counts;
     struct limits limits;
+    struct stop_times stop;
     bool is_drain_asked; /* the loop stops in its next turn */
     bool is_leaving;     /* it serves on, and says that it will not for long */
     bool is_stopping;    /* it takes nothing new */

@@ -108,7 +108,7 @@ static int serve(const struct server_options *of_server, struct inherited *kept,
     *is_restart = server_release(server, kept);
     /* What goes on in place must not end for a slow store. */
     if (!*is_restart)
-        signals_end_within(server->stopped_ms + of_server->stop_timeout_ms +
+        signals_end_within(server->stopped_ms + server->daemon.stop.timeout_ms +
                            CLOSE_MS - daemon_now_ms());
     server_close(server);
     signals_end_later();

@@ -19,9 +19,6 @@
 
 #define MIB (INT64_C(1) << 20) /* bytes */
 
-/* Without the setting. */
-#define STOP_TIMEOUT_MS 5000
-
 enum { EXIT_USAGE = 2 };
 
 static int usage_error(const char *what, const char *value)

@@ -35,6 +35,7 @@ struct reload_attempt {
     struct alarms *alarms; /* made ready */
     struct users *users;   /* the same */
     enum seqb_log_level level;
+    int64_t stop_delay_ms, stop_timeout_ms;
     bool has_other_alarms;
     bool is_whole; /* nothing was lost for want of memory */
 };
@@ -102,6 +103,10 @@ static void take_setting(void *context, const char *setting, const char *value)
 
     if (strcmp(setting, "log_level") == 0)
         (void)log_level_find(value, &attempt->level);
+    else if (strcmp(setting, "stop_delay") == 0)
+        attempt->stop_delay_ms = strtoll(value, NULL, 10);
+    else if (strcmp(setting, "stop_timeout") == 0)
+        attempt->stop_timeout_ms = strtoll(value, NULL, 10);
     else if (!alarm_settings_take(&attempt->alarm, setting, value) ||
              !users_take(attempt->users, setting, value))
         attempt->is_whole = false;
@@ -167,6 +172,8 @@ static void attempt_apply(struct reload_attempt *attempt)
 
     if (!reloader->has_level)
         log_set_level(attempt->level);
+    atomic_store(&reloader->daemon->stop.delay_ms, attempt->stop_delay_ms);
+    atomic_store(&reloader->daemon->stop.timeout_ms, attempt->stop_timeout_ms);
     atomic_store(&reloader->read_ms, daemon_wall_ms());
     users_apply(attempt);
     if (!attempt->has_other_alarms)
@@ -217,6 +224,7 @@ void reloader_run(struct reloader *reloader, bool is_check, const char *by,
                                      .report = out,
                                      .users = users_new(),
                                      .level = SEQB_LOG_INFO,
+                                     .stop_timeout_ms = STOP_TIMEOUT_MS,
                                      .is_whole = true};
     enum seqb_status status = SEQB_OK;
 

@@ -52,12 +52,14 @@ static void server_end_listening(struct server *server)
  * sent. */
 static void server_stop(struct server *server)
 {
+    const int64_t timeout_ms = server->daemon.stop.timeout_ms;
+
     event_del(server->delay);
     server->stopped_ms = daemon_now_ms();
     server_end_listening(server);
-    timer_start(server->grace, server->options.stop_timeout_ms);
-    connections_finish(&server->connections, server->options.stop_timeout_ms);
-    handshakes_finish(server->handshakes, server->options.stop_timeout_ms);
+    timer_start(server->grace, timeout_ms);
+    connections_finish(&server->connections, timeout_ms);
+    handshakes_finish(server->handshakes, timeout_ms);
     http_finish(server->http, server->is_restarting);
 }
 
@@ -105,7 +107,7 @@ static void server_on_delay(evutil_socket_t fd, short events, void *context)
  * any more, and then stops. */
 static void server_leave(struct server *server)
 {
-    const int64_t delay_ms = server->options.stop_delay_ms;
+    const int64_t delay_ms = server->daemon.stop.delay_ms;
 
     if (delay_ms == 0) {
         server_stop_for_good(server);
@@ -427,6 +429,8 @@ enum seqb_status server_open(const struct server_options *options,
     daemon_init(&server->daemon, options->state_dir);
     server->daemon.limits.options = options->limits;
     server->daemon.reloader = options->reloader;
+    server->daemon.stop.delay_ms = options->stop_delay_ms;
+    server->daemon.stop.timeout_ms = options->stop_timeout_ms;
     if (server_start(server, err) != SEQB_OK) {
         server_close(server);
         return err->status;

@@ -28,7 +28,7 @@ struct server_options {
     struct tls_settings tls;
     /* How long it serves on after it said that it will stop, and how long it
      * then waits for clients; ms. */
-    int64_t stop_delay_ms, stop_timeout_ms;
+    int64_t stop_delay_ms, stop_timeout_ms; /* at the start */
     struct limits_options limits;
     struct users *users; /* NULL: none */
     bool is_open_to_all, has_open_metrics;

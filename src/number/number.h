@@ -49,6 +49,21 @@ int32_t template_shuffle_base(const struct template *template);
  * refused. INT64_MAX: none is too great. */
 int64_t template_limit(const struct template *template);
 
+/*
+ * Whether a sequence may go from one template to another, neither of them
+ * NULL, while it serves: SEQB_OK if no text of one is a text of the other for
+ * another number, stamp or shard; `*is_same` says that they write and read the
+ * same. Else SEQB_LAYOUT, with what could come twice.
+ *
+ * What is allowed is an equivalence: a sequence that goes from A to B and from
+ * B to C may go from A to C. So texts stay unique whatever templates the
+ * brokers of a sequence have, and had, as long as each change was allowed.
+ * Zones are not compared.
+ */
+enum seqb_status template_compare(const struct template *runs,
+                                  const struct template *next, bool *is_same,
+                                  struct seqb_error *err);
+
 /* What a pool makes of the counters of its partitions. */
 struct number_pool {
     int32_t bits;        /* 2^bits partitions */

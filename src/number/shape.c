@@ -26,22 +26,31 @@ static bool ends_in_text(const struct template *template,
     return false;
 }
 
-/* The piece that comes too early for `piece` to end before it, or NULL. */
-static const struct piece *find_end(const struct template *template,
-                                    struct piece *piece)
+/* Whether its length varies; with `is_loose` also if it is a number's, which
+ * another width would make longer or shorter. */
+static bool may_vary(const struct piece *piece, bool is_loose)
+{
+    return piece_varies(piece) || (is_loose && piece_is_number(piece));
+}
+
+/* Puts into `piece`, which is or was the i-th one, where it ends. The piece
+ * that comes too early for it to end before it, or NULL. */
+static const struct piece *find_end(const struct template *template, size_t i,
+                                    bool is_loose, struct piece *piece)
 {
     const struct piece *end = template->pieces + template->piece_count;
     struct letters letters = piece->letters;
 
     piece->behind = 0;
     piece->until = SHAPE_END;
-    for (const struct piece *next = piece + 1; next < end; next++) {
+    for (const struct piece *next = template->pieces + i + 1; next < end;
+         next++) {
         if (next->field == &field_text) {
             if (ends_in_text(template, &next->text, &letters, piece))
                 return NULL;
             continue;
         }
-        if (piece_varies(next))
+        if (may_vary(next, is_loose))
             return next;
         piece->behind += next->max;
         letters_join(&letters, &next->letters);
@@ -54,10 +63,22 @@ const struct piece *shape_find(struct template *template)
     for (size_t i = 0; i < template->piece_count; i++) {
         struct piece *piece = &template->pieces[i];
 
-        if (piece_varies(piece) && find_end(template, piece) != NULL)
+        if (piece_varies(piece) && find_end(template, i, false, piece) != NULL)
             return piece;
     }
     return NULL;
+}
+
+bool shape_is_loose(const struct template *template)
+{
+    for (size_t i = 0; i < template->piece_count; i++) {
+        struct piece piece = template->pieces[i];
+
+        if (may_vary(&piece, true) &&
+            find_end(template, i, true, &piece) != NULL)
+            return false;
+    }
+    return true;
 }
 
 /* The length of a piece that varies and begins at `start`; false if it cannot

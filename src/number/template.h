@@ -197,9 +197,16 @@ enum seqb_status template_read(const struct template *template,
  * two of which cannot be told which has what. */
 const struct piece *shape_find(struct template *template);
 
+/* The same: whether each text could still be split in one way only if every
+ * seq and shuffle had any number of digits. */
+bool shape_is_loose(const struct template *template);
+
 /* The same: where the pieces of a text are; false if they cannot be so long. */
 bool shape_split(const struct template *template, size_t length,
                  struct spread *spread);
+
+/* Of fields/seq.c: whether it is a seq or a shuffle. */
+bool piece_is_number(const struct piece *piece);
 
 static inline bool piece_varies(const struct piece *piece)
 {

@@ -364,6 +364,7 @@ enum seqb_status queue_look_up(
         meaning = sequence_meaning(found);
     } else if (options_match(queue->options, key)) {
         meaning.options = queue->options->automatic;
+        meaning.template = meaning.options->template;
         meaning.pool = ha_pool_at(queue->ha, (size_t)meaning.options->pool);
         meaning.key = key;
         status = check_automatic(meaning.options, key, err);

@@ -81,6 +81,12 @@ struct queue_options {
     const char *spool_path;   /* keeps unused numbers over a stop; NULL: none */
     int32_t warm_timeout_ms;  /* how long queue_open waits for warm ones */
     const struct queue_clock_options *clock; /* NULL: nothing has a period */
+    /* Whether a sequence may get another template while it serves, as
+     * template_compare, which is above this folder. Neither is NULL. */
+    enum seqb_status (*compare_templates)(const struct template *runs,
+                                          const struct template *next,
+                                          bool *is_same,
+                                          struct seqb_error *err);
 };
 
 /* Whether a queue that was opened with such options cannot serve that sequence:
@@ -172,6 +178,7 @@ void queue_decode(const struct seqb_sequence *sequence, int64_t value,
  * have. Valid in the call only. */
 struct queue_meaning {
     const struct queue_sequence_options *options;
+    const struct template *template; /* in use now: not that of the options */
     const struct ha_pool *pool;
     const char *key;
 };
@@ -194,6 +201,10 @@ enum seqb_status queue_look_up(
     void *context, struct seqb_error *err);
 int64_t queue_deadline_ms(const struct seqb_sequence *sequence);
 const char *queue_key(const struct seqb_sequence *sequence);
+
+/* The template in use now; NULL: it has none. A reload may put another one in
+ * its place at any moment: a text is made with one that was read once. It is
+ * valid as long as the queue. */
 const struct template *queue_template(const struct seqb_sequence *sequence);
 
 /* See seqb_clock. */

@@ -57,14 +57,56 @@ static bool is_same_layout(const struct queue_sequence_options *a,
            strcmp(claim_of(a), claim_of(b)) == 0;
 }
 
+/* Whether its texts may have the wanted template from now on, if it is another
+ * one. A sequence that is to have none keeps what it has: should it get one
+ * again, it is compared with that. */
+static enum seqb_status
+compare_templates(const struct queue_reload *reload,
+                  const struct seqb_sequence *sequence,
+                  const struct queue_sequence_options *wanted, bool *is_same,
+                  struct seqb_error *err)
+{
+    const struct template *runs = queue_template(sequence);
+
+    *is_same = true;
+    if (wanted->template == NULL || wanted->template == runs)
+        return SEQB_OK;
+    *is_same = false;
+    if (runs == NULL)
+        return error_set(err, SEQB_LAYOUT, "it has none now");
+    return reload->options->compare_templates(runs, wanted->template, is_same,
+                                              err);
+}
+
+/* With the catalog locked. */
+static enum seqb_status check_template(
+    struct queue_reload *reload, const struct seqb_sequence *sequence,
+    const struct queue_sequence_options *wanted, struct seqb_error *err)
+{
+    struct seqb_error why = {.text = ""};
+    bool is_same;
+
+    if (compare_templates(reload, sequence, wanted, &is_same, &why) ==
+        SEQB_OK) {
+        reload->is_kept = reload->is_kept || !is_same;
+        return SEQB_OK;
+    }
+    return error_set(err, SEQB_LAYOUT,
+                     "sequence %s cannot get another template while it is "
+                     "served: %s; nothing was applied: put its template back, "
+                     "begin a new sequence, or restart the broker if "
+                     "docs/numbers.md calls the change safe",
+                     sequence->key, why.text);
+}
+
 /* With the catalog locked. */
 static enum seqb_status
-check_layout(const struct seqb_sequence *sequence,
+check_layout(struct queue_reload *reload, const struct seqb_sequence *sequence,
              const struct queue_sequence_options *wanted,
              struct seqb_error *err)
 {
     if (is_same_layout(sequence->options, wanted))
-        return SEQB_OK;
+        return check_template(reload, sequence, wanted, err);
     return error_set(err, SEQB_LAYOUT,
                      "sequence %s is served with other settings of its layout "
                      "than the topology has now; nothing was applied: put "
@@ -92,7 +134,7 @@ static enum seqb_status find_listed(
                          "applied: reload again",
                          listed->key);
     reload->wanted[i] = listed;
-    return check_layout(catalog->sequences[i], listed, err);
+    return check_layout(reload, catalog->sequences[i], listed, err);
 }
 
 static bool needs_options(const struct queue_sequence_options *options)
@@ -149,7 +191,7 @@ static enum seqb_status find_automatic(struct queue_reload *reload, size_t i,
         !options_match(reload->options, sequence->key))
         return SEQB_OK;
     reload->wanted[i] = reload->options->automatic;
-    return check_layout(sequence, reload->options->automatic, err);
+    return check_layout(reload, sequence, reload->options->automatic, err);
 }
 
 static enum seqb_status find_all(struct queue_reload *reload,
@@ -196,6 +238,16 @@ static enum seqb_status admit_added(struct queue_reload *reload,
     return status;
 }
 
+/* Whether sequences that make themselves would point to the next options. */
+static bool keeps_automatic(const struct queue_sequence_options *runs,
+                            const struct queue_sequence_options *next)
+{
+    if (next == NULL)
+        return false;
+    return runs == NULL ? needs_options(next)
+                        : runs->template != next->template;
+}
+
 enum seqb_status queue_prepare(struct queue *queue,
                                const struct queue_options *options,
                                struct queue_reload **out,
@@ -220,8 +272,7 @@ enum seqb_status queue_prepare(struct queue *queue,
                  : find_all(reload, err);
     if (status == SEQB_OK)
         status = admit_added(reload, err);
-    if (options->automatic != NULL && queue->options->automatic == NULL &&
-        needs_options(options->automatic))
+    if (keeps_automatic(queue->options->automatic, options->automatic))
         reload->is_kept = true; /* what makes itself points there, too */
     if (status != SEQB_OK) {
         queue_reload_free(reload);
@@ -316,6 +367,21 @@ static void remove_one(struct setting *setting, struct seqb_sequence *sequence)
     setting->has_removed = true;
 }
 
+/* One that made itself meanwhile was not compared before: if its template may
+ * not change it keeps it. */
+static void set_texts(const struct queue_reload *reload,
+                      struct seqb_sequence *sequence,
+                      const struct queue_sequence_options *wanted)
+{
+    struct seqb_error why;
+    bool is_same;
+
+    if (compare_templates(reload, sequence, wanted, &is_same, &why) ==
+            SEQB_OK &&
+        !is_same)
+        sequence_set_texts(sequence, wanted);
+}
+
 /* With the catalog locked, in its order: those that were there, those that made
  * themselves meanwhile, those that were added. */
 static void set_next(void *context, struct seqb_sequence *sequence)
@@ -333,7 +399,10 @@ static void set_next(void *context, struct seqb_sequence *sequence)
         wanted = reload->options->automatic;
     if (wanted == NULL) {
         remove_one(setting, sequence);
-    } else if (!has_settings(sequence->settings, wanted)) {
+        return;
+    }
+    set_texts(reload, sequence, wanted);
+    if (!has_settings(sequence->settings, wanted)) {
         sequence_set(sequence, wanted);
         sequence_wake(sequence);
     }

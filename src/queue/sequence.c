@@ -55,6 +55,13 @@ void sequence_set(struct seqb_sequence *sequence,
     atomic_store(&settings->is_removed, false);
 }
 
+void sequence_set_texts(struct seqb_sequence *sequence,
+                        const struct queue_sequence_options *options)
+{
+    atomic_store_explicit(&sequence->settings->texts, options,
+                          memory_order_release);
+}
+
 void sequence_remove(struct seqb_sequence *sequence, bool is_kept)
 {
     atomic_store(&sequence->settings->is_removed, true);
@@ -85,8 +92,10 @@ static void sequence_init(struct seqb_sequence *sequence,
     sequence->options = setup->options;
     sequence->settings =
         setup->settings != NULL ? setup->settings : &sequence->own_settings;
-    if (setup->settings == NULL)
+    if (setup->settings == NULL) {
         sequence_set(sequence, setup->options);
+        sequence_set_texts(sequence, setup->options);
+    }
     sequence->poll_ms = INT64_MAX;
     pthread_mutex_init(&sequence->lock, NULL);
     pthread_mutex_init(&sequence->ready_lock, NULL);
@@ -248,6 +257,7 @@ struct queue_meaning sequence_meaning(const struct seqb_sequence *sequence)
 {
     return (struct queue_meaning){
         .options = sequence->options,
+        .template = sequence_texts(sequence)->template,
         .pool = sequence->counter == NULL /* of snowflakes */
                     ? NULL
                     : ha_counter_pool(sequence->counter),
@@ -269,7 +279,7 @@ const char *queue_key(const struct seqb_sequence *sequence)
 
 const struct template *queue_template(const struct seqb_sequence *sequence)
 {
-    return sequence->options->template;
+    return sequence_texts(sequence)->template;
 }
 
 int64_t queue_deadline_ms(const struct seqb_sequence *sequence)

@@ -33,6 +33,10 @@ struct sequence_settings {
     atomic_bool full_waits;
     atomic_bool is_removed; /* it is not listed any more: it asks for nothing,
                                and refuses calls */
+    /* The options whose template its texts have, and what follows from that;
+     * constant as long as the queue. Their release pairs with the acquire of
+     * who makes or reads a text. */
+    _Atomic(const struct queue_sequence_options *) texts;
 };
 
 /* What a sequence is made from that was not there when the queue was opened:
@@ -131,7 +135,21 @@ static inline bool sequence_is_removed(const struct seqb_sequence *sequence)
                                 memory_order_relaxed);
 }
 
-/* From now on it has the options' settings. Any thread. */
+/* The options whose template is in use. Any thread. */
+static inline const struct queue_sequence_options *
+sequence_texts(const struct seqb_sequence *sequence)
+{
+    return atomic_load_explicit(&sequence->settings->texts,
+                                memory_order_acquire);
+}
+
+/* From now on its texts have the options' template, which must last as long as
+ * the queue. Any thread. */
+void sequence_set_texts(struct seqb_sequence *sequence,
+                        const struct queue_sequence_options *options);
+
+/* From now on it has the options' settings, but for its template. Any thread.
+ */
 void sequence_set(struct seqb_sequence *sequence,
                   const struct queue_sequence_options *options);
 

@@ -370,6 +370,7 @@ bool sequence_refill(struct seqb_sequence *sequence, int64_t now_ms,
 void sequence_status(struct seqb_sequence *sequence, int64_t now_ms,
                      struct seqb_sequence_status *out)
 {
+    const struct queue_sequence_options *texts = sequence_texts(sequence);
     struct refill_view view;
     struct ha_view ha;
 
@@ -388,9 +389,9 @@ void sequence_status(struct seqb_sequence *sequence, int64_t now_ms,
         .width_numbers = INT64_MAX,
         .pool_numbers = INT64_MAX,
     };
-    if (sequence->options->template != NULL) {
-        out->width_numbers = sequence->options->width_numbers;
-        out->pool_numbers = sequence->options->pool_numbers;
+    if (texts->template != NULL) {
+        out->width_numbers = texts->width_numbers;
+        out->pool_numbers = texts->pool_numbers;
     }
     (void)text_copy(out->key, sizeof out->key, sequence->key);
     (void)text_copy(out->pool, sizeof out->pool,

@@ -43,6 +43,27 @@ does "JSON has the same" \
     reload --json
 ok "it is JSON" is_json "$work/out"
 
+# --- a template ---
+
+bills() { # TEMPLATE
+    write "sequences = ({ key = \"bill\"; template = \"$1\"; });"
+}
+bills 'QJ@{seq, width=12}'
+does "a sequence with a template comes" "0 applied: sequences.bill: *" reload
+like "its texts are narrow" "$(cli SEQ.NUMBER bill)" "QJ????????????"
+bills 'QJ@{seq, width=14}'
+does "a wider number is applied" \
+    "0 applied: sequences.bill.template: *width=12* -> *width=14*1 changes applied, 0 need a restart" \
+    reload
+like "its texts are wide" "$(cli SEQ.NUMBER bill)" "QJ??????????????"
+bills 'QJ@{seq, width=14, base=16}'
+does "another base is refused, and why" \
+    "1 seqctl: LAYOUT sequences.bill.template cannot change from *nothing was applied: in another base the digits of one number are those of another: begin a new sequence; *" \
+    reload
+like "and nothing is applied" "$(cli SEQ.NUMBER bill)" "QJ??????????????"
+write 'daemon = { log_level = "info"; };'
+does "the sequence goes" "0 applied: sequences.bill: *" reload
+
 # --- SEQ.RELOAD ---
 
 like "SEQ.RELOAD answers a map" "$(cli_local SEQ.RELOAD | tr '\n' ' ')" \
@@ -134,7 +155,19 @@ write 'daemon = { log_level = "info"; };'
 does "the last user may not go by a reload" \
     "1 seqctl: * without users everybody could take numbers: *" reload
 ok "and alice stays" logs_in alice
+
+# --- how it stops ---
+
+write "daemon = { stop_delay = \"2h\"; };
+users = ( { name = \"alice\"; role = \"take\"; password_hash = \"$hash\"; } );"
+does "a delay of the stop is refused beyond its range" "1 seqctl: CONFIG *" reload
+write "daemon = { stop_delay = \"17ms\"; stop_timeout = \"50s\"; log_level = \"info\"; };
+users = ( { name = \"alice\"; role = \"take\"; password_hash = \"$hash\"; } );"
+does "within it is applied" \
+    "0 *applied: daemon.stop_delay: 0s -> 17ms*applied: daemon.stop_timeout: 5s -> 50s*" \
+    reload
 daemon_stop
+ok "the stop has the delay" has_logged 'event=leaving delay_ms=17'
 is "SIGTERM ends it with 0" "$daemon_code" 0
 
 tap_end

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "config/settings/settings.h"
+#include "number/number.h"
 #include "platform/error.h"
 
 /* In the state directory. */
@@ -260,6 +261,7 @@ static void build_queue(const struct build *build,
     out->sequences = sequences;
     out->sequence_count = draft->sequence_count;
     out->interval_ms = (int32_t)draft->broker->interval.number;
+    out->compare_templates = template_compare;
     out->warm_timeout_ms = (int32_t)draft->broker->open_timeout.number;
     if (draft->broker->spool.number != 0)
         out->spool_path =

@@ -30,6 +30,7 @@ struct comparison {
     struct group_index index;
     size_t at;       /* of the index: where the next group is likely to be */
     size_t sequence; /* of the next one's, whose group comes next */
+    size_t likely;   /* of the one that runs, whose template changes next */
     const struct setting_item *added; /* the last group that is new; NULL */
     enum seqb_reload_need added_need;
 };
@@ -131,16 +132,12 @@ static const struct setting_item *group_find(struct comparison *comparison,
 
 /* --- what a change needs, and what to do about it --- */
 
-static const char *advice_of(enum seqb_reload_need need,
-                             const struct schema_row *row)
+static const char *advice_of(enum seqb_reload_need need)
 {
     if (need == SEQB_RELOAD_RESTART)
         return "restart the broker to apply it";
     if (need == SEQB_RELOAD_NOTHING)
         return "";
-    if (row != NULL && strcmp(row->name, "template") == 0)
-        return "new texts may equal old ones: begin a new sequence; or restart "
-               "if docs/numbers.md calls the change safe";
     return "numbers would get another meaning: seqctl migrate, or a new "
            "sequence";
 }
@@ -160,7 +157,7 @@ static struct config_change *change_add(struct comparison *comparison,
     setting_path(item, row != NULL ? row->name : NULL, path);
     change->told = (struct seqb_reload_change){
         need, arena_format(comparison->arena, "%s", path), "", "",
-        advice_of(need, row)};
+        advice_of(need)};
     change->row = row;
     *changes->last = change;
     changes->last = &change->next;
@@ -302,19 +299,46 @@ static bool is_same_text(const struct schema_row *row, const char *a,
 /* A row's value in two groups. */
 struct pair {
     const struct schema_row *row;
+    const struct setting_item *group; /* that runs */
     const struct setting_value *runs; /* NULL: it is not set */
     const struct setting_value *next;
 };
+
+/* "" if the sequence's texts may have the next template at once; else why not,
+ * and what to do. */
+static const char *template_advice(struct comparison *comparison,
+                                   const struct setting_item *runs,
+                                   const struct setting_item *next)
+{
+    size_t at = comparison->sequence;
+    const struct template_change change = {
+        .before = changes_template(&comparison->runs->queue, runs,
+                                   &comparison->likely),
+        .after = changes_template(&comparison->next->queue, next, &at),
+        .runs = runs,
+        .next = next,
+    };
+
+    return changes_template_advice(&change, comparison->arena);
+}
 
 static void value_changed(struct comparison *comparison,
                           struct setting_item *item, const struct pair *pair,
                           const char *before, const char *after)
 {
-    struct config_change *change =
-        change_add(comparison, schema_need(pair->row), item, pair->row);
+    enum seqb_reload_need need = schema_need(pair->row);
+    const char *advice = NULL;
+    struct config_change *change;
 
+    if (strcmp(pair->row->name, "template") == 0)
+        advice = template_advice(comparison, pair->group, item);
+    if (advice != NULL && advice[0] == '\0')
+        need = SEQB_RELOAD_NOTHING;
+    change = change_add(comparison, need, item, pair->row);
     if (change == NULL)
         return;
+    if (advice != NULL)
+        change->told.advice = advice;
     change->told.before = before != NULL ? before : "";
     change->told.after = after != NULL ? after : "";
     change->item = item;
@@ -368,7 +392,8 @@ static void group_compare(struct comparison *comparison,
     const struct setting_value *after_at = next->first;
 
     while (before_at != NULL || after_at != NULL) {
-        struct pair pair = {.row = row_first(before_at, after_at)};
+        struct pair pair = {.row = row_first(before_at, after_at),
+                            .group = runs};
 
         pair.runs = value_of(&before_at, pair.row);
         pair.next = value_of(&after_at, pair.row);

@@ -8,6 +8,7 @@
 
 #include "config/build/build.h"
 #include "config/build/effective.h"
+#include "number/number.h"
 #include "platform/error.h"
 
 static struct setting_value *value_copy(struct arena *arena,
@@ -117,6 +118,19 @@ static void keep_sequences(struct config_topology *next, struct arena *arena,
     queue->sequence_count = count;
 }
 
+/* Whether the next template is another one, which was allowed. */
+static bool has_other_template(const struct queue_sequence_options *runs,
+                               const struct queue_sequence_options *next)
+{
+    struct seqb_error why;
+    bool is_same;
+
+    return runs->template != NULL && next->template != NULL &&
+           template_compare(runs->template, next->template, &is_same, &why) ==
+               SEQB_OK &&
+           !is_same;
+}
+
 /* All but what a reload may change. What it points to stays where it is: there
  * may be sequences that were made of it. */
 static void keep_layout(const struct queue_sequence_options *runs,
@@ -131,6 +145,11 @@ static void keep_layout(const struct queue_sequence_options *runs,
     out->prefetch = next.prefetch;
     out->idle_after_ms = next.idle_after_ms;
     out->full_waits = next.full_waits;
+    if (has_other_template(runs, &next)) {
+        out->template = next.template;
+        out->width_numbers = next.width_numbers;
+        out->pool_numbers = next.pool_numbers;
+    }
 }
 
 static void keep_automatic(struct config_topology *next, struct arena *arena,

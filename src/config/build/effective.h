@@ -43,6 +43,26 @@ struct config_settings {
     size_t told_at;
 };
 
+/* A template that is another one in the next topology, and whose it is. */
+struct template_change {
+    const struct template *before; /* NULL: there is none */
+    const struct template *after;  /* NULL, too */
+    const struct setting_item *runs;
+    const struct setting_item *next;
+};
+
+/* Of changes_template.c: the template of a sequence's group, or of the
+ * automatic ones; NULL: it has none. `*likely` is where it is looked for first,
+ * and becomes where the next one may be. */
+const struct template *changes_template(const struct queue_options *queue,
+                                        const struct setting_item *item,
+                                        size_t *likely);
+
+/* The same: "" if the sequence's texts may have it at once; else why not, and
+ * what to do. NULL, with arena->is_out_of_memory. */
+const char *changes_template_advice(const struct template_change *change,
+                                    struct arena *arena);
+
 /* A difference of two topologies. What it tells lives in the next one's arena.
  */
 struct config_change {

@@ -42,7 +42,7 @@ static const struct named named[SCHEMA_SECTIONS] = {
                           "time_zone, keep_periods, js_safe", ""},
     [SCHEMA_SNOWFLAKE] = {"", "lease", ""},
     [SCHEMA_DAEMON] = {"on_event, webhook, webhook_ca_file, alarm_level, "
-                       "alarm_reminder, log_level",
+                       "alarm_reminder, log_level, stop_delay, stop_timeout",
                        "", ""},
 };
 

@@ -74,7 +74,8 @@
         "for the next, within their deadline, or are refused.")                \
     ROW(section, template, TEXT, NO_RANGE, NO_DEFAULT, ALL_ENGINES,            \
         "The text that its numbers become: text and fields, as "               \
-        "\"SN-@{date}-@{seq, width=6}\". See numbers.md.")                     \
+        "\"SN-@{date}-@{seq, width=6}\". See numbers.md. A reload takes "      \
+        "another one if no new text can equal an old one.")                    \
     ROW(section, shuffle_key_file, PATH, NO_RANGE, NO_DEFAULT, ALL_ENGINES,    \
         "The key of the template's shuffle: a file with one line of 16 ... "   \
         "1024 characters, readable by its owner alone. A relative one is in "  \

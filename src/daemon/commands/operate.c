@@ -222,7 +222,7 @@ enum command_outcome command_health(struct session *session,
 {
     const char *leaves = daemon_leaves(session->daemon);
     enum seqb_health health;
-    char reason[SEQB_ERROR_TEXT_SIZE];
+    char reason[SEQB_HEALTH_SIZE];
     char warning[SEQB_ERROR_TEXT_SIZE];
     struct seqb_error err;
 

@@ -8,8 +8,7 @@
 #include "daemon/http/exchange.h"
 #include "daemon/http/route.h"
 
-#define TEXT_TYPE   "text/plain; charset=utf-8"
-#define REASON_SIZE 512
+#define TEXT_TYPE "text/plain; charset=utf-8"
 
 void live_route(struct exchange *exchange, const struct target *target)
 {
@@ -22,8 +21,8 @@ void ready_route(struct exchange *exchange, const struct target *target)
 {
     const struct daemon *daemon = exchange->exchanges->daemon;
     enum seqb_health health = SEQB_HEALTH_UNKNOWN;
-    char reason[REASON_SIZE] = "";
-    char line[REASON_SIZE + 64];
+    char reason[SEQB_HEALTH_SIZE] = "";
+    char line[SEQB_HEALTH_SIZE + 64];
     bool is_ready = false;
 
     (void)target;

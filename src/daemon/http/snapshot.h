@@ -18,7 +18,7 @@
 #include "daemon/log/log.h"
 #include "status/status.h"
 
-#define SNAPSHOT_REASON_SIZE 512
+#define SNAPSHOT_REASON_SIZE SEQB_HEALTH_SIZE
 #define SNAPSHOT_BUSIEST_MAX 100
 #define SNAPSHOT_USERS_MAX   100
 

@@ -328,3 +328,8 @@ const struct field field_shuffle = {"shuffle",   number_options, READ_STAMPED,
                                     read_shuffle};
 const struct field field_shard = {"shard",    shard_options, READ_FIRST, true,
                                   make_shard, write_shard,   read_shard};
+
+bool piece_is_number(const struct piece *piece)
+{
+    return piece->field == &field_seq || piece->field == &field_shuffle;
+}

@@ -2,12 +2,16 @@
 /* The generators of a queue, one a pool that has snowflakes: opened and closed
  * together, and what they show. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
+#include "platform/text_list.h"
 #include "queue/queue_state.h"
 #include "queue/snowflake/snowflake.h"
+
+#define LEASES_SIZE 1024 /* of why pools have no worker id */
 
 /* Counting each take would cost a lone sequence a quarter of its speed. */
 static bool is_shared(const struct queue_options *options,
@@ -115,22 +119,41 @@ void queue_worker_leases(struct queue *queue, struct seqb_worker_lease *out,
         lease_describe(queue->context.generators[i].lease, &out[i]);
 }
 
-/* A pool without a worker id makes no snowflake. */
-enum seqb_health queue_health(struct queue *queue, char *reason, size_t size)
+/* Whether each pool of snowflakes has a worker id; else why not. */
+static bool have_worker_ids(const struct queue *queue, struct text_list *why)
 {
-    enum seqb_health health = ha_health(queue->ha, reason, size);
+    bool have_all = true;
 
     for (size_t i = 0; i < count_of(queue); i++) {
         struct worker_id id;
-        struct seqb_error why;
+        struct seqb_error err;
 
-        if (worker_lease_get(queue->context.generators[i].lease, &id, &why) ==
+        if (worker_lease_get(queue->context.generators[i].lease, &id, &err) ==
             SEQB_OK)
             continue;
-        health = SEQB_HEALTH_NOT_SERVING;
-        if (reason != NULL && size > 0)
-            (void)text_append(reason, size, "%s%s",
-                              reason[0] == '\0' ? "" : "; ", why.text);
+        have_all = false;
+        text_list_add(why, err.text);
     }
-    return health;
+    text_list_finish(why);
+    return have_all;
+}
+
+/* A pool without a worker id makes no snowflake. That is told behind the rest,
+ * which leaves room for it. */
+enum seqb_health queue_health(struct queue *queue, char *reason, size_t size)
+{
+    char words[LEASES_SIZE];
+    struct text_list why;
+    enum seqb_health health;
+    size_t room;
+
+    text_list_init(&why, words, sizeof words, "; ");
+    if (have_worker_ids(queue, &why))
+        return ha_health(queue->ha, reason, size);
+    room = strlen(words) + strlen("; ");
+    health = ha_health(queue->ha, reason, size > room ? size - room : size);
+    if (reason != NULL && size > 0)
+        (void)text_append(reason, size, "%s%s", reason[0] == '\0' ? "" : "; ",
+                          words);
+    return health > SEQB_HEALTH_NOT_SERVING ? health : SEQB_HEALTH_NOT_SERVING;
 }

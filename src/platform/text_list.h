@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One line of entries, "a; b; and 3 more", in a buffer that may be short: each
+ * entry is there as a whole, or counted. */
+#pragma once
+
+#include <stddef.h>
+
+struct text_list {
+    char *out; /* the caller's */
+    size_t size;
+    const char *between; /* two entries */
+    size_t left_out;
+};
+
+/* `size` is at least 1. */
+void text_list_init(struct text_list *list, char *out, size_t size,
+                    const char *between);
+
+/* Adds it if it fits, and all before it did. The first one is cut rather than
+ * left out. */
+void text_list_add(struct text_list *list, const char *entry);
+
+/* Says how many were left out, if any. Nothing is added after that. */
+void text_list_finish(struct text_list *list);
