@@ -44,6 +44,14 @@ enum seqb_status redis_reserve(struct seqb_backend *backend,
                                struct seqb_request *requests, size_t n,
                                struct seqb_error *err);
 
+/* The engine's claims; claim.c. */
+enum seqb_status redis_claim(struct seqb_backend *backend, const char *name,
+                             const char *text, char *standing, size_t size,
+                             struct seqb_error *err);
+enum seqb_status redis_claim_many(struct seqb_backend *backend,
+                                  struct seqb_claim *claims, size_t n,
+                                  size_t *done, struct seqb_error *err);
+
 /* The key of a counter, or with a kind of something else; false if it is too
  * long. */
 bool script_key(const struct redis *redis, const char *kind, const char *name,
