@@ -358,7 +358,23 @@ TEST_WITH(GRANTED, store_that_went_back_is_told)
     expect_no_repeats(&numbers);
 }
 
-/* Nothing is skipped where nothing went back. */
+/* That was before the start: now it is surgery. */
+TEST_WITH(GRANTED, counter_that_goes_back_after_the_start_is_poisoned)
+{
+    struct rig *rig = scene->rig;
+    struct rig_broker *broker;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_use(rig, 1000, &numbers);
+    broker = rig_open(rig);
+    rig_take_from(broker, 0, 2000, &numbers);
+    fake_go_back(rig->stores[0], 100);
+    rig_take_until(broker, 0, SEQB_PARTITION_POISONED, &numbers);
+    expect_no_repeats(&numbers);
+}
+
+/* Nothing is skipped where nothing went back, and one line is noted. */
 TEST_WITH(GRANTED, restart_leaves_no_gap)
 {
     struct rig *rig = scene->rig;
@@ -370,6 +386,7 @@ TEST_WITH(GRANTED, restart_leaves_no_gap)
     for (int i = 0; i < 20; i++)
         rig_use(rig, 100, &numbers);
     assert_true(fake_value(rig->stores[0], order.name) < 1000000);
+    assert_int_equal(file_size(scene, 0), LINE_SIZE);
     expect_no_repeats(&numbers);
 }
 
