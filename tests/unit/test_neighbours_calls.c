@@ -133,7 +133,7 @@ TEST_STATE(NEIGHBOURS, connection_to_a_store_that_was_restarted_is_closed)
     struct seqb_error err;
 
     (void)text_copy(seen[1].incarnation, sizeof seen[1].incarnation, "run-5");
-    assert_false(sync_mark_all(&sync, &err));
+    assert_false(sync_run(&sync, &err));
     assert_int_equal(ha_note(broker->ha, &entry,
                              clock_now_ms() + RIG_PATIENCE_MS, &standing, &err),
                      SEQB_OK);
