@@ -151,9 +151,10 @@ bool fake_wait_for_calls(struct fake_store *store, enum fake_call call,
 /* The counter's value, windowed: the offsets used; -1 if there is none. */
 int64_t fake_value(struct fake_store *store, const char *counter);
 
-/* What the counter of a direct store was first raised to since its origin
- * changed; 0: not raised since; -1 if there is none. */
-int64_t fake_first_raise(struct fake_store *store, const char *counter);
+/* How the counter of a direct store was first asked to be raised since its
+ * origin changed; limit 0: not since. Its pointers are NULL. */
+struct seqb_raise fake_first_raise(struct fake_store *store,
+                                   const char *counter);
 
 /* The window that the counter stands in; SEQB_NO_WINDOW if it is absent. */
 int64_t fake_window(struct fake_store *store, const char *counter);

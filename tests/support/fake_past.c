@@ -76,7 +76,7 @@ void fake_change_origin(struct fake_store *store)
     store_enter(store);
     store->origin++;
     for (size_t i = 0; i < FAKE_CELLS_MAX; i++)
-        store->cells[i].first_raise = 0;
+        store->cells[i].first_raise.limit = 0;
     store_leave(store);
 }
 

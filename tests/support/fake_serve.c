@@ -229,8 +229,10 @@ static enum seqb_status raise_direct(struct fake_store *store,
         time_raise(store, BASE_MS, raise->base_ms);
     fake_cell_put(store, FAKE_BASE, start);
     raised = fake_cell_put(store, raise->counter, value);
-    if (raised->first_raise == 0)
-        raised->first_raise = value;
+    if (raised->first_raise.limit == 0)
+        raised->first_raise = *raise;
+    raised->first_raise.counter = NULL;
+    raised->first_raise.guard = NULL;
     *out = value;
     return SEQB_OK;
 }

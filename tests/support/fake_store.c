@@ -389,13 +389,15 @@ int64_t fake_value(struct fake_store *store, const char *counter)
     return value;
 }
 
-int64_t fake_first_raise(struct fake_store *store, const char *counter)
+struct seqb_raise fake_first_raise(struct fake_store *store,
+                                   const char *counter)
 {
     const struct fake_cell *cell = fake_cell_find(store_enter(store), counter);
-    const int64_t value = cell != NULL ? cell->first_raise : -1;
+    const struct seqb_raise raise =
+        cell != NULL ? cell->first_raise : (struct seqb_raise){.limit = 0};
 
     store_leave(store);
-    return value;
+    return raise;
 }
 
 int64_t fake_window(struct fake_store *store, const char *counter)

@@ -23,8 +23,8 @@ struct fake_cell {
     int64_t incarnation; /* compared of a cell in a direct store */
     int64_t window;      /* windowed only, like `size` */
     int64_t size;
-    int64_t until_ms;    /* windowed only: it vanishes then; 0: never */
-    int64_t first_raise; /* direct only; 0: none since its origin changed */
+    int64_t until_ms; /* windowed only: it vanishes then; 0: never */
+    struct seqb_raise first_raise; /* direct only; see fake_first_raise */
 };
 
 struct fake_claim {

@@ -8,14 +8,17 @@
 #include <unistd.h>
 
 #include "ha/granted.h"
+#include "platform/clock.h"
 #include "platform/file.h"
 #include "platform/text.h"
 #include "support/events.h"
 #include "support/folder.h"
 #include "support/rig.h"
 #include "support/test.h"
+#include "unit/window_taker.h"
 
 #define LINE_SIZE 64
+#define DAY_MS    INT64_C(86400000)
 
 struct scene {
     char folder[32];
@@ -358,7 +361,23 @@ TEST_WITH(GRANTED, store_that_went_back_is_told)
     expect_no_repeats(&numbers);
 }
 
-/* Nothing is skipped where nothing went back. */
+/* That was before the start: now it is surgery. */
+TEST_WITH(GRANTED, counter_that_goes_back_after_the_start_is_poisoned)
+{
+    struct rig *rig = scene->rig;
+    struct rig_broker *broker;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_use(rig, 1000, &numbers);
+    broker = rig_open(rig);
+    rig_take_from(broker, 0, 2000, &numbers);
+    fake_go_back(rig->stores[0], 100);
+    rig_take_until(broker, 0, SEQB_PARTITION_POISONED, &numbers);
+    expect_no_repeats(&numbers);
+}
+
+/* Nothing is skipped where nothing went back, and one line is noted. */
 TEST_WITH(GRANTED, restart_leaves_no_gap)
 {
     struct rig *rig = scene->rig;
@@ -368,9 +387,66 @@ TEST_WITH(GRANTED, restart_leaves_no_gap)
     rig_shape(rig, RIG_DIRECT, 0);
     rig->pool.layout.failover_gap = 1000000;
     for (int i = 0; i < 20; i++)
-        rig_use(rig, 100, &numbers);
+        rig_use(rig, i == 0 ? 5000 : 100, &numbers);
     assert_true(fake_value(rig->stores[0], order.name) < 1000000);
+    assert_int_equal(file_size(scene, 0), LINE_SIZE);
     expect_no_repeats(&numbers);
+}
+
+/* --- stamps --- */
+
+static void take_stamp(struct taker *taker, int64_t digits, int64_t *last)
+{
+    const int64_t today = clock_wall_ms() / DAY_MS;
+    const struct ha_stamp stamp = {digits, today * DAY_MS,
+                                   (today + 3) * DAY_MS};
+    struct ha_grant grant;
+
+    assert_true(ha_counter_restamp(taker->counter, &stamp));
+    do {
+        grant = taker_ask(taker, 10);
+        assert_int_not_equal(rig_partition(taker->broker, 0).state,
+                             SEQB_PARTITION_POISONED);
+    } while (grant.count == 0);
+    assert_true(grant.first > *last);
+    *last = grant.first;
+}
+
+/* With a broker of its own. */
+static void use_stamps(struct scene *scene, int64_t last[2])
+{
+    struct taker taker;
+
+    taker_begin(&taker, (void **)&scene->rig); /* keep_ms is a day */
+    for (int i = 0; i < 2; i++)
+        take_stamp(&taker, i + 7, &last[i]);
+    taker_end(&taker);
+}
+
+/* One for all, each of which follows the last. Free once it may be purged. */
+static void expect_line_of_a_stamp(const struct scene *scene)
+{
+    char text[80];
+    char *line;
+
+    (void)text_format(text, sizeof text, "%s-0", scene->path);
+    assert_int_equal(file_read(text, LINE_SIZE, &line, NULL), SEQB_OK);
+    (void)text_format(text, sizeof text, " %010d ",
+                      (int)(clock_wall_ms() / DAY_MS) + 5);
+    rig_expect_words(line, text);
+    free(line);
+}
+
+TEST_WITH(GRANTED, stamps_that_went_back_repeat_nothing)
+{
+    int64_t last[2] = {-1, -1};
+
+    use_stamps(scene, last);
+    expect_line_of_a_stamp(scene);
+    fake_save(scene->rig->stores[0]);
+    use_stamps(scene, last);
+    fake_put_back(scene->rig->stores[0]);
+    use_stamps(scene, last);
 }
 
 /* What an authority leases is direct. */

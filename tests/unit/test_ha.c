@@ -7,12 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "platform/minmax.h"
 #include "store/layout.h"
 #include "support/events.h"
 #include "support/rig.h"
 #include "support/test.h"
 
 #define COUNTER_0 "main/0/order"
+#define VALUES    (INT64_C(1) << 60) /* of a partition */
 #define COUNTER_1 "main/1/order"
 
 /* Every number of `numbers` is from partition `i` alone. */
@@ -237,7 +239,8 @@ TEST_WITH(DIRECT, other_store_in_the_place_of_one_is_refused)
     numbers_fini(&numbers);
 }
 
-TEST_WITH(DIRECT, counter_that_went_back_poisons_its_partition)
+/* It is left by the gap above what was granted, or at the end of its values. */
+static void expect_poisoned(struct rig *rig, int64_t gap)
 {
     struct numbers numbers;
     struct rig_broker *broker;
@@ -246,6 +249,7 @@ TEST_WITH(DIRECT, counter_that_went_back_poisons_its_partition)
 
     numbers_init(&numbers);
     events_start();
+    rig->pool.layout.failover_gap = gap;
     broker = rig_open(rig);
     rig_take_from(broker, 0, 2000, &numbers);
     granted = fake_value(rig->stores[0], COUNTER_0);
@@ -253,7 +257,7 @@ TEST_WITH(DIRECT, counter_that_went_back_poisons_its_partition)
     rig_take_until(broker, 0, SEQB_PARTITION_POISONED, &numbers);
     rig_expect_words(rig_partition(broker, 0).reason, "went back");
     assert_true(fake_value(rig->stores[0], COUNTER_0) >=
-                granted + rig->pool.layout.failover_gap);
+                min_of(granted + gap, VALUES - 1));
     calls = fake_calls(rig->stores[0], FAKE_RESERVE);
     rig_take(broker, 5000, &numbers);
     assert_int_equal(fake_calls(rig->stores[0], FAKE_RESERVE), calls);
@@ -261,6 +265,32 @@ TEST_WITH(DIRECT, counter_that_went_back_poisons_its_partition)
     events_expect("event=poisoned", "went back", 1);
     rig_use(rig, 5000, &numbers); /* another broker, which knows nothing */
     assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+TEST_WITH(DIRECT, counter_that_went_back_poisons_its_partition)
+{
+    expect_poisoned(rig, 1000);
+}
+
+TEST_WITH(DIRECT, poisoned_counter_without_room_for_the_gap_is_used_up)
+{
+    expect_poisoned(rig, VALUES - 1000);
+}
+
+/* Others may count on from where it is. */
+TEST_WITH(DIRECT, poisoned_counter_that_is_not_raised_says_so)
+{
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    broker = rig_open(rig);
+    rig_take_from(broker, 0, 2000, &numbers);
+    fake_go_back(rig->stores[0], 100);
+    fake_fail(rig->stores[0], FAKE_RAISE, 1, SEQB_REFUSED);
+    rig_take_until(broker, 0, SEQB_PARTITION_POISONED, &numbers);
+    assert_null(strstr(rig_partition(broker, 0).reason, "was raised"));
     numbers_fini(&numbers);
 }
 

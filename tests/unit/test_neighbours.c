@@ -120,11 +120,13 @@ TEST_STATE(NEIGHBOURS, lessor_that_went_back_leases_nothing_twice)
     expect_no_repeats(&numbers);
 }
 
-/* There is nothing to do then, so it is no warning. */
+/* There is nothing to do then, so it is no warning; and its level is known, so
+ * that no gap is left. */
 TEST_STATE(NEIGHBOURS, lessor_that_was_put_back_is_raised_without_a_warning)
 {
     struct rig *rig = mixed(state, 2);
     struct numbers numbers;
+    struct seqb_raise raise;
 
     numbers_init(&numbers);
     bar_lessor(rig, 1);
@@ -135,6 +137,9 @@ TEST_STATE(NEIGHBOURS, lessor_that_was_put_back_is_raised_without_a_warning)
     rig_use(rig, 8 * WINDOW_STOCK, &numbers);
     events_await("info event=raised", "not bound to the store's origin");
     assert_int_equal(events_count("warn event=raised", ""), 0);
+    raise = fake_first_raise(rig->stores[0], LEASES(2));
+    assert_true(raise.limit > 0);
+    assert_int_equal(raise.gap + raise.base_gap + raise.base_floor, 0);
     expect_no_repeats(&numbers);
 }
 

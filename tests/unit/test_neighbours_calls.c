@@ -133,7 +133,7 @@ TEST_STATE(NEIGHBOURS, connection_to_a_store_that_was_restarted_is_closed)
     struct seqb_error err;
 
     (void)text_copy(seen[1].incarnation, sizeof seen[1].incarnation, "run-5");
-    assert_false(sync_mark_all(&sync, &err));
+    assert_false(sync_run(&sync, &err));
     assert_int_equal(ha_note(broker->ha, &entry,
                              clock_now_ms() + RIG_PATIENCE_MS, &standing, &err),
                      SEQB_OK);
@@ -183,6 +183,60 @@ TEST_STATE(NEIGHBOURS, sync_whose_last_claim_fails_is_none)
     free(seen);
     rig_take(broker, 4 * WINDOW_STOCK, &numbers);
     expect_no_repeats(&numbers);
+}
+
+/* --- a note --- */
+
+#define NOTED "window/main/3/bill"
+
+struct note {
+    struct ask ask; /* first */
+    struct noted noted;
+};
+
+static enum seqb_status note_run(struct worker *worker, struct ask *ask,
+                                 struct seqb_error *err)
+{
+    int64_t known;
+
+    return witness_note(worker, &((struct note *)ask)->noted, &known, err);
+}
+
+/* Of a lease of store 0, in store 1. */
+static enum seqb_status note_lease(const struct rig_broker *broker,
+                                   int64_t lease)
+{
+    struct note *note = calloc(1, sizeof *note);
+    enum seqb_status status;
+    struct seqb_error err;
+
+    assert_non_null(note);
+    ask_init(&note->ask, note_run, question_free);
+    note->noted = (struct noted){.pool = ha_pool_at(broker->ha, 0),
+                                 .term = "run-0",
+                                 .counter = NOTED,
+                                 .lease = lease,
+                                 .limit = 1000};
+    assert_true(worker_ask(worker_of(broker, 1), &note->ask,
+                           clock_now_ms() + RIG_PATIENCE_MS, &err));
+    status = note->ask.error.status;
+    ask_release(&note->ask);
+    return status;
+}
+
+/* It may be no one to be asked by the time that its thread comes to it. */
+TEST_STATE(NEIGHBOURS, store_that_was_drained_meanwhile_notes_nothing)
+{
+    struct rig *rig = mixed(state, 2);
+    struct rig_broker *broker = rig_open(rig);
+
+    await_lessor(broker, 0, HA_LESSOR_LEVEL);
+    assert_int_equal(note_lease(broker, 77), SEQB_OK);
+    assert_int_equal(fake_value(rig->stores[1], NOTED), 77);
+    assert_int_equal(ha_command(broker->ha, "main", 1, SEQB_ORDER_DRAIN, NULL),
+                     SEQB_OK);
+    assert_int_equal(note_lease(broker, 78), SEQB_UNAVAILABLE);
+    assert_int_equal(fake_value(rig->stores[1], NOTED), 77);
 }
 
 /* --- a broker that closes --- */

@@ -17,7 +17,9 @@
 #define GAP            1000 /* of the rig */
 #define FIRST_WINDOWS  "window/main/0/order"
 #define SECOND_WINDOWS "window/main/1/order"
+#define LARGE_GAP      1000000 /* more than is under way */
 #define WINDOW_GAP     65536
+#define VALUES         (INT64_C(1) << 60) /* of a partition of the rig */
 /* Far above what the first store is raised to by gap and chance alone. */
 #define LEVEL          INT64_C(1000000000000)
 /* Of the windows of the rig, which end at 2^52. */
@@ -25,11 +27,12 @@
 
 /* A pool in use, of which the second store is far above the first one, and the
  * first one became another one. */
-static void change_first(struct rig *rig, struct numbers *numbers)
+static void change_first(struct rig *rig, int64_t level,
+                         struct numbers *numbers)
 {
     numbers_init(numbers);
     rig_use(rig, 500, numbers);
-    fake_put(rig->stores[1], SECOND, LEVEL);
+    fake_put(rig->stores[1], SECOND, level);
     fake_change_origin(rig->stores[0]);
 }
 
@@ -49,15 +52,18 @@ static void take_of_first(struct rig_broker *broker, struct numbers *numbers)
         rig_take(broker, 16, numbers);
 }
 
-/* The first store answers while the second one does not. */
-TEST_WITH(DIRECT, store_that_changed_is_raised_above_the_level_of_others)
+/* The first store answers while the second one does not. How far it is raised
+ * above that one's level, before chance has a part in it. */
+static int64_t raised_above(struct rig *rig, int64_t level)
 {
     struct rig_broker *broker;
     struct numbers numbers;
     pthread_t taker;
     int64_t calls;
 
-    change_first(rig, &numbers);
+    rig_shape(rig, RIG_DIRECT, 1);
+    rig->pool.layout.failover_gap = LARGE_GAP;
+    change_first(rig, level, &numbers);
     broker = rig_open(rig);
     calls = fake_calls(rig->stores[0], FAKE_RESERVE);
     fake_hang(rig->stores[1]);
@@ -67,8 +73,17 @@ TEST_WITH(DIRECT, store_that_changed_is_raised_above_the_level_of_others)
     fake_release(rig->stores[1]);
     assert_int_equal(pthread_join(taker, NULL), 0);
     take_of_first(broker, &numbers);
-    assert_true(fake_first_raise(rig->stores[0], FIRST) >= LEVEL + GAP);
+    rig_close(broker);
     numbers_fini(&numbers);
+    return fake_first_raise(rig->stores[0], FIRST).floor - level;
+}
+
+/* By the gap, which a level past half of all values leaves no room for. */
+TEST_WITH(DIRECT, store_that_changed_is_raised_above_the_level_of_others)
+{
+    assert_true(raised_above(rig, LEVEL) >= LARGE_GAP);
+    assert_true(raised_above(rig, VALUES / 16 * 7) >= LARGE_GAP);
+    assert_in_range(raised_above(rig, VALUES / 16 * 9), 0, LARGE_GAP - 1);
 }
 
 /* Neither has a level that says anything. */
@@ -92,7 +107,7 @@ TEST_WITH(DIRECT, store_that_cannot_be_asked_is_not_waited_for)
 {
     struct numbers numbers;
 
-    change_first(rig, &numbers);
+    change_first(rig, LEVEL, &numbers);
     fake_set_down(rig->stores[1], true);
     rig_take(rig_open(rig), 500, &numbers);
     assert_in_range(fake_value(rig->stores[0], FIRST), GAP, LEVEL - 1);
@@ -103,7 +118,7 @@ TEST_WITH(DIRECT, store_that_refuses_the_counter_is_not_waited_for)
 {
     struct numbers numbers;
 
-    change_first(rig, &numbers);
+    change_first(rig, LEVEL, &numbers);
     fake_refuse(rig->stores[1], FAKE_RESERVE, SECOND, SEQB_REFUSED);
     rig_take(rig_open(rig), 500, &numbers);
     assert_in_range(fake_value(rig->stores[0], FIRST), GAP, LEVEL - 1);
@@ -118,7 +133,7 @@ TEST_WITH(DIRECT, advance_raises_the_one_that_waits_too)
     struct seqb_error err;
     const int64_t to = 16 * LEVEL;
 
-    change_first(rig, &numbers);
+    change_first(rig, LEVEL, &numbers);
     broker = rig_open(rig);
     if (queue_advance(broker->queue, "order", to, &err) != SEQB_OK)
         fail_msg("%s", err.text);
@@ -146,7 +161,7 @@ static void change_authority(struct rig *rig, int64_t level,
 }
 
 /* The first store asks for windows while the second one does not answer. What
- * the first ones are raised to. */
+ * the first ones are raised above, before chance has a part in it. */
 static int64_t raise_below(struct rig *rig, int64_t level)
 {
     struct rig_broker *broker;
@@ -166,7 +181,7 @@ static int64_t raise_below(struct rig *rig, int64_t level)
     take_of_first(broker, &numbers);
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);
-    return fake_first_raise(rig->authority, FIRST_WINDOWS);
+    return fake_first_raise(rig->authority, FIRST_WINDOWS).floor;
 }
 
 TEST_WITH(WINDOWED, windows_are_raised_above_the_level_of_others)

@@ -397,6 +397,28 @@ TEST_WITH(RAISED, broker_that_starts_again_raises_above_its_own_raises)
     put_back_again_and_again(scene->rig, "order");
 }
 
+/* Neither is given again if a copy is put back that is older still. */
+TEST_WITH(RAISED, raise_of_a_poisoned_counter_is_noted)
+{
+    struct rig *rig = scene->rig;
+    struct rig_broker *broker;
+    struct raised *raised;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig->ha.raised_path = scene->path;
+    broker = rig_open(rig);
+    rig_take_from(broker, 0, 2000, &numbers);
+    fake_go_back(rig->stores[0], 100);
+    rig_take_until(broker, 0, SEQB_PARTITION_POISONED, &numbers);
+    rig_close(broker);
+    raised = open_file(scene);
+    assert_int_equal(raised_find(raised, "b0", ORDER),
+                     fake_value(rig->stores[0], ORDER));
+    raised_close(raised);
+    numbers_fini(&numbers);
+}
+
 /* Of 25,000 values in all. The gap is 1,000. */
 TEST_WITH(RAISED, narrow_texts_keep_most_of_their_room)
 {

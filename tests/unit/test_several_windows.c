@@ -70,22 +70,41 @@ TEST_STATE(NEIGHBOURS, small_want_takes_one_window)
     taker_end(&taker);
 }
 
+/* How many a counter gets that wants two whole windows, or three. */
+static void expect_windows(void **state,
+                           struct ha_counter_attributes attributes,
+                           int64_t count)
+{
+    const int64_t size = INT64_C(1) << attributes.window_bits;
+    struct taker taker;
+
+    attributes.claim = "";
+    attributes.value_bits = 63;
+    attributes.keep_ms = DAY_MS;
+    taker_begin(&taker, state);
+    ha_counter_set_attributes(taker.counter, &attributes);
+    assert_int_equal(taker_ask_again(&taker, 2 * size + 3).count, count * size);
+    taker_end(&taker);
+}
+
 /* Few leases are left in a narrow sequence: it gets no more than a share. */
 TEST_STATE(NEIGHBOURS, narrow_sequence_takes_one_window)
 {
-    const struct ha_counter_attributes narrow = {.claim = "",
-                                                 .value_bits = 63,
-                                                 .keep_ms = DAY_MS,
-                                                 .useful =
-                                                     RUN * WINDOW * 2 * 2 * 64};
-    struct taker taker;
-    struct ha_grant grant;
+    expect_windows(state,
+                   (struct ha_counter_attributes){
+                       .window_bits = 8, .useful = RUN * WINDOW * 2 * 2 * 64},
+                   1);
+}
 
-    taker_begin(&taker, state);
-    ha_counter_set_attributes(taker.counter, &narrow);
-    grant = taker_ask_again(&taker, WANT_MANY);
-    assert_int_equal(grant.count, WINDOW);
-    taker_end(&taker);
+/* The positions of a ring step over the rest of a window with each grant. */
+TEST_STATE(NEIGHBOURS, windows_of_2_to_the_20_numbers_are_granted_together)
+{
+    expect_windows(state, (struct ha_counter_attributes){.window_bits = 18}, 2);
+}
+
+TEST_STATE(NEIGHBOURS, larger_windows_are_granted_one_by_one)
+{
+    expect_windows(state, (struct ha_counter_attributes){.window_bits = 19}, 1);
 }
 
 /* --- the install fails --- */

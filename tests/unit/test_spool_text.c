@@ -200,6 +200,8 @@ TEST(more_after_the_end_is_noticed)
 #define STORES "origin 0 0 a\norigin 0 2 b\norigin 1 0 c\n"
 #define ALL    TOP POOLS STORES
 #define ORDER  "sequence 0 3 order\n"
+#define LONG   NAME NAME NAME NAME NAME NAME NAME NAME NAME NAME /* 160 bytes */
+#define NAME   "0123456789abcdef"
 
 static const struct {
     const char *name;
@@ -215,6 +217,9 @@ static const struct {
     {"the last ticket there is",
      "id " ID "\nticket 9223372036854775807 0 0 s\n" POOLS STORES, 0},
     {"a ticket of no member", "id " ID "\nticket 7 0 65 s\n" POOLS STORES, 0},
+    {"a ticket of a store with too long a name",
+     "id " ID "\nticket 7 0 0 " LONG "\n" POOLS STORES, 0},
+    {"too long an origin", TOP POOLS "origin 0 0 " LONG "\n", 0},
     {"a ticket of no store", "id " ID "\nticket 7 0 0 \n" POOLS STORES, 0},
     {"no pools", TOP, 0},
     {"too many partitions", TOP "pool 7 layout\n", 0},

@@ -59,6 +59,25 @@ TEST(state_is_told_by_value_and_origin)
     }
 }
 
+/* Of this store, as a base that is to be raised is not. */
+TEST(row_of_an_earlier_epoch_is_rebound)
+{
+    static const struct {
+        const char *origin;
+        bool is_rebound;
+    } cases[] = {
+        {"s", true},           {"s#00000001", true},   {"s#00000002", false},
+        {"t#00000001", false}, {"s#00000002!", false},
+    };
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct sql_counter counter = {.name = ORDER};
+
+        sql_row_found(&counter, 7, cases[i].origin, "s#00000002");
+        assert_int_equal(counter.row.is_rebound, cases[i].is_rebound);
+    }
+}
+
 TEST(mark_tells_which_names_were_purged)
 {
     static const struct {
@@ -68,6 +87,7 @@ TEST(mark_tells_which_names_were_purged)
         {ORDER "@20261120", false},
         {DAY, false},
         {ORDER "@20261122", true},
+        {ORDER "@30000101", true},
         {"zzz", false}, /* as an earlier version wrote */
         {ORDER, false},
         {NULL, true}, /* damaged */
@@ -116,6 +136,7 @@ static const struct {
     {{9, OTHER}, {0}, {0}, {0}, BEGINS, 5, SEQB_FENCED, {0}},
     {{9, NOW}, {-1, NOW}, {0}, {0}, BEGINS, 5, SEQB_CORRUPT, {0}},
     /* none, of a period that may have been purged */
+    {{9, NOW}, {0}, {0}, {0, "x"}, BEGINS, 5, SEQB_OK, {1, 5}},
     {{9, NOW}, {0}, {0}, {BEGINS, "x"}, BEGINS, 5, SEQB_OK, {1, 5}},
     {{9, NOW}, {0}, {0}, {BEGINS + 1, "x"}, BEGINS, 5, SEQB_EXHAUSTED, {0}},
     {{9, OTHER}, {0}, {0}, {BEGINS + 1, "x"}, BEGINS, 5, SEQB_EXHAUSTED, {0}},
@@ -377,34 +398,54 @@ static struct sql_counter noted(struct cell note)
     return counter;
 }
 
+/* What a raise writes of a counter, and of its note: 0 if that stays. */
+static void expect_noted(const struct sql_lift *lift, int64_t value,
+                         int64_t note)
+{
+    assert_int_equal(lift->value, value);
+    assert_int_equal(lift->count, (value > 0) + (note > 0));
+    if (note > 0) {
+        assert_string_equal(lift->writes[1].name, SQL_NOTE_PREFIX ORDER);
+        assert_int_equal(lift->writes[1].value, note);
+    }
+}
+
+/* And its note is at or above it from then on. */
 TEST(counter_that_is_gone_begins_above_its_note)
 {
     static const struct {
         struct cell note;
+        int64_t floor;
         enum seqb_status status;
         int64_t first;
         int64_t raised;
+        int64_t note_after;
     } cases[] = {
-        {{0, NULL}, SEQB_FENCED, 0, 7},
-        {{5, NOW}, SEQB_FENCED, 0, 7},
-        {{65536, NOW}, SEQB_OK, 65537, 65536},
-        {{65536, OTHER}, SEQB_FENCED, 0, 66536},
-        {{-1, NOW}, SEQB_CORRUPT, 0, 0},
+        {{0, NULL}, 0, SEQB_FENCED, 0, 7, 65536},
+        {{0, NULL}, 65536, SEQB_FENCED, 0, 65536, 65536},
+        {{0, NULL}, 65537, SEQB_FENCED, 0, 65537, 131072},
+        {{5, NOW}, 0, SEQB_FENCED, 0, 7, 65536},
+        {{7, NOW}, 0, SEQB_FENCED, 0, 7, 0},
+        {{65536, NOW}, 0, SEQB_OK, 65537, 65536, 0},
+        {{65536, OTHER}, 0, SEQB_FENCED, 0, 66536, 131072},
+        {{-1, NOW}, 0, SEQB_CORRUPT, 0, 0, 0},
     };
     const struct sql_counter base = counter_of("", (struct cell){7, NOW}, none);
     const struct seqb_request request = {.want = 1, .limit = INT64_MAX};
-    const struct seqb_raise raise = {
-        .counter = ORDER, .gap = 1000, .limit = INT64_MAX};
 
     for (size_t i = 0; i < COUNT(cases); i++) {
         const struct sql_counter counter = noted(cases[i].note);
+        const struct seqb_raise raise = {.counter = ORDER,
+                                         .floor = cases[i].floor,
+                                         .gap = 1000,
+                                         .limit = INT64_MAX};
         const struct sql_grant grant =
             sql_counter_take(&base, &counter, &request);
+        const struct sql_lift lift = sql_counter_raise(&base, &counter, &raise);
 
         assert_int_equal(grant.status, cases[i].status);
         if (grant.status == SEQB_OK)
             assert_int_equal(grant.block.first, cases[i].first);
-        assert_int_equal(sql_counter_raise(&base, &counter, &raise).value,
-                         cases[i].raised);
+        expect_noted(&lift, cases[i].raised, cases[i].note_after);
     }
 }

@@ -307,6 +307,38 @@ TEST_WITH(DIRECT, a_stamp_that_is_over_is_no_trouble)
     taker_end(&taker, broker);
 }
 
+/* Whether a stamp that ended so many minutes ago is raised, as its store became
+ * another one. */
+static bool is_raised(struct rig *rig, struct taker *taker, int64_t minutes)
+{
+    const int64_t now_ms = clock_wall_ms();
+    const struct ha_stamp stamp = {minutes, now_ms - 4 * HOUR,
+                                   now_ms - minutes * 60 * SECOND};
+    char name[32];
+
+    (void)text_format(name, sizeof name, "main/0/bill@%d", (int)minutes);
+    assert_true(ha_counter_restamp(taker->counter, &stamp));
+    take(taker);
+    fake_change_origin(rig->stores[0]);
+    (void)ha_counter_ask(taker->counter, 4, HA_ASK_ALL, clock_now_ms());
+    await_rest(taker);
+    return fake_first_raise(rig->stores[0], name).limit != 0;
+}
+
+/* Others may have purged it after keep_ms, by clocks that differ by half of
+ * that: a raise would make it again. */
+TEST_WITH(DIRECT, a_stamp_that_may_be_purged_is_not_raised)
+{
+    struct rig_broker *broker = rig_open(rig);
+    struct taker taker;
+
+    taker_make(&taker, broker);
+    assert_true(is_raised(rig, &taker, 25));
+    assert_false(is_raised(rig, &taker, 35));
+    assert_int_equal(rig_partition(broker, 0).state, SEQB_PARTITION_UP);
+    taker_end(&taker, broker);
+}
+
 struct purging {
     struct rig *rig;
     struct taker *taker;

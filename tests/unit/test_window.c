@@ -330,6 +330,8 @@ TEST_STATE(WINDOWED, restored_authority_is_raised_far)
     fake_restore(rig->authority);
     rig_take(broker, 5 * WINDOW_STOCK, &numbers);
     assert_true(fake_value(rig->authority, LEASES_0) >= 65536);
+    assert_in_range(fake_first_raise(rig->authority, LEASES_0).base_floor,
+                    1000 + 5, 2000);
     events_expect("event=raised", LEASES_0, 1);
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);
@@ -344,6 +346,7 @@ TEST_STATE(WINDOWED, restored_authority_leaves_most_of_few_windows)
 
     rig->sequences[0].value_bits =
         16 + rig->pool.layout.window_bits + rig->sequences[0].memory_bits;
+    rig->pool.layout.failover_gap = 40000;
     broker = rig_open(rig);
     numbers_init(&numbers);
     rig_take(broker, 2 * WINDOW_STOCK, &numbers);
@@ -355,6 +358,8 @@ TEST_STATE(WINDOWED, restored_authority_leaves_most_of_few_windows)
         assert_in_range(fake_value(rig->authority, LEASES_0), 4096,
                         i * (4096 + 200));
     }
+    assert_int_equal(fake_first_raise(rig->authority, LEASES_0).base_floor,
+                     ((1 << 16) - 1) / 2);
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);
 }
