@@ -93,11 +93,11 @@ struct seqb_backend_options {
     bool needs_incarnation;
     bool create; /* may make the store's file or tables; else a missing one
                     is SEQB_UNREACHABLE and nothing is made */
-    const char *const *endpoints;  /* etcd, a Redis Cluster, and mysql-row as the
-                                      nodes of a Galera cluster: "host:port"
-                                      each, NULL at the end, instead of host and
-                                      port */
-    const char *sentinel_user;     /* redis: of the sentinels; NULL with a */
+    const char *const *endpoints; /* etcd, a Redis Cluster, and mysql-row as the
+                                     nodes of a Galera cluster: "host:port"
+                                     each, NULL at the end, instead of host and
+                                     port */
+    const char *sentinel_user;    /* redis: of the sentinels; NULL with a */
     const char *sentinel_password; /* password alone: their default user */
 };
 

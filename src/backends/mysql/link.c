@@ -478,7 +478,6 @@ enum seqb_status mysql_link_open(struct mysql_link *link,
     (void)mysql_link_library();
     link->lost = SEQB_UNREACHABLE;
     link->pid = getpid();
-    link->sql = &mysql_sql_of_server;
     link->database = options->database;
     link->timeout_ms = options->timeout_ms;
     link->budget_ms = options->connect_timeout_ms;

@@ -38,6 +38,7 @@ enum seqb_status mysql_store_connect(struct mysql *mysql,
     mysql->sql.base.fd = -1;
     mysql->sql.dialect = &dialect;
     mysql->sql.where = mysql->link.where;
+    mysql->link.sql = &mysql_sql_of_server;
     mysql->may_create = options->auto_create;
     if (options->endpoints != NULL)
         return mysql_cluster_connect(mysql, options, err);

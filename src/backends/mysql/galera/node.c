@@ -166,6 +166,7 @@ enum seqb_status mysql_node_open(struct mysql *mysql,
     node.port = port;
     node.socket_path = NULL;
     mysql->link = (struct mysql_link){.handle = NULL};
+    mysql->link.sql = &mysql_sql_of_server; /* until it is known to be one */
     status = mysql_link_open(&mysql->link, &node, err);
     return status == SEQB_OK ? node_enter(mysql, options, err) : status;
 }
