@@ -128,11 +128,14 @@ TEST(name_server_that_hangs_is_waited_for_until_the_deadline)
 TEST(only_so_many_look_ups_may_hang)
 {
     const int before = asked;
+    const char *why;
+    int hung = 0;
 
     hang(true);
-    for (int i = 0; i < LOOKUP_HANGING_MAX; i++)
-        assert_non_null(strstr(look_up("two", 0), "in time"));
-    assert_non_null(strstr(look_up("two", 60000), "too many"));
+    do
+        why = look_up("two", 0);
+    while (strstr(why, "in time") != NULL && hung++ < LOOKUP_HANGING_MAX);
+    assert_non_null(strstr(why, "too many"));
     assert_null(look_up("127.0.0.1", 0));
     hang(false);
     assert_true(asked <= before + LOOKUP_HANGING_MAX);
