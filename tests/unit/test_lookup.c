@@ -194,6 +194,10 @@ TEST(stores_whose_name_hangs_are_given_up)
 #ifdef SEQB_WITH_MEMCACHED
         &backend_memcached,
 #endif
+#ifdef SEQB_WITH_MYSQL
+        &backend_mysql_row,
+        &backend_mysql_autoinc,
+#endif
 #ifdef SEQB_WITH_POSTGRES
         &backend_postgres,
 #endif

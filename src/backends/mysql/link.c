@@ -18,7 +18,7 @@
 
 #include "backends/mysql/client.h"
 #include "backends/mysql/errors.h"
-#include "backends/mysql/server.h"
+#include "backends/mysql/host.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
@@ -425,9 +425,14 @@ static enum seqb_status link_connect(struct mysql_link *link,
     const bool has_socket = options->socket_path != NULL;
     const unsigned port =
         options->port != 0 ? (unsigned)options->port : DEFAULT_PORT;
+    char host[MYSQL_HOST_SIZE];
+    const enum seqb_status status =
+        has_socket ? SEQB_OK : mysql_host_find(link, options, host, err);
 
+    if (status != SEQB_OK)
+        return status;
     if (mysql_real_connect(
-            link->handle, has_socket ? NULL : options->host, options->user,
+            link->handle, has_socket ? NULL : host, options->user,
             options->password != NULL ? options->password : "",
             options->database, has_socket ? 0 : port, options->socket_path,
             CLIENT_MULTI_STATEMENTS) == NULL) {
