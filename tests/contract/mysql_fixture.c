@@ -12,6 +12,7 @@
 #include "platform/thread.h"
 
 #define PATH_SIZE 256
+#define TRIES     1000
 
 static struct server *shared; /* ends with the program */
 
@@ -196,8 +197,8 @@ int64_t number(struct fixture *f, const char *sql)
     return value;
 }
 
-enum seqb_status take(struct fixture *f, const char *counter, int64_t want,
-                      struct seqb_request *out)
+static enum seqb_status take_once(struct fixture *f, const char *counter,
+                                  int64_t want, struct seqb_request *out)
 {
     enum seqb_status status;
 
@@ -209,6 +210,17 @@ enum seqb_status take(struct fixture *f, const char *counter, int64_t want,
     out->guard = NULL;
     status = f->ops->reserve(f->backend, out, 1, &f->err);
     return status == SEQB_OK ? out->status : status;
+}
+
+/* Another node of a cluster may be faster; a pool asks once more, too. */
+enum seqb_status take(struct fixture *f, const char *counter, int64_t want,
+                      struct seqb_request *out)
+{
+    enum seqb_status status = SEQB_AGAIN;
+
+    for (int i = 0; i < TRIES && status == SEQB_AGAIN; i++)
+        status = take_once(f, counter, want, out);
+    return status;
 }
 
 void must_take(struct fixture *f, int64_t count, int64_t before)
