@@ -195,8 +195,7 @@ TEST(stores_whose_name_hangs_are_given_up)
         &backend_memcached,
 #endif
 #ifdef SEQB_WITH_MYSQL
-        &backend_mysql_row,
-        &backend_mysql_autoinc,
+        &backend_mysql_row, &backend_mysql_autoinc,
 #endif
 #ifdef SEQB_WITH_POSTGRES
         &backend_postgres,

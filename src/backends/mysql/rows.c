@@ -179,9 +179,9 @@ enum seqb_status mysql_rows_lock(struct seqb_backend *backend,
     struct mysql *mysql = (struct mysql *)backend;
     struct mysql_link *link = &mysql->link;
     const bool has_cells = sql_have_cells(counters, n);
-    enum seqb_status status =
-        has_cells && !link->is_cluster ? mysql_incarnation_make(mysql, err)
-                                       : SEQB_OK;
+    enum seqb_status status = has_cells && !link->is_cluster
+                                  ? mysql_incarnation_make(mysql, err)
+                                  : SEQB_OK;
 
     if (status != SEQB_OK)
         return status;
