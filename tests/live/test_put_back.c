@@ -33,7 +33,7 @@ static const char topology_format[] =
     "{ name = \"pg\"; engine = \"postgres\";"
     "  conninfo = \"host=127.0.0.1 port=%d user=postgres dbname=postgres\"; },"
     "{ name = \"lite\"; engine = \"sqlite\"; path = \"lite.db\"; });\n"
-    "pools = ({ name = \"main\"; generation = %d; timeout = \"5s\"; "
+    "pools = ({ name = \"main\"; generation = %d; timeout = \"30s\"; "
     "rescue_after = \"400ms\";"
     "  partitions = [\"authority\", \"maria\", \"pg\", \"lite\"];"
     "  authority = \"authority\"; windows = \"%s\"; failover_gap = 1; });\n"
@@ -207,7 +207,7 @@ static void write_alone(const struct scene *scene, enum partition which)
     (void)text_format(text, sizeof text,
                       "backends = ({ name = \"one\"; %s });"
                       "pools = ({ name = \"main\"; partitions = [\"one\"];"
-                      "  timeout = \"5s\"; authority = \"none\"; });"
+                      "  timeout = \"30s\"; authority = \"none\"; });"
                       "sequences = ({ key = \"order\"; max_unused = 2000;"
                       "  deadline = \"1m\"; });",
                       backend);

@@ -230,19 +230,23 @@ static int64_t epoch_of(struct cluster *cluster, size_t asked)
     return epoch;
 }
 
+static void epoch_await(struct cluster *cluster, size_t master)
+{
+    const int64_t until_ms = clock_now_ms() + PATIENCE_MS;
+
+    while (epoch_of(cluster, master) != epoch_of(cluster, 0)) {
+        if (clock_now_ms() > until_ms)
+            fail_msg("the masters of the cluster do not agree");
+        rest();
+    }
+}
+
 /* Until each master has heard of the last change: two that make one at once
  * would believe different ones. */
 static void epochs_await(struct cluster *cluster)
 {
-    const int64_t until_ms = clock_now_ms() + PATIENCE_MS;
-
-    for (size_t i = 1; i < CLUSTER_MASTERS; i++) {
-        while (epoch_of(cluster, i) != epoch_of(cluster, 0)) {
-            if (clock_now_ms() > until_ms)
-                fail_msg("the masters of the cluster do not agree");
-            rest();
-        }
-    }
+    for (size_t i = 1; i < CLUSTER_MASTERS; i++)
+        epoch_await(cluster, i);
 }
 
 void cluster_slot_end(struct cluster *cluster, size_t from, size_t to,
