@@ -291,6 +291,20 @@ void scene_take_until(struct scene *scene, const char *key, int32_t partition,
     await_state(scene, key, partition, state);
 }
 
+void scene_take_until_says(struct scene *scene, const char *key,
+                           int32_t partition, const char *words)
+{
+    const int64_t until_ms = clock_now_ms() + SCENE_PATIENCE_MS;
+
+    while (strstr(scene_partition(scene, partition).reason, words) == NULL) {
+        if (clock_now_ms() > until_ms)
+            fail_msg("partition %d does not say '%s' but '%s'",
+                     (int)partition, words,
+                     scene_partition(scene, partition).reason);
+        scene_take(scene, key, TAKE_MANY);
+    }
+}
+
 void scene_expect_no_repeats(struct scene *scene)
 {
     assert_true(numbers_count(&scene->numbers) > 0);

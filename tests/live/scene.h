@@ -77,6 +77,10 @@ void scene_await(struct scene *scene, int32_t partition,
 void scene_take_until(struct scene *scene, const char *key, int32_t partition,
                       enum seqb_partition_state state);
 
+/* Takes numbers of `key` until the reason of a partition holds `words`. */
+void scene_take_until_says(struct scene *scene, const char *key,
+                           int32_t partition, const char *words);
+
 struct seqb_partition_status scene_partition(const struct scene *scene,
                                              int32_t partition);
 
