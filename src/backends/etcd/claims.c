@@ -6,8 +6,33 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
-/* The claim stands behind the run. */
+/* Claims stand behind the run. */
 enum claim_row { ROW_RUN, ROW_CLAIM };
+
+static enum seqb_status claim_add(struct etcd *etcd, const char *name,
+                                  struct seqb_error *err)
+{
+    if (etcd_rows_add(etcd, ETCD_CLAIM, name))
+        return SEQB_OK;
+    return error_set(err, SEQB_INVALID,
+                     "%s: the claim's name %.64s... is too long",
+                     etcd->link.where, name);
+}
+
+/* The text of a row that was read, "" if it is not there. */
+static enum seqb_status claim_text(const struct etcd *etcd, size_t row,
+                                   const char *name, const char **text,
+                                   struct seqb_error *err)
+{
+    *text = etcd->rows[row].text;
+    if (*text != NULL && (*text)[0] == '\0')
+        return error_set(err, SEQB_CORRUPT,
+                         "%s: claim '%s' is empty or no text", etcd->link.where,
+                         name);
+    if (*text == NULL)
+        *text = "";
+    return SEQB_OK;
+}
 
 static enum seqb_status claim_read(struct etcd *etcd, const char *name,
                                    char *standing, size_t size,
@@ -17,22 +42,13 @@ static enum seqb_status claim_read(struct etcd *etcd, const char *name,
     enum seqb_status status;
 
     etcd_rows_begin(etcd);
-    if (!etcd_rows_add(etcd, ETCD_CLAIM, name))
-        return error_set(err, SEQB_INVALID,
-                         "%s: the claim's name %.64s... is too long",
-                         etcd->link.where, name);
-    status = etcd_rows_read(etcd, err);
-    if (status != SEQB_OK)
+    status = claim_add(etcd, name, err);
+    if (status == SEQB_OK)
+        status = etcd_rows_read(etcd, err);
+    if (status == SEQB_OK)
+        status = claim_text(etcd, ROW_CLAIM, name, &text, err);
+    if (status != SEQB_OK || text_copy(standing, size, text))
         return status;
-    text = etcd->rows[ROW_CLAIM].text;
-    if (text == NULL)
-        text = "";
-    else if (text[0] == '\0')
-        return error_set(err, SEQB_CORRUPT,
-                         "%s: claim '%s' is empty or no text", etcd->link.where,
-                         name);
-    if (text_copy(standing, size, text))
-        return SEQB_OK;
     return error_set(err, SEQB_PROTOCOL,
                      "%s: claim '%s' is longer than %zu bytes",
                      etcd->link.where, name, size - 1);
@@ -82,6 +98,83 @@ enum seqb_status etcd_claim(struct seqb_backend *backend, const char *name,
     } while (status == SEQB_AGAIN && !etcd_link_is_late(&etcd->link));
     return status;
 }
+
+/* --- many --- */
+
+/* So many, and the run, are read and written at once. */
+#define CLAIMS_MAX (ETCD_ROWS_MAX - ROW_CLAIM)
+
+/* A text that is too long is cut. */
+static enum seqb_status many_read(struct etcd *etcd, struct seqb_claim *claims,
+                                  size_t n, struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+
+    etcd_rows_begin(etcd);
+    for (size_t i = 0; i < n && status == SEQB_OK; i++)
+        status = claim_add(etcd, claims[i].name, err);
+    if (status == SEQB_OK)
+        status = etcd_rows_read(etcd, err);
+    if (status == SEQB_OK)
+        status = etcd_run_check(etcd, err);
+    for (size_t i = 0; i < n && status == SEQB_OK; i++) {
+        const char *text;
+
+        status = claim_text(etcd, ROW_CLAIM + i, claims[i].name, &text, err);
+        if (status == SEQB_OK)
+            (void)text_copy(claims[i].standing, sizeof claims[i].standing,
+                            text);
+    }
+    return status;
+}
+
+static bool is_to_write(const struct seqb_claim *claim)
+{
+    return claim->text != NULL && claim->standing[0] == '\0';
+}
+
+static enum seqb_status many_write(struct etcd *etcd, struct seqb_claim *claims,
+                                   size_t n, struct seqb_error *err)
+{
+    bool is_any = false;
+    enum seqb_status status;
+
+    etcd_write_begin(etcd);
+    for (size_t i = 0; i < n; i++) {
+        if (!is_to_write(&claims[i]))
+            continue;
+        etcd_write_put(etcd, ETCD_CLAIM, claims[i].name, claims[i].text);
+        is_any = true;
+    }
+    if (!is_any)
+        return SEQB_OK;
+    status = etcd_write_end(etcd, err);
+    for (size_t i = 0; i < n && status == SEQB_OK; i++) {
+        if (is_to_write(&claims[i]))
+            (void)text_copy(claims[i].standing, sizeof claims[i].standing,
+                            claims[i].text);
+    }
+    return status;
+}
+
+enum seqb_status etcd_claim_many(struct seqb_backend *backend,
+                                 struct seqb_claim *claims, size_t n,
+                                 size_t *done, struct seqb_error *err)
+{
+    struct etcd *etcd = etcd_of(backend);
+    enum seqb_status status;
+
+    *done = n < CLAIMS_MAX ? n : CLAIMS_MAX;
+    etcd_link_begin(&etcd->link, etcd->timeout_ms);
+    do {
+        status = many_read(etcd, claims, *done, err);
+        if (status == SEQB_OK)
+            status = many_write(etcd, claims, *done, err);
+    } while (status == SEQB_AGAIN && !etcd_link_is_late(&etcd->link));
+    return status;
+}
+
+/* --- swaps --- */
 
 static enum seqb_status swap_try(struct etcd *etcd,
                                  const struct seqb_swap *swap, char *standing,

@@ -77,6 +77,7 @@ const struct seqb_backend_ops backend_etcd = {
     .raise = etcd_raise,
     .install = etcd_install,
     .claim = etcd_claim,
+    .claim_many = etcd_claim_many,
     .swap = etcd_swap,
     .purge = etcd_purge,
     .list = etcd_list,

@@ -20,6 +20,9 @@ enum seqb_status etcd_install(struct seqb_backend *backend,
 enum seqb_status etcd_claim(struct seqb_backend *backend, const char *name,
                             const char *text, char *standing, size_t size,
                             struct seqb_error *err);
+enum seqb_status etcd_claim_many(struct seqb_backend *backend,
+                                 struct seqb_claim *claims, size_t n,
+                                 size_t *done, struct seqb_error *err);
 enum seqb_status etcd_swap(struct seqb_backend *backend,
                            const struct seqb_swap *swap, char *standing,
                            size_t size, struct seqb_error *err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The memcached engine's inside: its struct, the commands that it sends about
- * one item, and what the answers to a look mean. memcached.c and
- * reserve.c are built on it.
+ * one item, and what the answers to a look mean. memcached.c,
+ * claim.c and reserve.c are built on it.
  */
 #pragma once
 
@@ -38,6 +38,14 @@ static inline struct memcached *memcached_of(struct seqb_backend *backend)
 enum seqb_status memcached_reserve(struct seqb_backend *backend,
                                    struct seqb_request *requests, size_t n,
                                    struct seqb_error *err);
+
+/* The engine's claims; claim.c. */
+enum seqb_status memcached_claim(struct seqb_backend *backend, const char *name,
+                                 const char *text, char *standing, size_t size,
+                                 struct seqb_error *err);
+enum seqb_status memcached_claim_many(struct seqb_backend *backend,
+                                      struct seqb_claim *claims, size_t n,
+                                      size_t *done, struct seqb_error *err);
 
 /* What is stored under a key. */
 struct memcached_item {

@@ -3,8 +3,8 @@
  * The memcached engine: windowed counters in a server that forgets all when it
  * restarts and anything when it needs the room. One item a counter; that it is
  * missing is the fence, and so nothing here makes an item but install. To
- * reserve is reserve.c's, how an item counts cell.c's, the
- * connection link.c's; windows are leased in ha/.
+ * reserve is reserve.c's, claims are claim.c's, how an item counts is cell.c's,
+ * the connection is link.c's; windows are leased in ha/.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,8 +16,6 @@
 #include "platform/text.h"
 
 #define DEFAULT_PREFIX "seqbroker"
-#define CLAIM_KIND     "claim:"
-#define CLAIM_FLAGS    0x73710100U /* the client flags of claims; no cell's */
 
 static const char *memcached_library(void)
 {
@@ -199,82 +197,6 @@ static enum seqb_status memcached_install(struct seqb_backend *backend,
     return install_read(mc, &key, window, &cas, standing, err);
 }
 
-/* --- claim, and what windows have no need of --- */
-
-static enum seqb_status claim_add(struct memcached *mc,
-                                  const struct memcached_key *key,
-                                  const char *text, struct seqb_error *err)
-{
-    const struct memcached_item item = {.text = text, .flags = CLAIM_FLAGS};
-    struct memcached_reply reply;
-    const enum seqb_status status =
-        memcached_ask(mc, memcached_add_store(mc, key, &item, 0), &reply, err);
-
-    if (status != SEQB_OK || reply.code == MEMCACHED_DONE ||
-        reply.code == MEMCACHED_NOT_STORED)
-        return status;
-    return memcached_unexpected(mc, key, &reply, err);
-}
-
-/* SEQB_FENCED: nothing stands there. */
-static enum seqb_status claim_read(struct memcached *mc,
-                                   const struct memcached_key *key,
-                                   char *standing, size_t size,
-                                   struct seqb_error *err)
-{
-    struct memcached_reply reply;
-    enum seqb_status status =
-        memcached_ask(mc, memcached_add_read(mc, key), &reply, err);
-
-    if (status == SEQB_OK)
-        status = memcached_answer_item(mc, key, &reply, err);
-    if (status != SEQB_OK)
-        return status;
-    if (reply.flags != CLAIM_FLAGS)
-        return memcached_foreign(mc, key, err);
-    if (reply.text == NULL || reply.length >= size ||
-        memchr(reply.text, '\0', reply.length) != NULL)
-        return error_set(err, SEQB_PROTOCOL,
-                         "%s: key %s holds a text that is none of ours",
-                         mc->link.where, key->name);
-    memcpy(standing, reply.text, reply.length);
-    standing[reply.length] = '\0';
-    return SEQB_OK;
-}
-
-static enum seqb_status memcached_claim(struct seqb_backend *backend,
-                                        const char *name, const char *text,
-                                        char *standing, size_t size,
-                                        struct seqb_error *err)
-{
-    struct memcached *mc = memcached_of(backend);
-    struct memcached_key key;
-    struct seqb_error why;
-    enum seqb_status status;
-
-    if (!memcached_key_make(mc->prefix, CLAIM_KIND, name, &key))
-        return error_set(err, SEQB_INVALID,
-                         "%s: the claim's name %.64s... is too long",
-                         mc->link.where, name);
-    status = memcached_link_begin(&mc->link, mc->timeout_ms, &why);
-    if (status == SEQB_OK && text != NULL)
-        status = claim_add(mc, &key, text, &why);
-    if (status == SEQB_OK)
-        status = claim_read(mc, &key, standing, size, &why);
-    if (status == SEQB_OK)
-        return SEQB_OK;
-    if (status != SEQB_FENCED)
-        return error_copy(err, &why);
-    if (text == NULL) {
-        standing[0] = '\0';
-        return SEQB_OK;
-    }
-    return error_set(err, SEQB_REFUSED,
-                     "%s: key %s was dropped as soon as it was stored: give "
-                     "the server more memory (-m)",
-                     mc->link.where, key.name);
-}
-
 /* --- clock --- */
 
 static enum seqb_status memcached_clock(struct seqb_backend *backend,
@@ -374,6 +296,7 @@ const struct seqb_backend_ops backend_memcached = {
     .raise = memcached_raise,
     .install = memcached_install,
     .claim = memcached_claim,
+    .claim_many = memcached_claim_many,
     .clock = memcached_clock,
     .close = memcached_close,
 };

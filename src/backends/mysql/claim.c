@@ -7,6 +7,7 @@
 #include <mysqld_error.h>
 
 #include "backends/mysql/mysql.h"
+#include "backends/mysql/same.h"
 #include "backends/mysql/server.h"
 #include "mysql_sql.h"
 #include "platform/error.h"
@@ -80,50 +81,6 @@ enum seqb_status mysql_tables_open(struct mysql_link *link, bool create,
 
 /* --- claims --- */
 
-/* The incarnation, if it is compared. */
-static const char *run_sql(const struct mysql_link *link)
-{
-    return link->run != NULL ? link->sql->run : "NULL";
-}
-
-/* Whether both tables are those that were opened: what a dump puts back under
- * an open connection is another history. And whether the incarnation is the one
- * that the call is for. */
-static void same_add(struct mysql_link *link)
-{
-    mysql_link_add(link, "(%s = ", link->sql->claims);
-    mysql_link_quote(link, link->claims);
-    mysql_link_add(link, " AND %s = ", link->sql->store);
-    mysql_link_quote(link, link->store);
-    if (link->run != NULL) {
-        mysql_link_add(link, " AND %s <=> ", link->sql->run);
-        mysql_link_quote(link, link->run);
-    }
-    mysql_link_add(link, ")");
-}
-
-static enum seqb_status run_check(const struct mysql_link *link,
-                                  const char *name, const char *now,
-                                  struct seqb_error *err)
-{
-    if (link->run == NULL || (now != NULL && strcmp(now, link->run) == 0))
-        return SEQB_OK;
-    return error_set(err, link->run_lost,
-                     "%s: claim '%s': nothing was changed, since the store is "
-                     "in incarnation %s, not %s",
-                     link->where, name, now != NULL ? now : "(none)",
-                     link->run);
-}
-
-static enum seqb_status store_lost(const struct mysql_link *link,
-                                   struct seqb_error *err)
-{
-    return error_set(err, SEQB_UNREACHABLE,
-                     "%s: the server or its tables became another one since "
-                     "it was opened",
-                     link->where);
-}
-
 static enum seqb_status role_lost(const struct mysql_link *link,
                                   struct seqb_error *err)
 {
@@ -143,18 +100,18 @@ static enum seqb_status claim_find(struct mysql_link *link, const char *name,
     mysql_link_add(link, "SELECT (SELECT text FROM seqb_claims WHERE name = ");
     mysql_link_quote(link, name);
     mysql_link_add(link, "), ");
-    same_add(link);
-    mysql_link_add(link, ", %s", run_sql(link));
+    mysql_same_add(link);
+    mysql_link_add(link, ", %s", mysql_same_run(link));
     status = mysql_link_run(link, SEQB_UNREACHABLE, err);
     if (status != SEQB_OK)
         return status;
     if (!mysql_link_row(link) || !mysql_link_int64(link, 1, &is_same))
         return mysql_link_distrust(link, "a claim", err);
-    status = run_check(link, name, mysql_link_text(link, 2), err);
+    status = mysql_same_check(link, name, mysql_link_text(link, 2), err);
     if (status != SEQB_OK)
         return status;
     if (is_same == 0)
-        return store_lost(link, err);
+        return mysql_same_lost(link, err);
     text = mysql_link_text(link, 0);
     *is_found = text != NULL;
     if (!text_copy(standing, size, text != NULL ? text : ""))
@@ -164,14 +121,14 @@ static enum seqb_status claim_find(struct mysql_link *link, const char *name,
     return SEQB_OK;
 }
 
-/* Why nothing was added. */
-static enum seqb_status add_refused(struct mysql_link *link, const char *name,
-                                    struct seqb_error *err)
+enum seqb_status mysql_claim_refused(struct mysql_link *link, const char *name,
+                                     struct seqb_error *err)
 {
     int64_t is_primary;
     enum seqb_status status;
 
-    mysql_link_add(link, "SELECT " MYSQL_PRIMARY_SQL ", %s", run_sql(link));
+    mysql_link_add(link, "SELECT " MYSQL_PRIMARY_SQL ", %s",
+                   mysql_same_run(link));
     status = mysql_link_run(link, SEQB_UNREACHABLE, err);
     if (status != SEQB_OK)
         return status;
@@ -179,8 +136,8 @@ static enum seqb_status add_refused(struct mysql_link *link, const char *name,
         return mysql_link_distrust(link, "its role", err);
     if (is_primary == 0)
         return role_lost(link, err);
-    status = run_check(link, name, mysql_link_text(link, 1), err);
-    return status == SEQB_OK ? store_lost(link, err) : status;
+    status = mysql_same_check(link, name, mysql_link_text(link, 1), err);
+    return status == SEQB_OK ? mysql_same_lost(link, err) : status;
 }
 
 /* Another broker may be faster: then there is one already, which is well. */
@@ -196,7 +153,7 @@ static enum seqb_status claim_add(struct mysql_link *link, const char *name,
     mysql_link_add(link, ", ");
     mysql_link_quote(link, text);
     mysql_link_add(link, " FROM DUAL WHERE " MYSQL_PRIMARY_SQL " AND ");
-    same_add(link);
+    mysql_same_add(link);
     status = mysql_link_send(link, SEQB_UNCERTAIN, err);
     if (status != SEQB_OK)
         return status;
@@ -204,7 +161,7 @@ static enum seqb_status claim_add(struct mysql_link *link, const char *name,
     *is_added = status == SEQB_OK && link->changed == 1;
     if (status != SEQB_OK)
         return link->code == ER_DUP_ENTRY ? SEQB_OK : error_copy(err, &why);
-    return *is_added ? SEQB_OK : add_refused(link, name, err);
+    return *is_added ? SEQB_OK : mysql_claim_refused(link, name, err);
 }
 
 /* Claims never go away, so that looking first is safe, and an ordinary start
@@ -226,20 +183,6 @@ enum seqb_status mysql_claim_stand(struct mysql_link *link, const char *name,
                : status;
 }
 
-/* What the call under way compares: what a swap names, or the incarnation of
- * open. */
-static void run_expect(struct mysql_link *link,
-                       const struct seqb_backend *backend,
-                       const char *incarnation)
-{
-    link->run = incarnation;
-    link->run_lost = SEQB_FENCED;
-    if (incarnation != NULL)
-        return;
-    link->run = backend->incarnation[0] != '\0' ? backend->incarnation : NULL;
-    link->run_lost = SEQB_UNREACHABLE;
-}
-
 enum seqb_status mysql_claim(struct seqb_backend *backend, const char *name,
                              const char *text, char *standing, size_t size,
                              struct seqb_error *err)
@@ -249,7 +192,7 @@ enum seqb_status mysql_claim(struct seqb_backend *backend, const char *name,
 
     if (status != SEQB_OK)
         return status;
-    run_expect(link, backend, NULL);
+    mysql_same_expect(link, backend, NULL);
     return mysql_claim_stand(link, name, text, standing, size, err);
 }
 
@@ -264,9 +207,9 @@ static void swap_begin(struct mysql_link *link)
                    "SELECT 1 FROM seqb_claims, seqb_counters LIMIT 0;"
                    "SET @seqb_same = ",
                    link->sql->turn);
-    same_add(link);
+    mysql_same_add(link);
     mysql_link_add(link, ";SELECT " MYSQL_PRIMARY_SQL ", @seqb_same, %s",
-                   run_sql(link));
+                   mysql_same_run(link));
 }
 
 /*
@@ -304,7 +247,7 @@ static enum seqb_status swap_receive(struct mysql_link *link, const char *name,
     if (!mysql_link_row(link) || !mysql_link_int64(link, 0, &is_primary) ||
         !mysql_link_int64(link, 1, &is_same))
         return mysql_link_distrust(link, "a swap", err);
-    (void)run_check(link, name, mysql_link_text(link, 2), &why);
+    (void)mysql_same_check(link, name, mysql_link_text(link, 2), &why);
     status = mysql_link_next(link, err);
     *is_done = status == SEQB_OK && link->changed == 1;
     if (status == SEQB_OK)
@@ -317,7 +260,7 @@ static enum seqb_status swap_receive(struct mysql_link *link, const char *name,
         return role_lost(link, err);
     if (why.status != SEQB_OK)
         return error_copy(err, &why);
-    return is_same == 0 ? store_lost(link, err) : SEQB_OK;
+    return is_same == 0 ? mysql_same_lost(link, err) : SEQB_OK;
 }
 
 static enum seqb_status swap_write(struct mysql_link *link,
@@ -347,7 +290,7 @@ enum seqb_status mysql_swap(struct seqb_backend *backend,
     bool is_done = false;
     enum seqb_status status = mysql_link_begin(link, err);
 
-    run_expect(link, backend, swap->incarnation);
+    mysql_same_expect(link, backend, swap->incarnation);
     if (status == SEQB_OK && swap->expected[0] == '\0')
         status = claim_add(link, swap->name, swap->text, &is_done, err);
     if (status == SEQB_OK && !is_done)

@@ -34,6 +34,9 @@ enum seqb_status mysql_store_enter(struct mysql *mysql,
 enum seqb_status mysql_claim(struct seqb_backend *backend, const char *name,
                              const char *text, char *standing, size_t size,
                              struct seqb_error *err);
+enum seqb_status mysql_claim_many(struct seqb_backend *backend,
+                                  struct seqb_claim *claims, size_t n,
+                                  size_t *done, struct seqb_error *err);
 enum seqb_status mysql_swap(struct seqb_backend *backend,
                             const struct seqb_swap *swap, char *standing,
                             size_t size, struct seqb_error *err);

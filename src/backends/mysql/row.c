@@ -51,6 +51,7 @@ const struct seqb_backend_ops backend_mysql_row = {
     .raise = sql_raise,
     .install = sql_install,
     .claim = mysql_claim,
+    .claim_many = mysql_claim_many,
     .swap = mysql_swap,
     .purge = mysql_purge,
     .list = mysql_list,

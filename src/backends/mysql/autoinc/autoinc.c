@@ -397,6 +397,7 @@ const struct seqb_backend_ops backend_mysql_autoinc = {
     .raise = autoinc_raise,
     .install = sql_install,
     .claim = mysql_claim,
+    .claim_many = mysql_claim_many,
     .swap = mysql_swap,
     .purge = mysql_purge,
     .list = mysql_list,

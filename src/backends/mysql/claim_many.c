@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Claims of many names in two round trips: those that stand are read by one
+ * statement, those that do not are added by another one. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <mysqld_error.h>
+
+#include "backends/mysql/claim.h"
+#include "backends/mysql/mysql.h"
+#include "backends/mysql/same.h"
+#include "backends/mysql/server.h"
+#include "platform/error.h"
+#include "platform/text.h"
+
+/* So many are added within some 10 ms. */
+#define CLAIMS_MAX 256
+
+enum column { COLUMN_SAME, COLUMN_RUN, COLUMN_NAME, COLUMN_TEXT };
+
+/* Ordered by name: brokers that add the same ones wait for each other, and
+ * never in a circle. */
+struct batch {
+    struct seqb_claim *claims[CLAIMS_MAX];
+    size_t n;
+};
+
+static int claim_order(const void *a, const void *b)
+{
+    const struct seqb_claim *const *first = a;
+    const struct seqb_claim *const *second = b;
+
+    return strcmp((*first)->name, (*second)->name);
+}
+
+static struct seqb_claim *batch_find(const struct batch *batch,
+                                     const char *name)
+{
+    const struct seqb_claim key = {.name = name};
+    const struct seqb_claim *wanted = &key;
+    struct seqb_claim *const *found = bsearch(
+        &wanted, batch->claims, batch->n, sizeof batch->claims[0], claim_order);
+
+    return found != NULL ? *found : NULL;
+}
+
+/* One row for each claim that stands, or one without a claim. */
+static void batch_ask(const struct batch *batch, struct mysql_link *link)
+{
+    mysql_link_add(link, "SELECT store.is_same, store.run, c.name, c.text "
+                         "FROM (SELECT ");
+    mysql_same_add(link);
+    mysql_link_add(link,
+                   " AS is_same, %s AS run) AS store "
+                   "LEFT JOIN seqb_claims AS c ON c.name IN (",
+                   mysql_same_run(link));
+    for (size_t i = 0; i < batch->n; i++) {
+        mysql_link_add(link, i == 0 ? "" : ", ");
+        mysql_link_quote(link, batch->claims[i]->name);
+    }
+    mysql_link_add(link, ")");
+}
+
+static enum seqb_status row_take(const struct batch *batch,
+                                 struct mysql_link *link,
+                                 struct seqb_error *err)
+{
+    const char *name = mysql_link_text(link, COLUMN_NAME);
+    const char *text = mysql_link_text(link, COLUMN_TEXT);
+    struct seqb_claim *claim;
+    int64_t is_same;
+    enum seqb_status status;
+
+    if (!mysql_link_int64(link, COLUMN_SAME, &is_same))
+        return mysql_link_distrust(link, "claims", err);
+    status = mysql_same_check(link, batch->claims[0]->name,
+                              mysql_link_text(link, COLUMN_RUN), err);
+    if (status != SEQB_OK)
+        return status;
+    if (is_same == 0)
+        return mysql_same_lost(link, err);
+    if (name == NULL)
+        return SEQB_OK;
+    claim = batch_find(batch, name);
+    if (claim == NULL || text == NULL)
+        return mysql_link_distrust(link, "claims", err);
+    (void)text_copy(claim->standing, sizeof claim->standing, text);
+    return SEQB_OK;
+}
+
+static enum seqb_status batch_read(const struct batch *batch,
+                                   struct mysql_link *link,
+                                   struct seqb_error *err)
+{
+    size_t rows = 0;
+    enum seqb_status status;
+
+    for (size_t i = 0; i < batch->n; i++)
+        batch->claims[i]->standing[0] = '\0';
+    batch_ask(batch, link);
+    status = mysql_link_run(link, SEQB_UNREACHABLE, err);
+    for (; status == SEQB_OK && mysql_link_row(link); rows++)
+        status = row_take(batch, link, err);
+    if (status == SEQB_OK && rows == 0)
+        return mysql_link_distrust(link, "claims", err);
+    return status;
+}
+
+static bool is_to_add(const struct seqb_claim *claim)
+{
+    return claim->text != NULL && claim->standing[0] == '\0';
+}
+
+/* Returns the first one that is added, NULL if none is. */
+static const struct seqb_claim *batch_add_rows(const struct batch *batch,
+                                               struct mysql_link *link)
+{
+    const struct seqb_claim *first = NULL;
+
+    for (size_t i = 0; i < batch->n; i++) {
+        if (!is_to_add(batch->claims[i]))
+            continue;
+        mysql_link_add(link, first == NULL
+                                 ? "INSERT INTO seqb_claims (name, text) "
+                                   "SELECT name, text FROM (SELECT "
+                                 : " UNION ALL SELECT ");
+        mysql_link_quote(link, batch->claims[i]->name);
+        mysql_link_add(link, first == NULL ? " AS name, " : ", ");
+        mysql_link_quote(link, batch->claims[i]->text);
+        if (first != NULL)
+            continue;
+        mysql_link_add(link, " AS text");
+        first = batch->claims[i];
+    }
+    return first;
+}
+
+/* Adds those that do not stand: all, or none of them if another broker added
+ * one meanwhile. */
+static enum seqb_status batch_add(const struct batch *batch,
+                                  struct mysql_link *link, bool *is_done,
+                                  struct seqb_error *err)
+{
+    const struct seqb_claim *first = batch_add_rows(batch, link);
+    struct seqb_error why;
+    enum seqb_status status;
+
+    *is_done = true;
+    if (first == NULL)
+        return SEQB_OK;
+    mysql_link_add(link, ") AS new WHERE " MYSQL_PRIMARY_SQL " AND ");
+    mysql_same_add(link);
+    status = mysql_link_send(link, SEQB_UNCERTAIN, err);
+    if (status != SEQB_OK)
+        return status;
+    status = mysql_link_next_commit(link, &why);
+    *is_done = status == SEQB_OK;
+    if (status != SEQB_OK)
+        return link->code == ER_DUP_ENTRY ? SEQB_OK : error_copy(err, &why);
+    if (link->changed == 0)
+        return mysql_claim_refused(link, first->name, err);
+    for (size_t i = 0; i < batch->n; i++) {
+        if (is_to_add(batch->claims[i]))
+            (void)text_copy(batch->claims[i]->standing,
+                            sizeof batch->claims[i]->standing,
+                            batch->claims[i]->text);
+    }
+    return SEQB_OK;
+}
+
+/* Claims never go away, so that each round finds more of them. */
+enum seqb_status mysql_claim_many(struct seqb_backend *backend,
+                                  struct seqb_claim *claims, size_t n,
+                                  size_t *done, struct seqb_error *err)
+{
+    struct mysql_link *link = &((struct mysql *)backend)->link;
+    struct batch batch = {.n = n < CLAIMS_MAX ? n : CLAIMS_MAX};
+    bool is_done = false;
+    enum seqb_status status = mysql_link_begin(link, err);
+
+    for (size_t i = 0; i < batch.n; i++)
+        batch.claims[i] = &claims[i];
+    qsort(batch.claims, batch.n, sizeof batch.claims[0], claim_order);
+    *done = batch.n;
+    mysql_same_expect(link, backend, NULL);
+    while (status == SEQB_OK && !is_done) {
+        status = batch_read(&batch, link, err);
+        if (status == SEQB_OK)
+            status = batch_add(&batch, link, &is_done, err);
+    }
+    return status;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether a store still is the one that was opened. */
+#include "backends/mysql/same.h"
+
+#include <string.h>
+
+#include "backends/mysql/server.h"
+#include "platform/error.h"
+
+void mysql_same_expect(struct mysql_link *link,
+                       const struct seqb_backend *backend,
+                       const char *incarnation)
+{
+    link->run = incarnation;
+    link->run_lost = SEQB_FENCED;
+    if (incarnation != NULL)
+        return;
+    link->run = backend->incarnation[0] != '\0' ? backend->incarnation : NULL;
+    link->run_lost = SEQB_UNREACHABLE;
+}
+
+/* Both tables are compared: what a dump puts back under an open connection is
+ * another history. */
+void mysql_same_add(struct mysql_link *link)
+{
+    mysql_link_add(link, "(%s = ", link->sql->claims);
+    mysql_link_quote(link, link->claims);
+    mysql_link_add(link, " AND %s = ", link->sql->store);
+    mysql_link_quote(link, link->store);
+    if (link->run != NULL) {
+        mysql_link_add(link, " AND %s <=> ", link->sql->run);
+        mysql_link_quote(link, link->run);
+    }
+    mysql_link_add(link, ")");
+}
+
+const char *mysql_same_run(const struct mysql_link *link)
+{
+    return link->run != NULL ? link->sql->run : "NULL";
+}
+
+enum seqb_status mysql_same_check(const struct mysql_link *link,
+                                  const char *name, const char *now,
+                                  struct seqb_error *err)
+{
+    if (link->run == NULL || (now != NULL && strcmp(now, link->run) == 0))
+        return SEQB_OK;
+    return error_set(err, link->run_lost,
+                     "%s: claim '%s': nothing was changed, since the store is "
+                     "in incarnation %s, not %s",
+                     link->where, name, now != NULL ? now : "(none)",
+                     link->run);
+}
+
+enum seqb_status mysql_same_lost(const struct mysql_link *link,
+                                 struct seqb_error *err)
+{
+    return error_set(err, SEQB_UNREACHABLE,
+                     "%s: the server or its tables became another one since "
+                     "it was opened",
+                     link->where);
+}
