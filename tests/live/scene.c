@@ -298,9 +298,8 @@ void scene_take_until_says(struct scene *scene, const char *key,
 
     while (strstr(scene_partition(scene, partition).reason, words) == NULL) {
         if (clock_now_ms() > until_ms)
-            fail_msg("partition %d does not say '%s' but '%s'",
-                     (int)partition, words,
-                     scene_partition(scene, partition).reason);
+            fail_msg("partition %d does not say '%s' but '%s'", (int)partition,
+                     words, scene_partition(scene, partition).reason);
         scene_take(scene, key, TAKE_MANY);
     }
 }

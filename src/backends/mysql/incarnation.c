@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "backends/mysql/claim.h"
+#include "backends/mysql/claims/claims.h"
 #include "backends/mysql/mysql.h"
 #include "backends/mysql/server.h"
 #include "platform/error.h"

@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-#include "backends/mysql/claim.h"
+#include "backends/mysql/claims/claims.h"
 #include "backends/mysql/galera/galera.h"
 #include "backends/mysql/server.h"
 #include "platform/error.h"

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backends/mysql/claim.h"
+#include "backends/mysql/claims/claims.h"
 #include "backends/mysql/errors.h"
 #include "platform/error.h"
 #include "platform/text.h"

@@ -6,9 +6,9 @@
 
 #include <mysqld_error.h>
 
-#include "backends/mysql/claim.h"
+#include "backends/mysql/claims/claims.h"
+#include "backends/mysql/claims/same.h"
 #include "backends/mysql/mysql.h"
-#include "backends/mysql/same.h"
 #include "backends/mysql/server.h"
 #include "platform/error.h"
 #include "platform/text.h"
@@ -158,7 +158,7 @@ static enum seqb_status batch_add(const struct batch *batch,
     if (status != SEQB_OK)
         return link->code == ER_DUP_ENTRY ? SEQB_OK : error_copy(err, &why);
     if (link->changed == 0)
-        return mysql_claim_refused(link, first->name, err);
+        return mysql_same_refused(link, first->name, err);
     for (size_t i = 0; i < batch->n; i++) {
         if (is_to_add(batch->claims[i]))
             (void)text_copy(batch->claims[i]->standing,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether a store still is the one that was opened. */
-#include "backends/mysql/same.h"
+#include "backends/mysql/claims/same.h"
 
 #include <string.h>
 
@@ -59,4 +59,31 @@ enum seqb_status mysql_same_lost(const struct mysql_link *link,
                      "%s: the server or its tables became another one since "
                      "it was opened",
                      link->where);
+}
+
+enum seqb_status mysql_same_role_lost(const struct mysql_link *link,
+                                      struct seqb_error *err)
+{
+    return error_set(err, SEQB_ROLE,
+                     "%s: the server is no primary any more (read_only)",
+                     link->where);
+}
+
+enum seqb_status mysql_same_refused(struct mysql_link *link, const char *name,
+                                    struct seqb_error *err)
+{
+    int64_t is_primary;
+    enum seqb_status status;
+
+    mysql_link_add(link, "SELECT " MYSQL_PRIMARY_SQL ", %s",
+                   mysql_same_run(link));
+    status = mysql_link_run(link, SEQB_UNREACHABLE, err);
+    if (status != SEQB_OK)
+        return status;
+    if (!mysql_link_row(link) || !mysql_link_int64(link, 0, &is_primary))
+        return mysql_link_distrust(link, "its role", err);
+    if (is_primary == 0)
+        return mysql_same_role_lost(link, err);
+    status = mysql_same_check(link, name, mysql_link_text(link, 1), err);
+    return status == SEQB_OK ? mysql_same_lost(link, err) : status;
 }

@@ -21,8 +21,3 @@ enum seqb_status mysql_tables_make(struct mysql_link *link,
 enum seqb_status mysql_claim_stand(struct mysql_link *link, const char *name,
                                    const char *text, char *standing,
                                    size_t size, struct seqb_error *err);
-
-/* Why an INSERT that MYSQL_PRIMARY_SQL and mysql_same_add condition added
- * nothing, by asking again. Never SEQB_OK. */
-enum seqb_status mysql_claim_refused(struct mysql_link *link, const char *name,
-                                     struct seqb_error *err);

@@ -27,3 +27,12 @@ enum seqb_status mysql_same_check(const struct mysql_link *link,
 /* Returns SEQB_UNREACHABLE: the condition was false. */
 enum seqb_status mysql_same_lost(const struct mysql_link *link,
                                  struct seqb_error *err);
+
+/* Returns SEQB_ROLE: MYSQL_PRIMARY_SQL was false. */
+enum seqb_status mysql_same_role_lost(const struct mysql_link *link,
+                                      struct seqb_error *err);
+
+/* Why an INSERT of the claim `name`, on condition of both, added nothing: asks
+ * again. Never SEQB_OK. */
+enum seqb_status mysql_same_refused(struct mysql_link *link, const char *name,
+                                    struct seqb_error *err);

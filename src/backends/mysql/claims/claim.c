@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The tables of sql/mysql.sql, and the claims in them. */
-#include "backends/mysql/claim.h"
+#include "backends/mysql/claims/claims.h"
 
 #include <string.h>
 
 #include <mysqld_error.h>
 
+#include "backends/mysql/claims/same.h"
 #include "backends/mysql/mysql.h"
-#include "backends/mysql/same.h"
 #include "backends/mysql/server.h"
 #include "mysql_sql.h"
 #include "platform/error.h"
@@ -81,14 +81,6 @@ enum seqb_status mysql_tables_open(struct mysql_link *link, bool create,
 
 /* --- claims --- */
 
-static enum seqb_status role_lost(const struct mysql_link *link,
-                                  struct seqb_error *err)
-{
-    return error_set(err, SEQB_ROLE,
-                     "%s: the server is no primary any more (read_only)",
-                     link->where);
-}
-
 static enum seqb_status claim_find(struct mysql_link *link, const char *name,
                                    char *standing, size_t size, bool *is_found,
                                    struct seqb_error *err)
@@ -121,25 +113,6 @@ static enum seqb_status claim_find(struct mysql_link *link, const char *name,
     return SEQB_OK;
 }
 
-enum seqb_status mysql_claim_refused(struct mysql_link *link, const char *name,
-                                     struct seqb_error *err)
-{
-    int64_t is_primary;
-    enum seqb_status status;
-
-    mysql_link_add(link, "SELECT " MYSQL_PRIMARY_SQL ", %s",
-                   mysql_same_run(link));
-    status = mysql_link_run(link, SEQB_UNREACHABLE, err);
-    if (status != SEQB_OK)
-        return status;
-    if (!mysql_link_row(link) || !mysql_link_int64(link, 0, &is_primary))
-        return mysql_link_distrust(link, "its role", err);
-    if (is_primary == 0)
-        return role_lost(link, err);
-    status = mysql_same_check(link, name, mysql_link_text(link, 1), err);
-    return status == SEQB_OK ? mysql_same_lost(link, err) : status;
-}
-
 /* Another broker may be faster: then there is one already, which is well. */
 static enum seqb_status claim_add(struct mysql_link *link, const char *name,
                                   const char *text, bool *is_added,
@@ -161,7 +134,7 @@ static enum seqb_status claim_add(struct mysql_link *link, const char *name,
     *is_added = status == SEQB_OK && link->changed == 1;
     if (status != SEQB_OK)
         return link->code == ER_DUP_ENTRY ? SEQB_OK : error_copy(err, &why);
-    return *is_added ? SEQB_OK : mysql_claim_refused(link, name, err);
+    return *is_added ? SEQB_OK : mysql_same_refused(link, name, err);
 }
 
 /* Claims never go away, so that looking first is safe, and an ordinary start
@@ -257,7 +230,7 @@ static enum seqb_status swap_receive(struct mysql_link *link, const char *name,
     if (status != SEQB_OK || *is_done)
         return status;
     if (is_primary == 0)
-        return role_lost(link, err);
+        return mysql_same_role_lost(link, err);
     if (why.status != SEQB_OK)
         return error_copy(err, &why);
     return is_same == 0 ? mysql_same_lost(link, err) : SEQB_OK;
