@@ -367,6 +367,7 @@ struct seqb_probe {
     char loss[SEQB_LOSS_SIZE]; /* whether the topology accepts it or not */
     char place[64]; /* "<pool>/<partition>" that it claims; a pool whose layout
                        it keeps without; or "" */
+    struct seqb_details details; /* of the store that was reached */
 };
 
 /* Who is told of a probe; each may be NULL. On the caller's thread. */
@@ -379,12 +380,11 @@ struct seqb_probe_listener {
 };
 
 /*
- * Opens every backend of a topology by itself, without a broker: nothing is
- * created or written, claims are only looked at. The databases are asked
- * whether the user has the rights that each listed key needs, the first
- * thousand keys of a pool. All at once, each within its time-outs. Tells of
- * every backend in the topology's order, then how each pool counts, then of
- * what would fail together. `engines` as for seqb_open_with.
+ * Opens every backend of a topology, without a broker: nothing is created or
+ * written, claims are only looked at. The databases are asked for the rights
+ * that each listed key needs, the first thousand keys of a pool. All at once,
+ * each within its time-outs. Tells of each backend in the topology's order, how
+ * each pool counts, and what would fail together. `engines`: seqb_open_with.
  *
  * SEQB_OK if every backend may serve; SEQB_CONFIG (nothing was opened),
  * SEQB_LAYOUT, SEQB_UNAVAILABLE, SEQB_INVALID, SEQB_STATE_DIR,

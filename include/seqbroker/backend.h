@@ -248,10 +248,22 @@ struct seqb_claim {
                                        still differs from `text` */
 };
 
+/* What a store says of itself, for messages: no decision rests on it. "" is
+ * what is not known, or what the user may not read. */
+struct seqb_details {
+    char node[SEQB_DOMAIN_SIZE]; /* who answers, by its own account or as it is
+                                    connected to: "10.0.0.3:5432" */
+    char role[32];               /* "primary", "master", "leader", ... */
+    char quorum[96]; /* how many must agree: "2 of 3 members"; or how many do */
+    char replicas[64]; /* "none", "2", "2, at most 512 bytes behind" */
+    char tls[32];      /* "TLSv1.3"; "none" */
+};
+
 struct seqb_backend;
 
-/* Every class has all functions but `install`, `swap`, `purge`, `list`, `clock`
- * and `permits`, which say where they are NULL. */
+/* Every class has all functions but `install`, `swap`, `purge`, `list`,
+ * `clock`, `permits`, `claim_many` and `describe`, which say where they are
+ * NULL. */
 struct seqb_backend_ops {
     const char *engine; /* as in a topology file: letters, digits, _ and - */
     enum seqb_guarantee guarantee;
@@ -413,6 +425,15 @@ struct seqb_backend_ops {
     enum seqb_status (*claim_many)(struct seqb_backend *backend,
                                    struct seqb_claim *claims, size_t n,
                                    size_t *done, struct seqb_error *err);
+
+    /*
+     * NULL in an engine that has nothing to tell. Else tells what the store is
+     * like now, for seqctl check --probe; `out` was zeroed. A server that
+     * refuses to tell is no error. After one the backend must be closed.
+     */
+    enum seqb_status (*describe)(struct seqb_backend *backend,
+                                 struct seqb_details *out,
+                                 struct seqb_error *err);
 };
 
 /* The first member of an engine's own struct. */

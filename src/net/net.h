@@ -72,6 +72,9 @@ bool stream_send(struct stream *stream, const char *from, size_t size);
 /* Whether the call has passed its deadline. */
 bool stream_is_late(const struct stream *stream);
 
+/* The version of TLS, "TLSv1.3"; "none". Static. */
+const char *stream_tls(const struct stream *stream);
+
 /* Why a call on it failed: "no answer within 200 ms", "connection lost: ...".
  * The text lives in `out`. */
 #define STREAM_WHY_SIZE (STREAM_FAILURE_SIZE + 32)

@@ -229,6 +229,11 @@ bool secure_holds(const struct stream *stream)
     return SSL_pending(stream->ssl) > 0;
 }
 
+const char *stream_tls(const struct stream *stream)
+{
+    return stream->ssl != NULL ? SSL_get_version(stream->ssl) : "none";
+}
+
 void secure_end(struct stream *stream)
 {
     SSL_free(stream->ssl);

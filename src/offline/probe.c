@@ -200,6 +200,9 @@ static void inspect(struct inspection *inspection)
     if (inspection_read(inspection, &err) != SEQB_OK ||
         inspection_ask_rights(inspection, &err) != SEQB_OK)
         inspection_fail(inspection, &err);
+    else
+        (void)connection_describe(&inspection->connection,
+                                  &inspection->found->details, &err);
     connection_close(&inspection->connection);
 }
 

@@ -199,6 +199,18 @@ enum seqb_status connection_permits(struct connection *connection,
                     err);
 }
 
+enum seqb_status connection_describe(struct connection *connection,
+                                     struct seqb_details *out,
+                                     struct seqb_error *err)
+{
+    struct seqb_backend *backend = connection->backend;
+
+    if (backend->ops->describe == NULL)
+        return SEQB_OK;
+    backend = call_begin(connection);
+    return call_end(connection, backend->ops->describe(backend, out, err), err);
+}
+
 enum seqb_status connection_clock(struct connection *connection,
                                   int64_t *out_ms, struct seqb_error *err)
 {

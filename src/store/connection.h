@@ -128,6 +128,10 @@ enum seqb_status connection_clock(struct connection *connection,
 enum seqb_status connection_permits(struct connection *connection,
                                     const char *counter,
                                     struct seqb_error *err);
+/* `out` was zeroed. What is not known stays "". */
+enum seqb_status connection_describe(struct connection *connection,
+                                     struct seqb_details *out,
+                                     struct seqb_error *err);
 
 /* Of a raise, an install or a claim, which are for one counter: whether that
  * one alone was refused, if it was not SEQB_OK, and the connection is fit for

@@ -23,6 +23,23 @@ CONTRACT_TEST(engine_library_and_server_have_names, 0)
     assert_ptr_equal(contract->backend->ops, contract->subject->ops);
 }
 
+/* Whatever it says, it goes on. */
+CONTRACT_TEST(store_says_what_it_is_like, 0)
+{
+    const struct seqb_backend_ops *ops = contract->subject->ops;
+    struct seqb_details details = {.node = ""};
+    char standing[SEQB_CLAIM_SIZE];
+
+    if (ops->describe == NULL)
+        return;
+    assert_status(ops->describe(contract->backend, &details, NULL), SEQB_OK);
+    assert_true(strlen(details.node) > 0);
+    assert_string_equal(details.tls, "none");
+    assert_status(ops->claim(contract->backend, "a", "text", standing,
+                             sizeof standing, NULL),
+                  SEQB_OK);
+}
+
 CONTRACT_TEST(two_backends_of_one_store_have_one_origin, 0)
 {
     struct seqb_backend *other = contract_open(contract);

@@ -49,6 +49,9 @@ TEST_WITH(SCENE, server_in_use_is_well)
     told_expect_well(told, 0, "main/0");
     assert_true(told->found[0].is_windowed);
     assert_memory_equal(told->found[0].server, "redis ", 6);
+    assert_string_equal(told->found[0].details.role, "master");
+    assert_string_equal(told->found[0].details.replicas, "none");
+    assert_string_equal(told->found[1].details.node, ""); /* a file */
     told_expect_well(told, 1, "main/1");
     told_expect_well(told, 2, "main");
     assert_true(told->found[2].is_authority);

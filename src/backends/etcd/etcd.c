@@ -78,6 +78,7 @@ const struct seqb_backend_ops backend_etcd = {
     .install = etcd_install,
     .claim = etcd_claim,
     .claim_many = etcd_claim_many,
+    .describe = etcd_describe,
     .swap = etcd_swap,
     .purge = etcd_purge,
     .list = etcd_list,

@@ -31,6 +31,9 @@ enum seqb_status etcd_purge(struct seqb_backend *backend,
                             struct seqb_error *err);
 enum seqb_status etcd_list(struct seqb_backend *backend, struct seqb_page *page,
                            struct seqb_error *err);
+enum seqb_status etcd_describe(struct seqb_backend *backend,
+                               struct seqb_details *out,
+                               struct seqb_error *err);
 
 /* Reads who the store is, binds its base to it, and notes its incarnation. */
 enum seqb_status etcd_session_open(struct etcd *etcd,

@@ -31,7 +31,6 @@ struct session {
     int64_t term;
     int64_t index; /* of the entry of raft's log that was applied last */
     int64_t revision;
-    bool is_leader;
     char version[32];
 };
 
@@ -43,7 +42,6 @@ static enum seqb_status status_read(struct etcd *etcd, struct session *session,
     struct etcd_link *link = &etcd->link;
     json_t *answer = NULL;
     const char *version;
-    const char *leader;
     enum seqb_status status;
 
     etcd_text_clear(&link->body);
@@ -53,7 +51,6 @@ static enum seqb_status status_read(struct etcd *etcd, struct session *session,
     if (status != SEQB_OK)
         return status;
     version = json_string_value(json_object_get(answer, "version"));
-    leader = json_string_value(json_object_get(answer, "leader"));
     if (version == NULL ||
         !text_copy(session->version, sizeof session->version, version) ||
         !etcd_number_read(answer, "raftTerm", &session->term) ||
@@ -62,7 +59,6 @@ static enum seqb_status status_read(struct etcd *etcd, struct session *session,
                           &session->revision) ||
         session->term < 1)
         status = etcd_link_distrust(link, ETCD_READ, "its status", err);
-    session->is_leader = leader != NULL && strcmp(leader, link->member) == 0;
     json_decref(answer);
     return status;
 }
@@ -241,10 +237,8 @@ static void session_describe(struct etcd *etcd, const struct session *session,
     struct seqb_backend *base = &etcd->sql.base;
 
     domain_make(etcd);
-    (void)text_format(base->server, sizeof base->server,
-                      "etcd %.16s, %s %s, quorum", session->version,
-                      session->is_leader ? "leader" : "follower",
-                      etcd->link.member);
+    (void)text_format(base->server, sizeof base->server, "etcd %s",
+                      session->version);
     if (options->needs_incarnation)
         (void)text_copy(base->incarnation, sizeof base->incarnation, etcd->run);
 }

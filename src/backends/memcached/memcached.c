@@ -214,6 +214,20 @@ static enum seqb_status memcached_clock(struct seqb_backend *backend,
     return status;
 }
 
+/* --- what it says of itself --- */
+
+static enum seqb_status memcached_describe(struct seqb_backend *backend,
+                                           struct seqb_details *out,
+                                           struct seqb_error *err)
+{
+    const struct memcached *mc = memcached_of(backend);
+
+    (void)err; /* all is known */
+    (void)text_copy(out->node, sizeof out->node, backend->domain);
+    (void)text_copy(out->tls, sizeof out->tls, stream_tls(&mc->link.stream));
+    return SEQB_OK;
+}
+
 /* --- open and close --- */
 
 static void memcached_close(struct seqb_backend *backend)
@@ -297,6 +311,7 @@ const struct seqb_backend_ops backend_memcached = {
     .install = memcached_install,
     .claim = memcached_claim,
     .claim_many = memcached_claim_many,
+    .describe = memcached_describe,
     .clock = memcached_clock,
     .close = memcached_close,
 };

@@ -49,6 +49,9 @@ enum seqb_status mysql_clock(struct seqb_backend *backend, int64_t *out_ms,
                              struct seqb_error *err);
 enum seqb_status mysql_permits(struct seqb_backend *backend,
                                const char *counter, struct seqb_error *err);
+enum seqb_status mysql_describe(struct seqb_backend *backend,
+                                struct seqb_details *out,
+                                struct seqb_error *err);
 
 /*
  * The incarnation of the server, for cells: a nonce in the table

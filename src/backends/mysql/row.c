@@ -52,6 +52,7 @@ const struct seqb_backend_ops backend_mysql_row = {
     .install = sql_install,
     .claim = mysql_claim,
     .claim_many = mysql_claim_many,
+    .describe = mysql_describe,
     .swap = mysql_swap,
     .purge = mysql_purge,
     .list = mysql_list,

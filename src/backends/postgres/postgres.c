@@ -377,6 +377,7 @@ const struct seqb_backend_ops backend_postgres = {
     .install = sql_install,
     .claim = postgres_claim,
     .claim_many = postgres_claim_many,
+    .describe = postgres_describe,
     .swap = postgres_swap,
     .purge = postgres_purge,
     .list = postgres_list,

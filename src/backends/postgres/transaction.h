@@ -38,6 +38,11 @@ enum seqb_status postgres_list(struct seqb_backend *backend,
 enum seqb_status postgres_permits(struct seqb_backend *backend,
                                   const char *counter, struct seqb_error *err);
 
+/* The describe of backend_postgres. */
+enum seqb_status postgres_describe(struct seqb_backend *backend,
+                                   struct seqb_details *out,
+                                   struct seqb_error *err);
+
 /* As the purge of backend_postgres. */
 enum seqb_status postgres_purge(struct seqb_backend *backend,
                                 const struct seqb_purge *purge,

@@ -241,6 +241,7 @@ const struct seqb_backend_ops backend_redis = {
     .install = redis_install,
     .claim = redis_claim,
     .claim_many = redis_claim_many,
+    .describe = redis_describe,
     .clock = redis_clock,
     .close = redis_close,
 };

@@ -52,6 +52,11 @@ enum seqb_status redis_claim_many(struct seqb_backend *backend,
                                   struct seqb_claim *claims, size_t n,
                                   size_t *done, struct seqb_error *err);
 
+/* What it says of itself; describe.c. */
+enum seqb_status redis_describe(struct seqb_backend *backend,
+                                struct seqb_details *out,
+                                struct seqb_error *err);
+
 /* The key of a counter, or with a kind of something else; false if it is too
  * long. */
 bool script_key(const struct redis *redis, const char *kind, const char *name,

@@ -114,9 +114,8 @@ static enum seqb_status session_ok(struct redis_link *link, const char *asked,
     return status;
 }
 
-/* The value of the line "name:value" of an answer to INFO. */
-static bool info_field(const redisReply *info, const char *name, char *out,
-                       size_t size)
+bool session_field(const redisReply *info, const char *name, char *out,
+                   size_t size)
 {
     const size_t length = strlen(name);
     const char *line = info->str;
@@ -141,11 +140,11 @@ static enum seqb_status origin_check(struct redis_link *link,
     char run_id[64];
     char replid[64];
 
-    if (!info_field(server, "redis_version", session->version,
-                    sizeof session->version) ||
-        !info_field(server, "run_id", run_id, sizeof run_id) ||
-        !info_field(replication, "role", role, sizeof role) ||
-        !info_field(replication, "master_replid", replid, sizeof replid))
+    if (!session_field(server, "redis_version", session->version,
+                       sizeof session->version) ||
+        !session_field(server, "run_id", run_id, sizeof run_id) ||
+        !session_field(replication, "role", role, sizeof role) ||
+        !session_field(replication, "master_replid", replid, sizeof replid))
         return link_distrust(link, "INFO", err);
     if (strcmp(role, "master") != 0)
         return error_set(err, SEQB_ROLE,

@@ -35,3 +35,8 @@ enum seqb_status session_connect(struct redis_node *node,
 enum seqb_status session_open(struct redis_node *node,
                               const struct seqb_backend_options *options,
                               struct seqb_error *err);
+
+/* The value of the line "name:value" of an answer to INFO. Cut to fit; false if
+ * there is none or it was cut. */
+bool session_field(const redisReply *info, const char *name, char *out,
+                   size_t size);

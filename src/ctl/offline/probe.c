@@ -14,6 +14,20 @@
 
 #define CELL_SIZE 64
 
+static const struct {
+    const char *title;
+    int flags; /* of libsmartcols */
+    bool is_optional;
+} columns[] = {
+    {"BACKEND", 0, false}, {"ENGINE", 0, false}, {"PLACE", 0, false},
+    {"ANSWERS", 0, false}, {"SERVER", 0, false}, {"ROLE", 0, false},
+    {"CLASS", 0, false},   {"LOSES", 0, false},  {"CLAIM", 0, false},
+    {"DOMAIN", 0, false},  {"NODE", 0, true},    {"QUORUM", 0, true},
+    {"REPLICAS", 0, true}, {"TLS", 0, true},     {"WHY", SCOLS_FL_WRAP, false},
+};
+
+#define COLUMNS (sizeof columns / sizeof columns[0])
+
 /* What is printed below the backends, one after the other. */
 enum list { BACKENDS, NOTES, WARNINGS, LISTS };
 
@@ -21,24 +35,16 @@ struct output {
     bool is_json;
     bool is_lost; /* what was told, for lack of memory */
     struct libscols_table *table;
+    bool is_told[COLUMNS]; /* a row has something there */
     size_t backends;
     size_t lines;   /* of the list that is printed now */
     enum list list; /* the same */
 };
 
-static const struct {
-    const char *title;
-    int flags; /* of libsmartcols */
-} columns[] = {
-    {"BACKEND", 0}, {"ENGINE", 0}, {"PLACE", 0},           {"ANSWERS", 0},
-    {"SERVER", 0},  {"ROLE", 0},   {"CLASS", 0},           {"LOSES", 0},
-    {"CLAIM", 0},   {"DOMAIN", 0}, {"WHY", SCOLS_FL_WRAP},
-};
-
-#define COLUMNS (sizeof columns / sizeof columns[0])
-
 static const char *role_of(const struct seqb_probe *probe)
 {
+    if (probe->details.role[0] != '\0')
+        return probe->details.role;
     if (probe->status == SEQB_ROLE)
         return "no primary";
     return probe->open_us > 0 ? "ok" : "";
@@ -80,16 +86,28 @@ static void table_add(struct output *output, const struct seqb_probe *probe)
     struct libscols_line *line = scols_table_new_line(output->table, NULL);
     char place[CELL_SIZE];
     char answers[CELL_SIZE];
-    const char *const cells[COLUMNS] = {
-        probe->backend,  probe->engine,  place,           answers,
-        probe->server,   role_of(probe), class_of(probe), probe->loss,
-        claim_of(probe), probe->domain,  probe->reason};
+    const char *const cells[COLUMNS] = {probe->backend,
+                                        probe->engine,
+                                        place,
+                                        answers,
+                                        probe->server,
+                                        role_of(probe),
+                                        class_of(probe),
+                                        probe->loss,
+                                        claim_of(probe),
+                                        probe->domain,
+                                        probe->details.node,
+                                        probe->details.quorum,
+                                        probe->details.replicas,
+                                        probe->details.tls,
+                                        probe->reason};
 
     place_format(place, sizeof place, probe);
     answers_format(answers, sizeof answers, probe);
     for (size_t i = 0; i < COLUMNS; i++) {
         const char *cell = *cells[i] != '\0' ? cells[i] : "-";
 
+        output->is_told[i] |= *cells[i] != '\0';
         if (line == NULL || scols_line_set_data(line, i, cell) != 0)
             output->is_lost = true;
     }
@@ -106,8 +124,22 @@ static bool table_begin(struct output *output)
     return output->table != NULL;
 }
 
+/* A column of what no store has told is left out. */
+static void table_trim(struct output *output)
+{
+    for (size_t i = 0; i < COLUMNS; i++) {
+        struct libscols_column *column =
+            scols_table_get_column(output->table, i);
+
+        if (columns[i].is_optional && !output->is_told[i])
+            (void)scols_column_set_flags(column, SCOLS_FL_HIDDEN);
+    }
+}
+
 static void table_end(struct output *output)
 {
+    if (output->table != NULL)
+        table_trim(output);
     if (output->table != NULL && !output->is_lost && output->backends > 0 &&
         scols_print_table(output->table) != 0)
         output->is_lost = true;
@@ -120,7 +152,7 @@ static void table_end(struct output *output)
 static json_t *object_make(const struct seqb_probe *probe)
 {
     return json_pack(
-        "{so so so si sb ss so so so so so so so sI}", "backend",
+        "{so so so si sb ss so so so so so so so so so so so sI}", "backend",
         json_of_text(probe->backend), "engine", json_of_text(probe->engine),
         "pool", json_of_text(probe->pool), "partition", (int)probe->partition,
         "authority", (int)probe->is_authority, "status",
@@ -128,7 +160,11 @@ static json_t *object_make(const struct seqb_probe *probe)
         "server", json_of_text(probe->server), "role",
         json_of_text(role_of(probe)), "class", json_of_text(class_of(probe)),
         "loss", json_of_text(probe->loss), "claim", json_of_text(probe->place),
-        "domain", json_of_text(probe->domain), "open_us",
+        "domain", json_of_text(probe->domain), "node",
+        json_of_text(probe->details.node), "quorum",
+        json_of_text(probe->details.quorum), "replicas",
+        json_of_text(probe->details.replicas), "tls",
+        json_of_text(probe->details.tls), "open_us",
         (json_int_t)probe->open_us);
 }
 
