@@ -32,6 +32,10 @@ bool text_to_int64(const char *text, size_t length, int64_t *out);
 /* A sequence key: [A-Za-z0-9._:-]{1,64}. */
 bool text_is_key(const char *text);
 
+/* How long the key is that a text begins with, up to a letter that no key has;
+ * 0: it begins with none, or with more than a key may have. */
+size_t text_key_length(const char *text);
+
 /* What stands for many keys: [A-Za-z0-9._:*?-]{1,64}. */
 bool text_is_pattern(const char *text);
 
