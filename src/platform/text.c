@@ -49,6 +49,18 @@ bool text_append(char *to, size_t size, const char *format, ...)
     return length >= 0 && (size_t)length < size - used;
 }
 
+size_t text_part(const char *text, size_t most)
+{
+    size_t length = strnlen(text, most + 1);
+
+    if (length <= most)
+        return length;
+    length = most;
+    while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
+        length--;
+    return length;
+}
+
 bool text_append_count(char *to, size_t size, int64_t number)
 {
     int64_t unit = 1;

@@ -19,6 +19,10 @@ bool text_format(char *to, size_t size, const char *format, ...)
 bool text_append(char *to, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* How many bytes of a text are at most `most`, and no part of a character of
+ * UTF-8 is left behind. */
+size_t text_part(const char *text, size_t most);
+
 /* Appends a number that is not negative as people write it, "1,200". */
 bool text_append_count(char *to, size_t size, int64_t number);
 
