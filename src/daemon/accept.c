@@ -4,7 +4,13 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdlib.h>
+#include <sys/resource.h>
 
+#include <seqbroker/admin.h>
+
+#include "daemon/log/log.h"
+#include "daemon/reloader.h"
 #include "daemon/server.h"
 
 /* Connections accepted before those that exist have their turn. */
@@ -98,4 +104,36 @@ void accept_rest(struct server *server)
     for (size_t i = 0; i < server->listeners.count; i++)
         if (server->listeners.all[i].is_own)
             accept_from(server, &server->listeners.all[i], INT_MAX);
+}
+
+void accept_fit(struct server *server)
+{
+    struct limits *limits = &server->daemon.limits;
+    const int64_t wanted = limits->options.max_connections;
+    struct rlimit files = {.rlim_cur = 0};
+    size_t partitions = 0;
+
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur > INT_MAX ||
+        seqb_partitions(server->daemon.broker, NULL,
+                        sizeof(struct seqb_partition_status), 0, &partitions,
+                        NULL) != SEQB_OK)
+        return;
+    if (limits_fit(limits, (int64_t)files.rlim_cur, (int64_t)partitions))
+        log_event(SEQB_LOG_WARN,
+                  "event=connections_capped max=%lld max_connections=%lld "
+                  "open_files=%lld",
+                  (long long)limits->options.max_connections, (long long)wanted,
+                  (long long)files.rlim_cur);
+}
+
+void accept_reload(struct server *server)
+{
+    struct limits_options *options =
+        reloader_take_limits(server->daemon.reloader);
+
+    if (options == NULL)
+        return;
+    server->daemon.limits.options = *options;
+    free(options);
+    accept_fit(server);
 }

@@ -17,8 +17,6 @@
 #define SOCKET_NAME    "seqbrokerd.sock"
 #define NONE           "none"
 
-#define MIB (INT64_C(1) << 20) /* bytes */
-
 enum { EXIT_USAGE = 2 };
 
 static int usage_error(const char *what, const char *value)
@@ -252,28 +250,13 @@ static bool places_set(struct options_places *places, bool takes,
 static bool number_set(struct options *options, const char *setting,
                        const char *value)
 {
-    const struct {
-        const char *setting;
-        int64_t *number;
-        int64_t unit;
-    } numbers[] = {
-        {"stop_delay", &options->stop_delay_ms, 1},
-        {"stop_timeout", &options->stop_timeout_ms, 1},
-        {"max_connections", &options->limits.max_connections, 1},
-        {"max_connections_per_address",
-         &options->limits.max_connections_per_address, 1},
-        {"max_client_memory", &options->limits.max_client_memory, MIB},
-        {"client_timeout", &options->limits.client_timeout_ms, 1},
-        {"idle_timeout", &options->limits.idle_timeout_ms, 1},
-    };
-
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        if (strcmp(setting, numbers[i].setting) == 0) {
-            *numbers[i].number = strtoll(value, NULL, 10) * numbers[i].unit;
-            return true;
-        }
-    }
-    return false;
+    if (strcmp(setting, "stop_delay") == 0)
+        options->stop_delay_ms = strtoll(value, NULL, 10);
+    else if (strcmp(setting, "stop_timeout") == 0)
+        options->stop_timeout_ms = strtoll(value, NULL, 10);
+    else
+        return limits_take(&options->limits, setting, value);
+    return true;
 }
 
 static void setting_take(void *context, const char *setting, const char *value)

@@ -17,8 +17,9 @@ struct reloader {
     bool has_level;
     _Atomic int64_t read_ms;
 
-    /* For the loop, which takes it: it must not wait for a reload. */
+    /* For the loop, which takes them: it must not wait for a reload. */
     _Atomic(struct users *) users;
+    _Atomic(struct limits_options *) limits;
 
     pthread_mutex_t lock; /* held by a reload; guards the rest */
     struct daemon *daemon;
@@ -34,6 +35,7 @@ struct reload_attempt {
     struct alarm_settings alarm;
     struct alarms *alarms; /* made ready */
     struct users *users;   /* the same */
+    struct limits_options *limits;
     enum seqb_log_level level;
     int64_t stop_delay_ms, stop_timeout_ms;
     bool has_other_alarms;
@@ -107,8 +109,9 @@ static void take_setting(void *context, const char *setting, const char *value)
         attempt->stop_delay_ms = strtoll(value, NULL, 10);
     else if (strcmp(setting, "stop_timeout") == 0)
         attempt->stop_timeout_ms = strtoll(value, NULL, 10);
-    else if (!alarm_settings_take(&attempt->alarm, setting, value) ||
-             !users_take(attempt->users, setting, value))
+    else if (!limits_take(attempt->limits, setting, value) &&
+             (!alarm_settings_take(&attempt->alarm, setting, value) ||
+              !users_take(attempt->users, setting, value)))
         attempt->is_whole = false;
 }
 
@@ -153,14 +156,15 @@ static enum seqb_status prepare(void *context, struct seqb_error *err)
     return alarms_open(&attempt->alarm, NULL, &attempt->alarms, err);
 }
 
-/* The loop puts them in place; those that it has not taken yet are void. */
-static void users_apply(struct reload_attempt *attempt)
+/* The loop puts both in place; those that it has not taken yet are void. */
+static void clients_apply(struct reload_attempt *attempt)
 {
     struct reloader *reloader = attempt->reloader;
     const size_t count = users_count(attempt->users);
 
     attempt->users = atomic_exchange(&reloader->users, attempt->users);
     reloader->user_count = count;
+    attempt->limits = atomic_exchange(&reloader->limits, attempt->limits);
     daemon_wake(reloader->daemon);
 }
 
@@ -175,7 +179,7 @@ static void attempt_apply(struct reload_attempt *attempt)
     atomic_store(&reloader->daemon->stop.delay_ms, attempt->stop_delay_ms);
     atomic_store(&reloader->daemon->stop.timeout_ms, attempt->stop_timeout_ms);
     atomic_store(&reloader->read_ms, daemon_wall_ms());
-    users_apply(attempt);
+    clients_apply(attempt);
     if (!attempt->has_other_alarms)
         return;
     reloader->alarm = attempt->alarm;
@@ -203,7 +207,7 @@ static enum seqb_status attempt_run(struct reload_attempt *attempt,
     if (reloader->daemon == NULL)
         return refuse(err, SEQB_CLOSED,
                       "the broker is not open: it starts, or stops");
-    if (attempt->users == NULL)
+    if (attempt->users == NULL || attempt->limits == NULL)
         return refuse(err, SEQB_NO_MEMORY, "reload: out of memory");
     return seqb_reload(reloader->daemon->broker, reloader->topology, &options,
                        err);
@@ -223,6 +227,7 @@ void reloader_run(struct reloader *reloader, bool is_check, const char *by,
     struct reload_attempt attempt = {.reloader = reloader,
                                      .report = out,
                                      .users = users_new(),
+                                     .limits = malloc(sizeof *attempt.limits),
                                      .level = SEQB_LOG_INFO,
                                      .stop_timeout_ms = STOP_TIMEOUT_MS,
                                      .is_whole = true};
@@ -230,6 +235,8 @@ void reloader_run(struct reloader *reloader, bool is_check, const char *by,
 
     *out = (struct reload_report){.count = 0};
     alarm_settings_init(&attempt.alarm);
+    if (attempt.limits != NULL)
+        *attempt.limits = limits_defaults;
     pthread_mutex_lock(&reloader->lock);
     status = attempt_run(&attempt, is_check, &out->err);
     if (status == SEQB_OK && !is_check)
@@ -237,6 +244,7 @@ void reloader_run(struct reloader *reloader, bool is_check, const char *by,
     alarms_close(attempt.alarms);
     alarm_settings_free(&attempt.alarm);
     users_free(attempt.users);
+    free(attempt.limits);
     pthread_mutex_unlock(&reloader->lock);
     out->err.status = status;
     if (status != SEQB_OK && !is_check)
@@ -293,6 +301,11 @@ struct users *reloader_take_users(struct reloader *reloader)
     return reloader == NULL ? NULL : atomic_exchange(&reloader->users, NULL);
 }
 
+struct limits_options *reloader_take_limits(struct reloader *reloader)
+{
+    return reloader == NULL ? NULL : atomic_exchange(&reloader->limits, NULL);
+}
+
 void reloader_end(struct reloader *reloader)
 {
     if (reloader == NULL)
@@ -304,4 +317,5 @@ void reloader_end(struct reloader *reloader)
     alarm_settings_init(&reloader->alarm);
     pthread_mutex_unlock(&reloader->lock);
     users_free(reloader_take_users(reloader));
+    free(reloader_take_limits(reloader));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reading the topology again: by the library, and by the daemon itself what it
- * says of users, alarms and the log. Off the loop: each call is on a
+ * says of users, limits, alarms and the log. Off the loop: each call is on a
  * thread of its own, one after the other.
  */
 #pragma once
@@ -17,6 +17,7 @@
 #define RELOAD_LISTED_MAX 1000 /* changes of a report */
 
 struct daemon;
+struct limits_options;
 struct reloader;
 struct users;
 
@@ -51,6 +52,9 @@ void reloader_serve(struct reloader *reloader, struct daemon *daemon);
 /* The users of a reload, once: the loop, which a reload wakes, puts them in
  * place. The caller's to free; NULL: there are none. `reloader` may be NULL. */
 struct users *reloader_take_users(struct reloader *reloader);
+
+/* The same of what clients may use up; for free(). */
+struct limits_options *reloader_take_limits(struct reloader *reloader);
 
 /* Reads the topology again, or only compares it. Whatever is refused is a line
  * of the log with `by`, a word for who asked. `*out` is for reload_report_free.

@@ -4,13 +4,11 @@
 #include "daemon/server.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -206,6 +204,7 @@ static void server_on_wake(evutil_socket_t fd, short events, void *context)
         server_resume(waiting);
     logins_poll(daemon->access.logins, daemon->access.users, daemon_now_ms());
     server_swap_users(server);
+    accept_reload(server);
     if (daemon->is_drain_asked && daemon_leaves(daemon) == NULL)
         server_leave(server);
 }
@@ -323,27 +322,6 @@ static enum seqb_status server_listen(struct server *server,
     return SEQB_OK;
 }
 
-/* Clients must leave descriptors to the stores and to the operator. */
-static void server_fit_limits(struct server *server)
-{
-    struct limits *limits = &server->daemon.limits;
-    const int64_t wanted = limits->options.max_connections;
-    struct rlimit files = {.rlim_cur = 0};
-    size_t partitions = 0;
-
-    if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur > INT_MAX ||
-        seqb_partitions(server->daemon.broker, NULL,
-                        sizeof(struct seqb_partition_status), 0, &partitions,
-                        NULL) != SEQB_OK)
-        return;
-    if (limits_fit(limits, (int64_t)files.rlim_cur, (int64_t)partitions))
-        log_event(SEQB_LOG_WARN,
-                  "event=connections_capped max=%lld max_connections=%lld "
-                  "open_files=%lld",
-                  (long long)limits->options.max_connections, (long long)wanted,
-                  (long long)files.rlim_cur);
-}
-
 /* What SEQ.SHOW CONFIG says. */
 static void server_describe(struct server *server)
 {
@@ -410,7 +388,7 @@ static enum seqb_status server_start(struct server *server,
         server_open_broker(server, err) != SEQB_OK)
         return err->status;
     waitlists_init(&daemon->waitlists, daemon->broker, daemon->wake_fd);
-    server_fit_limits(server);
+    accept_fit(server);
     if (server_listen(server, err) != SEQB_OK)
         return err->status;
     server_describe(server);

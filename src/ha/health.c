@@ -73,7 +73,8 @@ static void describe_member(const struct ha_pool *pool, int32_t i,
         (void)text_format(words, sizeof words, "authority %s is %s", name,
                           seqb_partition_state_name(member->state));
     if (member->reason[0] != '\0')
-        (void)text_append(words, sizeof words, ": %.*s", POOL_REASON_BRIEF,
+        (void)text_append(words, sizeof words, ": %.*s",
+                          pool_reason_bytes(&pool->pool, i, member->reason),
                           member->reason);
     report_add(report, words);
 }

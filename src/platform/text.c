@@ -7,13 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define KEY_OTHERS   "._:-"
 #define KEY_MAX      64
 #define NAME_MAX_LEN 32
 #define DISTANCE_MAX 64
 
 bool text_copy(char *to, size_t size, const char *from)
 {
-    return text_format(to, size, "%s", from);
+    const size_t length = strnlen(from, size);
+    const bool fits = length < size;
+
+    if (size == 0)
+        return false;
+    memcpy(to, from, fits ? length : size - 1);
+    to[fits ? length : size - 1] = '\0';
+    return fits;
 }
 
 bool text_format(char *to, size_t size, const char *format, ...)
@@ -39,6 +47,18 @@ bool text_append(char *to, size_t size, const char *format, ...)
     length = vsnprintf(to + used, size - used, format, args);
     va_end(args);
     return length >= 0 && (size_t)length < size - used;
+}
+
+size_t text_part(const char *text, size_t most)
+{
+    size_t length = strnlen(text, most + 1);
+
+    if (length <= most)
+        return length;
+    length = most;
+    while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80)
+        length--;
+    return length;
 }
 
 bool text_append_count(char *to, size_t size, int64_t number)
@@ -83,25 +103,42 @@ bool text_to_int64(const char *text, size_t length, int64_t *out)
     return true;
 }
 
+/* Whatever the locale. */
+static bool is_letter_or_digit(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c >= '0' && c <= '9');
+}
+
+/* At most `max` + 1. */
+static size_t length_made_of(const char *text, const char *others, size_t max)
+{
+    size_t length = 0;
+
+    while (length <= max && text[length] != '\0' &&
+           (is_letter_or_digit(text[length]) ||
+            strchr(others, text[length]) != NULL))
+        length++;
+    return length;
+}
+
 static bool is_made_of(const char *text, const char *others, size_t max)
 {
-    static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                  "abcdefghijklmnopqrstuvwxyz"
-                                  "0123456789";
-    const size_t length = strnlen(text, max + 1);
+    const size_t length = length_made_of(text, others, max);
 
-    if (length == 0 || length > max)
-        return false;
-    for (size_t i = 0; i < length; i++) {
-        if (strchr(letters, text[i]) == NULL && strchr(others, text[i]) == NULL)
-            return false;
-    }
-    return true;
+    return length > 0 && length <= max && text[length] == '\0';
 }
 
 bool text_is_key(const char *text)
 {
-    return is_made_of(text, "._:-", KEY_MAX);
+    return is_made_of(text, KEY_OTHERS, KEY_MAX);
+}
+
+size_t text_key_length(const char *text)
+{
+    const size_t length = length_made_of(text, KEY_OTHERS, KEY_MAX);
+
+    return length > KEY_MAX ? 0 : length;
 }
 
 bool text_is_pattern(const char *text)

@@ -19,6 +19,10 @@ bool text_format(char *to, size_t size, const char *format, ...)
 bool text_append(char *to, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* How many bytes of a text are at most `most`, and no part of a character of
+ * UTF-8 is left behind. */
+size_t text_part(const char *text, size_t most);
+
 /* Appends a number that is not negative as people write it, "1,200". */
 bool text_append_count(char *to, size_t size, int64_t number);
 
@@ -31,6 +35,10 @@ bool text_to_int64(const char *text, size_t length, int64_t *out);
 
 /* A sequence key: [A-Za-z0-9._:-]{1,64}. */
 bool text_is_key(const char *text);
+
+/* How long the key is that a text begins with, up to a letter that no key has;
+ * 0: it begins with none, or with more than a key may have. */
+size_t text_key_length(const char *text);
 
 /* What stands for many keys: [A-Za-z0-9._:*?-]{1,64}. */
 bool text_is_pattern(const char *text);

@@ -16,9 +16,6 @@
 /* No stamp is purged that is younger. */
 #define KEEP_LEAST_MS INT64_C(3600000)
 
-/* Of a sequence with a period: the counter's name holds the stamp, too. */
-#define KEY_MAX_WITH_PERIOD 48
-
 /* How long stamps are kept that are over. */
 static int64_t keep_ms_of(const struct queue_sequence_options *options)
 {
@@ -220,76 +217,6 @@ static enum seqb_status unknown_key(const struct queue *queue, const char *key,
                      key);
 }
 
-/* With the catalog locked. */
-static enum seqb_status too_many(const struct queue *queue, const char *key,
-                                 struct seqb_error *err)
-{
-    return error_set(err, SEQB_UNKNOWN_KEY,
-                     "unknown sequence '%s', and the limit of auto_sequences, "
-                     "%lld, is reached",
-                     key, (long long)queue->options->auto_limit);
-}
-
-/*
- * A sequence of an earlier layout that was not migrated is refused before its
- * first number, by the stores that know it: others would begin it again. So is
- * one whose codes were made with another key. Waits for them with the catalog
- * locked, which is rare: once for each sequence that makes itself, in a pool
- * that was migrated, or with a template that shuffles.
- */
-static enum seqb_status admit_new(struct queue *queue,
-                                  struct seqb_sequence *sequence,
-                                  struct seqb_error *err)
-{
-    enum seqb_status status;
-
-    pthread_mutex_lock(&queue->admit_lock);
-    status = ha_admit(queue->ha, &sequence->counter, 1, err);
-    pthread_mutex_unlock(&queue->admit_lock);
-    if (status == SEQB_OK)
-        return SEQB_OK;
-    catalog_remove_last(&queue->catalog);
-    sequence->source->free(sequence);
-    return status;
-}
-
-/* A key that no sequence of auto_sequences can have. */
-static enum seqb_status
-check_automatic(const struct queue_sequence_options *options, const char *key,
-                struct seqb_error *err)
-{
-    if (options->period == NULL || strlen(key) <= KEY_MAX_WITH_PERIOD)
-        return SEQB_OK;
-    return error_set(err, SEQB_INVALID,
-                     "not a key of a sequence with a period: these have at "
-                     "most %d characters",
-                     KEY_MAX_WITH_PERIOD);
-}
-
-/* With the catalog locked for writing. */
-static enum seqb_status add_automatic(struct queue *queue, const char *key,
-                                      struct seqb_sequence **out,
-                                      struct seqb_error *err)
-{
-    struct seqb_sequence *made = NULL;
-    enum seqb_status status =
-        check_automatic(queue->options->automatic, key, err);
-
-    if (status != SEQB_OK)
-        return status;
-    if (queue->automatic >= queue->options->auto_limit)
-        return too_many(queue, key, err);
-    status = queue_add(queue, queue->options->automatic, key, &made, err);
-    if (made != NULL && (queue->options->automatic->claims_first ||
-                         ha_counter_has_past(made->counter)))
-        status = admit_new(queue, made, err);
-    if (status != SEQB_OK)
-        return status;
-    queue->automatic++;
-    *out = made;
-    return SEQB_OK;
-}
-
 /* The key was not there: makes its sequence, unless another call just has. */
 static enum seqb_status find_automatic(struct queue *queue, const char *key,
                                        struct seqb_sequence **out,
@@ -301,7 +228,7 @@ static enum seqb_status find_automatic(struct queue *queue, const char *key,
     *out = catalog_get(&queue->catalog, key);
     if (*out == NULL)
         status = options_match(queue->options, key)
-                     ? add_automatic(queue, key, out, err)
+                     ? automatic_add(queue, key, out, err)
                      : unknown_key(queue, key, err);
     pthread_rwlock_unlock(&queue->catalog_lock);
     return status;
@@ -325,9 +252,7 @@ static enum seqb_status find_there(struct queue *queue, const char *key,
     if (*out == NULL && !options_match(queue->options, key))
         status = unknown_key(queue, key, err);
     else if (*out == NULL)
-        status = queue->automatic >= queue->options->auto_limit
-                     ? too_many(queue, key, err)
-                     : SEQB_AGAIN;
+        status = automatic_may_add(queue, key, err);
     pthread_rwlock_unlock(&queue->catalog_lock);
     return status;
 }
@@ -367,7 +292,7 @@ enum seqb_status queue_look_up(
         meaning.template = meaning.options->template;
         meaning.pool = ha_pool_at(queue->ha, (size_t)meaning.options->pool);
         meaning.key = key;
-        status = check_automatic(meaning.options, key, err);
+        status = automatic_check(meaning.options, key, err);
     } else {
         status = unknown_key(queue, key, err);
     }

@@ -20,10 +20,12 @@ struct queue {
     bool *is_alive;  /* in memory that a forked child finds zero */
     struct source_context context;
 
-    pthread_rwlock_t catalog_lock;       /* guards the next three */
+    pthread_rwlock_t catalog_lock;       /* guards the next four */
     const struct queue_options *options; /* of the last reload */
     struct catalog catalog;
     int64_t automatic; /* sequences that made themselves */
+    int64_t forgotten; /* of these, that count only from their first number on:
+                          at most so many of those that have none */
 
     /* Made for a reload that was refused, by next_active: a worker that hangs
      * may still look at their counters. Only reloads read and write it. */
@@ -72,6 +74,21 @@ enum seqb_status queue_add(struct queue *queue,
                            const struct queue_sequence_options *options,
                            const char *key, struct seqb_sequence **out,
                            struct seqb_error *err);
+
+/* The next three are of automatic.c. A key that no sequence of auto_sequences
+ * can have is SEQB_INVALID. */
+enum seqb_status automatic_check(const struct queue_sequence_options *options,
+                                 const char *key, struct seqb_error *err);
+
+/* Of a key that is not there and matches, with the catalog locked: SEQB_AGAIN
+ * if automatic_add may make its sequence, or SEQB_UNKNOWN_KEY. */
+enum seqb_status automatic_may_add(struct queue *queue, const char *key,
+                                   struct seqb_error *err);
+
+/* With the catalog locked for writing: makes the sequence. */
+enum seqb_status automatic_add(struct queue *queue, const char *key,
+                               struct seqb_sequence **out,
+                               struct seqb_error *err);
 
 /* The sequence of a key if it is there, else NULL. */
 struct seqb_sequence *queue_peek(struct queue *queue, const char *key);

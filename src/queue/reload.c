@@ -311,9 +311,13 @@ static void count_automatic(struct queue_reload *reload)
 
     /* Those that made themselves since. */
     queue->automatic = (int64_t)(queue->catalog.count - reload->known);
-    for (size_t i = 0; i < reload->known; i++)
-        queue->automatic += reload->wanted[i] != NULL &&
-                            reload->wanted[i] == options->automatic;
+    for (size_t i = 0; i < reload->known; i++) {
+        if (reload->wanted[i] != NULL &&
+            reload->wanted[i] == options->automatic)
+            queue->automatic++;
+        else
+            sequence_has_number(queue->catalog.sequences[i]);
+    }
 }
 
 /* With the catalog locked for writing. */

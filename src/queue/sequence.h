@@ -33,6 +33,9 @@ struct sequence_settings {
     atomic_bool full_waits;
     atomic_bool is_removed; /* it is not listed any more: it asks for nothing,
                                and refuses calls */
+    /* It made itself, and was granted no number yet: it is counted in the
+     * context. */
+    atomic_bool is_without_number;
     /* The options whose template its texts have, and what follows from that;
      * constant as long as the queue. Their release pairs with the acquire of
      * who makes or reads a text. */
@@ -160,6 +163,23 @@ void sequence_remove(struct seqb_sequence *sequence, bool is_kept);
 /* SEQB_UNKNOWN_KEY, since it was removed. */
 enum seqb_status sequence_unlisted(const struct seqb_sequence *sequence,
                                    struct seqb_error *err);
+
+/* It made itself. Nobody else knows it yet. */
+static inline void sequence_set_without_number(struct seqb_sequence *sequence)
+{
+    atomic_store(&sequence->settings->is_without_number, true);
+    atomic_fetch_add(&sequence->context->without_number, 1);
+}
+
+/* It is not counted any more. Any thread. */
+static inline void sequence_has_number(struct seqb_sequence *sequence)
+{
+    atomic_bool *is_without = &sequence->settings->is_without_number;
+
+    if (atomic_load_explicit(is_without, memory_order_relaxed) &&
+        atomic_exchange(is_without, false))
+        atomic_fetch_sub(&sequence->context->without_number, 1);
+}
 
 /* Makes a sequence at the begin of `size` zeroed bytes, for a source that keeps
  * more behind it. */

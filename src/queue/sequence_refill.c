@@ -231,6 +231,8 @@ void sequence_deliver(struct ha_sink *sink, const struct ha_grant *grant)
         is_pushed =
             sequence_push(sequence, run_begin(sequence, grant, low), count);
     sequence->granted += is_pushed ? count : 0;
+    if (grant->count > 0)
+        sequence_has_number(sequence);
     sequence_wake_waiters(
         sequence); /* also by a failure: it may be the last hope */
     /* Nobody passes a mark that is above all there is. */

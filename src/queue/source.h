@@ -31,6 +31,9 @@ struct source_context {
      * memory. Relaxed: it says nothing about other memory. */
     _Atomic uint32_t resumed;
 
+    /* Sequences that made themselves and were granted no number yet. */
+    _Atomic int64_t without_number;
+
     struct generator *generators; /* by the index of its snowflakes: */
     const struct lease_options *snowflakes;
 };

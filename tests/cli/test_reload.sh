@@ -156,6 +156,39 @@ does "the last user may not go by a reload" \
     "1 seqctl: * without users everybody could take numbers: *" reload
 ok "and alice stays" logs_in alice
 
+# --- what clients may use up ---
+
+# limits SETTINGS: the topology with these
+limits() {
+    write "daemon = { log_level = \"info\"; $1 };
+users = ( { name = \"alice\"; role = \"take\"; password_hash = \"$hash\"; } );"
+}
+
+# A client that says nothing more is answered, or refused with a line.
+greeting() {
+    local answer
+    printf 'PING\r\n' >&"$1"
+    IFS= read -r -t 60 answer <&"$1"
+    printf '%s\n' "$answer"
+}
+
+limits 'max_connections_per_address = 1;'
+does "the limits of connections are applied" \
+    "0 *applied: daemon.max_connections_per_address: 0 -> 1*" reload
+exec 7<>"/dev/tcp/127.0.0.1/$daemon_port"
+like "the first is let in" "$(greeting 7)" "+PONG*"
+exec 8<>"/dev/tcp/127.0.0.1/$daemon_port"
+like "the second is one too many" "$(greeting 8)" "-ERR max number of clients*"
+exec 8>&-
+limits 'max_connections_per_address = 2;'
+does "and again" "0 *applied: daemon.max_connections_per_address: 1 -> 2*" reload
+exec 8<>"/dev/tcp/127.0.0.1/$daemon_port"
+like "now it is let in" "$(greeting 8)" "+PONG*"
+limits 'idle_timeout = "1s";'
+does "time-outs are applied" "0 *applied: daemon.idle_timeout: 0s -> 1s*" reload
+ok "also to those who were there" timeout 60 cat <&7
+exec 7>&- 8>&-
+
 # --- how it stops ---
 
 write "daemon = { stop_delay = \"2h\"; };

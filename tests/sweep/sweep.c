@@ -372,12 +372,14 @@ static void run_places(struct series *series)
 {
     struct run *run = run_begin(series, (struct faults_plan){.at = 0});
     struct faults_record *seen = calloc(1, sizeof *seen);
+    const size_t most =
+        series->scene->places > 0 ? series->scene->places : PLACES_MAX;
     size_t stride;
 
     assert_non_null(seen);
     (void)run_await(series);
     memcpy(seen, run->record, sizeof *seen);
-    stride = seen->count / PLACES_MAX + 1;
+    stride = seen->count / most + 1;
     print_message("  %s: %" PRId64 " calls in %zu places\n",
                   faults_kind_name(series->kind), seen->calls, seen->count);
     for (size_t i = 0; i < seen->count; i += stride) {

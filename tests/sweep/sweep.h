@@ -39,6 +39,8 @@ struct sweep_scene {
     void (*before)(struct sweep *sweep); /* NULL: there is nothing before */
     void (*during)(struct sweep *sweep);
     void (*after)(struct sweep *sweep);
+    size_t places; /* of one sweep at most, unless every call is to fail; 0: as
+                      many as are usual */
 };
 
 /* Runs a scene with every call of a kind failing. Fails the test if a life does

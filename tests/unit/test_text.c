@@ -245,3 +245,28 @@ TEST(the_distance_of_long_texts_stays_in_bounds)
     assert_int_equal(text_distance(a, ""), 64);
     assert_int_equal(text_distance("", b), 64);
 }
+
+TEST(part_of_a_text_ends_with_a_whole_character)
+{
+    assert_int_equal(text_part("", 3), 0);
+    assert_int_equal(text_part("abc", 3), 3);
+    assert_int_equal(text_part("abcd", 3), 3);
+    assert_int_equal(text_part("ab\xc3\xa4", 4), 4);
+    assert_int_equal(text_part("ab\xc3\xa4", 3), 2);
+    assert_int_equal(text_part("ab\xe4\xb8\xad", 4), 2);
+    assert_int_equal(text_part("\xe4\xb8\xad", 0), 0);
+    assert_int_equal(text_part("\xa4\xa4\xa4", 2), 0);
+}
+
+TEST(key_at_the_begin_of_a_text)
+{
+    char key[70];
+
+    memset(key, 'k', sizeof key);
+    key[sizeof key - 1] = '\0';
+    assert_int_equal(text_key_length(""), 0);
+    assert_int_equal(text_key_length("a.b_c:d-9\""), 9);
+    assert_int_equal(text_key_length("\"a"), 0);
+    assert_int_equal(text_key_length(key + 5), 64);
+    assert_int_equal(text_key_length(key + 4), 0);
+}

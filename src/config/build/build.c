@@ -197,6 +197,42 @@ static void build_sequence(const struct build *build,
     width_check(build, sequence, out);
 }
 
+static size_t diagnostics_count(const struct build *build)
+{
+    return build->diagnostics->found.count +
+           build->diagnostics->warnings.count + build->diagnostics->notes.count;
+}
+
+/* Nothing was made for it, nor told of it, that another key would change. */
+static bool is_plain(const struct queue_sequence_options *options)
+{
+    return options->template == NULL && options->period == NULL &&
+           options->ids == NULL && options->snowflake == NULL &&
+           options->attributes == NULL;
+}
+
+/* What is plain and told nothing is the same for all that are alike. */
+static void build_sequences(const struct build *build,
+                            struct queue_sequence_options *out)
+{
+    const struct draft *draft = build->draft;
+    bool *is_shared = arena_take(build->diagnostics->arena,
+                                 draft->sequence_count, sizeof *is_shared);
+
+    for (size_t i = 0; is_shared != NULL && i < draft->sequence_count; i++) {
+        const struct draft_sequence *sequence = &draft->sequences[i];
+        const size_t told = diagnostics_count(build);
+
+        if (sequence->alike > 0 && is_shared[sequence->alike - 1]) {
+            out[i] = out[sequence->alike - 1];
+            out[i].key = sequence->key.text;
+            continue;
+        }
+        build_sequence(build, sequence, &out[i]);
+        is_shared[i] = is_plain(&out[i]) && told == diagnostics_count(build);
+    }
+}
+
 /* Whether the backend is in a pool whose partitions lease from each other. */
 static bool needs_incarnation(const struct ha_pool_options *pools,
                               size_t pool_count, int32_t backend)
@@ -256,8 +292,7 @@ static void build_queue(const struct build *build,
         &sequences[draft->sequence_count];
 
     build_snowflakes(build);
-    for (size_t i = 0; i < draft->sequence_count; i++)
-        build_sequence(build, &draft->sequences[i], &sequences[i]);
+    build_sequences(build, sequences);
     out->sequences = sequences;
     out->sequence_count = draft->sequence_count;
     out->interval_ms = (int32_t)draft->broker->interval.number;

@@ -235,19 +235,68 @@ static void nested_add(const struct build *build,
     values_add(build, item, group);
 }
 
-static void sequence_add(const struct build *build,
-                         struct config_settings *settings,
-                         enum schema_section section,
-                         const struct draft_sequence *sequence)
+/* Those of `from`, with the item's own name. */
+static void values_copy(const struct build *build, struct setting_item *item,
+                        const struct setting_item *from)
 {
+    struct setting_value *values;
+    size_t count = 0;
+
+    for (const struct setting_value *at = from->first; at != NULL;
+         at = at->next)
+        count++;
+    values = arena_take(build->arena, count, sizeof *values);
+    if (values == NULL)
+        return;
+    for (const struct setting_value *at = from->first; at != NULL;
+         at = at->next) {
+        *values = *at;
+        if (row_is(at->row, "key"))
+            values->text = item->name;
+        *item->last = values;
+        item->last = &values->next;
+        values++;
+    }
+}
+
+/* `alike` has the settings of one that is alike; NULL: there is none. */
+static struct setting_item *sequence_add(const struct build *build,
+                                         struct config_settings *settings,
+                                         const struct draft_sequence *sequence,
+                                         const struct setting_item *alike)
+{
+    const enum schema_section section = sequence == build->draft->automatic
+                                            ? SCHEMA_AUTOMATIC
+                                            : SCHEMA_SEQUENCES;
     struct setting_item *item =
         item_add(build, settings, section, sequence->key.text);
 
     if (item == NULL)
-        return;
-    values_add(build, item, sequence);
+        return NULL;
+    if (alike != NULL)
+        values_copy(build, item, alike);
+    else
+        values_add(build, item, sequence);
     nested_add(build, settings, item, SCHEMA_IDS, &sequence->ids);
     nested_add(build, settings, item, SCHEMA_SNOWFLAKE, &sequence->snowflake);
+    return item;
+}
+
+static void sequences_add(const struct build *build,
+                          struct config_settings *settings)
+{
+    const struct draft *draft = build->draft;
+    struct setting_item **items =
+        arena_take(build->diagnostics->arena, draft->sequence_count,
+                   sizeof(struct setting_item *));
+
+    for (size_t i = 0; items != NULL && i < draft->sequence_count; i++) {
+        const struct draft_sequence *sequence = &draft->sequences[i];
+        const struct setting_item *alike =
+            sequence->alike == 0 ? NULL : items[sequence->alike - 1];
+
+        items[i] = sequence_add(build, settings, sequence, alike);
+    }
 }
 
 static void group_add(const struct build *build,
@@ -276,10 +325,9 @@ struct config_settings *build_settings(const struct build *build)
     for (size_t i = 0; i < draft->pool_count; i++)
         group_add(build, settings, SCHEMA_POOLS, draft->pools[i].name.text,
                   &draft->pools[i]);
-    for (size_t i = 0; i < draft->sequence_count; i++)
-        sequence_add(build, settings, SCHEMA_SEQUENCES, &draft->sequences[i]);
+    sequences_add(build, settings);
     if (draft->automatic != NULL)
-        sequence_add(build, settings, SCHEMA_AUTOMATIC, draft->automatic);
+        (void)sequence_add(build, settings, draft->automatic, NULL);
     group_add(build, settings, SCHEMA_DAEMON, NULL, draft->daemon);
     for (size_t i = 0; i < draft->user_count; i++)
         group_add(build, settings, SCHEMA_USERS, draft->users[i].name.text,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libconfig's tree. Each group begins as a copy of its section's defaults, and
- * only the settings that stand there are looked up: there may be 100,000. */
+ * only the settings that stand there are looked up: there may be 100,000. Of
+ * sequences that are alike but for the key, libconfig reads the first. */
 #include "config/config.h"
 #include "config/settings/settings.h"
 
@@ -174,6 +175,61 @@ static void read_group(struct value_reader *reader, enum schema_section section,
     }
 }
 
+/* --- sequences that are alike --- */
+
+static int *line_of(const struct schema_row *row, void *item)
+{
+    char *member = (char *)item + row->offset;
+
+    if (row->type == SCHEMA_GROUP)
+        return (int *)(void *)member;
+    if (schema_is_list(row))
+        return &((struct draft_names *)(void *)member)->line;
+    return row->type >= SCHEMA_INTEGER
+               ? &((struct draft_number *)(void *)member)->line
+               : &((struct draft_text *)(void *)member)->line;
+}
+
+/* Of all that is given in the group. */
+static void lines_move(enum schema_section section, void *item, int lines)
+{
+    size_t count;
+    const struct schema_row *rows = schema_rows_of(section, &count);
+
+    *(int *)item += lines;
+    for (size_t i = 0; i < count; i++) {
+        int *line = line_of(&rows[i], item);
+
+        if (*line == 0)
+            continue;
+        if (rows[i].type == SCHEMA_GROUP)
+            lines_move(schema_nested(&rows[i]), line, lines);
+        else
+            *line += lines;
+    }
+}
+
+/* Those that stand next in the list. Returns how many items there are then. */
+static size_t add_alike(struct value_reader *reader,
+                        struct draft_sequence *items, size_t count)
+{
+    const struct alike *alike = reader->alike;
+
+    while (reader->alike_at < alike->count &&
+           alike->groups[reader->alike_at].at == count) {
+        const struct alike_group *group = &alike->groups[reader->alike_at++];
+        struct draft_sequence *item = &items[count++];
+
+        *item = items[group->of];
+        item->key.text =
+            arena_copy_part(reader->arena, group->key, group->length);
+        item->alike = group->of + 1;
+        if (group->lines != 0)
+            lines_move(SCHEMA_SEQUENCES, item, group->lines);
+    }
+    return count;
+}
+
 /* The groups of a list section; those that are none are reported and left out.
  */
 static size_t read_list(struct value_reader *reader,
@@ -192,6 +248,8 @@ static size_t read_list(struct value_reader *reader,
             diagnostics_add(reader->diagnostics, value_line(group),
                             "each of %s must be a group { ... }, but one is %s",
                             about->name, value_words(group));
+        if (section == SCHEMA_SEQUENCES && reader->alike != NULL)
+            count = add_alike(reader, (void *)items, count);
     }
     return count;
 }
@@ -221,6 +279,8 @@ static void *read_section(struct value_reader *reader,
     }
     if (setting != NULL && about->is_list)
         most = (size_t)config_setting_length(setting);
+    if (section == SCHEMA_SEQUENCES && reader->alike != NULL)
+        most += reader->alike->count;
     items = arena_take(reader->diagnostics->arena, most, about->size);
     if (items == NULL)
         return NULL;
@@ -351,21 +411,50 @@ static void add_syntax_error(struct diagnostics *diagnostics,
                         : "");
 }
 
-bool read_draft(const char *text, struct arena *arena,
-                struct diagnostics *diagnostics, struct draft *draft)
+static bool read_tree(struct value_reader *reader, const char *text,
+                      struct draft *draft)
 {
-    struct value_reader reader = {.arena = arena, .diagnostics = diagnostics};
     config_t tree;
     bool is_read;
 
     config_init(&tree);
     is_read = config_read_string(&tree, text) == CONFIG_TRUE;
     if (is_read)
-        read_root(&reader, config_root_setting(&tree), draft);
+        read_root(reader, config_root_setting(&tree), draft);
     else
-        add_syntax_error(diagnostics, &tree);
+        add_syntax_error(reader->diagnostics, &tree);
     config_destroy(&tree);
     return is_read;
+}
+
+/* False, and nothing is changed, if the text must be read as it is: then all
+ * mistakes are found, each where it stands. */
+static bool read_first_of_alike(const char *text, struct arena *arena,
+                                struct diagnostics *diagnostics,
+                                struct draft *draft)
+{
+    struct diagnostics found = {.arena = diagnostics->arena};
+    struct alike alike;
+    struct value_reader reader = {
+        .arena = arena, .diagnostics = &found, .alike = &alike};
+    struct draft made = *draft;
+    const bool is_read =
+        alike_find(&alike, text, schema_group(SCHEMA_SEQUENCES)->name, "key") &&
+        read_tree(&reader, alike.text, &made) && found.found.count == 0;
+
+    alike_free(&alike);
+    if (is_read)
+        *draft = made;
+    return is_read;
+}
+
+bool read_draft(const char *text, struct arena *arena,
+                struct diagnostics *diagnostics, struct draft *draft)
+{
+    struct value_reader reader = {.arena = arena, .diagnostics = diagnostics};
+
+    return read_first_of_alike(text, arena, diagnostics, draft) ||
+           read_tree(&reader, text, draft);
 }
 
 const char *config_library(void)

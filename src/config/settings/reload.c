@@ -42,7 +42,9 @@ static const struct named named[SCHEMA_SECTIONS] = {
                           "time_zone, keep_periods, js_safe", ""},
     [SCHEMA_SNOWFLAKE] = {"", "lease", ""},
     [SCHEMA_DAEMON] = {"on_event, webhook, webhook_ca_file, alarm_level, "
-                       "alarm_reminder, log_level, stop_delay, stop_timeout",
+                       "alarm_reminder, log_level, stop_delay, stop_timeout, "
+                       "max_connections, max_connections_per_address, "
+                       "max_client_memory, client_timeout, idle_timeout",
                        "", ""},
 };
 

@@ -153,6 +153,9 @@ struct draft_sequence {
     struct draft_number warm; /* not of automatic ones */
     /* No setting: found by zones_open. */
     const struct period_zone *zone; /* NULL is UTC */
+    /* No setting: 1 + the index of an earlier one that has another key and
+     * stands elsewhere, and is the same otherwise. 0: none was looked for. */
+    size_t alike;
 };
 
 /* What the broker does nothing with: seqbrokerd does. */

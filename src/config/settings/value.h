@@ -11,6 +11,8 @@ struct value_reader {
     struct diagnostics *diagnostics;
     const void *initial[SCHEMA_SECTIONS]; /* an item with the defaults alone;
                                              NULL: not yet made */
+    const struct alike *alike; /* sequences that the tree lacks; NULL: none */
+    size_t alike_at;           /* the next one */
 };
 
 /* Where it stands in the source. */

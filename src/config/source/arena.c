@@ -75,12 +75,16 @@ void *arena_take(struct arena *arena, size_t count, size_t size)
     return piece;
 }
 
+char *arena_copy_part(struct arena *arena, const char *text, size_t length)
+{
+    char *copy = arena_take(arena, length + 1, 1);
+
+    return copy == NULL ? NULL : memcpy(copy, text, length);
+}
+
 char *arena_copy(struct arena *arena, const char *text)
 {
-    const size_t size = strlen(text) + 1;
-    char *copy = arena_take(arena, size, 1);
-
-    return copy == NULL ? NULL : memcpy(copy, text, size);
+    return arena_copy_part(arena, text, strlen(text));
 }
 
 char *arena_format(struct arena *arena, const char *format, ...)

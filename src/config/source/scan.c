@@ -12,8 +12,6 @@
 
 #define DEPTH_MAX 10 /* includes in includes */
 #define INCLUDE   "@include"
-#define NAME_LETTERS                                                           \
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_*"
 
 /* One file being read. */
 struct scan {
@@ -233,6 +231,16 @@ static bool is_number_start(const char *at)
     return isdigit((unsigned char)*at) || *at == '.';
 }
 
+/* The second and later letters, too. */
+static size_t name_length(const char *at)
+{
+    size_t length = 1;
+
+    while (source_is_letter(at[length]))
+        length++;
+    return length;
+}
+
 static void scan_token(struct scan *scan)
 {
     const char *at = scan->at;
@@ -246,7 +254,7 @@ static void scan_token(struct scan *scan)
     else if (at[0] == '/' && at[1] == '*')
         scan_block_comment(scan);
     else if (isalpha((unsigned char)*at) || *at == '*')
-        take_run(scan, strspn(at, NAME_LETTERS));
+        take_run(scan, name_length(at));
     else if (!is_number_start(at))
         take(scan, *at);
     else if (!scan_fraction(scan))

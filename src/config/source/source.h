@@ -28,6 +28,9 @@ void *arena_take(struct arena *arena, size_t count, size_t size);
 /* A copy of a text; NULL when out of memory. */
 char *arena_copy(struct arena *arena, const char *text);
 
+/* The same of a text that ends after `length` bytes. */
+char *arena_copy_part(struct arena *arena, const char *text, size_t length);
+
 /* A formatted text; NULL when out of memory. */
 char *arena_format(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -90,6 +93,14 @@ const char *did_you_mean_hint(const struct did_you_mean *did_you_mean,
 
 #define SCAN_SIZE_MAX (16 << 20) /* bytes of a topology, includes and all */
 
+/* Whether libconfig's names may have it, if not as their first letter. Whatever
+ * the locale. */
+static inline bool source_is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '*';
+}
+
 /* Where a line of the source came from. */
 struct source_line {
     const char *file;
@@ -125,3 +136,35 @@ struct source_line source_line_at(const struct source *source, int line);
 
 /* Takes a zeroed or half-built one. Does not free the arena. */
 void source_free(struct source *source);
+
+/* --- alike.c --- */
+
+/* A group of a list that is an earlier one with another key. */
+struct alike_group {
+    size_t at;       /* its place in the list */
+    size_t of;       /* that of the earlier one */
+    int lines;       /* from that one to it */
+    const char *key; /* in the text; ends after `length` */
+    size_t length;
+};
+
+struct alike {
+    char *text; /* without those groups; its lines are the same */
+    struct alike_group *groups; /* in the order of the list */
+    size_t count;
+    size_t capacity;
+};
+
+/*
+ * Finds the groups of the list named `list` that are alike but for the text of
+ * their setting `key`, which is a sound key in each. `text` must outlive them.
+ * False if there are none, or no memory to find them: then the text as it is
+ * has all. Is to be freed in either case.
+ *
+ * `text` may be no libconfig: then alike->text is none, either, or reads as
+ * groups with mistakes. So with any mistake in it, `text` is to be read.
+ */
+bool alike_find(struct alike *alike, const char *text, const char *list,
+                const char *key);
+
+void alike_free(struct alike *alike);

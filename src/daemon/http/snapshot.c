@@ -193,8 +193,7 @@ void snapshot_read(struct snapshot *snapshot)
 {
     struct seqb_broker *broker = snapshot->broker;
 
-    if (seqb_get_health(broker, &snapshot->health, snapshot->reason,
-                        sizeof snapshot->reason, NULL) != SEQB_OK)
+    if (seqb_get_health(broker, &snapshot->health, NULL, 0, NULL) != SEQB_OK)
         snapshot->health = SEQB_HEALTH_UNKNOWN;
     if (seqb_clock(broker, &snapshot->clock, sizeof snapshot->clock, NULL) !=
         SEQB_OK)

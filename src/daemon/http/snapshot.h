@@ -18,7 +18,6 @@
 #include "daemon/log/log.h"
 #include "status/status.h"
 
-#define SNAPSHOT_REASON_SIZE SEQB_HEALTH_SIZE
 #define SNAPSHOT_BUSIEST_MAX 100
 #define SNAPSHOT_USERS_MAX   100
 
@@ -60,7 +59,6 @@ struct snapshot {
     size_t user_count;
     /* From here on by snapshot_read. */
     enum seqb_health health;
-    char reason[SNAPSHOT_REASON_SIZE]; /* why it is not serving, or "" */
     struct seqb_clock_status clock;
     struct status_partition *partitions;
     struct seqb_lessor *lessors;

@@ -2,6 +2,11 @@
 /* Counting what clients use; see limits.h. */
 #include "daemon/limits/limits.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#define MIB (INT64_C(1) << 20) /* bytes */
+
 /* Descriptors of the process: its listening sockets, the state directory, the
  * loop, reports, programs of alarms. */
 #define OWN_DESCRIPTORS 96
@@ -15,6 +20,31 @@ const struct limits_options limits_defaults = {
     .max_client_memory = INT64_C(32) << 20,
     .client_timeout_ms = 60000,
 };
+
+bool limits_take(struct limits_options *options, const char *setting,
+                 const char *value)
+{
+    const struct {
+        const char *setting;
+        int64_t *number;
+        int64_t unit;
+    } numbers[] = {
+        {"max_connections", &options->max_connections, 1},
+        {"max_connections_per_address", &options->max_connections_per_address,
+         1},
+        {"max_client_memory", &options->max_client_memory, MIB},
+        {"client_timeout", &options->client_timeout_ms, 1},
+        {"idle_timeout", &options->idle_timeout_ms, 1},
+    };
+
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        if (strcmp(setting, numbers[i].setting) != 0)
+            continue;
+        *numbers[i].number = strtoll(value, NULL, 10) * numbers[i].unit;
+        return true;
+    }
+    return false;
+}
 
 bool limits_are_full(const struct limits *limits)
 {

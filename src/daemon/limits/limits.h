@@ -38,9 +38,14 @@ struct limits_options {
 /* What holds where the topology says nothing. */
 extern const struct limits_options limits_defaults;
 
+/* Takes a setting of section `daemon`, as the library tells it. False: it is
+ * none of these. */
+bool limits_take(struct limits_options *options, const char *setting,
+                 const char *value);
+
 struct limits {
-    struct limits_options options;
-    int64_t client_memory; /* bytes that clients hold now */
+    struct limits_options options; /* of the last reload */
+    int64_t client_memory;         /* bytes that clients hold now */
     int64_t http_connections;
     struct sources sources; /* of connections by TCP, of both protocols */
     /* Since the start. */

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "ha/ha.h"
+#include "platform/text.h"
 
 /* Past the last partition's index: an authority that is no partition. */
 #define POOL_MEMBERS_MAX (HA_PARTITIONS_MAX + 1)
@@ -68,12 +69,14 @@ struct pool {
 };
 
 /* How many bytes of `why` belong in a text with those of other members: a
- * member's own reason may be long, and leaves room for the others. */
+ * member's own reason may be long, and leaves room for the others. No character
+ * is cut in two. */
 static inline int pool_reason_bytes(const struct pool *pool, int32_t i,
                                     const char *why)
 {
-    return why == pool->member[i].reason ? POOL_REASON_BRIEF
-                                         : SEQB_ERROR_TEXT_SIZE;
+    return (int)text_part(why, why == pool->member[i].reason
+                                   ? POOL_REASON_BRIEF
+                                   : SEQB_ERROR_TEXT_SIZE);
 }
 
 /* A change of a member's state, to be told once; from == to: none. */

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sequences that make themselves, and how many may. One that was asked for
+ * while no store answered counts from its first number on: it may be a typing
+ * mistake, and must shut nobody out.
+ */
+#include <string.h>
+
+#include "platform/error.h"
+#include "platform/minmax.h"
+#include "queue/queue_state.h"
+
+/* Of a sequence with a period: the counter's name holds the stamp, too. */
+#define KEY_MAX_WITH_PERIOD 48
+
+/* So many without a number may be there while no store answers, or as many as
+ * the limit if that is more: they stay until the close. */
+#define WITHOUT_MIN 1000
+
+static struct ha_pool *pool_of(const struct queue *queue)
+{
+    return ha_pool_at(queue->ha, (size_t)queue->options->automatic->pool);
+}
+
+static int64_t without_number(struct queue *queue)
+{
+    return atomic_load_explicit(&queue->context.without_number,
+                                memory_order_relaxed);
+}
+
+/* Whether those that count are as many as may be. */
+static bool is_full(struct queue *queue)
+{
+    const int64_t forgotten = min_of(queue->forgotten, without_number(queue));
+
+    return queue->automatic - forgotten >= queue->options->auto_limit;
+}
+
+static enum seqb_status too_many(const struct queue *queue, const char *key,
+                                 struct seqb_error *err)
+{
+    return error_set(err, SEQB_UNKNOWN_KEY,
+                     "unknown sequence '%s', and the limit of auto_sequences, "
+                     "%lld, is reached",
+                     key, (long long)queue->options->auto_limit);
+}
+
+static enum seqb_status too_many_without(const char *key,
+                                         struct seqb_error *err)
+{
+    return error_set(err, SEQB_UNAVAILABLE,
+                     "sequence %s is not there yet: no store answers, and very "
+                     "many others wait for their first number",
+                     key);
+}
+
+/*
+ * A sequence of an earlier layout that was not migrated is refused before its
+ * first number, by the stores that know it: others would begin it again. So is
+ * one whose codes were made with another key. Waits for them with the catalog
+ * locked, which is rare: once for each sequence that makes itself, in a pool
+ * that was migrated, or with a template that shuffles.
+ */
+static enum seqb_status admit_new(struct queue *queue,
+                                  struct seqb_sequence *sequence,
+                                  struct seqb_error *err)
+{
+    enum seqb_status status;
+
+    pthread_mutex_lock(&queue->admit_lock);
+    status = ha_admit(queue->ha, &sequence->counter, 1, err);
+    pthread_mutex_unlock(&queue->admit_lock);
+    if (status == SEQB_OK)
+        return SEQB_OK;
+    catalog_remove_last(&queue->catalog);
+    sequence->source->free(sequence);
+    return status;
+}
+
+enum seqb_status automatic_check(const struct queue_sequence_options *options,
+                                 const char *key, struct seqb_error *err)
+{
+    if (options->period == NULL || strlen(key) <= KEY_MAX_WITH_PERIOD)
+        return SEQB_OK;
+    return error_set(err, SEQB_INVALID,
+                     "not a key of a sequence with a period: these have at "
+                     "most %d characters",
+                     KEY_MAX_WITH_PERIOD);
+}
+
+enum seqb_status automatic_may_add(struct queue *queue, const char *key,
+                                   struct seqb_error *err)
+{
+    if (!is_full(queue) || (without_number(queue) > queue->forgotten &&
+                            !ha_pool_is_usable(pool_of(queue))))
+        return SEQB_AGAIN;
+    return too_many(queue, key, err);
+}
+
+/* Those without a number are forgotten while no store answers. */
+static enum seqb_status check_room(struct queue *queue, const char *key,
+                                   bool *is_usable, struct seqb_error *err)
+{
+    const int64_t most = max_of(queue->options->auto_limit, WITHOUT_MIN);
+
+    *is_usable = ha_pool_is_usable(pool_of(queue));
+    if (!*is_usable)
+        queue->forgotten = without_number(queue);
+    if (is_full(queue))
+        return too_many(queue, key, err);
+    return !*is_usable && queue->forgotten >= most ? too_many_without(key, err)
+                                                   : SEQB_OK;
+}
+
+enum seqb_status automatic_add(struct queue *queue, const char *key,
+                               struct seqb_sequence **out,
+                               struct seqb_error *err)
+{
+    const struct queue_sequence_options *options = queue->options->automatic;
+    struct seqb_sequence *made = NULL;
+    bool is_usable;
+    enum seqb_status status = automatic_check(options, key, err);
+
+    if (status == SEQB_OK)
+        status = check_room(queue, key, &is_usable, err);
+    if (status != SEQB_OK)
+        return status;
+    status = queue_add(queue, options, key, &made, err);
+    if (made != NULL &&
+        (options->claims_first || ha_counter_has_past(made->counter)))
+        status = admit_new(queue, made, err);
+    if (status != SEQB_OK)
+        return status;
+    queue->automatic++;
+    if (options->snowflake == NULL) /* no store gives its numbers */
+        sequence_set_without_number(made);
+    if (!is_usable)
+        queue->forgotten = without_number(queue);
+    *out = made;
+    return SEQB_OK;
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sequences that make themselves while no store answers, and their limit. */
+#include <stdio.h>
+
+#include "support/rig.h"
+#include "unit/period_fixture.h"
+
+static void expect_no_sequence(struct rig_broker *broker, const char *key,
+                               enum seqb_status expected, const char *words)
+{
+    struct seqb_sequence *sequence;
+    struct seqb_error err;
+
+    assert_int_equal(queue_find(broker->queue, key, &sequence, &err), expected);
+    rig_expect_words(err.text, words);
+}
+
+/* Down, and known to be. */
+static void stores_go_down(struct rig *rig, struct rig_broker *broker)
+{
+    rig_set_down(rig, true);
+    rig_set_deadline(broker, "order", 20);
+    assert_int_equal(rig_take_refused(broker, "order").status,
+                     SEQB_UNAVAILABLE);
+}
+
+static void expect_number(struct rig_broker *broker, const char *key)
+{
+    int64_t number;
+
+    assert_int_equal(queue_next(rig_sequence(broker, key), &number, NULL),
+                     SEQB_OK);
+}
+
+static struct rig_broker *open_automatic(struct rig *rig, int64_t limit)
+{
+    rig->queue.automatic = &rig->automatic;
+    rig->queue.auto_pattern = "tmp-*";
+    rig->queue.auto_limit = limit;
+    return rig_open(rig);
+}
+
+static void slips_in_an_outage(struct rig *rig)
+{
+    struct rig_broker *broker = open_automatic(rig, 3);
+    struct seqb_sequence *slip;
+    int64_t number;
+
+    expect_number(broker, "tmp-1");
+    stores_go_down(rig, broker);
+    slip = rig_sequence(broker, "tmp-a");
+    (void)rig_sequence(broker, "tmp-b");
+    (void)rig_sequence(broker, "tmp-c");
+    (void)rig_sequence(broker, "tmp-d");
+    rig_set_down(rig, false);
+    rig_await_use(broker, 0);
+    expect_number(broker, "tmp-2");
+    expect_number(broker, "tmp-3");
+    expect_no_sequence(broker, "tmp-4", SEQB_UNKNOWN_KEY,
+                       "limit of auto_sequences, 3, is reached");
+    /* Its handle is good as long as the broker. */
+    assert_int_equal(queue_next(slip, &number, NULL), SEQB_OK);
+    assert_ptr_equal(rig_sequence(broker, "tmp-a"), slip);
+}
+
+TEST_WITH(DIRECT, keys_of_an_outage_shut_nobody_out)
+{
+    slips_in_an_outage(rig);
+}
+
+TEST_WITH(PERIOD, keys_with_a_period_of_an_outage_shut_nobody_out)
+{
+    fixture->rig->automatic.period = &fixture->rules;
+    slips_in_an_outage(fixture->rig);
+}
+
+/* Those that have numbers count, whatever the stores do. */
+TEST_WITH(DIRECT, an_outage_raises_no_limit)
+{
+    struct rig_broker *broker = open_automatic(rig, 2);
+
+    expect_number(broker, "tmp-1");
+    expect_number(broker, "tmp-2");
+    stores_go_down(rig, broker);
+    expect_no_sequence(broker, "tmp-3", SEQB_UNKNOWN_KEY, "is reached");
+}
+
+TEST_WITH(DIRECT, keys_of_an_outage_are_bounded)
+{
+    struct rig_broker *broker = open_automatic(rig, 2);
+    char key[16];
+
+    stores_go_down(rig, broker);
+    for (int i = 0; i < 1000; i++) {
+        (void)snprintf(key, sizeof key, "tmp-%d", i);
+        (void)rig_sequence(broker, key);
+    }
+    expect_no_sequence(broker, "tmp-x", SEQB_UNAVAILABLE, "no store answers");
+    (void)rig_sequence(broker, "tmp-7");
+}
