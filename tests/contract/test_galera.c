@@ -45,37 +45,28 @@ static struct hosts other; /* nodes 1, 2, 0 */
 static void cluster_require(void)
 {
     galera_require();
-    if (nodes[0] == NULL)
+    if (nodes[0] == NULL) {
         server_galera_cluster(nodes);
+        fixture_share(nodes[0]);
+    }
     hosts_set(&all, 0, GALERA_NODES);
     hosts_set(&other, 1, GALERA_NODES);
 }
 
-/* A database of the cluster without tables, and options that name all nodes. */
+/* A database of the cluster, and options that name all nodes. */
 static struct fixture *cluster_prepare(void **state)
 {
     struct fixture *f;
 
     cluster_require();
-    f = fixture_prepare_on(state, &backend_mysql_row, nodes[0]);
+    f = fixture_prepare(state, &backend_mysql_row);
     f->options.host = NULL;
     f->options.port = 0;
     f->options.endpoints = all.list;
     return f;
 }
 
-static int cluster_stop(void **state)
-{
-    struct fixture *f = *state;
-
-    if (f == NULL)
-        return 0;
-    f->ops->close(f->backend);
-    free(f);
-    return 0;
-}
-
-#define ON_CLUSTER FIXTURE(struct fixture *f, NULL, cluster_stop)
+#define ON_CLUSTER FIXTURE(struct fixture *f, NULL, fixture_stop)
 
 static void must_open_at(struct fixture *f, const struct hosts *hosts)
 {
