@@ -77,7 +77,6 @@ static void mariadb_prepare(struct server *server)
 void mariadb_words(struct server *server, struct server_words *words)
 {
     static const char *const settings[] = {
-        "--bind-address=127.0.0.1",
         "--skip-name-resolve",
         "--innodb-buffer-pool-size=8M",
         LOG_SIZE,
@@ -93,6 +92,7 @@ void mariadb_words(struct server *server, struct server_words *words)
     server_word(words, "--tmpdir=%s", server->folder);
     server_word(words, "--socket=%s", server->socket);
     server_word(words, "--port=%d", (int)server->port);
+    server_word(words, "--bind-address=%s", server->address);
     server_word(words, "--pid-file=%s/pid", server->folder);
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
         server_word(words, "%s", settings[i]);
