@@ -2,6 +2,8 @@
 /* The two clients, and the phases of a cut. */
 #include "cut.h"
 
+#include <sched.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "platform/text.h"
@@ -27,11 +29,13 @@ bool cut_take(struct cut_taker *taker, int64_t *out)
                                    .window = SEQB_NO_WINDOW};
     struct seqb_error err = {.text = ""};
 
-    if (backend_ready(taker, &err) &&
-        taker->ops->reserve(taker->backend, &request, 1, &err) == SEQB_OK &&
-        request.status == SEQB_OK) {
+    while (backend_ready(taker, &err) &&
+           taker->ops->reserve(taker->backend, &request, 1, &err) == SEQB_OK) {
         *out = request.block.first;
-        return true;
+        if (request.status == SEQB_OK)
+            return true;
+        if (request.status != SEQB_AGAIN)
+            break;
     }
     (void)text_copy(taker->error, sizeof taker->error,
                     err.text[0] != '\0' ? err.text : request.error.text);
@@ -40,15 +44,25 @@ bool cut_take(struct cut_taker *taker, int64_t *out)
     return false;
 }
 
+static enum cut_phase phase_of(int began, int ended)
+{
+    return began == CUT_DURING ? (enum cut_phase)ended : (enum cut_phase)began;
+}
+
 static void *taker_run(void *argument)
 {
     struct cut_taker *taker = argument;
 
+    if (taker->netns >= 0 && setns(taker->netns, CLONE_NEWNET) != 0)
+        abort(); /* it would be on the wrong side */
     while (!atomic_load(&taker->is_over)) {
-        const int phase = atomic_load(&taker->phase);
+        const int began = atomic_load(&taker->phase);
         int64_t value;
+        const bool is_granted = taker->take(taker, &value);
+        const enum cut_phase phase =
+            phase_of(began, atomic_load(&taker->phase));
 
-        if (taker->take(taker, &value)) {
+        if (is_granted) {
             numbers_add(taker->numbers, &value, 1);
             atomic_fetch_add(&taker->granted[phase], 1);
         } else {
@@ -113,8 +127,8 @@ int64_t cut_run(struct cut_taker takers[static 2], void (*cut)(void *context),
     phase_begin(takers, CUT_DURING);
     count_await(&takers[0].failed[CUT_DURING], FAILED);
     count_await(&takers[1].granted[CUT_DURING], SOME);
-    heal(context);
     phase_begin(takers, CUT_AFTER);
+    heal(context);
     both_await(takers, CUT_AFTER);
     takers_stop(takers);
     print_message("cut off: %lld granted, %lld failed (%s); others: %lld "

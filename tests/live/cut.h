@@ -15,13 +15,15 @@
 
 enum cut_phase { CUT_BEFORE, CUT_DURING, CUT_AFTER, CUT_PHASES };
 
-/* One side's client. By the phase in which a call began. */
+/* One side's client. A call of a phase began and ended in it; one that goes on
+ * when the cut ends is of the phase after it. */
 struct cut_taker {
     /* A number, once; false if none was granted. */
     bool (*take)(struct cut_taker *taker, int64_t *out);
     const struct seqb_backend_ops *ops; /* of cut_take */
     struct seqb_backend_options options;
     struct seqb_backend *backend;
+    int netns;       /* where its connections begin (lan_fd); -1: outside */
     char error[256]; /* of the last call that failed */
     pthread_t thread;
     atomic_int phase;
@@ -32,7 +34,8 @@ struct cut_taker {
 };
 
 /* `take` of an engine that counts directly: one number of a counter. Opens the
- * backend if need be, and closes it after a call that failed. */
+ * backend if need be, and closes it after a call that failed. Asks again where
+ * another client was faster. */
 bool cut_take(struct cut_taker *taker, int64_t *out);
 
 /* Two of them, over one store: [0] is on the side of the host that is cut off.

@@ -45,6 +45,7 @@ static void network_heal(void *context)
 static struct cut_taker taker_of(const char *const *endpoints)
 {
     return (struct cut_taker){.ops = &backend_etcd,
+                              .netns = -1,
                               .options = {.name = "etcd-a",
                                           .endpoints = endpoints,
                                           .timeout_ms = 500,

@@ -31,7 +31,8 @@
 /* What a node knows of its cluster. */
 struct galera_more {
     char name[8];
-    char cluster[96]; /* "gcomm://127.0.0.1:PORT,..." */
+    const char *address;
+    char cluster[96]; /* "gcomm://ADDRESS:PORT,..." */
     int32_t group_port;
     int32_t ist_port;
     int32_t sst_port;
@@ -100,16 +101,16 @@ static void wsrep_words(const struct galera_more *more,
     server_word(words, "--wsrep-provider=%s", PROVIDER);
     server_word(words, "--wsrep-node-name=%s", more->name);
     server_word(words, "--wsrep-cluster-address=%s", more->cluster);
-    server_word(words, "--wsrep-node-address=127.0.0.1:%d",
+    server_word(words, "--wsrep-node-address=%s:%d", more->address,
                 (int)more->group_port);
-    server_word(words, "--wsrep-sst-receive-address=127.0.0.1:%d",
+    server_word(words, "--wsrep-sst-receive-address=%s:%d", more->address,
                 (int)more->sst_port);
     server_word(words,
                 "--wsrep-provider-options=gmcast.listen_addr="
-                "tcp://127.0.0.1:%d;base_host=127.0.0.1;base_port=%d;"
-                "ist.recv_addr=127.0.0.1:%d;gcache.size=16M;" MEMBERSHIP,
-                (int)more->group_port, (int)more->group_port,
-                (int)more->ist_port);
+                "tcp://%s:%d;base_host=%s;base_port=%d;"
+                "ist.recv_addr=%s:%d;gcache.size=16M;" MEMBERSHIP,
+                more->address, (int)more->group_port, more->address,
+                (int)more->group_port, more->address, (int)more->ist_port);
     if (more->is_first)
         server_word(words, "--wsrep-new-cluster");
     if (more->position[0] != '\0')
@@ -208,7 +209,8 @@ static const struct server_kind node_kind = {
     .forget = mariadb_forget,
 };
 
-void server_galera_cluster(struct server *nodes[static GALERA_NODES])
+void server_galera_cluster_on(const struct lan *lan,
+                              struct server *nodes[static GALERA_NODES])
 {
     struct galera_more *more = &mores[more_count];
     char cluster[sizeof more->cluster] = "gcomm://";
@@ -217,20 +219,29 @@ void server_galera_cluster(struct server *nodes[static GALERA_NODES])
     assert_true(more_count <= NODES_MAX);
     for (int i = 0; i < GALERA_NODES; i++) {
         (void)text_format(more[i].name, sizeof more[i].name, "n%d", i);
+        more[i].address = lan_address(lan, i);
         more[i].group_port = free_port();
         more[i].ist_port = free_port();
         more[i].sst_port = free_port();
-        assert_true(text_append(cluster, sizeof cluster, "%s127.0.0.1:%d",
-                                i > 0 ? "," : "", (int)more[i].group_port));
+        assert_true(text_append(cluster, sizeof cluster, "%s%s:%d",
+                                i > 0 ? "," : "", more[i].address,
+                                (int)more[i].group_port));
     }
     for (int i = 0; i < GALERA_NODES; i++) {
         (void)text_copy(more[i].cluster, sizeof more[i].cluster, cluster);
         more[i].is_first = i == 0;
         more[i].like = i > 0 ? nodes[0] : NULL;
         next_more = &more[i];
+        server_place(lan_fd(lan, i), more[i].address);
         nodes[i] = server_new(&node_kind, NULL);
         more[i].is_first = false;
     }
+    server_place(-1, lan_address(NULL, 0));
+}
+
+void server_galera_cluster(struct server *nodes[static GALERA_NODES])
+{
+    server_galera_cluster_on(NULL, nodes);
 }
 
 void galera_bootstrap(struct server *node)
