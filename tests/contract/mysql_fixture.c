@@ -92,6 +92,11 @@ struct fixture *fixture_prepare_on(void **state,
     return fixture_on(state, ops, server, database);
 }
 
+void fixture_share(struct server *server)
+{
+    shared = server;
+}
+
 static void shared_require(void)
 {
     mariadb_require();

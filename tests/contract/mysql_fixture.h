@@ -29,6 +29,10 @@ struct fixture {
     struct seqb_error err; /* of the last call */
 };
 
+/* Shares that server instead of a plain one: before the first of the functions
+ * below. The caller ends it. */
+void fixture_share(struct server *server);
+
 /* A new database on the shared server, for the user "seq", who may make tables
  * in it; `options` are ready to open it. The tables of sql/mysql.sql are there
  * without their first rows, most often since an earlier second, so that nobody

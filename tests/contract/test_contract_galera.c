@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The contract suite on the mysql-row engine and a Galera cluster, which the
- * tests share; each has a database. */
+/* The contract suite on the mysql-row engine and a Galera cluster. The tests
+ * share both the cluster and a database, which each of them finds empty. */
 #include "contract/contract_server.h"
 #include "contract/mysql_fixture.h"
 
@@ -11,19 +11,10 @@
 
 #define ADDRESS_SIZE 32
 
-struct galera_store {
-    struct server_store base;
-    struct fixture *fixture;
-};
-
 static struct server *nodes[GALERA_NODES];
 static char addresses[GALERA_NODES][ADDRESS_SIZE];
 static const char *hosts[GALERA_NODES + 1];
-
-static struct fixture *fixture_of(struct contract_store *store)
-{
-    return ((struct galera_store *)store)->fixture;
-}
+static struct fixture *fixture; /* NULL: the cluster is not there yet */
 
 static void nodes_tell(const char *sql)
 {
@@ -31,39 +22,65 @@ static void nodes_tell(const char *sql)
         mariadb_tell(nodes[i], "%s", sql);
 }
 
+static void nodes_await(const char *name, const char *value)
+{
+    for (int i = 0; i < GALERA_NODES; i++)
+        galera_await(nodes[i], name, value);
+}
+
 static void cluster_start(void)
 {
+    void *state;
+
     server_galera_cluster(nodes);
     for (int i = 0; i < GALERA_NODES; i++) {
         (void)text_format(addresses[i], ADDRESS_SIZE, "127.0.0.1:%d",
                           (int)server_port(nodes[i]));
         hosts[i] = addresses[i];
     }
+    fixture_share(nodes[0]);
+    fixture = fixture_prepare(&state, &backend_mysql_row);
+}
+
+/* As if no server of the cluster had lived on. */
+static void store_renew(struct contract_store *store)
+{
+    char sql[64];
+
+    (void)store;
+    (void)text_format(sql, sizeof sql, "DELETE FROM %s.seqb_incarnation",
+                      fixture->database);
+    nodes_tell(sql);
 }
 
 static struct contract_store *store_start(void)
 {
-    struct galera_store *store = calloc(1, sizeof *store);
-    void *state = NULL;
+    struct server_store *store = calloc(1, sizeof *store);
 
     assert_non_null(store);
-    if (nodes[0] == NULL)
+    if (fixture == NULL)
         cluster_start();
-    store->fixture = fixture_prepare_on(&state, &backend_mysql_row, nodes[0]);
-    store->base.server = nodes[0];
-    store->base.base.options = store->fixture->options;
-    store->base.base.options.name = "galera-a";
-    store->base.base.options.host = NULL;
-    store->base.base.options.port = 0;
-    store->base.base.options.endpoints = hosts;
-    return &store->base.base;
+    TELL(fixture, "DELETE FROM seqb_counters; DELETE FROM seqb_claims");
+    store_renew(&store->base);
+    store->server = nodes[0];
+    store->base.options = fixture->options;
+    store->base.options.name = "galera-a";
+    store->base.options.host = NULL;
+    store->base.options.port = 0;
+    store->base.options.endpoints = hosts;
+    return &store->base;
 }
 
 static void store_stop(struct contract_store *store)
 {
     nodes_tell("SET GLOBAL read_only = 0");
-    free(fixture_of(store));
     free(store);
+}
+
+static void store_restart(struct contract_store *store)
+{
+    server_store_restart(store);
+    nodes_await("wsrep_local_state", "4");
 }
 
 static void store_mislead(struct contract_store *store,
@@ -80,36 +97,31 @@ static void store_mislead(struct contract_store *store,
 
 static void store_forget(struct contract_store *store)
 {
-    TELL(fixture_of(store), "DELETE FROM seqb_counters");
-}
-
-/* As if no server of the cluster had lived on. */
-static void store_renew(struct contract_store *store)
-{
-    char sql[64];
-
-    (void)text_format(sql, sizeof sql, "DELETE FROM %s.seqb_incarnation",
-                      fixture_of(store)->database);
-    nodes_tell(sql);
+    (void)store;
+    TELL(fixture, "DELETE FROM seqb_counters");
 }
 
 static void store_save(struct contract_store *store)
 {
-    TELL(fixture_of(store), "CREATE OR REPLACE TABLE saved AS "
-                            "SELECT * FROM seqb_counters");
+    (void)store;
+    TELL(fixture, "CREATE OR REPLACE TABLE saved AS "
+                  "SELECT * FROM seqb_counters");
 }
 
 static void store_restore(struct contract_store *store)
 {
-    TELL(fixture_of(store), "DELETE FROM seqb_counters;"
-                            "INSERT INTO seqb_counters SELECT * FROM saved");
+    TELL(fixture, "DELETE FROM seqb_counters;"
+                  "INSERT INTO seqb_counters SELECT * FROM saved");
     store_renew(store);
 }
 
+/* The statement desyncs a node, which open passes over: it returns before the
+ * node is synced again. */
 static void store_demote(struct contract_store *store)
 {
     (void)store;
     nodes_tell("SET GLOBAL read_only = 1");
+    nodes_await("wsrep_local_state", "4");
 }
 
 static const struct contract_subject subject = {
@@ -118,7 +130,7 @@ static const struct contract_subject subject = {
     .start = store_start,
     .stop = store_stop,
     .mislead = store_mislead,
-    .restart = server_store_restart,
+    .restart = store_restart,
     .forget = store_forget,
     .save = store_save,
     .restore = store_restore,
@@ -142,5 +154,6 @@ int main(void)
         (struct CMUnitTest)cmocka_unit_test(galera_is_installed_here));
     for (int i = 0; i < GALERA_NODES; i++)
         server_free(nodes[i]);
+    free(fixture);
     return failed;
 }

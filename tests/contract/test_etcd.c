@@ -8,6 +8,7 @@
 #include "backends/backends.h"
 #include "platform/clock.h"
 #include "platform/text.h"
+#include "support/proxy.h"
 #include "support/server_etcd.h"
 #include "support/test.h"
 
@@ -178,6 +179,75 @@ TEST(without_a_quorum_it_is_unreachable_within_its_time)
         server_free(members[i]);
 }
 
+/* --- lost answers --- */
+
+#define TRIES 200
+
+/* How often each end came. */
+struct ends {
+    int granted;
+    int uncertain;
+    int applied; /* of those that are uncertain */
+    int others;
+};
+
+/* `last` was the number before, `next` is the one that came next past the
+ * proxy. libcurl sends a write again whose answer was lost before its first
+ * byte; the second one changes nothing, and the engine takes another number. */
+static void end_note(struct ends *ends, enum seqb_status status, int64_t first,
+                     int64_t last, int64_t next)
+{
+    assert_true(next > last);
+    if (status == SEQB_OK) {
+        ends->granted++;
+        assert_true(first > last);
+        assert_int_equal(next, first + 1);
+    } else if (status == SEQB_UNCERTAIN) {
+        ends->uncertain++;
+        ends->applied += next > last + 1;
+    } else {
+        ends->others++;
+        assert_int_equal(status, SEQB_UNREACHABLE);
+    }
+}
+
+/* Of a take's answers, that to the read or that to the write may be lost. */
+TEST(take_whose_answer_is_lost_is_uncertain)
+{
+    struct server *server = server_etcd(NULL);
+    const struct seqb_backend_options direct = options_of(server);
+    struct seqb_backend_options through = direct;
+    const struct proxy_options way = {.to.port = server_port(server),
+                                      .seed = 1};
+    struct proxy *proxy = proxy_new(&way);
+    struct seqb_backend *witness = open_at(&direct);
+    struct ends ends = {.granted = 0};
+    int64_t last;
+
+    through.port = proxy_port(proxy);
+    assert_int_equal(reserve(witness, &last), SEQB_OK);
+    for (int i = 0; i < TRIES; i++) {
+        struct seqb_backend *backend = open_at(&through);
+        enum seqb_status status;
+        int64_t first;
+        int64_t next;
+
+        proxy_set(proxy, PROXY_CUT, 3);
+        status = reserve(backend, &first);
+        proxy_set(proxy, PROXY_PASS, 0);
+        backend_etcd.close(backend);
+        assert_int_equal(reserve(witness, &next), SEQB_OK);
+        end_note(&ends, status, first, last, next);
+        last = next;
+    }
+    print_message("%d granted, %d uncertain (%d applied), %d others\n",
+                  ends.granted, ends.uncertain, ends.applied, ends.others);
+    assert_true(ends.granted > 0 && ends.applied > 0);
+    backend_etcd.close(witness);
+    proxy_free(proxy);
+    server_free(server);
+}
+
 /* --- logins --- */
 
 /* Made while it was allowed without one; the last one demands it. */
@@ -215,3 +285,5 @@ TEST(password_is_asked_for_and_tokens_are_renewed)
     backend_etcd.close(backend);
     server_free(server);
 }
+
+TEST_BEFORE_ALL(without_sigpipe);

@@ -4,7 +4,7 @@
  * nodes never grant a number twice, and a cluster that may have gone back is
  * another store. Each test leaves all three nodes synced.
  */
-#include "contract/mysql_fixture.h"
+#include "contract/galera_fixture.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -14,81 +14,13 @@
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "platform/thread.h"
-#include "support/server_galera.h"
 
-#define ADDRESS_SIZE 32
-#define RACE_TAKES   400
-
-static struct server *nodes[GALERA_NODES];
-
-/* The hosts of a backend: nodes[from] first. */
-struct hosts {
-    char text[GALERA_NODES][ADDRESS_SIZE];
-    const char *list[GALERA_NODES + 1];
-};
-
-static void hosts_set(struct hosts *hosts, size_t from, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        const size_t node = (from + i) % GALERA_NODES;
-
-        (void)text_format(hosts->text[i], ADDRESS_SIZE, "127.0.0.1:%d",
-                          (int)server_port(nodes[node]));
-        hosts->list[i] = hosts->text[i];
-    }
-    hosts->list[count] = NULL;
-}
-
-static struct hosts all;   /* nodes 0, 1, 2 */
-static struct hosts other; /* nodes 1, 2, 0 */
-
-static void cluster_require(void)
-{
-    galera_require();
-    if (nodes[0] == NULL)
-        server_galera_cluster(nodes);
-    hosts_set(&all, 0, GALERA_NODES);
-    hosts_set(&other, 1, GALERA_NODES);
-}
-
-/* A database of the cluster without tables, and options that name all nodes. */
-static struct fixture *cluster_prepare(void **state)
-{
-    struct fixture *f;
-
-    cluster_require();
-    f = fixture_prepare_on(state, &backend_mysql_row, nodes[0]);
-    f->options.host = NULL;
-    f->options.port = 0;
-    f->options.endpoints = all.list;
-    return f;
-}
-
-static int cluster_stop(void **state)
-{
-    struct fixture *f = *state;
-
-    if (f == NULL)
-        return 0;
-    f->ops->close(f->backend);
-    free(f);
-    return 0;
-}
-
-#define ON_CLUSTER FIXTURE(struct fixture *f, NULL, cluster_stop)
+#define RACE_TAKES 400
 
 static void must_open_at(struct fixture *f, const struct hosts *hosts)
 {
     f->options.endpoints = hosts->list;
     must_open(f);
-}
-
-static void all_await(void)
-{
-    for (int i = 0; i < GALERA_NODES; i++) {
-        galera_await(nodes[i], "wsrep_local_state", "4");
-        galera_await(nodes[i], "wsrep_cluster_size", "3");
-    }
 }
 
 TEST_STATE(ON_CLUSTER, nodes_of_one_cluster_are_one_store)
@@ -100,10 +32,10 @@ TEST_STATE(ON_CLUSTER, nodes_of_one_cluster_are_one_store)
     must_take(f, 10, 0);
     assert_non_null(strstr(f->backend->domain, "galera"));
     (void)text_copy(origin, sizeof origin, f->backend->origin);
-    must_open_at(f, &other);
+    must_open_at(f, &hosts_other);
     assert_string_equal(f->backend->origin, origin);
     must_take(f, 10, 10);
-    must_open_at(f, &all);
+    must_open_at(f, &hosts_all);
     must_take(f, 1, 20);
 }
 
@@ -169,7 +101,7 @@ TEST_STATE(ON_CLUSTER, two_nodes_grant_no_number_twice)
 
     must_open(f);
     must_take(f, 1, 0);
-    f->options.endpoints = other.list;
+    f->options.endpoints = hosts_other.list;
     for (int i = 0; i < 2; i++)
         racers[i] = (struct racer){.f = f};
     racers[0].backend = f->backend;
@@ -225,9 +157,9 @@ TEST_STATE(ON_CLUSTER, claim_is_read_as_another_node_left_it)
     struct reader reader = {.f = f};
 
     must_open(f);
-    f->options.endpoints = other.list;
+    f->options.endpoints = hosts_other.list;
     reader.backend = must_open_other(f);
-    mariadb_tell(nodes[1], "FLUSH TABLES WITH READ LOCK");
+    mariadb_tell(galera_nodes[1], "FLUSH TABLES WITH READ LOCK");
     assert_status(
         f->ops->swap(f->backend, &swap, standing, sizeof standing, &f->err),
         SEQB_OK);
@@ -235,12 +167,12 @@ TEST_STATE(ON_CLUSTER, claim_is_read_as_another_node_left_it)
         thread_start(&reader.thread, "reader", reader_run, &reader, NULL),
         SEQB_OK);
     usleep(300000); /* whoever does not wait is done by then */
-    mariadb_tell(nodes[1], "UNLOCK TABLES");
+    mariadb_tell(galera_nodes[1], "UNLOCK TABLES");
     pthread_join(reader.thread, NULL);
     f->ops->close(reader.backend);
     assert_status(reader.status, SEQB_OK);
     assert_string_equal(reader.standing, "new");
-    all_await();
+    cluster_await();
 }
 
 /* --- nodes that are not used --- */
@@ -250,7 +182,7 @@ TEST_STATE(ON_CLUSTER, servers_without_galera_are_no_cluster)
     struct fixture *f = cluster_prepare(state);
     struct server *plain = server_mariadb(NULL);
     char address[ADDRESS_SIZE];
-    const char *const list[] = {address, all.list[0], NULL};
+    const char *const list[] = {address, hosts_all.list[0], NULL};
 
     (void)text_format(address, sizeof address, "127.0.0.1:%d",
                       (int)server_port(plain));
@@ -269,7 +201,7 @@ TEST_STATE(ON_CLUSTER, galera_without_hosts_is_refused)
 
     f->options.endpoints = NULL;
     f->options.host = "127.0.0.1";
-    f->options.port = server_port(nodes[0]);
+    f->options.port = server_port(galera_nodes[0]);
     must_not_open(f, SEQB_UNSAFE, "wsrep_on = ON");
 }
 
@@ -298,13 +230,13 @@ TEST_STATE(ON_CLUSTER, desynced_node_is_passed_over)
     must_open(f);
     must_take(f, 1, 0);
     hosts_set(&alone, 0, 1);
-    mariadb_tell(nodes[0], "SET GLOBAL wsrep_desync = ON");
+    mariadb_tell(galera_nodes[0], "SET GLOBAL wsrep_desync = ON");
     f->options.endpoints = alone.list;
     must_not_open(f, SEQB_UNREACHABLE, "Donor/Desynced");
-    must_open_at(f, &all);
+    must_open_at(f, &hosts_all);
     must_take(f, 1, 1);
-    mariadb_tell(nodes[0], "SET GLOBAL wsrep_desync = OFF");
-    all_await();
+    mariadb_tell(galera_nodes[0], "SET GLOBAL wsrep_desync = OFF");
+    cluster_await();
 }
 
 /* --- nodes that end --- */
@@ -319,7 +251,7 @@ TEST_STATE(ON_CLUSTER, killed_node_leaves_the_others_as_the_same_store)
     must_open(f);
     must_take(f, 10, 0);
     (void)text_copy(origin, sizeof origin, f->backend->origin);
-    server_kill(nodes[0]);
+    server_kill(galera_nodes[0]);
     since_ms = clock_now_ms();
     assert_true(take(f, ORDER, 1, &request) != SEQB_OK);
     while (fixture_open(f) != SEQB_OK || take(f, ORDER, 1, &request) != SEQB_OK)
@@ -328,8 +260,8 @@ TEST_STATE(ON_CLUSTER, killed_node_leaves_the_others_as_the_same_store)
                   (long long)(clock_now_ms() - since_ms));
     assert_true(request.block.first > 10);
     assert_string_equal(f->backend->origin, origin);
-    server_start(nodes[0]);
-    all_await();
+    server_start(galera_nodes[0]);
+    cluster_await();
 }
 
 TEST_STATE(ON_CLUSTER, rolling_restart_is_the_same_store)
@@ -343,9 +275,9 @@ TEST_STATE(ON_CLUSTER, rolling_restart_is_the_same_store)
     for (size_t i = 0; i < GALERA_NODES; i++) {
         struct hosts hosts;
 
-        server_shut_down(nodes[i], SIGTERM);
-        server_start(nodes[i]);
-        all_await();
+        server_shut_down(galera_nodes[i], SIGTERM);
+        server_start(galera_nodes[i]);
+        cluster_await();
         hosts_set(&hosts, i, GALERA_NODES);
         must_open_at(f, &hosts);
         assert_string_equal(f->backend->origin, origin);
@@ -362,15 +294,15 @@ TEST_STATE(ON_CLUSTER, minority_grants_nothing)
     hosts_set(&alone, 0, 1);
     must_open_at(f, &alone);
     must_take(f, 10, 0);
-    server_pause(nodes[1]);
-    server_pause(nodes[2]);
+    server_pause(galera_nodes[1]);
+    server_pause(galera_nodes[2]);
     assert_true(take(f, ORDER, 1, &request) != SEQB_OK);
-    galera_await(nodes[0], "wsrep_cluster_status", "non-Primary");
+    galera_await(galera_nodes[0], "wsrep_cluster_status", "non-Primary");
     assert_true(take(f, ORDER, 1, &request) != SEQB_OK);
     must_not_open(f, SEQB_UNREACHABLE, "non-Primary");
-    server_resume(nodes[1]);
-    server_resume(nodes[2]);
-    all_await();
+    server_resume(galera_nodes[1]);
+    server_resume(galera_nodes[2]);
+    cluster_await();
     must_open(f);
     assert_status(take(f, ORDER, 1, &request), SEQB_OK);
     assert_true(request.block.first > 10);
@@ -390,17 +322,17 @@ TEST_STATE(ON_CLUSTER,
     must_open(f);
     must_take(f, 10, 0);
     (void)text_copy(origin, sizeof origin, f->backend->origin);
-    server_shut_down(nodes[2], SIGTERM);
+    server_shut_down(galera_nodes[2], SIGTERM);
     must_open(f);
     must_take(f, 10, 10);
-    server_kill(nodes[0]);
-    server_kill(nodes[1]);
-    galera_bootstrap(nodes[2]);
-    galera_drop_files(nodes[0]);
-    galera_drop_files(nodes[1]);
-    server_start(nodes[0]);
-    server_start(nodes[1]);
-    all_await();
+    server_kill(galera_nodes[0]);
+    server_kill(galera_nodes[1]);
+    galera_bootstrap(galera_nodes[2]);
+    galera_drop_files(galera_nodes[0]);
+    galera_drop_files(galera_nodes[1]);
+    server_start(galera_nodes[0]);
+    server_start(galera_nodes[1]);
+    cluster_await();
     must_open(f);
     assert_true(strcmp(f->backend->origin, origin) != 0);
     assert_status(take(f, ORDER, 1, &request), SEQB_FENCED);
@@ -418,9 +350,9 @@ TEST_STATE(ON_CLUSTER, dump_that_is_put_back_is_another_store)
     must_open(f);
     must_take(f, 10, 0);
     (void)text_copy(origin, sizeof origin, f->backend->origin);
-    mariadb_dump_database(nodes[1], f->database, "dump");
+    mariadb_dump_database(galera_nodes[1], f->database, "dump");
     must_take(f, 10, 10);
-    mariadb_restore_database(nodes[1], f->database, "dump");
+    mariadb_restore_database(galera_nodes[1], f->database, "dump");
     assert_true(take(f, ORDER, 1, &request) != SEQB_OK);
     must_open(f);
     assert_true(strcmp(f->backend->origin, origin) != 0);

@@ -21,8 +21,8 @@
 #define OWN_NS       "/proc/thread-self/ns/net"
 
 /* 198.18.0.0/15 is kept for tests of networks; each program has four addresses
- * of it, by its process id. */
-#define PAIRS 32768
+ * of its lower half, by its process id. lan.c has the upper half. */
+#define PAIRS 16384
 
 struct netns {
     int fd;
@@ -78,9 +78,7 @@ static void command_exec(const char *command, int ns)
     _exit(127);
 }
 
-/* Runs a command of the shell in the namespace, -1: outside; it must
- * succeed. */
-static void run(int ns, const char *command)
+void netns_run(int ns, const char *command)
 {
     int status = -1;
     const pid_t pid = fork();
@@ -94,8 +92,7 @@ static void run(int ns, const char *command)
         fail_msg("network namespace: '%s' failed", command);
 }
 
-/* A new namespace, which this thread leaves again. */
-static int namespace_make(void)
+int netns_make(void)
 {
     const int home = open(OWN_NS, O_RDONLY | O_CLOEXEC);
     int made;
@@ -115,8 +112,7 @@ static void address_format(char out[16], unsigned i)
 {
     const unsigned at = (unsigned)getpid() % PAIRS * 4 + i;
 
-    (void)text_format(out, 16, "198.%u.%u.%u", 18 + (at >> 16), at >> 8 & 255,
-                      at & 255);
+    (void)text_format(out, 16, "198.18.%u.%u", at >> 8, at & 255);
 }
 
 static void inside_set_up(const struct netns *netns)
@@ -130,7 +126,7 @@ static void inside_set_up(const struct netns *netns)
                             "nft '%s'",
                             netns->interface, (int)getpid(), netns->address,
                             rules));
-    run(netns->fd, command);
+    netns_run(netns->fd, command);
 }
 
 static void outside_set_up(const struct netns *netns)
@@ -142,7 +138,7 @@ static void outside_set_up(const struct netns *netns)
     assert_true(text_format(command, sizeof command,
                             "ip address add %s/30 dev %s; ip link set %s up",
                             address, netns->interface, netns->interface));
-    run(-1, command);
+    netns_run(-1, command);
 }
 
 struct netns *netns_new(void)
@@ -153,7 +149,7 @@ struct netns *netns_new(void)
     (void)text_format(netns->interface, sizeof netns->interface, "seqb%d",
                       (int)getpid());
     address_format(netns->address, 2);
-    netns->fd = namespace_make();
+    netns->fd = netns_make();
     inside_set_up(netns);
     outside_set_up(netns);
     return netns;
@@ -167,7 +163,7 @@ void netns_free(struct netns *netns)
         return;
     (void)text_format(command, sizeof command, "ip link delete %s",
                       netns->interface);
-    run(-1, command);
+    netns_run(-1, command);
     close(netns->fd);
     free(netns);
 }
@@ -211,5 +207,5 @@ void netns_set(const struct netns *netns, int32_t port, enum netns_rule rule)
                               (int)port);
     }
     assert_true(text_append(command, sizeof command, "'"));
-    run(netns->fd, command);
+    netns_run(netns->fd, command);
 }

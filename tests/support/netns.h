@@ -37,3 +37,8 @@ enum netns_rule {
 
 /* For a TCP port inside, in force on return. */
 void netns_set(const struct netns *netns, int32_t port, enum netns_rule rule);
+
+/* For lan.c: a namespace without anything in it, as a file descriptor; and a
+ * command of the shell, which must succeed, in one; -1: outside. */
+int netns_make(void);
+void netns_run(int ns, const char *command);

@@ -18,6 +18,12 @@ static void rest(void)
     nanosleep(&(struct timespec){0, 10000000}, NULL);
 }
 
+/* A master and the replica of another one on each host. */
+static int host_of(size_t i)
+{
+    return (int)(i < CLUSTER_MASTERS ? i : (i + 1) % CLUSTER_MASTERS);
+}
+
 /* The port of the bus is not 10,000 above the other, which may be too high. */
 static void server_begin(struct cluster *cluster, size_t i)
 {
@@ -37,9 +43,13 @@ static void server_begin(struct cluster *cluster, size_t i)
     (void)text_format(cluster->words[i], sizeof cluster->words[i], "%d",
                       (int)free_port());
     memcpy(cluster->args[i], args, sizeof args);
+    server_place(lan_fd(cluster->lan, host_of(i)),
+                 lan_address(cluster->lan, host_of(i)));
     cluster->servers[i] = server_redis(cluster->args[i]);
+    server_place(-1, lan_address(NULL, 0));
     (void)text_format(cluster->addresses[i], sizeof cluster->addresses[i],
-                      "127.0.0.1:%d", (int)server_port(cluster->servers[i]));
+                      "%s:%d", server_address(cluster->servers[i]),
+                      (int)server_port(cluster->servers[i]));
     cluster->endpoints[i] = cluster->addresses[i];
     reply = server_ask(cluster->servers[i], "CLUSTER MYID");
     (void)text_copy(cluster->ids[i], sizeof cluster->ids[i], reply->str);
@@ -98,7 +108,8 @@ static void all_met_await(struct cluster *cluster, size_t asked)
 static void cluster_meet(struct cluster *cluster)
 {
     for (size_t i = 1; i < CLUSTER_SERVERS; i++)
-        server_tell(cluster->servers[0], "CLUSTER MEET 127.0.0.1 %d %s",
+        server_tell(cluster->servers[0], "CLUSTER MEET %s %d %s",
+                    server_address(cluster->servers[i]),
                     (int)server_port(cluster->servers[i]), cluster->words[i]);
     for (size_t i = 0; i < CLUSTER_SERVERS; i++)
         all_met_await(cluster, i);
@@ -151,11 +162,12 @@ static void replicas_await(struct cluster *cluster)
         copy_await(cluster, i);
 }
 
-struct cluster *cluster_new(int node_timeout_ms)
+struct cluster *cluster_new_on(const struct lan *lan, int node_timeout_ms)
 {
     struct cluster *cluster = calloc(1, sizeof *cluster);
 
     assert_non_null(cluster);
+    cluster->lan = lan;
     (void)text_format(cluster->node_timeout, sizeof cluster->node_timeout, "%d",
                       node_timeout_ms);
     for (size_t i = 0; i < CLUSTER_SERVERS; i++)
@@ -164,6 +176,11 @@ struct cluster *cluster_new(int node_timeout_ms)
     cluster_fill(cluster);
     replicas_await(cluster);
     return cluster;
+}
+
+struct cluster *cluster_new(int node_timeout_ms)
+{
+    return cluster_new_on(NULL, node_timeout_ms);
 }
 
 void cluster_free(struct cluster *cluster)
@@ -212,7 +229,8 @@ void cluster_slot_keys(struct cluster *cluster, size_t from, size_t to,
                                   "CLUSTER GETKEYSINSLOT %u 1000", slot);
 
     for (size_t i = 0; i < keys->elements; i++)
-        server_tell(cluster->servers[from], "MIGRATE 127.0.0.1 %d %s 0 10000",
+        server_tell(cluster->servers[from], "MIGRATE %s %d %s 0 10000",
+                    server_address(cluster->servers[to]),
                     (int)server_port(cluster->servers[to]),
                     keys->element[i]->str);
     freeReplyObject(keys);

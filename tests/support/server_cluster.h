@@ -2,12 +2,14 @@
 /* A private Redis Cluster: three masters and three replicas on loopback. */
 #pragma once
 
+#include "support/lan.h"
 #include "support/server_redis.h"
 
 #define CLUSTER_MASTERS 3
 #define CLUSTER_SERVERS 6
 
 struct cluster {
+    const struct lan *lan;                   /* NULL: all are here */
     struct server *servers[CLUSTER_SERVERS]; /* masters first, as it began */
     char ids[CLUSTER_SERVERS][41];
     char addresses[CLUSTER_SERVERS][32]; /* "127.0.0.1:7000" */
@@ -21,6 +23,10 @@ struct cluster {
  * cluster_free. A master that is away for so long is replaced: a test that
  * wants no failover takes more than a busy machine may stall. */
 struct cluster *cluster_new(int node_timeout_ms);
+
+/* The same on the hosts of a network: master i is on host i, and its replica,
+ * server i + 3, on the next host. */
+struct cluster *cluster_new_on(const struct lan *lan, int node_timeout_ms);
 
 /* Takes NULL. */
 void cluster_free(struct cluster *cluster);

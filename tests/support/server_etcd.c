@@ -28,12 +28,12 @@ struct etcd_more {
     bool is_member; /* of several */
 };
 
-static bool port_listens(int32_t port)
+static bool port_listens(const struct server *server)
 {
     const struct sockaddr_in address = {
         .sin_family = AF_INET,
-        .sin_port = htons((uint16_t)port),
-        .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+        .sin_port = htons((uint16_t)server->port),
+        .sin_addr.s_addr = inet_addr(server->address),
     };
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     bool listens;
@@ -61,7 +61,7 @@ static bool post_run(const struct server *server, const char *path,
     bool is_done;
 
     assert_non_null(easy);
-    (void)text_format(url, sizeof url, "http://127.0.0.1:%d%s",
+    (void)text_format(url, sizeof url, "http://%s:%d%s", server->address,
                       (int)server->port, path);
     curl_easy_setopt(easy, CURLOPT_URL, url);
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
@@ -84,7 +84,7 @@ static bool etcd_answers(struct server *server)
     long code;
 
     if (more->is_member)
-        return port_listens(server->port);
+        return port_listens(server);
     return post_run(server, "/version", NULL, &code) && code == 200;
 }
 
@@ -95,14 +95,14 @@ static void etcd_command(struct server *server, struct server_words *words)
     server_word(words, "etcd");
     server_word(words, "--name=%s", more->name);
     server_word(words, "--data-dir=%s/data", server->folder);
-    server_word(words, "--listen-client-urls=http://127.0.0.1:%d",
+    server_word(words, "--listen-client-urls=http://%s:%d", server->address,
                 (int)server->port);
-    server_word(words, "--advertise-client-urls=http://127.0.0.1:%d",
+    server_word(words, "--advertise-client-urls=http://%s:%d", server->address,
                 (int)server->port);
-    server_word(words, "--listen-peer-urls=http://127.0.0.1:%d",
+    server_word(words, "--listen-peer-urls=http://%s:%d", server->address,
                 (int)more->peer_port);
-    server_word(words, "--initial-advertise-peer-urls=http://127.0.0.1:%d",
-                (int)more->peer_port);
+    server_word(words, "--initial-advertise-peer-urls=http://%s:%d",
+                server->address, (int)more->peer_port);
     server_word(words, "--initial-cluster=%s", more->cluster);
     server_word(words, "--initial-cluster-token=%s", more->token);
     server_word(words, "--heartbeat-interval=50");
@@ -141,10 +141,10 @@ static struct etcd_more *more_new(int member, int cluster)
 }
 
 static void cluster_add(char *cluster, size_t size,
-                        const struct etcd_more *more)
+                        const struct etcd_more *more, const char *address)
 {
-    assert_true(text_append(cluster, size, "%s%s=http://127.0.0.1:%d",
-                            cluster[0] != '\0' ? "," : "", more->name,
+    assert_true(text_append(cluster, size, "%s%s=http://%s:%d",
+                            cluster[0] != '\0' ? "," : "", more->name, address,
                             (int)more->peer_port));
 }
 
@@ -152,11 +152,13 @@ struct server *server_etcd(const char *const *args)
 {
     server_require("etcd");
     next_more = more_new(0, (int)more_count);
-    cluster_add(next_more->cluster, sizeof next_more->cluster, next_more);
+    cluster_add(next_more->cluster, sizeof next_more->cluster, next_more,
+                lan_address(NULL, 0));
     return server_new(&etcd_kind, args);
 }
 
-void server_etcd_cluster(struct server *members[static ETCD_MEMBERS])
+void server_etcd_cluster_on(const struct lan *lan,
+                            struct server *members[static ETCD_MEMBERS])
 {
     struct etcd_more *more[ETCD_MEMBERS];
     char cluster[256] = "";
@@ -166,15 +168,22 @@ void server_etcd_cluster(struct server *members[static ETCD_MEMBERS])
     for (int i = 0; i < ETCD_MEMBERS; i++) {
         more[i] = more_new(i, number);
         more[i]->is_member = true;
-        cluster_add(cluster, sizeof cluster, more[i]);
+        cluster_add(cluster, sizeof cluster, more[i], lan_address(lan, i));
     }
     for (int i = 0; i < ETCD_MEMBERS; i++) {
         (void)text_copy(more[i]->cluster, sizeof more[i]->cluster, cluster);
         next_more = more[i];
+        server_place(lan_fd(lan, i), lan_address(lan, i));
         members[i] = server_new(&etcd_kind, NULL);
     }
+    server_place(-1, lan_address(NULL, 0));
     for (int i = 0; i < ETCD_MEMBERS; i++)
         etcd_post(members[i], "/v3/kv/range", "{\"key\":\"YQ==\"}");
+}
+
+void server_etcd_cluster(struct server *members[static ETCD_MEMBERS])
+{
+    server_etcd_cluster_on(NULL, members);
 }
 
 void etcd_post(const struct server *server, const char *path, const char *body)
@@ -196,7 +205,7 @@ static void ctl_run(struct server *server, const char *const *words)
     char endpoint[64];
     size_t n = 2;
 
-    (void)text_format(endpoint, sizeof endpoint, "127.0.0.1:%d",
+    (void)text_format(endpoint, sizeof endpoint, "%s:%d", server->address,
                       (int)server->port);
     argv[n++] = endpoint;
     for (; *words != NULL; words++) {
@@ -237,8 +246,8 @@ void etcd_snapshot_restore(struct server *server, const char *token)
     if (token != NULL)
         (void)text_copy(more->token, sizeof more->token, token);
     (void)text_format(peer, sizeof peer,
-                      "--initial-advertise-peer-urls=http://127.0.0.1:%d",
-                      (int)more->peer_port);
+                      "--initial-advertise-peer-urls=http://%s:%d",
+                      server->address, (int)more->peer_port);
     server_run(server, (const char *[]){"rm", "-rf", "data", NULL});
     server_run(server, (const char *[]){
                            "etcdctl", "snapshot", "restore", "snapshot",

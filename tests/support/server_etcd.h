@@ -2,6 +2,7 @@
 /* Private servers of etcd for tests: one, or the members of a cluster. */
 #pragma once
 
+#include "support/lan.h"
 #include "support/servers.h"
 
 #define ETCD_MEMBERS 3
@@ -11,6 +12,10 @@ struct server *server_etcd(const char *const *args);
 
 /* Starts a cluster of three; server_free each. */
 void server_etcd_cluster(struct server *members[static ETCD_MEMBERS]);
+
+/* The same with a member on each host of the network. */
+void server_etcd_cluster_on(const struct lan *lan,
+                            struct server *members[static ETCD_MEMBERS]);
 
 /* Posts JSON to a path of the gateway until it succeeds, for 10 s at least. */
 void etcd_post(const struct server *server, const char *path, const char *body);

@@ -3,6 +3,7 @@
  * whose daemon is not root: neither are the nodes. */
 #include "support/server_galera.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,20 +11,34 @@
 #include <mysql.h>
 
 #include "platform/text.h"
+#include "support/server_files.h"
 #include "support/server_kind.h"
+#include "support/server_mariadb_kind.h"
 #include "support/test.h"
 
-#define PROVIDER  "/usr/lib/galera/libgalera_smm.so"
-#define NODES_MAX 48
+#define PROVIDER      "/usr/lib/galera/libgalera_smm.so"
+#define NODES_MAX     48
+#define COPY          "copy" /* of the first node's files */
+#define LINE_SIZE     256
+#define POSITION_SIZE 96
+
+/* A node that is silent leaves the cluster after 2 s, not 5. One that was
+ * killed joins as a new node: it does not look for the view that it had. */
+#define MEMBERSHIP                                                             \
+    "evs.keepalive_period=PT0.5S;evs.inactive_check_period=PT0.25S;"           \
+    "evs.suspect_timeout=PT2S;pc.recovery=FALSE"
 
 /* What a node knows of its cluster. */
 struct galera_more {
     char name[8];
-    char cluster[96]; /* "gcomm://127.0.0.1:PORT,..." */
+    const char *address;
+    char cluster[96]; /* "gcomm://ADDRESS:PORT,..." */
     int32_t group_port;
     int32_t ist_port;
     int32_t sst_port;
-    bool is_first; /* bootstraps the cluster at its next start */
+    bool is_first;                /* bootstraps the cluster at its next start */
+    char position[POSITION_SIZE]; /* of its files, "": as they say */
+    struct server *like;          /* its files are copies of that one's */
 };
 
 /* They live as long as the test program. */
@@ -52,25 +67,22 @@ void galera_require(void)
     skip();
 }
 
-/* One that joins gets its files from another node. */
+/* A copy of the files of another node spares a transfer of state, which takes
+ * seconds. */
 static void node_prepare(struct server *server)
 {
-    char data[96];
-    char scratch[96];
-    const char *const make[] = {"mkdir", "data", NULL};
-    const char *const install[] = {"mariadb-install-db",
-                                   "--no-defaults",
-                                   data,
-                                   scratch,
-                                   "--auth-root-authentication-method=normal",
-                                   "--skip-test-db",
-                                   "--innodb-log-file-size=8M",
-                                   NULL};
+    struct server *like = next_more->like;
+    char from[96];
 
-    (void)text_format(data, sizeof data, "--datadir=%s/data", server->folder);
-    (void)text_format(scratch, sizeof scratch, "--tmpdir=%s", server->folder);
     server->more = next_more;
-    server_run(server, next_more->is_first ? install : make);
+    if (like == NULL) {
+        mariadb_install(server);
+        return;
+    }
+    mariadb_copy_snapshot(like, COPY);
+    (void)text_format(from, sizeof from, "%s/" COPY, like->folder);
+    server_files_copy(server, from, "data");
+    server_files_remove(server, "data/galera.cache");
 }
 
 static void wsrep_words(const struct galera_more *more,
@@ -89,37 +101,75 @@ static void wsrep_words(const struct galera_more *more,
     server_word(words, "--wsrep-provider=%s", PROVIDER);
     server_word(words, "--wsrep-node-name=%s", more->name);
     server_word(words, "--wsrep-cluster-address=%s", more->cluster);
-    server_word(words, "--wsrep-node-address=127.0.0.1:%d",
+    server_word(words, "--wsrep-node-address=%s:%d", more->address,
                 (int)more->group_port);
-    server_word(words, "--wsrep-sst-receive-address=127.0.0.1:%d",
+    server_word(words, "--wsrep-sst-receive-address=%s:%d", more->address,
                 (int)more->sst_port);
     server_word(words,
                 "--wsrep-provider-options=gmcast.listen_addr="
-                "tcp://127.0.0.1:%d;base_host=127.0.0.1;base_port=%d;"
-                "ist.recv_addr=127.0.0.1:%d;gcache.size=16M",
-                (int)more->group_port, (int)more->group_port,
-                (int)more->ist_port);
+                "tcp://%s:%d;base_host=%s;base_port=%d;"
+                "ist.recv_addr=%s:%d;gcache.size=16M;" MEMBERSHIP,
+                more->address, (int)more->group_port, more->address,
+                (int)more->group_port, more->address, (int)more->ist_port);
     if (more->is_first)
         server_word(words, "--wsrep-new-cluster");
+    if (more->position[0] != '\0')
+        server_word(words, "--wsrep-start-position=%s", more->position);
+}
+
+/* What follows `key` in its last line of a file in the server's folder. False
+ * if there is none. */
+static bool line_find(const struct server *server, const char *name,
+                      const char *key, char out[static LINE_SIZE])
+{
+    char path[LINE_SIZE];
+    char line[LINE_SIZE];
+    bool is_there = false;
+    FILE *file;
+
+    (void)text_format(path, sizeof path, "%s/%s", server->folder, name);
+    file = fopen(path, "re");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        const char *at = strstr(line, key);
+
+        if (at != NULL) {
+            at += strlen(key);
+            at += strspn(at, " ");
+            is_there = text_format(out, LINE_SIZE, "%.*s",
+                                   (int)strcspn(at, "\r\n"), at);
+        }
+    }
+    if (file != NULL)
+        (void)fclose(file);
+    return is_there;
+}
+
+/* A node that was killed has to recover before it knows its position;
+ * mariadbd-safe has it do so before each start. Without a position it would get
+ * all files from another node. */
+static void position_find(struct server *server)
+{
+    struct galera_more *more = server->more;
+    const char *argv[SERVER_WORDS_MAX + 1] = {NULL};
+    struct server_words words = {.argv = argv};
+    char position[LINE_SIZE];
+
+    more->position[0] = '\0';
+    if (!line_find(server, "data/grastate.dat", "seqno:", position) ||
+        strcmp(position, "-1") != 0)
+        return;
+    mariadb_words(server, &words);
+    wsrep_words(more, &words);
+    server_word(&words, "--wsrep-recover");
+    server_run(server, argv);
+    if (line_find(server, "server.log", "Recovered position:", position))
+        (void)text_copy(more->position, sizeof more->position, position);
 }
 
 static void node_command(struct server *server, struct server_words *words)
 {
-    static const char *const settings[] = {
-        "--bind-address=127.0.0.1",           "--skip-name-resolve",
-        "--innodb-buffer-pool-size=16M",      "--innodb-log-file-size=8M",
-        "--innodb-flush-log-at-trx-commit=1", "--max-connections=100",
-    };
-
-    server_word(words, "mariadbd");
-    server_word(words, "--no-defaults");
-    server_word(words, "--datadir=%s/data", server->folder);
-    server_word(words, "--tmpdir=%s", server->folder);
-    server_word(words, "--socket=%s", server->socket);
-    server_word(words, "--port=%d", (int)server->port);
-    server_word(words, "--pid-file=%s/pid", server->folder);
-    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
-        server_word(words, "%s", settings[i]);
+    position_find(server);
+    mariadb_words(server, words);
     wsrep_words(server->more, words);
 }
 
@@ -150,21 +200,17 @@ static bool node_is_synced(struct server *server)
     return is_synced;
 }
 
-static void node_forget(struct server *server)
-{
-    mysql_close(server->admin);
-}
-
 static const struct server_kind node_kind = {
     .program = "mariadbd",
     .as_nobody = true,
     .prepare = node_prepare,
     .command = node_command,
     .is_up = node_is_synced,
-    .forget = node_forget,
+    .forget = mariadb_forget,
 };
 
-void server_galera_cluster(struct server *nodes[static GALERA_NODES])
+void server_galera_cluster_on(const struct lan *lan,
+                              struct server *nodes[static GALERA_NODES])
 {
     struct galera_more *more = &mores[more_count];
     char cluster[sizeof more->cluster] = "gcomm://";
@@ -173,21 +219,29 @@ void server_galera_cluster(struct server *nodes[static GALERA_NODES])
     assert_true(more_count <= NODES_MAX);
     for (int i = 0; i < GALERA_NODES; i++) {
         (void)text_format(more[i].name, sizeof more[i].name, "n%d", i);
+        more[i].address = lan_address(lan, i);
         more[i].group_port = free_port();
         more[i].ist_port = free_port();
         more[i].sst_port = free_port();
-        assert_true(text_append(cluster, sizeof cluster, "%s127.0.0.1:%d",
-                                i > 0 ? "," : "", (int)more[i].group_port));
+        assert_true(text_append(cluster, sizeof cluster, "%s%s:%d",
+                                i > 0 ? "," : "", more[i].address,
+                                (int)more[i].group_port));
     }
     for (int i = 0; i < GALERA_NODES; i++) {
         (void)text_copy(more[i].cluster, sizeof more[i].cluster, cluster);
         more[i].is_first = i == 0;
+        more[i].like = i > 0 ? nodes[0] : NULL;
         next_more = &more[i];
+        server_place(lan_fd(lan, i), more[i].address);
         nodes[i] = server_new(&node_kind, NULL);
         more[i].is_first = false;
     }
-    for (int i = 0; i < GALERA_NODES; i++)
-        galera_await(nodes[i], "wsrep_local_state", "4");
+    server_place(-1, lan_address(NULL, 0));
+}
+
+void server_galera_cluster(struct server *nodes[static GALERA_NODES])
+{
+    server_galera_cluster_on(NULL, nodes);
 }
 
 void galera_bootstrap(struct server *node)

@@ -3,6 +3,7 @@
  * are served by mariadb_tell and its kin, each by its own socket. */
 #pragma once
 
+#include "support/lan.h"
 #include "support/server_mariadb.h"
 
 #define GALERA_NODES 3
@@ -13,6 +14,10 @@ bool galera_is_installed(void);
 
 /* Starts a cluster whose nodes are all synced; server_free each. */
 void server_galera_cluster(struct server *nodes[static GALERA_NODES]);
+
+/* The same with a node on each host of the network. */
+void server_galera_cluster_on(const struct lan *lan,
+                              struct server *nodes[static GALERA_NODES]);
 
 /* Starts a node that was stopped as the first of its cluster, from the state
  * that its files have. server_start lets one join. */

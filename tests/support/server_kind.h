@@ -46,6 +46,8 @@ struct server {
     const struct server_kind *kind;
     pid_t pid;   /* 0 when it does not run */
     bool is_new; /* server_new has not returned it yet */
+    int netns;   /* -1: the test program's */
+    char address[16];
     int32_t port;
     char folder[32];
     char socket[64]; /* "s" in the folder */

@@ -13,6 +13,7 @@
 #include "platform/text.h"
 #include "support/server_files.h"
 #include "support/server_kind.h"
+#include "support/server_mariadb_kind.h"
 #include "support/test.h"
 
 #define SQL_SIZE  65536
@@ -39,8 +40,9 @@ void mariadb_require(void)
 
 /* --- starting --- */
 
-static void prepare_new(struct server *server)
+void mariadb_install(struct server *server)
 {
+    const bool is_root = geteuid() == 0 && !server->kind->as_nobody;
     char data[PATH_SIZE];
     char scratch[PATH_SIZE];
     const char *const argv[] = {"mariadb-install-db",
@@ -51,7 +53,7 @@ static void prepare_new(struct server *server)
                                 "--skip-test-db",
                                 "--innodb-buffer-pool-size=8M",
                                 LOG_SIZE,
-                                geteuid() == 0 ? "--user=root" : NULL,
+                                is_root ? "--user=root" : NULL,
                                 NULL};
 
     (void)text_format(data, sizeof data, "--datadir=%s/data", server->folder);
@@ -64,7 +66,7 @@ static void mariadb_prepare(struct server *server)
     char from[PATH_SIZE];
 
     if (original.server == NULL) {
-        prepare_new(server);
+        mariadb_install(server);
         return;
     }
     (void)text_format(from, sizeof from, "%s/%s", original.server->folder,
@@ -72,10 +74,9 @@ static void mariadb_prepare(struct server *server)
     server_files_copy(server, from, "data");
 }
 
-static void mariadb_command(struct server *server, struct server_words *words)
+void mariadb_words(struct server *server, struct server_words *words)
 {
     static const char *const settings[] = {
-        "--bind-address=127.0.0.1",
         "--skip-name-resolve",
         "--innodb-buffer-pool-size=8M",
         LOG_SIZE,
@@ -91,10 +92,11 @@ static void mariadb_command(struct server *server, struct server_words *words)
     server_word(words, "--tmpdir=%s", server->folder);
     server_word(words, "--socket=%s", server->socket);
     server_word(words, "--port=%d", (int)server->port);
+    server_word(words, "--bind-address=%s", server->address);
     server_word(words, "--pid-file=%s/pid", server->folder);
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
         server_word(words, "%s", settings[i]);
-    if (geteuid() == 0)
+    if (geteuid() == 0 && !server->kind->as_nobody)
         server_word(words, "--user=root");
 }
 
@@ -122,7 +124,7 @@ static bool mariadb_answers(struct server *server)
     return true;
 }
 
-static void mariadb_forget(struct server *server)
+void mariadb_forget(struct server *server)
 {
     mysql_close(server->admin);
 }
@@ -130,7 +132,7 @@ static void mariadb_forget(struct server *server)
 static const struct server_kind mariadb_kind = {
     .program = "mariadbd",
     .prepare = mariadb_prepare,
-    .command = mariadb_command,
+    .command = mariadb_words,
     .is_up = mariadb_answers,
     .forget = mariadb_forget,
 };

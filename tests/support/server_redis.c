@@ -38,7 +38,7 @@ static void redis_command(struct server *server, struct server_words *words)
 {
     server_word(words, "redis-server");
     server_word(words, "--bind");
-    server_word(words, "127.0.0.1");
+    server_word(words, "%s", server->address);
     server_word(words, "--port");
     server_word(words, "%d", (int)server->port);
     server_word(words, "--unixsocket");
@@ -47,6 +47,8 @@ static void redis_command(struct server *server, struct server_words *words)
     server_word(words, "%s", server->folder);
     server_word(words, "--save");
     server_word(words, "%s", "");
+    server_word(words, "--protected-mode");
+    server_word(words, "no");
     server_word(words, "--daemonize");
     server_word(words, "no");
 }

@@ -8,6 +8,7 @@
 #include <grp.h>
 #include <netinet/in.h>
 #include <pwd.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +38,9 @@ static pid_t owner;
 /* A program that did not start, or NULL. Its next one is not tried: each try
  * may take START_MS. */
 static const char *broken_program;
+
+static int next_netns = -1; /* of the next server, and its address */
+static const char *next_address = "127.0.0.1";
 
 /* --- files and ports --- */
 
@@ -194,11 +198,13 @@ void server_require(const char *program)
     skip();
 }
 
-/* Some servers refuse to run as root. */
-static bool server_become_user(const struct server *server)
+/* In the child. Some servers refuse to run as root. */
+static bool server_become(const struct server *server)
 {
     const struct passwd *user;
 
+    if (server->netns >= 0 && setns(server->netns, CLONE_NEWNET) != 0)
+        return false;
     if (!server->kind->as_nobody || geteuid() != 0)
         return true;
     user = getpwnam("nobody");
@@ -257,7 +263,7 @@ static void server_spawn(struct server *server, const char *const *argv)
     }
     if (server->pid == 0) {
         (void)setpgid(0, 0);
-        if (chdir(server->folder) != 0 || !server_become_user(server))
+        if (chdir(server->folder) != 0 || !server_become(server))
             _exit(125);
         server_exec(server, argv, parent);
     }
@@ -342,13 +348,19 @@ void server_run(struct server *server, const char *const *argv)
                                          .as_nobody = server->kind->as_nobody};
 
         child.kind = &kind;
-        if (chdir(server->folder) != 0 || !server_become_user(server))
+        if (chdir(server->folder) != 0 || !server_become(server))
             _exit(125);
         server_exec(&child, argv, parent);
     }
     assert_int_equal(waitpid(pid, &status, 0), pid);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         server_give_up(server, argv[0]);
+}
+
+void server_place(int netns, const char *address)
+{
+    next_netns = netns;
+    next_address = address;
 }
 
 struct server *server_new(const struct server_kind *kind,
@@ -362,6 +374,8 @@ struct server *server_new(const struct server_kind *kind,
     assert_non_null(server);
     server->kind = kind;
     server->is_new = true;
+    server->netns = next_netns;
+    (void)text_copy(server->address, sizeof server->address, next_address);
     for (size_t i = 0; args != NULL && args[i] != NULL; i++) {
         assert_true(i < SERVER_ARGS_MAX);
         server->args[i] = args[i];
@@ -407,6 +421,12 @@ void server_expect(const struct server *server)
 {
     if (server == NULL)
         fail_msg("an earlier test could not start the server");
+}
+
+const char *server_address(const struct server *server)
+{
+    server_expect(server);
+    return server->address;
 }
 
 int32_t server_port(const struct server *server)

@@ -24,9 +24,14 @@ bool server_is_installed(const char *program);
  * skipped from its setup. */
 void server_require(const char *program);
 
+/* Servers that are made from now on are in that network namespace (lan_fd), and
+ * listen at that address in it. -1, "127.0.0.1": here. */
+void server_place(int netns, const char *address);
+
 /* Stops the server, removes its folder. Takes NULL. */
 void server_free(struct server *server);
 
+const char *server_address(const struct server *server);
 int32_t server_port(const struct server *server);
 const char *server_socket(const struct server *server);
 const char *server_folder(const struct server *server);

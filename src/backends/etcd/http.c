@@ -108,8 +108,8 @@ static CURLcode transfer_run(struct etcd_http *http, int64_t deadline_ms)
                : CURLE_FAILED_INIT;
 }
 
-/* Of a post that failed. One that ran out of time was not sent only if not a
- * byte of it was. */
+/* Of a post that failed. It was not sent only if not a byte of it was: libcurl
+ * may fail to connect for one that it sends again. */
 static enum etcd_outcome failure_judge(struct etcd_http *http, CURLcode code)
 {
     long sent = 1;
@@ -127,16 +127,16 @@ static enum etcd_outcome failure_judge(struct etcd_http *http, CURLcode code)
     case CURLE_SSL_CERTPROBLEM:
     case CURLE_SSL_CACERT_BADFILE:
     case CURLE_URL_MALFORMAT:
-        return ETCD_NOT_SENT;
-    default:
+    case CURLE_OPERATION_TIMEDOUT:
         break;
+    default:
+        return ETCD_LOST;
     }
-    if (code == CURLE_OPERATION_TIMEDOUT &&
-        curl_easy_getinfo(http->easy, CURLINFO_REQUEST_SIZE, &sent) ==
-            CURLE_OK &&
-        sent == 0)
-        return ETCD_NOT_SENT;
-    return ETCD_LOST;
+    return curl_easy_getinfo(http->easy, CURLINFO_REQUEST_SIZE, &sent) ==
+                       CURLE_OK &&
+                   sent == 0
+               ? ETCD_NOT_SENT
+               : ETCD_LOST;
 }
 
 static bool post_prepare(struct etcd_http *http, const char *url,
