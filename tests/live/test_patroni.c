@@ -2,8 +2,7 @@
 /*
  * Brokers on PostgreSQL under Patroni, whose nodes hand over, are killed, or
  * are cut off while they still answer: which numbers come twice, what is
- * skipped, and how long none come. The tests share a cluster; each leaves it
- * settled.
+ * skipped, and how long none come. The tests share a cluster.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -51,14 +50,6 @@ static size_t cluster_require(void)
         postgres_tell(patroni->nodes[leader], keys[i],
                       "DROP SCHEMA public CASCADE; CREATE SCHEMA public");
     return leader;
-}
-
-/* Node 0 leads, so that each test knows whom it hits. */
-static void node_0_leads(void)
-{
-    (void)cluster_require();
-    while (patroni_settle(patroni) != 0)
-        patroni_switchover(patroni, 1);
 }
 
 /* --- brokers --- */
@@ -232,23 +223,22 @@ static char *timeline(size_t node, char out[static POSTGRES_ASK_SIZE])
 
 TEST_WITH(SCENE, leader_that_hands_over_repeats_nothing)
 {
+    const size_t leader = cluster_require();
     char before[POSTGRES_ASK_SIZE];
     char after[POSTGRES_ASK_SIZE];
     struct service service;
     struct stream stream;
 
-    node_0_leads();
     service = service_open(scene, 0, 1);
-    (void)timeline(0, before);
+    (void)timeline(leader, before);
     stream_begin(&stream, &service, &scene->numbers);
-    patroni_switchover(patroni, 0);
-    patroni_await(patroni, 1, PATRONI_PRIMARY);
+    patroni_switchover(patroni, leader);
+    patroni_await(patroni, 1 - leader, PATRONI_PRIMARY);
     stream_end(&stream, "switchover");
     take(&service, KEY_NEAR, &scene->numbers, 1);
     seqb_close(service.broker);
-    assert_string_not_equal(timeline(1, after), before);
+    assert_string_not_equal(timeline(1 - leader, after), before);
     scene_expect_no_repeats(scene);
-    (void)patroni_settle(patroni);
 }
 
 TEST_WITH(SCENE, postgres_that_is_killed_repeats_nothing)
@@ -263,30 +253,12 @@ TEST_WITH(SCENE, postgres_that_is_killed_repeats_nothing)
     stream_end(&stream, "PostgreSQL of the leader killed");
     seqb_close(service.broker);
     scene_expect_no_repeats(scene);
-    (void)patroni_settle(patroni);
-}
-
-TEST_WITH(SCENE, leader_that_is_killed_repeats_nothing)
-{
-    struct service service;
-    struct stream stream;
-    const size_t leader = cluster_require();
-
-    service = service_open(scene, 0, 1);
-    stream_begin(&stream, &service, &scene->numbers);
-    patroni_kill_node(patroni, leader);
-    patroni_await(patroni, 1 - leader, PATRONI_PRIMARY);
-    stream_end(&stream, "leader killed");
-    server_start(patroni->nodes[leader]);
-    (void)patroni_settle(patroni);
-    take(&service, KEY_MAIN, &scene->numbers, MANY);
-    seqb_close(service.broker);
-    scene_expect_no_repeats(scene);
 }
 
 /* --- a leader that is cut off and still answers --- */
 
 struct cut {
+    size_t leader;       /* of the two nodes: the one that is cut off */
     struct service old;  /* is connected to the leader that is cut off */
     struct service late; /* to the one that follows */
     struct numbers brief;
@@ -294,17 +266,19 @@ struct cut {
 
 /* Patroni of the leader stands still, so that it does not demote its PostgreSQL
  * when the other node takes its place: both are primaries on return. */
-static void cut_begin(struct cut *cut, struct scene *scene, size_t second)
+static void cut_begin(struct cut *cut, struct scene *scene, bool knows_one)
 {
+    const size_t leader = cut->leader;
+
     numbers_init(&cut->brief);
-    cut->old = service_open(scene, 0, second);
+    cut->old = service_open(scene, leader, knows_one ? leader : 1 - leader);
     take(&cut->old, KEY_MAIN, &scene->numbers, MANY);
     take(&cut->old, KEY_NEAR, &scene->numbers, MANY);
     take(&cut->old, KEY_BRIEF, &cut->brief, MANY);
-    server_pause(patroni->nodes[0]);
-    patroni_await(patroni, 1, PATRONI_PRIMARY);
-    assert_int_equal(patroni_role(patroni, 0), PATRONI_PRIMARY);
-    cut->late = service_open(scene, 1, 0);
+    server_pause(patroni->nodes[leader]);
+    patroni_await(patroni, 1 - leader, PATRONI_PRIMARY);
+    assert_int_equal(patroni_role(patroni, leader), PATRONI_PRIMARY);
+    cut->late = service_open(scene, 1 - leader, leader);
 }
 
 /* Both brokers are at the one leader that is left, and know it by both nodes.
@@ -314,10 +288,10 @@ static void cut_end(struct cut *cut, struct scene *scene)
     char now[POSTGRES_ASK_SIZE];
     size_t leader;
 
-    server_resume(patroni->nodes[0]);
-    leader = patroni_settle(patroni);
-    print_message("back: node %zu leads in timeline %s\n", leader,
-                  timeline(leader, now));
+    server_resume(patroni->nodes[cut->leader]);
+    leader = patroni_single(patroni);
+    print_message("back: the %s node leads in timeline %s\n",
+                  leader == cut->leader ? "old" : "new", timeline(leader, now));
     seqb_close(cut->old.broker);
     seqb_close(cut->late.broker);
     cut->old = service_open(scene, 0, 1);
@@ -349,19 +323,18 @@ static int64_t value_of(size_t node, enum key key)
  * grants. Windows of neighbours have no such bound. */
 TEST_WITH(SCENE, two_leaders_repeat_what_the_gap_does_not_hold_apart)
 {
-    struct cut cut;
+    struct cut cut = {.leader = cluster_require()};
     int64_t before;
 
-    node_0_leads();
-    cut_begin(&cut, scene, 0); /* it finds no other one */
-    before = value_of(0, KEY_MAIN);
+    cut_begin(&cut, scene, true);
+    before = value_of(cut.leader, KEY_MAIN);
     for (int i = 0; i < 3; i++) {
         take(&cut.old, KEY_MAIN, &scene->numbers, MANY);
         take(&cut.late, KEY_MAIN, &scene->numbers, MANY);
         take(&cut.old, KEY_NEAR, &scene->numbers, MANY);
         take(&cut.late, KEY_NEAR, &scene->numbers, MANY);
     }
-    assert_true(value_of(0, KEY_MAIN) > before);
+    assert_true(value_of(cut.leader, KEY_MAIN) > before);
     take(&cut.late, KEY_BRIEF, &cut.brief, MANY);
     take(&cut.old, KEY_BRIEF, &cut.brief, BRIEF_MANY);
     print_message("two leaders: %zu of %zu repeated with a gap of %d\n",
@@ -377,14 +350,13 @@ TEST_WITH(SCENE, two_leaders_repeat_what_the_gap_does_not_hold_apart)
  * enough. */
 TEST_WITH(SCENE, leader_without_its_synchronous_standby_grants_nothing)
 {
-    struct cut cut;
+    struct cut cut = {.leader = cluster_require()};
     int64_t before;
     int64_t since_ms;
 
-    node_0_leads();
     patroni_synchronous(patroni, true);
-    cut_begin(&cut, scene, 1);
-    before = value_of(0, KEY_BRIEF);
+    cut_begin(&cut, scene, false);
+    before = value_of(cut.leader, KEY_BRIEF);
     take(&cut.late, KEY_BRIEF, &cut.brief, MANY);
     take(&cut.late, KEY_MAIN, &scene->numbers, MANY);
     since_ms = clock_now_ms();
@@ -393,11 +365,28 @@ TEST_WITH(SCENE, leader_without_its_synchronous_standby_grants_nothing)
                   "the other one after %lld ms\n",
                   (long long)(clock_now_ms() - since_ms));
     take(&cut.old, KEY_BRIEF, &cut.brief, BRIEF_MANY);
-    assert_int_equal(value_of(0, KEY_BRIEF), before);
+    assert_int_equal(value_of(cut.leader, KEY_BRIEF), before);
     assert_int_equal(numbers_repeats(&cut.brief), 0);
     cut_end(&cut, scene);
-    patroni_synchronous(patroni, false);
     numbers_fini(&cut.brief);
+}
+
+/* The last one: it leaves one node of the cluster. */
+TEST_WITH(SCENE, leader_that_is_killed_repeats_nothing)
+{
+    struct service service;
+    struct stream stream;
+    const size_t leader = cluster_require();
+
+    patroni_synchronous(patroni, false);
+    service = service_open(scene, 0, 1);
+    stream_begin(&stream, &service, &scene->numbers);
+    patroni_kill_node(patroni, leader);
+    patroni_await(patroni, 1 - leader, PATRONI_PRIMARY);
+    stream_end(&stream, "leader killed");
+    take(&service, KEY_MAIN, &scene->numbers, MANY);
+    seqb_close(service.broker);
+    scene_expect_no_repeats(scene);
 }
 
 static int cluster_end(void **state)

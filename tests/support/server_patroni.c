@@ -39,8 +39,7 @@ static struct patroni *clusters[CLUSTER_MAX];
 
 /* By version 2 of etcd's API: by version 3, Patroni 3.0.2 takes the leader's
  * key back when it goes on after a pause. The shortest times that Patroni's own
- * rule allows, ttl >= loop_wait + 2 * retry_timeout, and a second more for a
- * busy machine. */
+ * rule allows, ttl >= loop_wait + 2 * retry_timeout. */
 static const char settings[] =
     "scope: seqbroker\n"
     "name: n%d\n"
@@ -48,7 +47,7 @@ static const char settings[] =
     "restapi: {listen: '127.0.0.1:%d', connect_address: '127.0.0.1:%d'}\n"
     "bootstrap:\n"
     "  dcs:\n"
-    "    ttl: 6\n"
+    "    ttl: 5\n"
     "    loop_wait: 1\n"
     "    retry_timeout: 2\n"
     "    postgresql:\n"
@@ -320,6 +319,18 @@ size_t patroni_settle(struct patroni *patroni)
     }
     rest_call(patroni, primary, "GET", "primary", "");
     rest_call(patroni, 1 - primary, "GET", "replica", "");
+    return primary;
+}
+
+size_t patroni_single(struct patroni *patroni)
+{
+    size_t primary = 0;
+
+    while (patroni_role(patroni, primary) != PATRONI_PRIMARY ||
+           patroni_role(patroni, 1 - primary) == PATRONI_PRIMARY) {
+        primary = 1 - primary;
+        pause_shortly();
+    }
     return primary;
 }
 

@@ -40,6 +40,9 @@ void patroni_await(struct patroni *patroni, size_t node,
  * Patroni, too, has heard; that primary. */
 size_t patroni_settle(struct patroni *patroni);
 
+/* Waits until one node alone is a primary; which. */
+size_t patroni_single(struct patroni *patroni);
+
 /* Patroni's synchronous_mode; in force on return, of a cluster that is
  * settled. */
 void patroni_synchronous(struct patroni *patroni, bool is_synchronous);
