@@ -245,8 +245,9 @@ session_begin(struct postgres_link *link,
 
 /* --- all hosts --- */
 
-#define LOOK_SHARE      4 /* of the time that is left, for hosts behind a primary \
-                           */
+#define LOOK_SHARE                                                             \
+    4 /* of the time that is left, for hosts behind a primary                  \
+       */
 #define TIMELINE_DIGITS 8
 
 /* What a session is opened with. */
