@@ -317,6 +317,34 @@ TEST_STATE(ON_SERVER, promoted_standby_that_lagged_is_fenced)
     server_start(f->server);
 }
 
+/* The old primary may be cut off from a cluster that promoted another one, and
+ * still grant. One that hangs is not waited for. */
+TEST_STATE(ON_SERVER, primary_of_the_later_timeline_is_chosen)
+{
+    struct fixture *f = fixture_start(state);
+    struct server *standby = server_postgres_standby(f->server);
+    char origin[SEQB_ORIGIN_SIZE];
+    char conninfo[256];
+
+    (void)text_copy(origin, sizeof origin, f->backend->origin);
+    postgres_catch_up(f->server, standby);
+    postgres_promote(standby);
+    (void)text_format(conninfo, sizeof conninfo,
+                      "host=127.0.0.1,127.0.0.1 port=%d,%d user=seq dbname=%s",
+                      (int)server_port(f->server), (int)server_port(standby),
+                      f->database);
+    f->options.conninfo = conninfo;
+    f->options.connect_timeout_ms = 8000; /* a look has a quarter */
+    must_open(f);
+    assert_string_not_equal(f->backend->origin, origin);
+    server_pause(standby);
+    must_open(f);
+    assert_string_equal(f->backend->origin, origin);
+    server_resume(standby);
+    postgres_kill(standby);
+    server_free(standby);
+}
+
 /* Each promotion, and even the old primary that comes back, is another. */
 TEST_STATE(ON_SERVER, origin_changes_with_each_promotion)
 {

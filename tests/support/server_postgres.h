@@ -7,6 +7,8 @@
  */
 #pragma once
 
+#include <sys/types.h>
+
 #include "support/servers.h"
 
 #define POSTGRES_ASK_SIZE 256
@@ -49,8 +51,17 @@ void postgres_ask(struct server *server, const char *database,
                   char out[static POSTGRES_ASK_SIZE], const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* The same of a statement that is tried once; false if it could not be asked.
+ */
+bool postgres_try(struct server *server, const char *sql,
+                  char out[static POSTGRES_ASK_SIZE]);
+
 /* SIGKILL to all its processes, and waits until they are gone. */
 void postgres_kill(struct server *server);
+
+/* The same to a first process that may be no child of this program, and to
+ * those that it started. */
+void postgres_kill_tree(pid_t first);
 
 /* SIGSTOP and SIGCONT to all its processes, of one server at a time; they are
  * not left behind stopped if the test program ends in between. */

@@ -161,6 +161,17 @@ TEST(galera_sample_names_nodes_alone)
     config_close(config);
 }
 
+TEST(patroni_sample_names_nodes_in_conninfo)
+{
+    struct config *config = topology_open_sound("config/patroni.conf");
+    const struct seqb_backend_options *options =
+        &config_topology(config)->ha.backends[0].options;
+
+    assert_non_null(strstr(options->conninfo, "port=5432,5433,5434 user="));
+    assert_null(options->host);
+    config_close(config);
+}
+
 TEST(sentinel_sample_names_no_server)
 {
     struct config *config = topology_open_sound("config/sentinel.conf");

@@ -245,6 +245,19 @@ session_begin(struct postgres_link *link,
 
 /* --- all hosts --- */
 
+#define LOOK_SHARE                                                             \
+    4 /* of the time that is left, for hosts behind a primary                  \
+       */
+#define TIMELINE_DIGITS 8
+
+/* What a session is opened with. */
+struct search {
+    struct postgres_link *link;
+    struct postgres_address *address;
+    struct seqb_backend *base;
+    const struct seqb_backend_options *options;
+};
+
 /* Another host, or another address, may be the primary. */
 static bool may_be_elsewhere(enum seqb_status status)
 {
@@ -271,12 +284,11 @@ static int addresses_left(const struct addrinfo *at)
 }
 
 /* The chosen host by each of its addresses, within the call under way. */
-static enum seqb_status host_try(struct postgres_link *link,
-                                 struct postgres_address *address,
-                                 struct seqb_backend *base,
-                                 const struct seqb_backend_options *options,
+static enum seqb_status host_try(const struct search *search,
                                  struct seqb_error *err)
 {
+    struct postgres_link *link = search->link;
+    struct postgres_address *address = search->address;
     const int64_t until_ms = link->deadline_ms;
     struct addrinfo *found;
     enum seqb_status status =
@@ -285,41 +297,50 @@ static enum seqb_status host_try(struct postgres_link *link,
     if (status != SEQB_OK)
         return status;
     if (found == NULL)
-        return session_begin(link, address, base, options, err);
+        return session_begin(link, address, search->base, search->options, err);
     status = SEQB_UNREACHABLE;
     for (const struct addrinfo *at = found;
          at != NULL && may_be_elsewhere(status); at = at->ai_next) {
         postgres_link_close(link);
         postgres_address_pin(address, at);
         attempt_begins(link, until_ms, addresses_left(at));
-        status = session_begin(link, address, base, options, err);
+        status =
+            session_begin(link, address, search->base, search->options, err);
     }
     freeaddrinfo(found);
     return status;
 }
 
-/* Each host gets its share of the time that is left, so that one that hangs
- * does not hide the primary behind it. */
-static enum seqb_status hosts_try(struct postgres_link *link,
-                                  struct postgres_address *address,
-                                  struct seqb_backend *base,
-                                  const struct seqb_backend_options *options,
-                                  struct seqb_error *err)
+/* A host gets its share of the time that is left for it and those behind it,
+ * so that one that hangs does not hide the primary behind it. */
+static enum seqb_status host_open(const struct search *search, int host,
+                                  int64_t until_ms, struct seqb_error *err)
 {
-    const int64_t until_ms = clock_now_ms() + options->connect_timeout_ms;
+    struct postgres_link *link = search->link;
+    enum seqb_status status = postgres_address_choose(
+        search->address, host, link->where, sizeof link->where, err);
+
+    attempt_begins(link, until_ms, search->address->hosts - host);
+    if (status == SEQB_OK)
+        status = host_try(search, err);
+    if (status != SEQB_OK)
+        postgres_link_close(link);
+    return status;
+}
+
+/* The first host that is a primary. */
+static enum seqb_status primary_find(const struct search *search, int *host,
+                                     int64_t until_ms, struct seqb_error *err)
+{
     struct seqb_error found = {.status = SEQB_UNREACHABLE};
 
-    for (int i = 0; i < address->hosts; i++) {
+    for (*host = 0; *host < search->address->hosts; (*host)++) {
         struct seqb_error why;
-        enum seqb_status status = postgres_address_choose(
-            address, i, link->where, sizeof link->where, &why);
+        const enum seqb_status status =
+            host_open(search, *host, until_ms, &why);
 
-        attempt_begins(link, until_ms, address->hosts - i);
-        if (status == SEQB_OK)
-            status = host_try(link, address, base, options, &why);
         if (status == SEQB_OK)
             return SEQB_OK;
-        postgres_link_close(link);
         /* A standby's primary may come next; its word counts more than that
          * of a host which says nothing. */
         if (!may_be_elsewhere(status))
@@ -330,16 +351,73 @@ static enum seqb_status hosts_try(struct postgres_link *link,
     return error_copy(err, &found);
 }
 
+/* Of "SYSTEM:TIMELINE:...", both of one system. */
+static bool timeline_is_later(const char *store, const char *than)
+{
+    const size_t system = strcspn(store, ":");
+
+    return strncmp(store, than, system + 1) == 0 &&
+           strncmp(store + system, than + system, TIMELINE_DIGITS + 1) > 0;
+}
+
+/* A primary that was cut off from its cluster may not know that another one was
+ * promoted: of two, the one of the later timeline is the cluster's. */
+static int latest_find(const struct search *search, int host, int64_t until_ms)
+{
+    struct seqb_backend_options options = *search->options;
+    struct postgres_link link = {.conn = NULL};
+    struct seqb_backend base = {.fd = -1};
+    const struct search look = {&link, search->address, &base, &options};
+    const int64_t now_ms = clock_now_ms();
+    char latest[SEQB_ORIGIN_SIZE];
+    int found = host;
+
+    until_ms = now_ms + (until_ms - now_ms) / LOOK_SHARE;
+    options.create = false;
+    (void)text_copy(latest, sizeof latest, search->link->store);
+    for (int i = host + 1; i < search->address->hosts; i++) {
+        struct seqb_error ignored;
+
+        if (host_open(&look, i, until_ms, &ignored) != SEQB_OK)
+            continue;
+        if (timeline_is_later(link.store, latest)) {
+            (void)text_copy(latest, sizeof latest, link.store);
+            found = i;
+        }
+        postgres_link_close(&link);
+    }
+    return found;
+}
+
+static enum seqb_status hosts_try(const struct search *search,
+                                  struct seqb_error *err)
+{
+    const int64_t until_ms =
+        clock_now_ms() + search->options->connect_timeout_ms;
+    int host;
+    int latest;
+    enum seqb_status status = primary_find(search, &host, until_ms, err);
+
+    if (status != SEQB_OK)
+        return status;
+    latest = latest_find(search, host, until_ms);
+    if (latest == host)
+        return SEQB_OK;
+    postgres_link_close(search->link);
+    return host_open(search, latest, until_ms, err);
+}
+
 enum seqb_status
 postgres_session_open(struct postgres_link *link, struct seqb_backend *base,
                       const struct seqb_backend_options *options,
                       struct seqb_error *err)
 {
     struct postgres_address address;
+    const struct search search = {link, &address, base, options};
     enum seqb_status status = postgres_address_init(&address, options, err);
 
     if (status == SEQB_OK)
-        status = hosts_try(link, &address, base, options, err);
+        status = hosts_try(&search, err);
     postgres_address_fini(&address);
     return status;
 }

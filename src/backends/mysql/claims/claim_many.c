@@ -38,8 +38,9 @@ static struct seqb_claim *batch_find(const struct batch *batch,
 {
     const struct seqb_claim key = {.name = name};
     const struct seqb_claim *wanted = &key;
-    struct seqb_claim *const *found = bsearch(
-        &wanted, batch->claims, batch->n, sizeof batch->claims[0], claim_order);
+    struct seqb_claim *const *found =
+        bsearch(&wanted, batch->claims, batch->n, sizeof(struct seqb_claim *),
+                claim_order);
 
     return found != NULL ? *found : NULL;
 }
@@ -180,7 +181,7 @@ enum seqb_status mysql_claim_many(struct seqb_backend *backend,
 
     for (size_t i = 0; i < batch.n; i++)
         batch.claims[i] = &claims[i];
-    qsort(batch.claims, batch.n, sizeof batch.claims[0], claim_order);
+    qsort(batch.claims, batch.n, sizeof(struct seqb_claim *), claim_order);
     *done = batch.n;
     mysql_same_expect(link, backend, NULL);
     while (status == SEQB_OK && !is_done) {
