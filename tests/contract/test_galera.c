@@ -26,11 +26,15 @@ static void must_open_at(struct fixture *f, const struct hosts *hosts)
 TEST_STATE(ON_CLUSTER, nodes_of_one_cluster_are_one_store)
 {
     struct fixture *f = cluster_prepare(state);
+    struct seqb_details details = {.node = ""};
     char origin[SEQB_ORIGIN_SIZE];
 
     must_open(f);
     must_take(f, 10, 0);
     assert_non_null(strstr(f->backend->domain, "galera"));
+    assert_status(f->ops->describe(f->backend, &details, &f->err), SEQB_OK);
+    assert_string_equal(details.role, "Synced");
+    assert_string_equal(details.quorum, "Primary, 3 nodes");
     (void)text_copy(origin, sizeof origin, f->backend->origin);
     must_open_at(f, &hosts_other);
     assert_string_equal(f->backend->origin, origin);

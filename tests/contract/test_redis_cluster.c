@@ -111,6 +111,7 @@ static size_t owner(struct scene *scene)
 
 TEST_STATE(SCENE, counters_of_a_call_are_on_all_servers)
 {
+    struct seqb_details details = {.node = ""};
     static char names[BATCH][SEQB_COUNTER_SIZE];
     static struct seqb_request requests[BATCH];
     struct scene *scene = scene_start(state);
@@ -119,6 +120,14 @@ TEST_STATE(SCENE, counters_of_a_call_are_on_all_servers)
 
     must_open(scene);
     assert_non_null(strstr(f->backend->server, "redis cluster 7"));
+    assert_status(f->ops->describe(f->backend, &details, &f->err), SEQB_OK);
+    assert_string_equal(details.role, "master");
+    assert_string_equal(details.quorum, ""); /* for want of a right */
+    for (size_t i = 0; i < CLUSTER_SERVERS; i++)
+        server_tell(scene->cluster->servers[i],
+                    "ACL SETUSER seq +cluster|info");
+    assert_status(f->ops->describe(f->backend, &details, &f->err), SEQB_OK);
+    assert_string_equal(details.quorum, "2 of 3 masters, state ok");
     for (size_t i = 0; i < BATCH; i++) {
         const struct seqb_window window = {
             .counter = names[i], .window = 7, .size = SIZE};

@@ -178,8 +178,11 @@ static int silent_listen(int32_t *port)
 static void numbers_come(void **state, const struct seqb_backend_ops *ops)
 {
     struct fixture *f = begin(state, ops, "no")->f;
+    struct seqb_details details = {.node = ""};
 
     must_open(f);
+    assert_status(f->ops->describe(f->backend, &details, &f->err), SEQB_OK);
+    assert_string_equal(details.tls, "TLSv1.3");
     must_install(f, 3);
     must_grant(f, 0, 10);
     must_take_many(f);

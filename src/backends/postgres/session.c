@@ -246,7 +246,7 @@ session_begin(struct postgres_link *link,
 /* --- all hosts --- */
 
 #define LOOK_SHARE                                                             \
-    4 /* of the time that is left, for hosts behind a primary                  \
+    4 /* hosts behind a primary get a quarter of what is left                  \
        */
 #define TIMELINE_DIGITS 8
 
