@@ -37,9 +37,9 @@ static struct patroni *clusters[CLUSTER_MAX];
 
 /* --- a node --- */
 
-/* By version 2 of etcd's API: by version 3, Patroni 3.0.2 takes the leader's
- * key back when it goes on after a pause. The shortest times that Patroni's own
- * rule allows, ttl >= loop_wait + 2 * retry_timeout. */
+/* By version 2 of etcd's API: by version 3, Patroni 3.0.2 may take the
+ * leader's key back when it goes on after a pause. Short times, by Patroni's
+ * own rule: ttl >= loop_wait + 2 * retry_timeout. */
 static const char settings[] =
     "scope: seqbroker\n"
     "name: n%d\n"
@@ -47,9 +47,9 @@ static const char settings[] =
     "restapi: {listen: '127.0.0.1:%d', connect_address: '127.0.0.1:%d'}\n"
     "bootstrap:\n"
     "  dcs:\n"
-    "    ttl: 5\n"
+    "    ttl: 7\n"
     "    loop_wait: 1\n"
-    "    retry_timeout: 2\n"
+    "    retry_timeout: 3\n"
     "    postgresql:\n"
     "      use_pg_rewind: true\n"
     "      use_slots: false\n"

@@ -245,9 +245,8 @@ session_begin(struct postgres_link *link,
 
 /* --- all hosts --- */
 
-#define LOOK_SHARE                                                             \
-    4 /* hosts behind a primary get a quarter of what is left                  \
-       */
+/* Of the time that is left, for hosts behind a primary: one in so many. */
+#define LOOK_SHARE      4
 #define TIMELINE_DIGITS 8
 
 /* What a session is opened with. */
