@@ -110,6 +110,7 @@ function library_is_at_home(header)
     if (header ~ /^curl\//)
         return FILENAME == "src/daemon/alarm/webhook_curl.c" || \
             FILENAME == "src/backends/etcd/http.c" || \
+            FILENAME == "tests/bench/direct_etcd.c" || \
             FILENAME == "tests/support/server_etcd.c"
     if (header == "jansson.h")
         return FILENAME ~ \

@@ -13,7 +13,6 @@
 
 #include "ctl/complain.h"
 
-#define HOST_SIZE  256
 #define TLS_PREFIX "tls://"
 
 /* A path of a socket: the one that was given or that of the state directory. */
@@ -42,25 +41,12 @@ static enum ctl_exit client_name_socket(struct client *client,
     return CTL_OK;
 }
 
-/* The port and the host of HOST:PORT or [HOST]:PORT. What has a slash is a
- * path. 0: it is no such address. */
-static int client_split_port(const char *address, char *host, size_t size)
+/* Of HOST:PORT or [HOST]:PORT. What has a slash is a path. Port 0: it is no
+ * such address. */
+static void address_find(const char *text, struct address *out)
 {
-    const char *colon = strrchr(address, ':');
-    const bool is_bracketed = address[0] == '[';
-    char *end = NULL;
-    long port = 0;
-    int length;
-
-    if (colon == NULL || strchr(address, '/') != NULL)
-        return 0;
-    port = strtol(colon + 1, &end, 10);
-    length = (int)(colon - address) - (is_bracketed ? 2 : 0);
-    if (end == colon + 1 || *end != '\0' || port < 1 || port > 65535 ||
-        length < 1)
-        return 0;
-    snprintf(host, size, "%.*s", length, address + is_bracketed);
-    return (int)port;
+    if (strchr(text, '/') != NULL || !address_parse(text, out))
+        out->port = 0;
 }
 
 static enum ctl_exit client_unreachable(const struct client *client,
@@ -109,21 +95,19 @@ static enum ctl_exit tls_check(const struct ctl_options *options,
 
 /* Names what is connected to; `*port` 0: by its path. */
 static enum ctl_exit client_name(struct client *client,
-                                 const struct ctl_options *options, char *host,
-                                 int *port)
+                                 const struct ctl_options *options,
+                                 struct address *at)
 {
     const char *server = options->socket;
     const char *secured = address_of_tls(server);
     enum ctl_exit named;
 
-    *port = server != NULL
-                ? client_split_port(secured != NULL ? secured : server, host,
-                                    HOST_SIZE)
-                : 0;
-    named = tls_check(options, server, *port);
+    if (server != NULL)
+        address_find(secured != NULL ? secured : server, at);
+    named = tls_check(options, server, at->port);
     if (named != CTL_OK)
         return named;
-    if (*port == 0)
+    if (at->port == 0)
         return client_name_socket(client, server);
     snprintf(client->socket, sizeof client->socket, "%s", server);
     return CTL_OK;
@@ -136,15 +120,15 @@ static enum ctl_exit client_connect(struct client *client,
                                            .cert_file = options->tls_cert,
                                            .key_file = options->tls_key};
     struct stream_target target = {.host = client->socket};
-    char host[HOST_SIZE];
+    struct address at = {.port = 0};
     struct seqb_error err;
-    const enum ctl_exit named =
-        client_name(client, options, host, &target.port);
+    const enum ctl_exit named = client_name(client, options, &at);
 
     if (named != CTL_OK)
         return named;
-    if (target.port > 0)
-        target.host = host;
+    target.port = at.port;
+    if (at.port > 0)
+        target.host = at.host;
     if (address_of_tls(options->socket) != NULL)
         target.tls = &files;
     switch (resp_open(&client->connection, &target,

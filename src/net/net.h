@@ -3,7 +3,8 @@
  * Streams: connections to servers, plain or by TLS, over TCP or a unix socket.
  * A call on one ends at its deadline, the look-up of a name included. Nothing
  * here raises SIGPIPE. One thread at a time uses a stream, which stays where it
- * is while it is open. The front header of this folder.
+ * is while it is open. And addresses, as texts. The front header of this
+ * folder.
  */
 #pragma once
 
@@ -18,6 +19,25 @@
 #include <seqbroker/status.h>
 
 #include "tls/tls.h"
+
+/* --- address.c, pure --- */
+
+#define HOST_SIZE 256
+
+struct address {
+    char
+        host[HOST_SIZE]; /* its name or address; a socket's path if port is 0 */
+    int port;
+};
+
+/* 1 ... 65535. */
+bool port_parse(const char *text, int *out);
+
+/* "host:port"; the host may be an IPv6 address, in brackets or not. False, and
+ * `out` is of no use, if it is none or the host is too long. */
+bool address_parse(const char *text, struct address *out);
+
+bool address_equal(const struct address *a, const struct address *b);
 
 /* --- stream.c --- */
 

@@ -301,6 +301,9 @@ int main(int argc, char **argv)
     block_sigpipe();
     assert_non_null(mkdtemp(folder));
     count = stores_start(stores, folder);
+#ifdef SEQB_WITH_ETCD
+    count += stores_add_etcd(&stores[count], folder);
+#endif
     report_table(bench.report, &engines);
     for (size_t i = 0; i < count; i++) {
         bench_numbers(&bench, &stores[i], 3);

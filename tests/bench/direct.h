@@ -24,3 +24,4 @@ extern const struct direct_kind direct_memcached; /* incr */
 extern const struct direct_kind direct_postgres;  /* UPDATE ... RETURNING */
 extern const struct direct_kind direct_mysql_row; /* UPDATE, LAST_INSERT_ID */
 extern const struct direct_kind direct_mysql_insert; /* INSERT, id */
+extern const struct direct_kind direct_etcd;         /* put, its revision */

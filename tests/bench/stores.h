@@ -9,7 +9,7 @@
 
 #include "bench/direct.h"
 
-#define STORES_MAX 6
+#define STORES_MAX 7
 
 /* Places of a pool in each store: "d0" ... "d3", and so on. */
 #define STORE_PLACES  4
@@ -32,3 +32,6 @@ struct store {
 /* Starts what is needed, which ends with the program; files are in `folder`,
  * which SEQBROKER_STATE_DIR is set to. How many there are. */
 size_t stores_start(struct store stores[STORES_MAX], const char *folder);
+
+/* The same for etcd, where it is built: one store, behind those. */
+size_t stores_add_etcd(struct store *out, const char *folder);

@@ -82,6 +82,27 @@ TEST(snapshot_put_back_with_the_same_ids_is_fenced)
     server_free(server);
 }
 
+/* The same where nobody did much before. */
+TEST(snapshot_of_a_young_cluster_is_fenced)
+{
+    struct server *server = server_etcd(NULL);
+    const struct seqb_backend_options options = options_of(server);
+    struct seqb_backend *backend = open_at(&options);
+    int64_t first;
+
+    assert_int_equal(reserve(backend, &first), SEQB_OK);
+    etcd_snapshot_save(server);
+    assert_int_equal(reserve(backend, &first), SEQB_OK);
+    backend_etcd.close(backend);
+    server_kill(server);
+    etcd_snapshot_restore(server, NULL);
+    server_start(server);
+    backend = open_at(&options);
+    assert_int_equal(reserve(backend, &first), SEQB_FENCED);
+    backend_etcd.close(backend);
+    server_free(server);
+}
+
 /* A server that is killed and started keeps its origin. */
 TEST(server_that_was_started_again_is_not_fenced)
 {

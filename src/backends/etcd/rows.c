@@ -286,6 +286,29 @@ enum seqb_status etcd_write_end(struct etcd *etcd, struct seqb_error *err)
     return status;
 }
 
+/* Only what is read alone by all its branches is no entry of the log. */
+enum seqb_status etcd_write_nothing(struct etcd *etcd, struct seqb_error *err)
+{
+    struct etcd_text *body = &etcd->link.body;
+    char key[ETCD_KEY_SIZE];
+    json_t *answer = NULL;
+    enum seqb_status status;
+
+    etcd_text_clear(body);
+    if (!key_make(etcd, "nothing", "", key))
+        body->has_failed = true;
+    etcd_text_put(body,
+                  "{\"compare\":[{\"target\":\"MOD\",\"result\":\"LESS\",");
+    key_put(body, key);
+    etcd_text_put(body, ",\"mod_revision\":\"0\"}],\"success\":["
+                        "{\"request_delete_range\":{");
+    key_put(body, key);
+    etcd_text_put(body, "}}]}");
+    status = etcd_link_ask(&etcd->link, ETCD_READ, TXN_PATH, &answer, err);
+    json_decref(answer);
+    return status;
+}
+
 /* --- ranges --- */
 
 static bool range_put(struct etcd *etcd, const struct etcd_range *range)

@@ -78,6 +78,10 @@ void etcd_write_put(struct etcd *etcd, const char *kind, const char *name,
  * the cluster elected a leader meanwhile. Else as etcd_link_ask. */
 enum seqb_status etcd_write_end(struct etcd *etcd, struct seqb_error *err);
 
+/* An entry of raft's log that changes nothing: the index goes on, and the
+ * revision does not. It may be sent twice. Errors as etcd_link_ask. */
+enum seqb_status etcd_write_nothing(struct etcd *etcd, struct seqb_error *err);
+
 /* Rows with keys from `from` up to, and not with, `to`. */
 struct etcd_range {
     const char *kind; /* of both */

@@ -23,6 +23,11 @@
 /* The index and the revision of a status are read one after the other. */
 #define LEAD_MARGIN 16
 
+/* A cluster that is made of a snapshot begins with an index of about ten. No
+ * run is noted below this one, so that even the first loses more than the
+ * margin. */
+#define INDEX_LEAST 64
+
 enum session_row { ROW_RUN, ROW_BASE };
 
 /* What was read of a store. */
@@ -103,20 +108,37 @@ static bool run_is_ahead(const char *run, const struct session *session)
            session->index - session->revision + LEAD_MARGIN < index - revision;
 }
 
-static enum seqb_status run_make(const struct etcd *etcd,
+/* Entries are added up to INDEX_LEAST; the session is read again then. */
+static enum seqb_status index_raise(struct etcd *etcd, struct session *session,
+                                    struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+
+    if (session->index >= INDEX_LEAST)
+        return SEQB_OK;
+    for (int64_t i = session->index; i < INDEX_LEAST && status == SEQB_OK; i++)
+        status = etcd_write_nothing(etcd, err);
+    return status == SEQB_OK ? status_read(etcd, session, err) : status;
+}
+
+static enum seqb_status run_make(struct etcd *etcd,
                                  const struct session *session,
                                  char out[static SEQB_INCARNATION_SIZE],
                                  struct seqb_error *err)
 {
+    struct session later = *session;
+    const enum seqb_status status = index_raise(etcd, &later, err);
     uint64_t chance[2];
 
+    if (status != SEQB_OK)
+        return status;
     if (getrandom(chance, sizeof chance, 0) != (ssize_t)sizeof chance)
         return error_set(err, SEQB_UNREACHABLE, "%s: no random bytes",
                          etcd->link.where);
     (void)text_format(
         out, SEQB_INCARNATION_SIZE,
         "%" PRId64 ".%" PRId64 ".%" PRId64 ".%016" PRIx64 "%016" PRIx64,
-        session->term, session->index, session->revision, chance[0], chance[1]);
+        later.term, later.index, later.revision, chance[0], chance[1]);
     return SEQB_OK;
 }
 

@@ -24,14 +24,13 @@ static int32_t rest_ms(const struct redis_cluster *cluster)
 /* The node at that address, which is made if there is none; NULL when out of
  * memory, or with too many of them. */
 static struct redis_node *node_at(struct redis_cluster *cluster,
-                                  const struct redis_address *address,
-                                  size_t *index)
+                                  const struct address *address, size_t *index)
 {
     struct redis_node *node;
 
     for (*index = 0; *index < cluster->count; (*index)++) {
         node = cluster->nodes[*index];
-        if (redis_address_equal(&node->address, address))
+        if (address_equal(&node->address, address))
             return node;
     }
     if (cluster->count == CLUSTER_NODES_MAX)
@@ -71,9 +70,8 @@ static bool is_integer(const redisReply *reply)
 
 /* The master of a range: [host or "", port, ...]. One that does not know its
  * own address is the one that was asked. */
-static bool master_read(const redisReply *reply,
-                        const struct redis_address *asked,
-                        struct redis_address *out)
+static bool master_read(const redisReply *reply, const struct address *asked,
+                        struct address *out)
 {
     const redisReply *host;
 
@@ -93,10 +91,10 @@ static bool master_read(const redisReply *reply,
 static enum seqb_status range_read(struct redis_cluster *cluster,
                                    struct redis_link *link,
                                    const redisReply *range,
-                                   const struct redis_address *asked,
+                                   const struct address *asked,
                                    struct seqb_error *err)
 {
-    struct redis_address address;
+    struct address address;
     size_t index;
 
     if (range->type != REDIS_REPLY_ARRAY || range->elements < 3 ||
@@ -116,7 +114,7 @@ static enum seqb_status range_read(struct redis_cluster *cluster,
 static enum seqb_status slots_read(struct redis_cluster *cluster,
                                    struct redis_link *link,
                                    const redisReply *reply,
-                                   const struct redis_address *asked,
+                                   const struct address *asked,
                                    struct seqb_error *err)
 {
     enum seqb_status status = SEQB_OK;
@@ -138,7 +136,7 @@ static enum seqb_status slots_read(struct redis_cluster *cluster,
 /* Asks one server for the slots, over a connection of its own: it may be a
  * replica. */
 static enum seqb_status slots_ask(struct redis_cluster *cluster,
-                                  const struct redis_address *asked,
+                                  const struct address *asked,
                                   int32_t budget_ms, struct seqb_error *err)
 {
     const struct seqb_backend_options *options = &cluster->options;
@@ -185,10 +183,10 @@ static enum seqb_status view_take(struct redis_cluster *cluster,
                                   const char *endpoint, int32_t budget_ms,
                                   struct seqb_error *err)
 {
-    struct redis_address asked;
+    struct address asked;
     enum seqb_status status;
 
-    if (!redis_address_parse(endpoint, &asked))
+    if (!address_parse(endpoint, &asked))
         return error_set(err, SEQB_INVALID, "%s: '%.80s' is no host:port",
                          cluster->options.name, endpoint);
     status = slots_ask(cluster, &asked, budget_ms, err);
@@ -300,7 +298,7 @@ enum seqb_status cluster_follow(struct redis_cluster *cluster,
                                 const struct redis_node *from,
                                 struct redis_node **out, struct seqb_error *err)
 {
-    struct redis_address address = redirection->to;
+    struct address address = redirection->to;
     size_t index;
 
     if (address.host[0] == '\0')

@@ -9,8 +9,8 @@
 
 enum seqb_status link_connect(struct redis_link *link,
                               const struct seqb_backend_options *options,
-                              const struct redis_address *address,
-                              int32_t budget_ms, struct seqb_error *err)
+                              const struct address *address, int32_t budget_ms,
+                              struct seqb_error *err)
 {
     const struct tls_client_files files = tls_files_of(options);
     const struct stream_target target = {

@@ -11,7 +11,7 @@
 
 #include <seqbroker/backend.h>
 
-#include "backends/redis/address.h"
+#include "net/net.h"
 #include "resp/resp.h"
 
 struct redis_link {
@@ -28,8 +28,8 @@ struct redis_link {
  * SEQB_INVALID, SEQB_NO_MEMORY; link_close is due in any case. */
 enum seqb_status link_connect(struct redis_link *link,
                               const struct seqb_backend_options *options,
-                              const struct redis_address *address,
-                              int32_t budget_ms, struct seqb_error *err);
+                              const struct address *address, int32_t budget_ms,
+                              struct seqb_error *err);
 
 bool link_is_open(const struct redis_link *link);
 

@@ -13,7 +13,7 @@ enum seqb_status sentinel_begin(struct sentinel_walk *walk,
                                 const struct seqb_backend_options *options,
                                 struct seqb_error *err)
 {
-    struct redis_address address = {.port = 0};
+    struct address address = {.port = 0};
 
     if (options->master_name == NULL || options->sentinels[0] == NULL)
         return error_set(err, SEQB_INVALID,
@@ -21,7 +21,7 @@ enum seqb_status sentinel_begin(struct sentinel_walk *walk,
                          "sentinels",
                          options->name);
     for (size_t i = 0; options->sentinels[i] != NULL; i++) {
-        if (!redis_address_parse(options->sentinels[i], &address))
+        if (!address_parse(options->sentinels[i], &address))
             return error_set(err, SEQB_INVALID,
                              "%s: sentinel '%.80s' is no host:port",
                              options->name, options->sentinels[i]);
@@ -63,19 +63,18 @@ static bool is_text(const redisReply *reply)
 }
 
 /* Takes the address out of an answer, an array of host and port. */
-static bool master_take(const redisReply *reply, struct redis_address *out)
+static bool master_take(const redisReply *reply, struct address *out)
 {
     return reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 &&
            is_text(reply->element[0]) && is_text(reply->element[1]) &&
            text_copy(out->host, sizeof out->host, reply->element[0]->str) &&
-           redis_port_parse(reply->element[1]->str, &out->port);
+           port_parse(reply->element[1]->str, &out->port);
 }
 
 static enum seqb_status answer_read(struct redis_link *link,
                                     const char *master_name,
                                     const redisReply *reply,
-                                    struct redis_address *out,
-                                    struct seqb_error *err)
+                                    struct address *out, struct seqb_error *err)
 {
     if (reply->type == REDIS_REPLY_NIL)
         return error_set(err, SEQB_UNREACHABLE, "%s: knows no master '%s'",
@@ -96,7 +95,7 @@ static enum seqb_status answer_read(struct redis_link *link,
 
 static enum seqb_status sentinel_ask(struct redis_link *link,
                                      const struct seqb_backend_options *options,
-                                     struct redis_address *out,
+                                     struct address *out,
                                      struct seqb_error *err)
 {
     const struct redis_login login = {options->sentinel_user,
@@ -122,16 +121,15 @@ static enum seqb_status sentinel_ask(struct redis_link *link,
 
 /* Asks the next sentinel. */
 static enum seqb_status walk_step(struct sentinel_walk *walk,
-                                  struct redis_address *out,
-                                  struct seqb_error *err)
+                                  struct address *out, struct seqb_error *err)
 {
     const int32_t budget_ms = share_ms(walk);
     const char *name = walk->options->sentinels[walk->asked++];
     struct redis_link link = {.where = ""};
-    struct redis_address address = {.port = 0};
+    struct address address = {.port = 0};
     enum seqb_status status;
 
-    (void)redis_address_parse(name, &address); /* as sentinel_begin has seen */
+    (void)address_parse(name, &address); /* as sentinel_begin has seen */
     (void)text_format(link.where, sizeof link.where, "sentinel %s", name);
     status = link_connect(&link, walk->options, &address, budget_ms, err);
     if (status == SEQB_OK)
@@ -143,7 +141,7 @@ static enum seqb_status walk_step(struct sentinel_walk *walk,
 bool sentinel_next(struct sentinel_walk *walk)
 {
     while (walk->options->sentinels[walk->asked] != NULL) {
-        struct redis_address found = {.port = 0};
+        struct address found = {.port = 0};
         struct seqb_error why;
 
         if (sentinel_rest_ms(walk) <= 0) {
@@ -154,7 +152,7 @@ bool sentinel_next(struct sentinel_walk *walk)
             note(walk, why.text);
             continue;
         }
-        if (redis_address_equal(&found, &walk->found))
+        if (address_equal(&found, &walk->found))
             continue; /* it was rejected */
         walk->found = found;
         return true;

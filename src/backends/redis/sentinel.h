@@ -11,9 +11,9 @@
 struct sentinel_walk {
     const struct seqb_backend_options *options;
     int64_t deadline_ms;
-    size_t asked;               /* sentinels so far */
-    struct redis_address found; /* the last master named */
-    char said[768];             /* by those that led to none */
+    size_t asked;         /* sentinels so far */
+    struct address found; /* the last master named */
+    char said[768];       /* by those that led to none */
 };
 
 /* Begins a walk that ends within `connect_timeout_ms`. SEQB_INVALID if the

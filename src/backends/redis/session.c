@@ -15,8 +15,8 @@
 
 /* Where the options say that the server is, without sentinels. */
 static enum seqb_status
-address_given(const struct seqb_backend_options *options,
-              struct redis_address *out, struct seqb_error *err)
+address_given(const struct seqb_backend_options *options, struct address *out,
+              struct seqb_error *err)
 {
     const char *path = options->socket_path;
 
@@ -40,7 +40,7 @@ server_connect(struct redis_node *node,
                const struct seqb_backend_options *options, int32_t budget_ms,
                struct seqb_error *err)
 {
-    const struct redis_address *address = &node->address;
+    const struct address *address = &node->address;
     struct redis_session *session = &node->session;
     struct redis_link *link = &node->link;
 

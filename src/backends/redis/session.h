@@ -16,7 +16,7 @@ struct redis_session {
 struct redis_node {
     struct redis_link link;
     struct redis_session session;
-    struct redis_address address;
+    struct address address;
 };
 
 /* Connects to the server at the node's address, logs in, requires a master,

@@ -56,7 +56,7 @@ bool redirection_parse(const char *error, struct redirection *out)
     error += length + 1;
     if (error[0] == ':' && error[1] != ':') { /* it does not know its name */
         out->to.host[0] = '\0';
-        return redis_port_parse(error + 1, &out->to.port);
+        return port_parse(error + 1, &out->to.port);
     }
-    return redis_address_parse(error, &out->to);
+    return address_parse(error, &out->to);
 }

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "backends/redis/address.h"
+#include "net/net.h"
 
 #define REDIS_SLOTS 16384
 
@@ -21,7 +21,7 @@ struct redirection {
     bool is_ask; /* this time only, behind an ASKING; else the slot's server
                     from now on */
     unsigned slot;
-    struct redis_address to; /* host "": that of the server which said so */
+    struct address to; /* host "": that of the server which said so */
 };
 
 /* From the text of an error reply; false if it is none of "MOVED 3999

@@ -6,11 +6,10 @@
 #include <string.h>
 
 #include "backends/mysql/server.h"
+#include "net/net.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
-#define HOST_SIZE 256
-#define PORT_MAX  65535
 #define SYNCED    "4"
 #define PRIMARY   "Primary"
 #define VARIABLES (sizeof variables / sizeof variables[0])
@@ -128,42 +127,20 @@ static enum seqb_status node_enter(struct mysql *mysql,
     return node_session(link, err);
 }
 
-/* The host may be an IPv6 address in brackets. */
-static bool address_parse(const char *text, char host[static HOST_SIZE],
-                          int32_t *port)
-{
-    const char *colon = strrchr(text, ':');
-    size_t length;
-    int64_t number;
-
-    if (colon == NULL || colon == text ||
-        !text_to_int64(colon + 1, strlen(colon + 1), &number) || number < 1 ||
-        number > PORT_MAX)
-        return false;
-    *port = (int32_t)number;
-    length = (size_t)(colon - text);
-    if (text[0] == '[' && text[length - 1] == ']') {
-        text++;
-        length -= 2;
-    }
-    return text_format(host, HOST_SIZE, "%.*s", (int)length, text);
-}
-
 enum seqb_status mysql_node_open(struct mysql *mysql,
                                  const struct seqb_backend_options *options,
                                  const char *address, struct seqb_error *err)
 {
     struct seqb_backend_options node = *options;
-    char host[HOST_SIZE];
-    int32_t port;
+    struct address at;
     enum seqb_status status;
 
-    if (!address_parse(address, host, &port))
+    if (!address_parse(address, &at))
         return error_set(err, SEQB_INVALID,
                          "%s: '%.80s' of 'hosts' is no host:port",
                          options->name, address);
-    node.host = host;
-    node.port = port;
+    node.host = at.host;
+    node.port = at.port;
     node.socket_path = NULL;
     mysql->link = (struct mysql_link){.handle = NULL};
     mysql->link.sql = &mysql_sql_of_server; /* until it is known to be one */

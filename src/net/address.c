@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See address.h. */
-#include "backends/redis/address.h"
+/* Addresses, as settings and other servers say them. */
+#include "net/net.h"
 
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 #define PORT_MAX 65535
 
-bool redis_port_parse(const char *text, int *out)
+bool port_parse(const char *text, int *out)
 {
     int64_t port;
 
@@ -19,24 +19,23 @@ bool redis_port_parse(const char *text, int *out)
     return true;
 }
 
-bool redis_address_parse(const char *text, struct redis_address *out)
+bool address_parse(const char *text, struct address *out)
 {
     const char *colon = strrchr(text, ':');
     size_t length;
 
-    if (colon == NULL || colon == text ||
-        !redis_port_parse(colon + 1, &out->port))
+    if (colon == NULL || !port_parse(colon + 1, &out->port))
         return false;
     length = (size_t)(colon - text);
-    if (text[0] == '[' && text[length - 1] == ']') {
+    if (length >= 2 && text[0] == '[' && text[length - 1] == ']') {
         text++;
         length -= 2;
     }
-    return text_format(out->host, sizeof out->host, "%.*s", (int)length, text);
+    return length > 0 &&
+           text_format(out->host, sizeof out->host, "%.*s", (int)length, text);
 }
 
-bool redis_address_equal(const struct redis_address *a,
-                         const struct redis_address *b)
+bool address_equal(const struct address *a, const struct address *b)
 {
     return a->port == b->port && strcmp(a->host, b->host) == 0;
 }
