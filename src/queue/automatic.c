@@ -129,7 +129,7 @@ enum seqb_status automatic_add(struct queue *queue, const char *key,
     if (made != NULL &&
         (options->claims_first || ha_counter_has_past(made->counter)))
         status = admit_new(queue, made, err);
-    if (status != SEQB_OK)
+    if (status != SEQB_OK || made == NULL)
         return status;
     queue->automatic++;
     if (options->snowflake == NULL) /* no store gives its numbers */

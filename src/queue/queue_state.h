@@ -53,13 +53,10 @@ enum seqb_status generators_start(struct queue *queue, int64_t until_ms,
 void generators_close(struct queue *queue);
 void generators_free(struct queue *queue);
 
-/* The rest is of find.c. What the counter of a sequence with such options
- * claims, and may give. */
+/* Of make.c, as the next two are. What the counter of a sequence with such
+ * options claims, and may give. */
 struct ha_counter_attributes
 queue_attributes(const struct queue_sequence_options *options);
-
-/* Whether a key makes its sequence with such options. */
-bool options_match(const struct queue_options *options, const char *key);
 
 /* Makes a sequence that is in no catalog yet, with a
  * copy of the options. */
@@ -74,6 +71,9 @@ enum seqb_status queue_add(struct queue *queue,
                            const struct queue_sequence_options *options,
                            const char *key, struct seqb_sequence **out,
                            struct seqb_error *err);
+
+/* Whether a key makes its sequence with such options. */
+bool options_match(const struct queue_options *options, const char *key);
 
 /* The next three are of automatic.c. A key that no sequence of auto_sequences
  * can have is SEQB_INVALID. */
@@ -90,7 +90,7 @@ enum seqb_status automatic_add(struct queue *queue, const char *key,
                                struct seqb_sequence **out,
                                struct seqb_error *err);
 
-/* The sequence of a key if it is there, else NULL. */
+/* The rest is of find.c. The sequence of a key if it is there, else NULL. */
 struct seqb_sequence *queue_peek(struct queue *queue, const char *key);
 
 /* Visits some sequences with the catalog locked, from `*at` on, which is moved

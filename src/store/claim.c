@@ -344,8 +344,7 @@ void claim_sequence_text(const struct claim_attributes *attributes, char *out,
                       (int)attributes->memory_bits);
     if (window_bits != attributes->layout->window_bits)
         (void)text_append(out, size, " window_bits=%d", (int)window_bits);
-    if (attributes->more[0] != '\0')
-        (void)text_append(out, size, "%s", attributes->more);
+    (void)text_append(out, size, "%s", attributes->more);
 }
 
 enum seqb_status claim_migrated(struct connection *connection,

@@ -12,6 +12,10 @@
 
 #define ALL_SIZE 65536
 
+/* One letter more than a key may have. */
+#define DIGITS "0123456789"
+#define LONG   DIGITS DIGITS DIGITS DIGITS DIGITS DIGITS "01234"
+
 static bool find(struct alike *alike, const char *text)
 {
     return alike_find(alike, text, "sequences", "key");
@@ -80,8 +84,7 @@ TEST(what_is_unusual_is_libconfigs)
         "sequences = ( {key=\"a\";}, {key=\"b\\x41\";} )",
         "sequences = ( {key=\"a\" \"c\";}, {key=\"b\" \"c\";} )",
         "sequences = ( {key=1;}, {key=2;} )",
-        "sequences = ( {key=\"a\";}, {key=\"01234567890123456789012345678901"
-        "234567890123456789012345678901234\";} )",
+        "sequences = ( {key=\"a\";}, {key=\"" LONG "\";} )",
         /* no list of groups */
         "sequences = ( {key=\"a\";}, 1, {key=\"b\";} )",
         "sequences = ( {key=\"a\";} {key=\"b\";} )",
