@@ -15,7 +15,6 @@
 #include "support/server_cluster.h"
 
 #define KEY             "seqbroker:{" COUNTER "}"
-#define BATCH           300
 #define BROKERS         2
 #define STEPS           700
 #define WINDOWS_MAX     (STEPS + 100)
@@ -112,11 +111,8 @@ static size_t owner(struct scene *scene)
 TEST_STATE(SCENE, counters_of_a_call_are_on_all_servers)
 {
     struct seqb_details details = {.node = ""};
-    static char names[BATCH][SEQB_COUNTER_SIZE];
-    static struct seqb_request requests[BATCH];
     struct scene *scene = scene_start(state);
     struct fixture *f = &scene->f;
-    struct seqb_error err;
 
     must_open(scene);
     assert_non_null(strstr(f->backend->server, "redis cluster 7"));
@@ -128,27 +124,11 @@ TEST_STATE(SCENE, counters_of_a_call_are_on_all_servers)
                     "ACL SETUSER seq +cluster|info");
     assert_status(f->ops->describe(f->backend, &details, &f->err), SEQB_OK);
     assert_string_equal(details.quorum, "2 of 3 masters, state ok");
-    for (size_t i = 0; i < BATCH; i++) {
-        const struct seqb_window window = {
-            .counter = names[i], .window = 7, .size = SIZE};
-        int64_t standing;
-
-        (void)text_format(names[i], sizeof names[i], "main/0/key-%zu", i);
-        assert_status(f->ops->install(f->backend, &window, &standing, &f->err),
-                      SEQB_OK);
-        requests[i] = (struct seqb_request){
-            .counter = names[i], .want = 1 + (int64_t)i % 7, .limit = SIZE};
-    }
-    assert_status(f->ops->reserve(f->backend, requests, BATCH, &err), SEQB_OK);
-    for (size_t i = 0; i < BATCH; i++) {
-        assert_status(requests[i].status, SEQB_OK);
-        assert_int_equal(requests[i].block.count, 1 + (int64_t)i % 7);
-        assert_int_equal(requests[i].window, 7);
-    }
+    assert_int_equal(must_take_many(f), MANY + MANY / 2);
     for (size_t i = 0; i < CLUSTER_MASTERS; i++) {
         redisReply *reply = server_ask(scene->cluster->servers[i], "DBSIZE");
 
-        assert_true(reply->integer > BATCH / 6);
+        assert_true(reply->integer > MANY / 6);
         freeReplyObject(reply);
     }
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "platform/text.h"
 #include "support/test.h"
 
 enum seqb_status fixture_open(struct fixture *f)
@@ -116,4 +117,36 @@ void must_fail(struct fixture *f, enum seqb_status status)
     assert_int_equal(f->err.status, status);
     assert_int_equal(request.status, status);
     assert_non_null(strstr(f->err.text, f->options.name));
+}
+
+int64_t must_take_many(struct fixture *f)
+{
+    static struct seqb_request requests[MANY];
+    static char names[MANY][SEQB_COUNTER_SIZE];
+    int64_t taken = 0;
+    struct seqb_error err;
+
+    for (size_t i = 0; i < MANY; i++) {
+        const struct seqb_window window = {
+            .counter = names[i], .window = 7, .size = SIZE};
+        int64_t standing;
+
+        (void)text_format(names[i], sizeof names[i], "main/0/%.40s-%zu",
+                          "a-key-of-forty-letters-to-fill-the-buffers", i);
+        assert_status(f->ops->install(f->backend, &window, &standing, &err),
+                      SEQB_OK);
+        requests[i] = (struct seqb_request){.counter = names[i],
+                                            .want = 1 + (int64_t)i % 2,
+                                            .limit = SIZE,
+                                            .window = SEQB_NO_WINDOW};
+    }
+    assert_status(f->ops->reserve(f->backend, requests, MANY, &err), SEQB_OK);
+    for (size_t i = 0; i < MANY; i++) {
+        assert_status(requests[i].status, SEQB_OK);
+        assert_int_equal(requests[i].window, 7);
+        assert_int_equal(requests[i].block.first, 0);
+        assert_in_range(requests[i].block.count, 1, requests[i].want);
+        taken += requests[i].block.count;
+    }
+    return taken;
 }

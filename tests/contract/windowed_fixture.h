@@ -54,6 +54,12 @@ void must_install(struct fixture *f, int64_t window);
 int64_t must_take(struct fixture *f, int64_t window, int64_t first,
                   int64_t count);
 
+/* One call takes values of so many new counters: the request and its answer are
+ * several records of TLS, more than a socket takes at once, and for each master
+ * of a cluster some. */
+#define MANY 400
+int64_t must_take_many(struct fixture *f);
+
 /* The request alone is answered with that status and window. */
 void must_answer(struct fixture *f, enum seqb_status status, int64_t window);
 
