@@ -4,8 +4,6 @@
 #include <getopt.h>
 #include <signal.h>
 
-#include <event2/event.h>
-
 #include <seqbroker/admin.h>
 
 #include "daemon/log/log.h"
@@ -88,7 +86,7 @@ static void reload(struct sweep *sweep, struct server *server)
 static void serve(struct sweep *sweep, struct options *options)
 {
     struct server_options of_server;
-    struct server *server;
+    struct server *server = NULL;
     struct seqb_error err = {.status = SEQB_OK};
 
     err.status = options_complete(options, &err);
@@ -105,7 +103,7 @@ static void serve(struct sweep *sweep, struct options *options)
     of_server.reloader = reloader;
     if (expect(sweep, &err, "alarms"))
         err.status = server_open(&of_server, &server, &err);
-    if (expect(sweep, &err, "start")) {
+    if (expect(sweep, &err, "start") && server != NULL) {
         reload(sweep, server);
         (void)raise(SIGTERM);
         server_run(server);
