@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* seqbrokerd within this process, from its command line to its end by SIGTERM:
+ * addresses taken, the broker opened, a reload, the close. */
+#include <getopt.h>
+#include <signal.h>
+
+#include <seqbroker/admin.h>
+
+#include "daemon/log/log.h"
+#include "daemon/options.h"
+#include "daemon/reloader.h"
+#include "daemon/server.h"
+#include "platform/text.h"
+#include "support/test.h"
+#include "sweep.h"
+
+#define TURNS 5 /* of the loop, for what a reload leaves it */
+
+#define BEGIN                                                                  \
+    "broker = { name = \"orders\"; open_timeout = $; };"                       \
+    "backends = ("                                                             \
+    "  { name = \"a\"; engine = \"sqlite\"; path = \"a.db\"; } );"             \
+    "pools = ( { name = \"main\"; partitions = [ \"a\" ]; } );"                \
+    "users = ( { name = \"some\"; role = \"take\"; uids = [ 1 ]; } );"         \
+    "key_limits = ( { name = \"all\"; keys = [ \"*\" ]; rate = 9; } );"
+
+static const char first[] = BEGIN "sequences = ( { key = \"order\"; } );";
+static const char second[] =
+    BEGIN "daemon = { max_connections = 20; alarm_level = \"error\"; };"
+          "sequences = ( { key = \"order\"; }, { key = \"bill\"; } );";
+
+/* Kept until the process ends, as by the program. */
+static struct reloader *reloader;
+
+/* Addresses and sockets that cannot be had are a fault of who named them. */
+static bool expect(struct sweep *sweep, struct seqb_error *err,
+                   const char *what)
+{
+    if (err->status == SEQB_INVALID && sweep->is_faulty && err->text[0] != '\0')
+        return false;
+    return sweep_expect(sweep, err->status, err, what);
+}
+
+static bool parse(struct sweep *sweep, const char *topology,
+                  struct options *out)
+{
+    char name[] = "seqbrokerd";
+    char path[128];
+    char socket[128];
+    char config[] = "-c";
+    char listen[] = "--listen=127.0.0.1:0";
+    char http[] = "--http=127.0.0.1:0";
+    char *argv[] = {name, config, path, listen, http, socket, NULL};
+    int code;
+
+    (void)text_copy(path, sizeof path, topology);
+    (void)text_format(socket, sizeof socket, "--socket=%s/s.sock",
+                      sweep->folder);
+    optind = 0;
+    code = options_parse(COUNT_OF(argv) - 1, argv, out);
+    out->topology = topology; /* the other one ends with this function */
+    if (code >= 0 && !sweep->is_faulty)
+        sweep_fail("the command line is refused");
+    return code < 0;
+}
+
+static void reload(struct sweep *sweep, struct server *server)
+{
+    struct reload_report report;
+
+    (void)sweep_topology(sweep, "daemon.conf", second);
+    reloader_run(reloader, false, "test", &report);
+    (void)expect(sweep, &report.err, "reload");
+    if (report.err.status == SEQB_OK) {
+        faults_suspend(true); /* a call that wakes the loop may have failed */
+        daemon_wake(&server->daemon);
+        faults_suspend(false);
+        for (int i = 0; i < TURNS; i++)
+            (void)event_base_loop(server->base, EVLOOP_NONBLOCK | EVLOOP_ONCE);
+        if (server->daemon.limits.options.max_connections != 20)
+            sweep_fail("the reload's limits do not hold");
+    }
+    reload_report_free(&report);
+}
+
+static void serve(struct sweep *sweep, struct options *options)
+{
+    struct server_options of_server;
+    struct server *server = NULL;
+    struct seqb_error err = {.status = SEQB_OK};
+
+    err.status = options_complete(options, &err);
+    if (!expect(sweep, &err, "options"))
+        return;
+    if (reloader == NULL)
+        reloader = reloader_new(options->topology, true);
+    if (reloader == NULL && !sweep->is_faulty)
+        sweep_fail("no reloader");
+    if (reloader == NULL)
+        return;
+    err.status = reloader_watch(reloader, &options->alarm, &err);
+    of_server = options_of_server(options);
+    of_server.reloader = reloader;
+    if (expect(sweep, &err, "alarms"))
+        err.status = server_open(&of_server, &server, &err);
+    if (expect(sweep, &err, "start") && server != NULL) {
+        reload(sweep, server);
+        (void)raise(SIGTERM);
+        server_run(server);
+        server_close(server);
+    }
+    reloader_end(reloader);
+}
+
+static void live(struct sweep *sweep)
+{
+    static const struct log_options quiet = {LOG_LOGFMT, SEQB_LOG_ERROR};
+    struct options options;
+
+    log_open(&quiet);
+    if (parse(sweep, sweep_topology(sweep, "daemon.conf", first), &options))
+        serve(sweep, &options);
+    options_free(&options);
+}
+
+static const struct sweep_scene daemons = {
+    .before = live, .during = live, .after = live, .places = 24};
+
+TEST(memory_of_a_daemon)
+{
+    sweep_run(&daemons, FAULTS_MEMORY);
+}
+
+TEST(calls_of_a_daemon)
+{
+    sweep_run(&daemons, FAULTS_CALLS);
+}
