@@ -25,8 +25,7 @@
 #define HOST_SIZE 256
 
 struct address {
-    char
-        host[HOST_SIZE]; /* its name or address; a socket's path if port is 0 */
+    char host[HOST_SIZE]; /* name or address; a socket's path if port is 0 */
     int port;
 };
 
