@@ -246,7 +246,7 @@ static void sql_ask(struct server *server, const char *database,
         fail_msg("postgres: %s", PQerrorMessage(conn));
     result = sql_run(server, conn, sql);
     out[0] = '\0';
-    if (PQntuples(result) > 0)
+    if (PQntuples(result) > 0 && PQnfields(result) > 0)
         (void)text_copy(out, POSTGRES_ASK_SIZE, PQgetvalue(result, 0, 0));
     PQclear(result);
     PQfinish(conn);
