@@ -67,8 +67,9 @@ static int places_option(struct options_places *places, const char *name,
     }
     if (*at == '\0')
         return usage_error(name, " is empty");
-    return places_add(places, at) ? -1
-                                  : usage_error(name, " is given too often");
+    if (places->count == SERVER_LISTENERS_MAX)
+        return usage_error(name, " is given too often");
+    return places_add(places, at) ? -1 : usage_error("out of memory", "");
 }
 
 /* --- the command line --- */
