@@ -70,7 +70,7 @@ ok "health tells or counts each partition" wait_for all_are_down
 
 seqctl health
 line=${out#not serving: }
-like "the first is told" "$line" "pool pool0 cannot serve: partition 0 (p0-0) *"
+like "the first is named" "$line" "pool pool0 cannot serve: partition 0 (p0-0) *"
 like "the others are counted" "$line" "*; and [1-9]* more"
 bytes=$(printf '%s' "$line" | wc -c)
 ok "the line is no longer than it may be" test "$bytes" -le "$size"

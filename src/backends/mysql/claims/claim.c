@@ -118,23 +118,12 @@ static enum seqb_status claim_add(struct mysql_link *link, const char *name,
                                   const char *text, bool *is_added,
                                   struct seqb_error *err)
 {
-    struct seqb_error why;
-    enum seqb_status status;
-
     mysql_link_add(link, "INSERT INTO seqb_claims (name, text) SELECT ");
     mysql_link_quote(link, name);
     mysql_link_add(link, ", ");
     mysql_link_quote(link, text);
-    mysql_link_add(link, " FROM DUAL WHERE " MYSQL_PRIMARY_SQL " AND ");
-    mysql_same_add(link);
-    status = mysql_link_send(link, SEQB_UNCERTAIN, err);
-    if (status != SEQB_OK)
-        return status;
-    status = mysql_link_next_commit(link, &why);
-    *is_added = status == SEQB_OK && link->changed == 1;
-    if (status != SEQB_OK)
-        return link->code == ER_DUP_ENTRY ? SEQB_OK : error_copy(err, &why);
-    return *is_added ? SEQB_OK : mysql_same_refused(link, name, err);
+    mysql_link_add(link, " FROM DUAL");
+    return mysql_same_insert(link, name, is_added, err);
 }
 
 /* Claims never go away, so that looking first is safe, and an ordinary start

@@ -4,13 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <mysqld_error.h>
-
 #include "backends/mysql/claims/claims.h"
 #include "backends/mysql/claims/same.h"
 #include "backends/mysql/mysql.h"
-#include "backends/mysql/server.h"
-#include "platform/error.h"
 #include "platform/text.h"
 
 /* So many are added within some 10 ms. */
@@ -143,23 +139,15 @@ static enum seqb_status batch_add(const struct batch *batch,
                                   struct seqb_error *err)
 {
     const struct seqb_claim *first = batch_add_rows(batch, link);
-    struct seqb_error why;
     enum seqb_status status;
 
     *is_done = true;
     if (first == NULL)
         return SEQB_OK;
-    mysql_link_add(link, ") AS new WHERE " MYSQL_PRIMARY_SQL " AND ");
-    mysql_same_add(link);
-    status = mysql_link_send(link, SEQB_UNCERTAIN, err);
-    if (status != SEQB_OK)
+    mysql_link_add(link, ") AS new");
+    status = mysql_same_insert(link, first->name, is_done, err);
+    if (status != SEQB_OK || !*is_done)
         return status;
-    status = mysql_link_next_commit(link, &why);
-    *is_done = status == SEQB_OK;
-    if (status != SEQB_OK)
-        return link->code == ER_DUP_ENTRY ? SEQB_OK : error_copy(err, &why);
-    if (link->changed == 0)
-        return mysql_same_refused(link, first->name, err);
     for (size_t i = 0; i < batch->n; i++) {
         if (is_to_add(batch->claims[i]))
             (void)text_copy(batch->claims[i]->standing,

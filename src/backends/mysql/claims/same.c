@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include <mysqld_error.h>
+
 #include "backends/mysql/server.h"
 #include "platform/error.h"
 
@@ -69,8 +71,9 @@ enum seqb_status mysql_same_role_lost(const struct mysql_link *link,
                      link->where);
 }
 
-enum seqb_status mysql_same_refused(struct mysql_link *link, const char *name,
-                                    struct seqb_error *err)
+/* Why an INSERT added nothing: asks again. Never SEQB_OK. */
+static enum seqb_status refused(struct mysql_link *link, const char *name,
+                                struct seqb_error *err)
 {
     int64_t is_primary;
     enum seqb_status status;
@@ -86,4 +89,22 @@ enum seqb_status mysql_same_refused(struct mysql_link *link, const char *name,
         return mysql_same_role_lost(link, err);
     status = mysql_same_check(link, name, mysql_link_text(link, 1), err);
     return status == SEQB_OK ? mysql_same_lost(link, err) : status;
+}
+
+enum seqb_status mysql_same_insert(struct mysql_link *link, const char *name,
+                                   bool *is_added, struct seqb_error *err)
+{
+    struct seqb_error why;
+    enum seqb_status status;
+
+    mysql_link_add(link, " WHERE " MYSQL_PRIMARY_SQL " AND ");
+    mysql_same_add(link);
+    status = mysql_link_send(link, SEQB_UNCERTAIN, err);
+    if (status != SEQB_OK)
+        return status;
+    status = mysql_link_next_commit(link, &why);
+    *is_added = status == SEQB_OK && link->changed > 0;
+    if (status != SEQB_OK)
+        return link->code == ER_DUP_ENTRY ? SEQB_OK : error_copy(err, &why);
+    return *is_added ? SEQB_OK : refused(link, name, err);
 }

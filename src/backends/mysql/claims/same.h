@@ -32,7 +32,9 @@ enum seqb_status mysql_same_lost(const struct mysql_link *link,
 enum seqb_status mysql_same_role_lost(const struct mysql_link *link,
                                       struct seqb_error *err);
 
-/* Why an INSERT of the claim `name`, on condition of both, added nothing: asks
- * again. Never SEQB_OK. */
-enum seqb_status mysql_same_refused(struct mysql_link *link, const char *name,
-                                    struct seqb_error *err);
+/* Ends an INSERT ... SELECT of claims, of which `name` is one, with the
+ * condition that the store is the one that was opened and a primary, and runs
+ * it.
+ * `*is_added` false: nothing was added, since another broker was faster. */
+enum seqb_status mysql_same_insert(struct mysql_link *link, const char *name,
+                                   bool *is_added, struct seqb_error *err);
