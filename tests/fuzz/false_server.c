@@ -8,11 +8,11 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include "fuzz/fuzz.h"
 
 enum { BY_PATH, BY_TCP, SOCKETS };
 
@@ -24,12 +24,6 @@ static struct {
     size_t size;
     uint8_t bytes[FALSE_SERVER_MAX];
 } server = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static void must(int holds)
-{
-    if (!holds)
-        abort();
-}
 
 /* All that the client says is read: it must not wait to say it. */
 static void serve(int fd)
@@ -57,7 +51,7 @@ static void *run(void *unused)
 
     (void)unused;
     for (;;) {
-        must(poll(polled, SOCKETS, -1) > 0);
+        require(poll(polled, SOCKETS, -1) > 0);
         for (int i = 0; i < SOCKETS; i++) {
             int fd = -1;
 
@@ -76,13 +70,13 @@ static void listen_by_path(void)
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     snprintf(server.folder, sizeof server.folder, "/tmp/seqb.XXXXXX");
-    must(mkdtemp(server.folder) != NULL);
+    require(mkdtemp(server.folder) != NULL);
     snprintf(server.where.path, sizeof server.where.path, "%s/s",
              server.folder);
     snprintf(address.sun_path, sizeof address.sun_path, "%s",
              server.where.path);
-    must(bind(fd, (const struct sockaddr *)&address, sizeof address) == 0);
-    must(listen(fd, 16) == 0);
+    require(bind(fd, (const struct sockaddr *)&address, sizeof address) == 0);
+    require(listen(fd, 16) == 0);
     server.sockets[BY_PATH] = fd;
 }
 
@@ -93,9 +87,9 @@ static void listen_by_tcp(void)
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    must(bind(fd, (const struct sockaddr *)&address, sizeof address) == 0);
-    must(listen(fd, 16) == 0);
-    must(getsockname(fd, (struct sockaddr *)&address, &length) == 0);
+    require(bind(fd, (const struct sockaddr *)&address, sizeof address) == 0);
+    require(listen(fd, 16) == 0);
+    require(getsockname(fd, (struct sockaddr *)&address, &length) == 0);
     snprintf(server.where.address, sizeof server.where.address, "127.0.0.1:%d",
              ntohs(address.sin_port));
     server.sockets[BY_TCP] = fd;
@@ -115,7 +109,7 @@ const struct false_server *false_server_start(void)
     listen_by_path();
     listen_by_tcp();
     atexit(clean_up);
-    must(pthread_create(&thread, NULL, run, NULL) == 0);
+    require(pthread_create(&thread, NULL, run, NULL) == 0);
     pthread_detach(thread);
     return &server.where;
 }

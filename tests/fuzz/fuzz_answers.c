@@ -7,21 +7,18 @@
  */
 #include <fcntl.h>
 #include <getopt.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "ctl/commands.h"
 #include "ctl/complain.h"
 #include "ctl/line/line.h"
 #include "fuzz/false_server.h"
+#include "fuzz/fuzz.h"
 
 #define WORDS_MAX 10
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 /* As typed, behind "seqctl -s PATH -t 5"; the command is `at`. */
 static const struct {
@@ -52,12 +49,6 @@ static const struct {
 
 static const struct false_server *server;
 static FILE *printed; /* stdout of the commands */
-
-static void require(int holds)
-{
-    if (!holds)
-        abort();
-}
 
 /* Of a line that is `lines[i]`; the command's words begin at the result. */
 static int line_make(size_t i, char *argv[WORDS_MAX])

@@ -3,23 +3,12 @@
  * Any bytes as the header Authorization, as the hash of a password or a token
  * in a topology, and as the pattern of a key and the key.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "credential/credential.h"
 #include "daemon/access/authorization.h"
 #include "daemon/access/users.h"
+#include "fuzz/fuzz.h"
 
 #define INPUT_MAX 4096
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-
-static void require(int holds)
-{
-    if (!holds)
-        abort();
-}
 
 static void read_header(const char *text)
 {

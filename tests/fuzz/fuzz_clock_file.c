@@ -4,25 +4,10 @@
  * it is what writing the same again gives, byte for byte, and its time is that
  * of a stamp. The checksum is put right first, so that the lines are reached.
  */
-#include <inttypes.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "fuzz/fuzz.h"
 #include "period/period.h"
-#include "platform/checksum.h"
 #include "platform/text.h"
 #include "queue/guarded_clock/file.h"
-
-#define SUM_SIZE 26 /* "checksum=", digits, and the end of the line */
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 static void check(const char *bytes, size_t size)
 {
@@ -47,15 +32,6 @@ static void check(const char *bytes, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *bytes = malloc(size + SUM_SIZE + 1);
-
-    require(bytes != NULL);
-    if (size > 0)
-        memcpy(bytes, data, size);
-    check(bytes, size);
-    (void)text_format(bytes + size, SUM_SIZE + 1, "checksum=%016" PRIx64 "\n",
-                      checksum_of(bytes, size));
-    check(bytes, size + SUM_SIZE);
-    free(bytes);
+    fuzz_with_checksum(data, size, "checksum=", check);
     return 0;
 }

@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any text as a topology: it is told what is wrong, in single lines, or it is
  * a topology that keeps its promises. */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "config/config.h"
+#include "fuzz/fuzz.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool is_true)
-{
-    if (!is_true)
-        abort();
-}
 
 static void count_line(void *context, const char *line)
 {

@@ -7,13 +7,11 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <signal.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "daemon/server.h"
+#include "fuzz/fuzz.h"
 #include "support/dialogue.h"
 #include "support/stub_broker.h"
 
@@ -24,8 +22,6 @@
 /* Turns without an event after which nothing is expected any more. */
 #define QUIET_TURNS 8
 
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-
 static struct server *server;
 
 struct client {
@@ -33,12 +29,6 @@ struct client {
     size_t length;
     char heard[64]; /* the begin of its answers; a string */
 };
-
-static void require(int holds)
-{
-    if (!holds)
-        abort();
-}
 
 static void check_status(const char *answer)
 {

@@ -4,26 +4,15 @@
  * listening sockets. What must hold: they are refused with a reason, or each
  * socket is one of these two, and the next program is told nothing.
  */
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "daemon/listeners/inherited.h"
+#include "fuzz/fuzz.h"
 
 #define SOCKETS 2 /* most often 3 and 4, as the program's first ones */
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 static void sockets_open(void)
 {

@@ -4,20 +4,9 @@
  * lies inside the bytes that it takes; the result is the same for every cut of
  * the input; no partial reply is larger than the limit.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "backends/memcached/cell.h"
 #include "backends/memcached/reply.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-
-static void require(int holds)
-{
-    if (!holds)
-        abort();
-}
+#include "fuzz/fuzz.h"
 
 static void check_text(const struct memcached_reply *reply, const char *data,
                        size_t length)

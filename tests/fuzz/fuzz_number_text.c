@@ -3,26 +3,16 @@
  * A byte that chooses a template, and any others as a text of it. What must
  * hold: it is refused with a reason, or what it says is written as this text.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "fuzz/fuzz.h"
 #include "unit/custom_fields.h"
 #include "unit/round_rows.h"
 
 #define ROUNDS_MAX 64
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Compiled once: the fuzzer's own thread is the only one. */
 static struct round rounds[ROUNDS_MAX];
-
-static void require(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {

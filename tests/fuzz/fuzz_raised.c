@@ -4,30 +4,16 @@
  * right checksum. What must hold: it is opened, a raise that is noted then is
  * known at the next start, and nothing that was known before is less.
  */
-#include <inttypes.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "fuzz/fuzz.h"
 #include "ha/raised.h"
-#include "platform/checksum.h"
 #include "platform/file.h"
 #include "platform/text.h"
 
-#define BACKEND  "a"
-#define COUNTER  "order"
-#define OTHER    "bill"
-#define SUM_SIZE 18 /* a space, digits, and the end of the line */
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-    if (!holds)
-        abort();
-}
+#define BACKEND "a"
+#define COUNTER "order"
+#define OTHER   "bill"
 
 static const char *path_of_file(void)
 {
@@ -81,15 +67,6 @@ static void check(const char *bytes, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *bytes = malloc(size + SUM_SIZE + 1);
-
-    require(bytes != NULL);
-    if (size > 0)
-        memcpy(bytes, data, size);
-    check(bytes, size);
-    (void)text_format(bytes + size, SUM_SIZE + 1, " %016" PRIx64 "\n",
-                      checksum_of(bytes, size));
-    check(bytes, size + SUM_SIZE);
-    free(bytes);
+    fuzz_with_checksum(data, size, " ", check);
     return 0;
 }

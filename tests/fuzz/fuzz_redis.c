@@ -4,30 +4,20 @@
  * The first byte says whom it asks, and what. What must hold: what it grants is
  * what was asked for, and each failure has a text.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include <seqbroker/backend.h>
 
 #include "backends/backends.h"
 #include "backends/redis/sentinel.h"
 #include "fuzz/false_server.h"
+#include "fuzz/fuzz.h"
 
 #define TIMEOUT_MS 5000
 #define WANT       100
 #define WINDOW     1000
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 static const struct false_server *server;
-
-static void require(int holds)
-{
-    if (!holds)
-        abort();
-}
 
 static void check_error(const struct seqb_error *err)
 {

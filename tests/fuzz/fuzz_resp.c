@@ -4,19 +4,8 @@
  * the result is the same for every cut of the input; no partial request is
  * larger than the limit; what repeats a request is parsed as one like it.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "daemon/wire/wire.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-
-static void require(int holds)
-{
-    if (!holds)
-        abort();
-}
+#include "fuzz/fuzz.h"
 
 static void check_arguments(const struct resp_request *request,
                             const char *data)

@@ -5,27 +5,17 @@
  * nothing is read behind one. The answers must be the same bytes. The first
  * two bytes of an input say how scarce numbers are and how large the pieces.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "daemon/server.h"
 #include "daemon/wire/wire.h"
+#include "fuzz/fuzz.h"
 #include "support/dialogue.h"
 #include "support/stub_broker.h"
 
 #define INPUT_MAX 4096 /* of a script */
 #define REFILLS   8    /* small pieces may fill a socket: some come later */
 #define MINUTE_MS 60000
-
-int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
-
-static void require(int holds)
-{
-    if (!holds)
-        abort();
-}
 
 /* What answers the time, or acts between two turns of the loop. */
 static int is_told_by_time(const char *data, size_t length)

@@ -4,24 +4,9 @@
  * what writing the same again gives, byte for byte, and every block is sane.
  * The checksum is put right first, so that the lines are reached.
  */
-#include <inttypes.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "platform/checksum.h"
+#include "fuzz/fuzz.h"
 #include "platform/text.h"
 #include "queue/flusher/text.h"
-
-#define SUM_SIZE 17 /* digits and the end of the line */
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 static void require_sound(const struct spool_text *text)
 {
@@ -63,15 +48,6 @@ static void check(const char *bytes, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *bytes = malloc(size + SUM_SIZE + 1);
-
-    require(bytes != NULL);
-    if (size > 0)
-        memcpy(bytes, data, size);
-    check(bytes, size);
-    (void)text_format(bytes + size, SUM_SIZE + 1, "%016" PRIx64 "\n",
-                      checksum_of(bytes, size));
-    check(bytes, size + SUM_SIZE);
-    free(bytes);
+    fuzz_with_checksum(data, size, "", check);
     return 0;
 }

@@ -4,10 +4,7 @@
  * is refused with the column where it is wrong, or it writes numbers that are
  * read back, as they were, from their texts.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "fuzz/fuzz.h"
 #include "unit/custom_fields.h"
 #include "unit/round_trip.h"
 
@@ -17,7 +14,6 @@
 #define DRAWS         4
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const struct round_kind kinds[] = {
     {.key = "order"},
@@ -32,12 +28,6 @@ static const struct round_kind kinds[] = {
     {.key = NULL, .unit = PERIOD_MINUTE, .ids = &round_ids_alone},
     {.key = "order", .unit = PERIOD_HOUR, .ids = &round_ids_hour},
 };
-
-static void require(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 static void require_column(const char *template, const struct seqb_error *err)
 {

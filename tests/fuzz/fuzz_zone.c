@@ -4,22 +4,11 @@
  * in the footer of one. What must hold: they are refused with a reason, or
  * make a zone whose time never goes back, and whose spans follow each other.
  */
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "fuzz/fuzz.h"
 #include "period/zone.h"
 #include "unit/zone_fixture.h"
 
 #define STEP_MS INT64_C(2000003000017) /* some 60 years: 120 looks */
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-static void require(bool holds)
-{
-    if (!holds)
-        abort();
-}
 
 /* At an instant, and at where its span ends. */
 static void check_span(const struct period_rules *rules, int64_t ms)
