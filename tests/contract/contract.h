@@ -22,6 +22,9 @@ struct contract_subject {
     const char *name;
     const struct seqb_backend_ops *ops;
 
+    /* The store writes a row for each value: fewer values are taken. */
+    bool writes_each_value;
+
     /* A primary that holds nothing; NULL ends the test as failed. A server may
      * be shared between tests as long as each starts from nothing. */
     struct contract_store *(*start)(void);

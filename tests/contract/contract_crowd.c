@@ -91,11 +91,12 @@ static void *taker_run(void *argument)
     struct taker *taker = argument;
     const struct contract *contract = taker->contract;
     struct seqb_backend *backend = NULL;
+    const int64_t goal = (int64_t)TAKER_VALUES * COUNTERS /
+                         (contract->subject->writes_each_value ? 8 : 1);
     int64_t taken = 0;
 
     (void)pthread_barrier_wait(taker->start);
-    while (taken < (int64_t)TAKER_VALUES * COUNTERS &&
-           taker->failures < FAILURES_MAX) {
+    while (taken < goal && taker->failures < FAILURES_MAX) {
         if (backend == NULL &&
             contract->subject->ops->open(&contract->store->options, &backend,
                                          NULL) != SEQB_OK) {

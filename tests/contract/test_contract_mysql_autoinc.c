@@ -61,6 +61,7 @@ int main(void)
     return contract_run_on_mysql((struct contract_subject){
         .name = "mysql-autoinc",
         .ops = &backend_mysql_autoinc,
+        .writes_each_value = true,
         .start = store_start,
         .forget = store_forget,
         .save = store_save,
