@@ -167,7 +167,7 @@ TEST(a_stripe_that_is_held_is_left_alone)
     assert_true(ring_push(scene.ring, 0, 16));
     for (int64_t i = 0; i < 4; i++)
         assert_int_equal(take(&scene), i);
-    stripe = &scene.stripes->stripes[thread_index_mine.own];
+    stripe = &scene.stripes->stripes[thread_index_mine.any];
     assert_false(atomic_flag_test_and_set(&stripe->is_held));
     assert_int_equal(take(&scene), 4);
     assert_int_equal(ring_stock(scene.ring), 11);
@@ -258,10 +258,10 @@ TEST(a_thread_that_is_busy_is_given_no_slice)
     assert_true(ring_push(scene.ring, 0, 16));
     assert_int_equal(take(&scene), 0);
     assert_int_equal(stripes_gather(scene.stripes, scene.ring, slices), 1);
-    thread_index_mine.is_busy = true;
+    thread_index_mine.is_free = false;
     for (int64_t i = 4; i < 6; i++)
         assert_int_equal(take(&scene), i);
-    thread_index_mine.is_busy = false;
+    thread_index_mine.is_free = true;
     assert_int_equal(ring_stock(scene.ring), 10);
     for (int64_t i = 6; i < 16; i++)
         assert_int_equal(take(&scene), i);
