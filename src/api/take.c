@@ -180,24 +180,31 @@ static enum seqb_status take_one(struct seqb_sequence *sequence,
     return status == SEQB_OK ? queue_take(sequence, &take, err) : status;
 }
 
-enum seqb_status seqb_take(struct seqb_sequence *sequence,
-                           const struct seqb_take_options *options,
-                           int64_t *out, struct seqb_taken *taken,
-                           struct seqb_error *err)
+static enum seqb_status take_any(struct seqb_sequence *sequence,
+                                 const struct seqb_take_options *options,
+                                 int64_t *out, struct seqb_taken *taken,
+                                 struct seqb_error *err)
 {
     const struct seqb_take_options *wanted = &nothing;
     struct seqb_take_options copy;
     struct seqb_taken given = {.size = sizeof given};
-    enum seqb_status status;
+    enum seqb_status status = take_begin(options, taken, &copy, &wanted, err);
 
-    if (is_one(options, taken))
-        return take_one(sequence, options, out, err);
-    status = take_begin(options, taken, &copy, &wanted, err);
     if (status == SEQB_OK)
         status = check_numbers(wanted, err);
     if (status == SEQB_OK)
         status = take_numbers(sequence, wanted, out, &given, err);
     return take_end(status, wanted, &given, taken);
+}
+
+enum seqb_status seqb_take(struct seqb_sequence *sequence,
+                           const struct seqb_take_options *options,
+                           int64_t *out, struct seqb_taken *taken,
+                           struct seqb_error *err)
+{
+    if (is_one(options, taken))
+        return take_one(sequence, options, out, err);
+    return take_any(sequence, options, out, taken, err);
 }
 
 /* --- texts --- */
@@ -217,29 +224,21 @@ static enum seqb_status check_texts(const struct seqb_take_options *wanted,
     return SEQB_OK;
 }
 
-/* Into `given`, if it is not NULL, comes what was taken. */
 static enum seqb_status take_texts(struct seqb_sequence *sequence,
-                                   const struct seqb_take_options *wanted,
-                                   char *out, struct seqb_taken *given,
+                                   const struct seqb_take_options *options,
+                                   char *out, struct seqb_taken *taken,
                                    struct seqb_error *err)
 {
-    const struct number_order order = {
-        .params = wanted->params,
-        .param_count = wanted->param_count,
-        .count = wanted->count,
-        .out = out,
-        .size = wanted->text_size,
-        .shard = wanted->shard,
-        .is_sharded = has(wanted, SEQB_SHARD),
-        .waits = !has(wanted, SEQB_TRY),
-        .is_some = has(wanted, SEQB_SOME),
-        .any_stamp = has(wanted, SEQB_ANY_STAMP),
-        .until_ms = until_of(wanted),
-        .stamp = given == NULL ? NULL : &given->stamp,
-        .taken = given == NULL ? NULL : &given->count,
-    };
+    const struct seqb_take_options *wanted = &nothing;
+    struct seqb_take_options copy;
+    struct seqb_taken given = {.size = sizeof given};
+    enum seqb_status status = take_begin(options, taken, &copy, &wanted, err);
 
-    return number_take(sequence, &order, err);
+    if (status == SEQB_OK)
+        status = check_texts(wanted, err);
+    if (status == SEQB_OK)
+        status = number_take(sequence, wanted, out, &given, err);
+    return take_end(status, wanted, &given, taken);
 }
 
 enum seqb_status seqb_take_texts(struct seqb_sequence *sequence,
@@ -247,19 +246,9 @@ enum seqb_status seqb_take_texts(struct seqb_sequence *sequence,
                                  char *out, struct seqb_taken *taken,
                                  struct seqb_error *err)
 {
-    const struct seqb_take_options *wanted = &nothing;
-    struct seqb_take_options copy;
-    struct seqb_taken given = {.size = sizeof given};
-    enum seqb_status status;
-
     if (is_one(options, taken))
-        return take_texts(sequence, options, out, NULL, err);
-    status = take_begin(options, taken, &copy, &wanted, err);
-    if (status == SEQB_OK)
-        status = check_texts(wanted, err);
-    if (status == SEQB_OK)
-        status = take_texts(sequence, wanted, out, &given, err);
-    return take_end(status, wanted, &given, taken);
+        return number_take_one(sequence, options, out, err);
+    return take_texts(sequence, options, out, taken, err);
 }
 
 /* --- without a sequence --- */
@@ -274,16 +263,11 @@ static enum seqb_status check_as(void *context,
                                     .is_sharded = has(wanted, SEQB_SHARD),
                                     .is_contiguous =
                                         has(wanted, SEQB_CONTIGUOUS)};
-    const struct number_order order = {.params = wanted->params,
-                                       .param_count = wanted->param_count,
-                                       .size = wanted->text_size,
-                                       .shard = wanted->shard,
-                                       .is_sharded = has(wanted, SEQB_SHARD)};
     const enum seqb_status status = queue_check_take(meaning, &take, err);
 
     if (status != SEQB_OK || wanted->text_size == 0)
         return status;
-    return number_check(meaning->template, meaning->key, &order, err);
+    return number_check(meaning->template, meaning->key, wanted, err);
 }
 
 enum seqb_status seqb_check_take(struct seqb_broker *broker, const char *key,

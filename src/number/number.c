@@ -11,15 +11,27 @@
 /* Numbers taken in one step, on the stack. */
 #define AT_ONCE SEQB_TEXTS_TRY_MAX
 
-/* A call under way. */
+/* What texts are made with. */
 struct writer {
     struct seqb_sequence *sequence;
     const struct template *template;
-    const struct number_order *order;
     struct facts facts;
+    struct draft draft;
+};
+
+/* A call under way, of several texts or of one that is not waited for. */
+struct call {
+    struct writer writer;
+    const struct seqb_take_options *options;
+    char *out;
     size_t have;      /* texts; of the last one is the facts' stamp */
     int64_t until_ms; /* 0: the usual deadline */
 };
+
+static bool has(const struct seqb_take_options *options, uint32_t flags)
+{
+    return (options->flags & flags) == flags;
+}
 
 /* --- dates --- */
 
@@ -60,40 +72,62 @@ static void set_value(struct writer *writer, int64_t value)
     }
 }
 
+/* Begins texts of the facts' stamp. */
+static enum seqb_status writer_begin(struct writer *writer,
+                                     struct seqb_error *err)
+{
+    set_date(writer);
+    return template_begin(writer->template, &writer->facts, &writer->draft,
+                          err);
+}
+
+static enum seqb_status writer_write(struct writer *writer, int64_t value,
+                                     char *out, struct seqb_error *err)
+{
+    set_value(writer, value);
+    return template_write(&writer->draft, out, err);
+}
+
 /* --- taking --- */
 
 /* Whether a number is waited for that is not at hand. */
-static bool waits(const struct writer *writer)
+static bool waits(const struct call *call)
 {
-    return writer->order->waits &&
-           !(writer->order->is_some && writer->have > 0);
+    return !has(call->options, SEQB_TRY) &&
+           !(has(call->options, SEQB_SOME) && call->have > 0);
 }
 
 /* Without waiting: all that are wanted, or none. */
-static bool is_whole(const struct number_order *order)
+static bool is_whole(const struct seqb_take_options *options)
 {
-    return !order->waits && !order->is_some;
+    return has(options, SEQB_TRY) && !has(options, SEQB_SOME);
 }
 
-static enum seqb_status try_take(const struct writer *writer,
+static enum seqb_status try_take(const struct call *call,
                                  const struct queue_take *wanted,
                                  struct seqb_error *err)
 {
     struct queue_take all = *wanted;
     enum seqb_status status;
 
-    if (!is_whole(writer->order))
-        return queue_try_take(writer->sequence, wanted, err);
+    if (!is_whole(call->options))
+        return queue_try_take(call->writer.sequence, wanted, err);
     all.taken = NULL;
-    status = queue_try_take(writer->sequence, &all, err);
+    status = queue_try_take(call->writer.sequence, &all, err);
     *wanted->taken = status == SEQB_OK ? wanted->count : 0;
     return status;
+}
+
+static bool is_sharded(const struct writer *writer,
+                       const struct seqb_take_options *options)
+{
+    return writer->template->rules.ids != NULL || has(options, SEQB_SHARD);
 }
 
 /* Up to `count` numbers of one stamp that are at hand; who waits and finds none
  * gets one. `*taken` are there whatever is returned. Not all of them are waited
  * for: one stamp may never have so many. */
-static enum seqb_status take(struct writer *writer, size_t count, int64_t *out,
+static enum seqb_status take(struct call *call, size_t count, int64_t *out,
                              size_t *taken, struct seqb_stamp *stamp,
                              struct seqb_error *err)
 {
@@ -101,96 +135,76 @@ static enum seqb_status take(struct writer *writer, size_t count, int64_t *out,
         .out = out,
         .count = count,
         .taken = taken,
-        .shard = writer->facts.shard,
-        .is_sharded =
-            writer->template->rules.ids != NULL || writer->order->is_sharded,
+        .shard = call->writer.facts.shard,
+        .is_sharded = is_sharded(&call->writer, call->options),
         .stamp = stamp,
-        .until_ms = writer->until_ms,
+        .until_ms = call->until_ms,
     };
     enum seqb_status status = SEQB_AGAIN;
 
     *taken = 0;
-    if (!waits(writer) || count > 1)
-        status = try_take(writer, &wanted, err);
-    if (!waits(writer))
+    if (!waits(call) || count > 1)
+        status = try_take(call, &wanted, err);
+    if (!waits(call))
         return status;
     if (*taken > 0)
         return SEQB_OK;
     wanted.count = 1;
     wanted.taken = NULL;
-    status = queue_take(writer->sequence, &wanted, err);
+    status = queue_take(call->writer.sequence, &wanted, err);
     *taken = status == SEQB_OK;
     return status;
 }
 
 /* If all have to be of one stamp, those of an earlier one are lost. */
-static void keep_stamp(struct writer *writer, const struct seqb_stamp *stamp)
+static void keep_stamp(struct call *call, const struct seqb_stamp *stamp)
 {
-    if (!writer->order->any_stamp &&
-        writer->facts.stamp.begins_ms != stamp->begins_ms)
-        writer->have = 0;
-    writer->facts.stamp = *stamp;
+    struct facts *facts = &call->writer.facts;
+
+    if (!has(call->options, SEQB_ANY_STAMP) &&
+        facts->stamp.begins_ms != stamp->begins_ms)
+        call->have = 0;
+    facts->stamp = *stamp;
 }
 
-static enum seqb_status write_all(struct writer *writer, const int64_t *values,
+static enum seqb_status write_all(struct call *call, const int64_t *values,
                                   size_t count, struct seqb_error *err)
 {
-    const struct number_order *order = writer->order;
-    struct draft draft;
-    enum seqb_status status;
+    const size_t size = call->options->text_size;
+    enum seqb_status status = writer_begin(&call->writer, err);
 
-    set_date(writer);
-    status = template_begin(writer->template, &writer->facts, &draft, err);
     for (size_t i = 0; i < count && status == SEQB_OK; i++) {
-        set_value(writer, values[i]);
-        status = template_write(&draft, order->out + writer->have * order->size,
-                                err);
+        status = writer_write(&call->writer, values[i],
+                              call->out + call->have * size, err);
         if (status == SEQB_OK)
-            writer->have++;
+            call->have++;
     }
     return status;
 }
 
-/* Most calls want no more, and wait for it. */
-static enum seqb_status write_one(struct writer *writer, struct seqb_error *err)
-{
-    int64_t value;
-    const struct queue_take wanted = {
-        .out = &value,
-        .count = 1,
-        .shard = writer->facts.shard,
-        .is_sharded =
-            writer->template->rules.ids != NULL || writer->order->is_sharded,
-        .stamp = &writer->facts.stamp,
-        .until_ms = writer->until_ms,
-    };
-    const enum seqb_status status = queue_take(writer->sequence, &wanted, err);
-
-    return status == SEQB_OK ? write_all(writer, &value, 1, err) : status;
-}
-
-static enum seqb_status take_and_write(struct writer *writer,
+static enum seqb_status take_and_write(struct call *call,
                                        struct seqb_error *err)
 {
-    const struct number_order *order = writer->order;
+    const size_t count = call->options->count;
     enum seqb_status status = SEQB_OK;
 
-    if (order->waits && order->count == 1)
-        return write_one(writer, err);
-    if (writer->until_ms == 0 && order->waits)
-        writer->until_ms = clock_now_ms() + queue_deadline_ms(writer->sequence);
-    while (writer->have < order->count && status == SEQB_OK) {
-        const size_t left = order->count - writer->have;
+    if (!has(call->options, SEQB_TRY))
+        call->until_ms =
+            clock_now_ms() + (call->options->deadline_ms != 0
+                                  ? call->options->deadline_ms
+                                  : queue_deadline_ms(call->writer.sequence));
+    while (call->have < count && status == SEQB_OK) {
+        const size_t left = count - call->have;
         int64_t values[AT_ONCE];
         size_t taken = 0;
         struct seqb_stamp stamp;
         enum seqb_status written = SEQB_OK;
 
-        status = take(writer, left < AT_ONCE ? left : AT_ONCE, values, &taken,
+        status = take(call, left < AT_ONCE ? left : AT_ONCE, values, &taken,
                       &stamp, err);
         if (taken > 0) {
-            keep_stamp(writer, &stamp);
-            written = write_all(writer, values, taken, err);
+            keep_stamp(call, &stamp);
+            written = write_all(call, values, taken, err);
         }
         if (written != SEQB_OK)
             status = written;
@@ -211,37 +225,6 @@ static enum seqb_status check_size(const struct template *template,
                                       key, needed, size);
 }
 
-/* Before any number is used up. */
-static enum seqb_status check_order(const struct writer *writer,
-                                    struct seqb_error *err)
-{
-    const struct number_order *order = writer->order;
-    const enum seqb_status status =
-        check_size(writer->template, writer->facts.key, order->size, err);
-
-    if (status != SEQB_OK)
-        return status;
-    if (order->count >= 1 && order->count <= SEQB_TAKE_MAX)
-        return order->is_some || order->any_stamp
-                   ? SEQB_OK
-                   : queue_check_stamp(writer->sequence, order->count, err);
-    return error_set(err, SEQB_INVALID, "sequence %s: %zu texts, not 1 ... %d",
-                     writer->facts.key, order->count, SEQB_TAKE_MAX);
-}
-
-static void writer_init(struct writer *writer, struct seqb_sequence *sequence,
-                        const struct number_order *order)
-{
-    writer->sequence = sequence;
-    writer->template = queue_template(sequence);
-    writer->order = order;
-    writer->facts.key = queue_key(sequence);
-    writer->facts.shard = order->is_sharded ? order->shard : -1;
-    writer->have = 0;
-    writer->facts.stamp = (struct seqb_stamp){.digits = 0};
-    writer->until_ms = order->until_ms;
-}
-
 static enum seqb_status refuse_texts(const char *key, struct seqb_error *err)
 {
     return error_set(err, SEQB_INVALID,
@@ -249,44 +232,107 @@ static enum seqb_status refuse_texts(const char *key, struct seqb_error *err)
                      key);
 }
 
-enum seqb_status number_check(const struct template *template, const char *key,
-                              const struct number_order *order,
-                              struct seqb_error *err)
+/* What texts of these options have in common. Nothing else of the facts is
+ * set. */
+static enum seqb_status facts_begin(const struct template *template,
+                                    const char *key,
+                                    const struct seqb_take_options *options,
+                                    struct facts *facts, struct seqb_error *err)
 {
-    struct facts facts; /* not all of it is used: what is gets set */
     enum seqb_status status;
 
     if (template == NULL)
         return refuse_texts(key, err);
-    facts.key = key;
-    facts.shard = order->is_sharded ? order->shard : -1;
-    status = check_size(template, key, order->size, err);
-    return status == SEQB_OK ? params_resolve(template, order->params,
-                                              order->param_count, &facts, err)
+    facts->key = key;
+    facts->shard = has(options, SEQB_SHARD) ? options->shard : -1;
+    status = check_size(template, key, options->text_size, err);
+    return status == SEQB_OK ? params_resolve(template, options->params,
+                                              options->param_count, facts, err)
                              : status;
 }
 
-enum seqb_status number_take(struct seqb_sequence *sequence,
-                             const struct number_order *order,
-                             struct seqb_error *err)
+/* Before any number is used up; `writer` is not initialized. */
+static enum seqb_status writer_init(struct writer *writer,
+                                    struct seqb_sequence *sequence,
+                                    const struct seqb_take_options *options,
+                                    struct seqb_error *err)
 {
-    struct writer writer; /* not all of it is used: what is gets set */
-    enum seqb_status status;
+    writer->sequence = sequence;
+    writer->template = queue_template(sequence);
+    return facts_begin(writer->template, queue_key(sequence), options,
+                       &writer->facts, err);
+}
 
-    if (order->taken != NULL)
-        *order->taken = 0;
-    writer_init(&writer, sequence, order);
-    if (writer.template == NULL)
-        return refuse_texts(writer.facts.key, err);
-    status = check_order(&writer, err);
+static enum seqb_status check_count(struct seqb_sequence *sequence,
+                                    const struct seqb_take_options *options,
+                                    struct seqb_error *err)
+{
+    if (options->count >= 1 && options->count <= SEQB_TAKE_MAX)
+        return has(options, SEQB_SOME) || has(options, SEQB_ANY_STAMP)
+                   ? SEQB_OK
+                   : queue_check_stamp(sequence, options->count, err);
+    return error_set(err, SEQB_INVALID, "sequence %s: %zu texts, not 1 ... %d",
+                     queue_key(sequence), options->count, SEQB_TAKE_MAX);
+}
+
+enum seqb_status number_check(const struct template *template, const char *key,
+                              const struct seqb_take_options *options,
+                              struct seqb_error *err)
+{
+    struct facts facts;
+
+    return facts_begin(template, key, options, &facts, err);
+}
+
+enum seqb_status number_take(struct seqb_sequence *sequence,
+                             const struct seqb_take_options *options, char *out,
+                             struct seqb_taken *taken, struct seqb_error *err)
+{
+    struct call call; /* not all of it is used: what is gets set */
+    enum seqb_status status = writer_init(&call.writer, sequence, options, err);
+
     if (status == SEQB_OK)
-        status = params_resolve(writer.template, order->params,
-                                order->param_count, &writer.facts, err);
-    if (status == SEQB_OK)
-        status = take_and_write(&writer, err);
-    if (order->stamp != NULL)
-        *order->stamp = writer.facts.stamp;
-    if (order->taken != NULL)
-        *order->taken = writer.have;
+        status = check_count(sequence, options, err);
+    if (status != SEQB_OK)
+        return status;
+    call.options = options;
+    call.out = out;
+    call.have = 0;
+    call.until_ms = 0;
+    call.writer.facts.stamp = (struct seqb_stamp){.digits = 0};
+    status = take_and_write(&call, err);
+    taken->stamp = call.writer.facts.stamp;
+    taken->count = call.have;
     return status;
+}
+
+/* Once all but the number is known. */
+static enum seqb_status take_one(struct writer *writer,
+                                 const struct seqb_take_options *options,
+                                 char *out, struct seqb_error *err)
+{
+    int64_t value;
+    const struct queue_take wanted = {
+        .out = &value,
+        .count = 1,
+        .shard = writer->facts.shard,
+        .is_sharded = is_sharded(writer, options),
+        .stamp = &writer->facts.stamp,
+    };
+    enum seqb_status status = queue_take(writer->sequence, &wanted, err);
+
+    if (status == SEQB_OK)
+        status = writer_begin(writer, err);
+    return status == SEQB_OK ? writer_write(writer, value, out, err) : status;
+}
+
+enum seqb_status number_take_one(struct seqb_sequence *sequence,
+                                 const struct seqb_take_options *options,
+                                 char *out, struct seqb_error *err)
+{
+    struct writer writer; /* as above */
+    const enum seqb_status status =
+        writer_init(&writer, sequence, options, err);
+
+    return status == SEQB_OK ? take_one(&writer, options, out, err) : status;
 }

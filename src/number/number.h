@@ -77,34 +77,22 @@ struct number_pool {
  * INT64_MAX. */
 int64_t number_capacity(const struct number_pool *pool, int64_t limit);
 
-/* Texts that are to be taken. */
-struct number_order {
-    const struct seqb_param *params;
-    size_t param_count;
-    size_t count;  /* of texts */
-    char *out;     /* the i-th begins at out + i * size */
-    size_t size;   /* bytes for each */
-    int64_t shard; /* if is_sharded: the parameter "shard" must not be given */
-    bool is_sharded;
-    bool waits;     /* for all of them; if is_some, for the first one. Who does
-                       not and wants all: SEQB_TEXTS_TRY_MAX of them at most */
-    bool is_some;   /* fewer will do */
-    bool any_stamp; /* else all are of one */
-    int64_t until_ms;         /* by clock_now_ms; 0: the usual deadline */
-    struct seqb_stamp *stamp; /* of all of them; may be NULL */
-    size_t *taken;            /* how many, whatever is returned; may be NULL */
-};
-
-/* Whether texts of a template, NULL for none, are ever made with the order's
+/* Whether texts of a template, NULL for none, are ever made with the options'
  * size, parameters and shard: SEQB_INVALID as of number_take. */
 enum seqb_status number_check(const struct template *template, const char *key,
-                              const struct number_order *order,
+                              const struct seqb_take_options *options,
                               struct seqb_error *err);
 
-/* As seqb_take_texts. */
+/* As seqb_take_texts, of options whose flags were checked. `*taken` is set if
+ * any text was: its stamp and its count, whatever is returned. */
 enum seqb_status number_take(struct seqb_sequence *sequence,
-                             const struct number_order *order,
-                             struct seqb_error *err);
+                             const struct seqb_take_options *options, char *out,
+                             struct seqb_taken *taken, struct seqb_error *err);
+
+/* The same of one text that is waited for until the usual deadline. */
+enum seqb_status number_take_one(struct seqb_sequence *sequence,
+                                 const struct seqb_take_options *options,
+                                 char *out, struct seqb_error *err);
 enum seqb_status number_parse(const struct seqb_sequence *sequence,
                               const char *text, struct seqb_parsed *out,
                               struct seqb_error *err);

@@ -26,7 +26,7 @@ static uint64_t bit_of(uint32_t index)
 /* A thread ends. One that asks again in a later destructor gets another. */
 static void index_free(void *argument)
 {
-    const uint64_t bit = bit_of(thread_index_mine.own);
+    const uint64_t bit = bit_of(thread_index_mine.any);
 
     (void)argument;
     thread_index_mine = (struct thread_index){.any = 0};
@@ -36,10 +36,11 @@ static void index_free(void *argument)
 /* The child has one thread. */
 static void forked(void)
 {
-    const uint32_t own = thread_index_mine.own;
+    const uint32_t any = thread_index_mine.any;
+    const bool is_owner = any != 0 && !thread_index_is_shared(any);
 
     (void)barrier_prepare();
-    atomic_store(&owned, own == 0 ? 0 : bit_of(own));
+    atomic_store(&owned, is_owner ? bit_of(any) : 0);
 }
 
 static void prepare(void)
@@ -76,6 +77,7 @@ static uint32_t index_own(void)
 uint32_t thread_index_choose(void)
 {
     uint32_t index;
+    bool is_own;
 
     if (thread_index_mine.any != 0)
         return thread_index_mine.any;
@@ -85,11 +87,13 @@ uint32_t thread_index_choose(void)
         atomic_fetch_and(&owned, ~bit_of(index));
         index = 0;
     }
-    thread_index_mine.own = index;
-    if (index == 0)
+    is_own = index != 0;
+    if (!is_own)
         index = 1 + THREAD_INDEX_OWN +
                 atomic_fetch_add_explicit(&shared, 1, memory_order_relaxed) %
                     THREAD_INDEX_REST;
     thread_index_mine.any = index;
+    atomic_store_explicit(&thread_index_mine.is_free, is_own,
+                          memory_order_relaxed);
     return index;
 }

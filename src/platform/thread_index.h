@@ -18,9 +18,10 @@
 
 struct thread_index {
     uint32_t any; /* in 1 ... THREAD_INDEXES - 1; 0: not asked for yet */
-    uint32_t own; /* the same if no other thread has it; else 0 */
-    _Atomic bool is_busy; /* the thread changes what is kept by its index: not
-                             to be changed by a handler of a signal */
+
+    /* No other thread has it, and this one does not change what is kept by it
+     * just now: the handler of a signal that comes meanwhile must not. */
+    atomic_bool is_free;
 };
 
 /* The calling thread's. */

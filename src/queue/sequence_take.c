@@ -310,8 +310,9 @@ next_of_source(struct seqb_sequence *sequence, int64_t *out,
     return sequence->source->take(sequence, &one, err);
 }
 
-enum seqb_status queue_next(struct seqb_sequence *sequence, int64_t *out,
-                            struct seqb_error *err)
+/* Aligned: its common path is two lines of code then, not three. */
+__attribute__((aligned(RING_LINE))) enum seqb_status
+queue_next(struct seqb_sequence *sequence, int64_t *out, struct seqb_error *err)
 {
     if (LIKELY(sequence_take_striped(sequence, out)))
         return SEQB_OK;

@@ -101,6 +101,15 @@ static bool take_shared(struct stripe *stripe, int64_t *out)
     return true;
 }
 
+/* Whether this is the handler of a signal that came while its thread took from
+ * its stripe. */
+static bool is_busy(uint32_t index)
+{
+    return !thread_index_is_shared(index) &&
+           !atomic_load_explicit(&thread_index_mine.is_free,
+                                 memory_order_relaxed);
+}
+
 enum ring_taken stripes_refill(struct stripes *stripes, struct ring *ring,
                                int64_t *out)
 {
@@ -113,7 +122,7 @@ enum ring_taken stripes_refill(struct stripes *stripes, struct ring *ring,
 
     if (thread_index_is_shared(index) && take_shared(stripe, out))
         return RING_TAKEN;
-    if (count == 0 || thread_index_mine.is_busy || !stripe_hold(stripe))
+    if (count == 0 || is_busy(index) || !stripe_hold(stripe))
         return ring_take(ring, out);
     if (!stripe_is_empty(stripe)) { /* somebody was faster */
         stripe_let_go(stripe);

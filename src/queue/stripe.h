@@ -16,8 +16,9 @@
 #define STRIPES THREAD_INDEXES
 
 struct stripe {
-    /* The next position of the slice; written by every taker, and alone on its
-     * line. It never goes back. */
+    /* The next position of the slice, or one behind its end; written by every
+     * taker, and alone on its line. It only grows as long as the slice is in
+     * it. */
     _Alignas(RING_LINE) _Atomic uint64_t head;
 
     /* Only read by takers. */
@@ -70,36 +71,34 @@ static inline int64_t stripe_number(const struct stripe *stripe, uint64_t base,
  * Takes one number of the thread's own stripe; false if there is none.
  *
  * The thread alone moves the head and gives the stripe its slices, and none of
- * its signals' handlers does while it is busy. So the position that it read is
- * its own, unless somebody took the slice away. Who does that sets the limit to
- * 0, has all threads pass a barrier, and reads the head. A taker whose store of
- * the head that one does not see looks at the limit behind the barrier: it
- * finds another one, and its position is nobody's. What the handler of a signal
- * does before the thread is busy, or after it, only raises head and limit.
+ * its signals' handlers does while the index is not free. So the position that
+ * it read is its own, and the base is of its slice, unless somebody took the
+ * slice away. Who does that sets the limit to 0, has all threads pass a
+ * barrier, and reads the head. A taker whose store of the head that one does
+ * not see looks at the limit behind the barrier: it finds 0, and its position
+ * is nobody's. What the handler of a signal does while the index is free only
+ * raises head and limit.
  */
 static inline bool stripes_take(struct stripes *stripes, int64_t *out)
 {
     struct thread_index *mine = &thread_index_mine;
-    struct stripe *stripe = &stripes->stripes[mine->own];
+    struct stripe *stripe = &stripes->stripes[mine->any];
     uint64_t position;
     uint64_t limit;
     uint64_t base;
 
-    if (UNLIKELY(atomic_load_explicit(&mine->is_busy, memory_order_relaxed)))
+    if (UNLIKELY(!atomic_load_explicit(&mine->is_free, memory_order_relaxed)))
         return false;
-    atomic_store_explicit(&mine->is_busy, true, memory_order_relaxed);
+    atomic_store_explicit(&mine->is_free, false, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
     position = atomic_load_explicit(&stripe->head, memory_order_relaxed);
-    limit = atomic_load_explicit(&stripe->limit, memory_order_relaxed);
-    if (LIKELY(position < limit))
-        atomic_store_explicit(&stripe->head, position + 1,
-                              memory_order_relaxed);
+    atomic_store_explicit(&stripe->head, position + 1, memory_order_relaxed);
     atomic_signal_fence(memory_order_seq_cst);
-    atomic_store_explicit(&mine->is_busy, false, memory_order_relaxed);
-    base = atomic_load_explicit(&stripe->base, memory_order_acquire);
-    if (UNLIKELY(position >= limit) ||
-        UNLIKELY(atomic_load_explicit(&stripe->limit, memory_order_relaxed) !=
-                 limit))
+    limit = atomic_load_explicit(&stripe->limit, memory_order_relaxed);
+    base = atomic_load_explicit(&stripe->base, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst);
+    atomic_store_explicit(&mine->is_free, true, memory_order_relaxed);
+    if (UNLIKELY(position >= limit))
         return false;
     *out = stripe_number(stripe, base, position);
     return true;

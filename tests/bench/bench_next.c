@@ -3,8 +3,9 @@
  * What taking a number costs: seqb_next through the shared library, and a
  * cursor a thread, beside a bare atomic fetch_add on one counter with as many
  * threads, in turn in one run. The numbers come from four durable SQLite
- * partitions while they are taken. For scale: a counter under a mutex, and a
- * fetch_add behind a shared library's call.
+ * partitions while they are taken. For scale: a counter under a mutex, a
+ * fetch_add behind a shared library's call, and what bounds the two ways of
+ * taking: such a call that does nothing, and a counter of the thread's own.
  */
 #include <stdio.h>
 
@@ -30,20 +31,24 @@ static const struct report_column columns[] = {
 static const struct report_table taking = {
     "next", "Taking one number", NULL, SHAPE_BARS, columns, 8};
 
-enum { S_THREADS, S_LIMIT, S_OUTSIDE, S_MUTEX };
+enum { S_THREADS, S_LIMIT, S_OUTSIDE, S_NOTHING, S_OWN, S_MUTEX };
 
 static const struct report_column scale_columns[] = {
     [S_THREADS] = {"threads", NULL, BAR_NONE, PLOT_NOT},
     [S_LIMIT] = {"fetch_add", "million/s", BAR_NONE, PLOT_LINEAR},
     [S_OUTSIDE] = {"fetch_add behind a library's call", "million/s", BAR_NONE,
                    PLOT_LINEAR},
+    [S_NOTHING] = {"a library's call alone", "million/s", BAR_NONE,
+                   PLOT_LINEAR},
+    [S_OWN] = {"counter in a thread's own memory", "million/s", BAR_NONE,
+               PLOT_LINEAR},
     [S_MUTEX] = {"counter under a mutex", "million/s", BAR_NONE, PLOT_LINEAR},
 };
 
 static const struct report_table scale = {
     "scale",       "For scale: counters that are no broker",
     NULL,          SHAPE_BARS,
-    scale_columns, 4};
+    scale_columns, 6};
 
 static const int crowds[] = {1, 2, 4};
 
@@ -111,6 +116,8 @@ static void scale_row(struct report *report,
 {
     static const enum taking ways[] = {[S_LIMIT] = TAKE_FETCH_ADD,
                                        [S_OUTSIDE] = TAKE_OUTSIDE,
+                                       [S_NOTHING] = TAKE_NOTHING,
+                                       [S_OWN] = TAKE_OWN,
                                        [S_MUTEX] = TAKE_MUTEX};
 
     report_row(report);

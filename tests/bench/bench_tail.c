@@ -4,10 +4,13 @@
  * while the ring is refilled from four durable SQLite partitions, and from the
  * four servers of config/mixed.conf. Beside it the same loop around nothing
  * and around a bare fetch_add: what of a spike is the clock's and the
- * machine's. Nothing is subtracted. Of slow turns it is told besides how long
- * the thread ran: in the rest of the time another thread had its processor, or
- * it waited.
+ * machine's. Nothing is subtracted. The stores use the processors, too: so the
+ * loop around nothing is run once more while another thread takes from the
+ * servers. Of slow turns it is told besides how long the thread ran, and
+ * whether it waited or was preempted: in the rest of the time another thread
+ * had its processor.
  */
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +24,22 @@
 #include "support/latency.h"
 #include "support/servers.h"
 
-enum { CLOCK, FETCH_ADD, SQLITE, SERVERS, SUBJECTS };
-enum { WHAT, RATE, P50, P99, P999, P9999, MAX, FIRST, RAN, WAITED, WAITS };
+enum { CLOCK, FETCH_ADD, SQLITE, SERVERS, BESIDE, SUBJECTS };
+enum {
+    WHAT,
+    RATE,
+    P50,
+    P99,
+    P999,
+    P9999,
+    MAX,
+    FIRST,
+    RAN,
+    WAITED,
+    WAITS,
+    LOST,
+    LOSSES
+};
 
 /* A turn that takes longer is looked into. */
 #define SLOW_NS 50000
@@ -46,15 +63,18 @@ static const struct report_column columns[] = {
     [RAN] = {"max, without what others ran", "us", BAR_NONE, PLOT_NOT},
     [WAITED] = {"max of those that waited", "us", BAR_NONE, PLOT_NOT},
     [WAITS] = {"waited", "turns", BAR_NONE, PLOT_NOT},
+    [LOST] = {"max of those that were preempted", "us", BAR_NONE, PLOT_NOT},
+    [LOSSES] = {"preempted", "turns", BAR_NONE, PLOT_NOT},
 };
 
 static const struct report_table tail = {
-    "tail", "The longest takes", NULL, SHAPE_LINES, columns, 11};
+    "tail", "The longest takes", NULL, SHAPE_LINES, columns, LOSSES + 1};
 
 struct subject {
     const char *name;
     struct seqb_sequence *sequence; /* NULL: none is asked */
     _Atomic int64_t *counter;       /* NULL: none is added to */
+    struct seqb_sequence *beside;   /* that another thread takes from; NULL */
 };
 
 static void take(const struct subject *subject)
@@ -78,6 +98,7 @@ struct usage {
     int64_t at_ns;
     int64_t ran_ns;
     int64_t waits;
+    int64_t losses; /* of the processor */
 };
 
 static struct usage usage_now(void)
@@ -92,6 +113,7 @@ static struct usage usage_now(void)
         .at_ns = now_ns(),
         .ran_ns = (int64_t)ran.tv_sec * 1000000000 + ran.tv_nsec,
         .waits = usage.ru_nvcsw,
+        .losses = usage.ru_nivcsw,
     };
 }
 
@@ -101,6 +123,8 @@ struct slow {
     int64_t ran_ns;    /* of those that did not wait, what the thread ran */
     int64_t waited_ns;
     int64_t waits; /* turns */
+    int64_t lost_ns;
+    int64_t losses; /* turns */
 };
 
 static int64_t most(int64_t a, int64_t b)
@@ -121,6 +145,10 @@ static void slow_look(struct slow *slow, int64_t turn_ns)
         slow->waited_ns = most(slow->waited_ns, turn_ns);
     } else {
         slow->ran_ns = most(slow->ran_ns, turn_ns - most(away_ns, 0));
+        if (now.losses != slow->last.losses) {
+            slow->losses++;
+            slow->lost_ns = most(slow->lost_ns, turn_ns);
+        }
     }
     slow->last = now;
 }
@@ -175,12 +203,45 @@ static int64_t run_turns(const struct subject *subject, int64_t turns,
     return before_ns - start_ns;
 }
 
+/* --- another thread, that takes until it is told to end --- */
+
+struct other {
+    struct subject subject;
+    pthread_t thread;
+    atomic_bool is_over;
+};
+
+static void *other_run(void *argument)
+{
+    struct other *other = argument;
+
+    while (!atomic_load_explicit(&other->is_over, memory_order_relaxed))
+        take(&other->subject);
+    return NULL;
+}
+
+static int64_t run_beside(const struct subject *subject, int64_t turns,
+                          struct timed *timed)
+{
+    struct other other = {.subject = {.sequence = subject->beside}};
+    int64_t ns;
+
+    if (subject->beside == NULL)
+        return run_turns(subject, turns, timed);
+    if (pthread_create(&other.thread, NULL, other_run, &other) != 0)
+        exit(EXIT_FAILURE);
+    ns = run_turns(subject, turns, timed);
+    atomic_store(&other.is_over, true);
+    pthread_join(other.thread, NULL);
+    return ns;
+}
+
 static void subject_run(struct report *report, const struct subject *subject,
                         int64_t turns)
 {
     static const double shares[] = {0.5, 0.99, 0.999, 0.9999, 1};
     static struct timed timed;
-    const int64_t ns = run_turns(subject, turns, &timed);
+    const int64_t ns = run_beside(subject, turns, &timed);
 
     report_sample(report, RATE, (double)turns * 1e3 / (double)ns);
     for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++)
@@ -190,6 +251,8 @@ static void subject_run(struct report *report, const struct subject *subject,
     report_sample(report, RAN, (double)timed.slow.ran_ns / 1000);
     report_sample(report, WAITED, (double)timed.slow.waited_ns / 1000);
     report_sample(report, WAITS, (double)timed.slow.waits);
+    report_sample(report, LOST, (double)timed.slow.lost_ns / 1000);
+    report_sample(report, LOSSES, (double)timed.slow.losses);
 }
 
 static void rows_begin(struct report *report, const struct subject *subjects)
@@ -231,6 +294,8 @@ int main(int argc, char **argv)
         [FETCH_ADD] = {.name = "fetch_add", .counter = &counter},
         [SQLITE] = {.name = "seqb_next, four SQLite files"},
         [SERVERS] = {.name = "seqb_next, config/mixed.conf"},
+        [BESIDE] = {.name = "the clock alone, while another thread takes from "
+                            "config/mixed.conf"},
     };
     struct report_arguments arguments = {
         .span = 100, .runs = 5, .unit = "MILLION_TAKES"};
@@ -248,6 +313,7 @@ int main(int argc, char **argv)
     brokers[1] = topology_open(&servers);
     subjects[SQLITE].sequence = sequence_of(brokers[0], "order");
     subjects[SERVERS].sequence = sequence_of(brokers[1], "order");
+    subjects[BESIDE].beside = subjects[SERVERS].sequence;
     bench_tail(report, &arguments, subjects);
     seqb_close(brokers[0]);
     seqb_close(brokers[1]);

@@ -30,6 +30,7 @@ struct taker {
     pthread_t thread;
     double rate;  /* out: million a second */
     int64_t used; /* of the numbers */
+    int64_t own;  /* no other thread's */
 };
 
 _Noreturn static void die(const struct seqb_error *err)
@@ -58,6 +59,34 @@ static void take_outside(struct taker *taker)
     for (int i = 0; i < STRIDE; i++) {
         if (outside_take(counter, INT64_MAX, &value) != 0)
             exit(EXIT_FAILURE);
+        used ^= value;
+    }
+    taker->used ^= used;
+}
+
+static void take_nothing(struct taker *taker)
+{
+    int64_t used = 0;
+    int64_t value;
+
+    for (int i = 0; i < STRIDE; i++) {
+        if (outside_nothing(i, &value) != 0)
+            exit(EXIT_FAILURE);
+        used ^= value;
+    }
+    taker->used ^= used;
+}
+
+/* Volatile: it goes through memory each time, as a cursor does. */
+static void take_own(struct taker *taker)
+{
+    volatile int64_t *const counter = &taker->own;
+    int64_t used = 0;
+
+    for (int i = 0; i < STRIDE; i++) {
+        const int64_t value = *counter;
+
+        *counter = value + 1;
         used ^= value;
     }
     taker->used ^= used;
@@ -120,6 +149,7 @@ static void *taker_run(void *argument)
 {
     static void (*const ways[])(struct taker *) = {
         [TAKE_FETCH_ADD] = take_fetch_add, [TAKE_OUTSIDE] = take_outside,
+        [TAKE_NOTHING] = take_nothing,     [TAKE_OWN] = take_own,
         [TAKE_MUTEX] = take_mutex,         [TAKE_NEXT] = take_next,
         [TAKE_CURSOR] = take_cursor,
     };

@@ -10,6 +10,8 @@
 enum taking {
     TAKE_FETCH_ADD, /* a bare atomic add on one shared counter: the limit */
     TAKE_OUTSIDE,   /* the same behind a call into a shared library */
+    TAKE_NOTHING,   /* such a call alone */
+    TAKE_OWN,       /* a counter in memory of the thread's own */
     TAKE_MUTEX,     /* a counter under a mutex */
     TAKE_NEXT,      /* seqb_next */
     TAKE_CURSOR     /* a seqb_cursor a thread */

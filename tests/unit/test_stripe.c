@@ -167,7 +167,7 @@ TEST(a_stripe_that_is_held_is_left_alone)
     assert_true(ring_push(scene.ring, 0, 16));
     for (int64_t i = 0; i < 4; i++)
         assert_int_equal(take(&scene), i);
-    stripe = &scene.stripes->stripes[thread_index_mine.own];
+    stripe = &scene.stripes->stripes[thread_index_mine.any];
     assert_false(atomic_flag_test_and_set(&stripe->is_held));
     assert_int_equal(take(&scene), 4);
     assert_int_equal(ring_stock(scene.ring), 11);
@@ -184,12 +184,13 @@ static struct {
     int64_t *seen; /* by the handler */
     _Atomic size_t count;
     size_t most;
+    int takes; /* of a handler */
 } handled;
 
 static void take_in_handler(int signal)
 {
     (void)signal;
-    for (int i = 0; i < 3 && handled.count < handled.most; i++)
+    for (int i = 0; i < handled.takes && handled.count < handled.most; i++)
         handled.seen[handled.count++] = take(&handled.scene);
 }
 
@@ -219,26 +220,30 @@ static void note_once(unsigned char *seen, int64_t number, int64_t end)
 }
 
 /* A taking that a handler's stops anywhere shares no number with that. */
-TEST(handlers_of_signals_take_from_the_same_stripe)
+static void expect_once_each(int32_t memory_bits, int32_t partition_bits,
+                             uint64_t slice, int takes)
 {
-    enum { NUMBERS = 1 << 26, SLICE = 64 };
+    enum { NUMBERS = 1 << 26, HANDLERS = 2000, LEFT = 1 << 16 };
     unsigned char *seen = calloc(NUMBERS, 1);
     int64_t number;
 
     assert_non_null(seen);
-    handled.scene = scene_make(10);
-    handled.most = 6000;
+    handled.scene = scene_make(memory_bits);
+    handled.takes = takes;
+    handled.count = 0;
+    handled.most = (size_t)takes * HANDLERS;
     handled.seen = calloc(handled.most, sizeof *handled.seen);
     assert_non_null(handled.seen);
-    stripes_set_slice(handled.scene.stripes, SLICE);
+    stripes_set_slice(handled.scene.stripes, slice);
     ring_unmake(handled.scene.ring, SEGMENTS);
-    handled.scene.ring = ring_make(SEGMENTS, 10, 0);
-    assert_true(ring_push(handled.scene.ring, 0, NUMBERS));
+    handled.scene.ring = ring_make(SEGMENTS, memory_bits, partition_bits);
+    stripes_init(handled.scene.stripes, handled.scene.ring);
+    assert_true(ring_push(handled.scene.ring, 0, NUMBERS >> partition_bits));
     ticks_start(200);
     do {
         number = take(&handled.scene);
         note_once(seen, number, NUMBERS);
-    } while (handled.count < handled.most && number < NUMBERS - SLICE);
+    } while (handled.count < handled.most && number < NUMBERS - LEFT);
     ticks_stop();
     assert_true(handled.count > 0);
     for (size_t i = 0; i < handled.count; i++)
@@ -246,6 +251,17 @@ TEST(handlers_of_signals_take_from_the_same_stripe)
     free(handled.seen);
     free(seen);
     scene_unmake(&handled.scene);
+}
+
+TEST(handlers_of_signals_take_from_the_same_stripe)
+{
+    expect_once_each(10, 0, 64, 3);
+}
+
+/* Each of them leaves a slice of another run in it, whose base is another. */
+TEST(handlers_of_signals_fill_the_stripe_again)
+{
+    expect_once_each(8, 2, 256, 300);
 }
 
 /* The handler of a signal came while its thread took of a slice that somebody
@@ -258,10 +274,10 @@ TEST(a_thread_that_is_busy_is_given_no_slice)
     assert_true(ring_push(scene.ring, 0, 16));
     assert_int_equal(take(&scene), 0);
     assert_int_equal(stripes_gather(scene.stripes, scene.ring, slices), 1);
-    thread_index_mine.is_busy = true;
+    thread_index_mine.is_free = false;
     for (int64_t i = 4; i < 6; i++)
         assert_int_equal(take(&scene), i);
-    thread_index_mine.is_busy = false;
+    thread_index_mine.is_free = true;
     assert_int_equal(ring_stock(scene.ring), 10);
     for (int64_t i = 6; i < 16; i++)
         assert_int_equal(take(&scene), i);

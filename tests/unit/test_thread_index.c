@@ -76,7 +76,7 @@ TEST(as_many_as_can_have_their_own)
     struct crowd crowd;
 
     for (int i = 0; i < 4; i++) {
-        const size_t others = THREAD_INDEX_OWN - (thread_index_mine.own != 0);
+        const size_t others = THREAD_INDEX_OWN - thread_index_mine.is_free;
 
         crowd_run(&crowd, 8);
         assert_int_equal(count_owners(&crowd, 8), 8);
