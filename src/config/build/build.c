@@ -197,39 +197,63 @@ static void build_sequence(const struct build *build,
     width_check(build, sequence, out);
 }
 
-static size_t diagnostics_count(const struct build *build)
+/* What was made of a sequence, for those that are alike. */
+struct made {
+    bool is_shared; /* another key changes nothing but what is told */
+    bool has_notes;
+    bool has_warnings;
+};
+
+static struct made build_first(const struct build *build,
+                               const struct draft_sequence *sequence,
+                               struct queue_sequence_options *out)
 {
-    return build->diagnostics->found.count +
-           build->diagnostics->warnings.count + build->diagnostics->notes.count;
+    const struct diagnostics *diagnostics = build->diagnostics;
+    const size_t found = diagnostics->found.count;
+    const size_t notes = diagnostics->notes.count;
+    const size_t warnings = diagnostics->warnings.count;
+    struct made made;
+
+    build_sequence(build, sequence, out);
+    made.is_shared =
+        found == diagnostics->found.count &&
+        (out->template == NULL || !template_has_key(out->template));
+    made.has_notes = notes < diagnostics->notes.count;
+    made.has_warnings = warnings < diagnostics->warnings.count;
+    return made;
 }
 
-/* Nothing was made for it, nor told of it, that another key would change. */
-static bool is_plain(const struct queue_sequence_options *options)
+/* The first one's options with its own key, and what is told of it. */
+static void build_alike(const struct build *build,
+                        const struct draft_sequence *sequence,
+                        const struct made *made,
+                        struct queue_sequence_options *out)
 {
-    return options->template == NULL && options->period == NULL &&
-           options->ids == NULL && options->snowflake == NULL &&
-           options->attributes == NULL;
+    out->key = sequence->key.text;
+    if ((made->has_notes &&
+         diagnostics_have_room(&build->diagnostics->notes)) ||
+        (made->has_warnings &&
+         diagnostics_have_room(&build->diagnostics->warnings)))
+        width_check(build, sequence, out);
 }
 
-/* What is plain and told nothing is the same for all that are alike. */
 static void build_sequences(const struct build *build,
                             struct queue_sequence_options *out)
 {
     const struct draft *draft = build->draft;
-    bool *is_shared = arena_take(build->diagnostics->arena,
-                                 draft->sequence_count, sizeof *is_shared);
+    struct made *made = arena_take(build->diagnostics->arena,
+                                   draft->sequence_count, sizeof *made);
 
-    for (size_t i = 0; is_shared != NULL && i < draft->sequence_count; i++) {
+    for (size_t i = 0; made != NULL && i < draft->sequence_count; i++) {
         const struct draft_sequence *sequence = &draft->sequences[i];
-        const size_t told = diagnostics_count(build);
+        const size_t of = sequence->alike - 1;
 
-        if (sequence->alike > 0 && is_shared[sequence->alike - 1]) {
-            out[i] = out[sequence->alike - 1];
-            out[i].key = sequence->key.text;
-            continue;
+        if (sequence->alike > 0 && made[of].is_shared) {
+            out[i] = out[of];
+            build_alike(build, sequence, &made[of], &out[i]);
+        } else {
+            made[i] = build_first(build, sequence, &out[i]);
         }
-        build_sequence(build, sequence, &out[i]);
-        is_shared[i] = is_plain(&out[i]) && told == diagnostics_count(build);
     }
 }
 
