@@ -223,10 +223,10 @@ TEST_WITH(FILES, sequences_may_share_a_key)
 TEST_WITH(FILES, template_with_the_key_is_its_sequences_own)
 {
 #define KEYED "template=\"@{key}-@{seq}\";"
-    struct config *config = open_shuffled(
-        files, SECRET,
-        BACKEND POOL "sequences=({key=\"k\";" KEYED "},{key=\"ll\";" KEYED
-                     "});\n");
+    struct config *config =
+        open_shuffled(files, SECRET,
+                      BACKEND POOL "sequences=({key=\"k\";" KEYED
+                                   "},{key=\"ll\";" KEYED "});\n");
     const struct queue_sequence_options *sequences =
         config_topology(config)->queue.sequences;
 

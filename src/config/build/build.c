@@ -197,63 +197,66 @@ static void build_sequence(const struct build *build,
     width_check(build, sequence, out);
 }
 
-/* What was made of a sequence, for those that are alike. */
+/* What was made of a group, for other sequences that are alike. */
 struct made {
-    bool is_shared; /* another key changes nothing but what is told */
+    const struct queue_sequence_options
+        *options; /* NULL: they are not shared */
     bool has_notes;
     bool has_warnings;
 };
 
-static struct made build_first(const struct build *build,
-                               const struct draft_sequence *sequence,
-                               struct queue_sequence_options *out)
+/* The i-th listed sequence. Its options are shared if another key changes
+ * nothing but what is told. */
+static void build_apart(const struct build *build, size_t i, struct made *made,
+                        struct queue_sequence_options *out)
 {
+    const struct draft_sequence sequence = draft_sequence_at(build->draft, i);
     const struct diagnostics *diagnostics = build->diagnostics;
     const size_t found = diagnostics->found.count;
     const size_t notes = diagnostics->notes.count;
     const size_t warnings = diagnostics->warnings.count;
-    struct made made;
 
-    build_sequence(build, sequence, out);
-    made.is_shared =
-        found == diagnostics->found.count &&
-        (out->template == NULL || !template_has_key(out->template));
-    made.has_notes = notes < diagnostics->notes.count;
-    made.has_warnings = warnings < diagnostics->warnings.count;
-    return made;
+    build_sequence(build, &sequence, out);
+    if (found < diagnostics->found.count ||
+        (out->template != NULL && template_has_key(out->template)))
+        return;
+    made->options = out;
+    made->has_notes = notes < diagnostics->notes.count;
+    made->has_warnings = warnings < diagnostics->warnings.count;
 }
 
-/* The first one's options with its own key, and what is told of it. */
-static void build_alike(const struct build *build,
-                        const struct draft_sequence *sequence,
-                        const struct made *made,
-                        struct queue_sequence_options *out)
+/* Tells of the i-th listed sequence what was told of its group. */
+static void tell_alike(const struct build *build, size_t i,
+                       const struct made *made,
+                       struct queue_sequence_options *out)
 {
-    out->key = sequence->key.text;
-    if ((made->has_notes &&
-         diagnostics_have_room(&build->diagnostics->notes)) ||
-        (made->has_warnings &&
-         diagnostics_have_room(&build->diagnostics->warnings)))
-        width_check(build, sequence, out);
+    const struct diagnostics *diagnostics = build->diagnostics;
+    struct draft_sequence sequence;
+
+    if (!(made->has_notes && diagnostics_have_room(&diagnostics->notes)) &&
+        !(made->has_warnings && diagnostics_have_room(&diagnostics->warnings)))
+        return;
+    sequence = draft_sequence_at(build->draft, i);
+    width_check(build, &sequence, out);
 }
 
 static void build_sequences(const struct build *build,
                             struct queue_sequence_options *out)
 {
     const struct draft *draft = build->draft;
-    struct made *made = arena_take(build->diagnostics->arena,
-                                   draft->sequence_count, sizeof *made);
+    struct made *groups = arena_take(build->diagnostics->arena,
+                                     draft->sequence_count, sizeof *groups);
 
-    for (size_t i = 0; made != NULL && i < draft->sequence_count; i++) {
-        const struct draft_sequence *sequence = &draft->sequences[i];
-        const size_t of = sequence->alike - 1;
+    for (size_t i = 0; groups != NULL && i < draft->listed_count; i++) {
+        struct made *made = &groups[draft->listed[i].of];
 
-        if (sequence->alike > 0 && made[of].is_shared) {
-            out[i] = out[of];
-            build_alike(build, sequence, &made[of], &out[i]);
-        } else {
-            made[i] = build_first(build, sequence, &out[i]);
+        if (made->options == NULL) {
+            build_apart(build, i, made, &out[i]);
+            continue;
         }
+        out[i] = *made->options;
+        out[i].key = draft->listed[i].key;
+        tell_alike(build, i, made, &out[i]);
     }
 }
 
@@ -312,13 +315,12 @@ static void build_queue(const struct build *build,
 {
     const struct draft *draft = build->draft;
     struct queue_options *out = &build->topology->queue;
-    struct queue_sequence_options *automatic =
-        &sequences[draft->sequence_count];
+    struct queue_sequence_options *automatic = &sequences[draft->listed_count];
 
     build_snowflakes(build);
     build_sequences(build, sequences);
     out->sequences = sequences;
-    out->sequence_count = draft->sequence_count;
+    out->sequence_count = draft->listed_count;
     out->interval_ms = (int32_t)draft->broker->interval.number;
     out->compare_templates = template_compare;
     out->warm_timeout_ms = (int32_t)draft->broker->open_timeout.number;
@@ -346,7 +348,7 @@ enum seqb_status build_topology(const struct build *build,
         arena_take(build->arena, draft->pool_count, sizeof *layouts);
     /* One more than are listed: the automatic ones'. */
     struct queue_sequence_options *sequences =
-        arena_take(build->arena, draft->sequence_count + 1, sizeof *sequences);
+        arena_take(build->arena, draft->listed_count + 1, sizeof *sequences);
     const char *state_dir = NULL;
     enum seqb_status status;
 

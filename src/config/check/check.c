@@ -265,9 +265,9 @@ static void check_clock_store(struct checker *checker)
 
 static int compare_keys(const void *a, const void *b)
 {
-    const struct draft_sequence *const *first = a;
-    const struct draft_sequence *const *second = b;
-    const int order = strcmp((*first)->key.text, (*second)->key.text);
+    const struct draft_listed *const *first = a;
+    const struct draft_listed *const *second = b;
+    const int order = strcmp((*first)->key, (*second)->key);
 
     if (order != 0)
         return order;
@@ -276,12 +276,11 @@ static int compare_keys(const void *a, const void *b)
 
 /* Whether each key is above the one before it, as where a program wrote them:
  * then none is there twice. */
-static bool are_ascending(const struct draft_sequence *const *list,
-                          size_t count)
+static bool are_ascending(const struct draft_listed *const *list, size_t count)
 {
     size_t i = 1;
 
-    while (i < count && strcmp(list[i - 1]->key.text, list[i]->key.text) < 0)
+    while (i < count && strcmp(list[i - 1]->key, list[i]->key) < 0)
         i++;
     return i >= count;
 }
@@ -291,25 +290,58 @@ static bool are_ascending(const struct draft_sequence *const *list,
 static void check_keys(struct checker *checker)
 {
     const struct draft *draft = checker->draft;
-    const struct draft_sequence **sorted =
-        arena_take(checker->diagnostics->arena, draft->sequence_count,
-                   sizeof(struct draft_sequence *));
+    const struct draft_listed **sorted =
+        arena_take(checker->diagnostics->arena, draft->listed_count,
+                   sizeof(struct draft_listed *));
     size_t count = 0;
 
     if (sorted == NULL)
         return;
-    for (size_t i = 0; i < draft->sequence_count; i++) {
-        if (draft->sequences[i].key.text != NULL)
-            sorted[count++] = &draft->sequences[i];
+    for (size_t i = 0; i < draft->listed_count; i++) {
+        if (draft->listed[i].key != NULL)
+            sorted[count++] = &draft->listed[i];
     }
     if (are_ascending(sorted, count))
         return;
-    qsort(sorted, count, sizeof(struct draft_sequence *), compare_keys);
+    qsort(sorted, count, sizeof(struct draft_listed *), compare_keys);
     for (size_t i = 1; i < count; i++) {
-        if (strcmp(sorted[i]->key.text, sorted[i - 1]->key.text) == 0)
-            diagnostics_add(checker->diagnostics, sorted[i]->key.line,
+        const struct draft_listed *at = sorted[i];
+
+        if (strcmp(at->key, sorted[i - 1]->key) == 0)
+            diagnostics_add(checker->diagnostics,
+                            draft->sequences[at->of].key.line + at->lines,
                             "there is another sequence with the key '%s'",
-                            sorted[i]->key.text);
+                            at->key);
+    }
+}
+
+static size_t told_by(const struct diagnostics *diagnostics)
+{
+    return diagnostics->found.count + diagnostics->warnings.count +
+           diagnostics->notes.count;
+}
+
+/* A group of which nothing is told is sound with any key that is not longer:
+ * all else that a key must be, it is when it is read. */
+static void check_listed(struct checker *checker)
+{
+    const struct draft *draft = checker->draft;
+    /* The longest sound key of each group, and 1. */
+    size_t *sound = arena_take(checker->diagnostics->arena,
+                               draft->sequence_count, sizeof *sound);
+
+    for (size_t i = 0; sound != NULL && i < draft->listed_count; i++) {
+        const struct draft_listed *listed = &draft->listed[i];
+        const size_t told = told_by(checker->diagnostics);
+        const size_t length = listed->key == NULL ? 1 : strlen(listed->key) + 1;
+        struct draft_sequence sequence;
+
+        if (length <= sound[listed->of])
+            continue;
+        sequence = draft_sequence_at(draft, i);
+        check_sequence(checker, &sequence);
+        if (told == told_by(checker->diagnostics))
+            sound[listed->of] = length;
     }
 }
 
@@ -330,8 +362,7 @@ void check_draft(const struct draft *draft, struct diagnostics *diagnostics)
     if (!checker.is_name_lost && draft->pool_count > 0)
         check_unused(&checker);
     check_keys(&checker);
-    for (size_t i = 0; i < draft->sequence_count; i++)
-        check_sequence(&checker, &draft->sequences[i]);
+    check_listed(&checker);
     if (draft->automatic != NULL)
         check_sequence(&checker, draft->automatic);
     check_users(draft, diagnostics);
