@@ -3,7 +3,6 @@
  * that was not found breaks no further rule. */
 #include "config/check/check.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "config/settings/settings.h"
@@ -263,58 +262,6 @@ static void check_clock_store(struct checker *checker)
                         name->text, ops->engine);
 }
 
-static int compare_keys(const void *a, const void *b)
-{
-    const struct draft_listed *const *first = a;
-    const struct draft_listed *const *second = b;
-    const int order = strcmp((*first)->key, (*second)->key);
-
-    if (order != 0)
-        return order;
-    return (*first > *second) - (*first < *second);
-}
-
-/* Whether each key is above the one before it, as where a program wrote them:
- * then none is there twice. */
-static bool are_ascending(const struct draft_listed *const *list, size_t count)
-{
-    size_t i = 1;
-
-    while (i < count && strcmp(list[i - 1]->key, list[i]->key) < 0)
-        i++;
-    return i >= count;
-}
-
-/* Sorted, since there may be very many: equal keys stand together, in the
- * order of the topology. */
-static void check_keys(struct checker *checker)
-{
-    const struct draft *draft = checker->draft;
-    const struct draft_listed **sorted =
-        arena_take(checker->diagnostics->arena, draft->listed_count,
-                   sizeof(struct draft_listed *));
-    size_t count = 0;
-
-    if (sorted == NULL)
-        return;
-    for (size_t i = 0; i < draft->listed_count; i++) {
-        if (draft->listed[i].key != NULL)
-            sorted[count++] = &draft->listed[i];
-    }
-    if (are_ascending(sorted, count))
-        return;
-    qsort(sorted, count, sizeof(struct draft_listed *), compare_keys);
-    for (size_t i = 1; i < count; i++) {
-        const struct draft_listed *at = sorted[i];
-
-        if (strcmp(at->key, sorted[i - 1]->key) == 0)
-            diagnostics_add(checker->diagnostics,
-                            draft->sequences[at->of].key.line + at->lines,
-                            "there is another sequence with the key '%s'",
-                            at->key);
-    }
-}
-
 static size_t told_by(const struct diagnostics *diagnostics)
 {
     return diagnostics->found.count + diagnostics->warnings.count +
@@ -361,7 +308,7 @@ void check_draft(const struct draft *draft, struct diagnostics *diagnostics)
     check_daemon(draft, diagnostics);
     if (!checker.is_name_lost && draft->pool_count > 0)
         check_unused(&checker);
-    check_keys(&checker);
+    check_keys(draft, diagnostics);
     check_listed(&checker);
     if (draft->automatic != NULL)
         check_sequence(&checker, draft->automatic);
