@@ -301,6 +301,15 @@ TEST(group_that_is_changed_is_changed_each_time)
            NULL);
 }
 
+TEST_WITH(SCAN, mistakes_of_groups_that_are_alike_are_all_told)
+{
+    assert_false(scan_text(&fixture->source,
+                           "({key=\"a\"; n=99999999999999999999L;},"
+                           "{key=\"b\"; n=99999999999999999999L;})",
+                           "t.conf"));
+    assert_int_equal(fixture->diagnostics.found.count, 2);
+}
+
 TEST(braces_that_open_nothing_are_taken_as_they_are)
 {
     expect("}} {key=\"a\";} {key=\"b\";} {{key=\"a\";}",

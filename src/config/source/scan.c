@@ -293,7 +293,7 @@ static void scan_close(struct scan *scan)
 
     take(scan, '}');
     if (scan->braces == 0 || --scan->braces > 0 ||
-        scan->shapes.count == SHAPES_MAX || !is_unchanged(scan))
+        scan->shapes.count == SHAPES_MAX || !scan->is_ok || !is_unchanged(scan))
         return;
     if (group_read(scan->group, "key", &group) && group.end == scan->at)
         shapes_add(&scan->shapes, &group);
