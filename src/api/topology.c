@@ -70,7 +70,7 @@ enum seqb_status seqb_daemon_settings(const char *topology,
                                                      const char *value),
                                       void *context, struct seqb_error *err)
 {
-    struct seqb_topology *read;
+    struct seqb_topology *read = NULL;
     const enum seqb_status status = seqb_read_topology(topology, &read, err);
 
     if (status != SEQB_OK)
