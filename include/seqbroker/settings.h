@@ -72,6 +72,28 @@ SEQB_API SEQB_MUST_CHECK enum seqb_status seqb_visit_settings_part(
 /* The text of the embedded default topology. Static. */
 SEQB_API const char *seqb_embedded_topology(void);
 
+/* A topology that was read and found sound. */
+struct seqb_topology;
+
+/*
+ * Reads a topology that is to be opened later, so that it is read once by who
+ * needs its section `daemon` before: NULL is the embedded default. Touches no
+ * backend. `*out` is for seqb_open_topology or seqb_topology_free, and one
+ * thread at a time. Errors: SEQB_CONFIG, SEQB_STATE_DIR, SEQB_NO_MEMORY.
+ */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_read_topology(const char *file, struct seqb_topology **out,
+                   struct seqb_error *err);
+
+/* As seqb_open, with what the file said when it was read. The topology is the
+ * broker's then, also if this fails. */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_open_topology(struct seqb_topology *topology, struct seqb_broker **out,
+                   struct seqb_error *err);
+
+/* Of one that is not to be opened; takes NULL. */
+SEQB_API void seqb_topology_free(struct seqb_topology *topology);
+
 /*
  * What a daemon needs before it opens the broker: calls `report` with
  * "state_dir" and the folder that seqb_state_dir says, with "name" and the
@@ -80,9 +102,15 @@ SEQB_API const char *seqb_embedded_topology(void);
  * value "" for an empty list, and with the ms of a time; then for each user
  * with "users.name", and with its other settings behind it, a hash that is in
  * a file as "users.password_hash". The library itself does not follow these
- * sections. Touches no backend. Both texts live for
- * the call of `report`. Errors: SEQB_CONFIG, SEQB_STATE_DIR.
+ * sections. Both texts live for the call of `report`.
  */
+SEQB_API void seqb_topology_daemon(const struct seqb_topology *topology,
+                                   void (*report)(void *context,
+                                                  const char *setting,
+                                                  const char *value),
+                                   void *context);
+
+/* The same of a file, which is read for it. Errors: as seqb_read_topology. */
 SEQB_API SEQB_MUST_CHECK enum seqb_status seqb_daemon_settings(
     const char *topology,
     void (*report)(void *context, const char *setting, const char *value),

@@ -288,27 +288,6 @@ enum seqb_status seqb_state_dir(const char *topology, char *out, size_t size,
     return status;
 }
 
-enum seqb_status seqb_daemon_settings(const char *topology,
-                                      void (*report)(void *context,
-                                                     const char *setting,
-                                                     const char *value),
-                                      void *context, struct seqb_error *err)
-{
-    const struct config_request request = {.path = topology};
-    struct config *config;
-    const enum seqb_status status = config_open(&request, &config, err);
-
-    if (status != SEQB_OK)
-        return status;
-    report(context, "state_dir", config_topology(config)->state_dir);
-    report(context, "name", config_topology(config)->broker_name);
-    for (const struct config_daemon *at = config_topology(config)->daemon;
-         at->setting != NULL; at++)
-        report(context, at->setting, at->value);
-    config_close(config);
-    return SEQB_OK;
-}
-
 static void report_line(const struct config_request *to, const char *kind,
                         const char *line)
 {

@@ -25,3 +25,12 @@ struct seqb_broker {
 
 /* Of reload.c: closes all topologies that it has. */
 void configs_close(struct seqb_broker *broker);
+
+/* Of topology.c: what was read; the handle is freed. */
+struct config *topology_take(struct seqb_topology *topology);
+
+/* The same: see seqb_topology_daemon. */
+void daemon_settings_tell(const struct config *config,
+                          void (*report)(void *context, const char *setting,
+                                         const char *value),
+                          void *context);

@@ -53,20 +53,6 @@ void configs_close(struct seqb_broker *broker)
     config_close(broker->first);
 }
 
-static void tell_daemon(const struct reload *reload)
-{
-    const struct config_topology *topology = config_topology(reload->next);
-    const struct seqb_reload_options *options = reload->options;
-
-    if (options->setting == NULL)
-        return;
-    options->setting(options->context, "state_dir", topology->state_dir);
-    options->setting(options->context, "name", topology->broker_name);
-    for (const struct config_daemon *at = topology->daemon; at->setting != NULL;
-         at++)
-        options->setting(options->context, at->setting, at->value);
-}
-
 /* Reads it, and tells how it differs. */
 static enum seqb_status reload_read(struct reload *reload, const char *topology,
                                     struct seqb_error *err)
@@ -127,7 +113,8 @@ static enum seqb_status reload_prepare(struct reload *reload,
     reload->kept = calloc(1, sizeof *reload->kept);
     if (reload->kept == NULL)
         return error_set(err, SEQB_NO_MEMORY, "reload: out of memory");
-    tell_daemon(reload);
+    if (options->setting != NULL)
+        daemon_settings_tell(reload->next, options->setting, options->context);
     return options->prepare == NULL ? SEQB_OK
                                     : options->prepare(options->context, err);
 }

@@ -40,19 +40,18 @@ static bool engines_keep(struct seqb_broker *broker,
     return copy != NULL;
 }
 
-static enum seqb_status broker_start(struct seqb_broker *broker,
-                                     const struct config_request *request,
-                                     struct seqb_error *err)
+static enum seqb_status
+broker_start(struct seqb_broker *broker, struct config *config,
+             const struct seqb_backend_ops *const *engines,
+             struct seqb_error *err)
 {
-    const struct config_topology *topology;
-    enum seqb_status status = config_open(request, &broker->config, err);
+    const struct config_topology *topology = config_topology(config);
+    enum seqb_status status;
 
-    broker->first = broker->config;
-    if (status != SEQB_OK)
-        return status;
-    if (!engines_keep(broker, request->engines))
+    broker->first = config;
+    broker->config = config;
+    if (!engines_keep(broker, engines))
         return error_set(err, SEQB_NO_MEMORY, "out of memory");
-    topology = config_topology(broker->config);
     status = file_make_folder(topology->state_dir, err);
     if (status == SEQB_OK)
         status = ha_open(&topology->ha, &broker->ha, err);
@@ -71,21 +70,22 @@ static void report_open(const struct seqb_broker *broker)
                        config_topology(broker->config)->state_dir));
 }
 
-enum seqb_status seqb_open_with(const char *topology,
-                                const struct seqb_backend_ops *const *engines,
-                                struct seqb_broker **out,
-                                struct seqb_error *err)
+/* The config is the broker's, also if this fails. */
+static enum seqb_status
+broker_open(struct config *config,
+            const struct seqb_backend_ops *const *engines,
+            struct seqb_broker **out, struct seqb_error *err)
 {
-    const struct config_request request = {.path = topology,
-                                           .engines = engines};
     struct seqb_broker *broker = calloc(1, sizeof *broker);
     enum seqb_status status;
 
-    if (broker == NULL)
+    if (broker == NULL) {
+        config_close(config);
         return error_set(err, SEQB_NO_MEMORY, "out of memory");
+    }
     pthread_mutex_init(&broker->reload_lock, NULL);
     pthread_mutex_init(&broker->config_lock, NULL);
-    status = broker_start(broker, &request, err);
+    status = broker_start(broker, config, engines, err);
     if (status != SEQB_OK) {
         broker_free(broker);
         return status;
@@ -93,6 +93,26 @@ enum seqb_status seqb_open_with(const char *topology,
     report_open(broker);
     *out = broker;
     return SEQB_OK;
+}
+
+enum seqb_status seqb_open_with(const char *topology,
+                                const struct seqb_backend_ops *const *engines,
+                                struct seqb_broker **out,
+                                struct seqb_error *err)
+{
+    const struct config_request request = {.path = topology,
+                                           .engines = engines};
+    struct config *config;
+    const enum seqb_status status = config_open(&request, &config, err);
+
+    return status == SEQB_OK ? broker_open(config, engines, out, err) : status;
+}
+
+enum seqb_status seqb_open_topology(struct seqb_topology *topology,
+                                    struct seqb_broker **out,
+                                    struct seqb_error *err)
+{
+    return broker_open(topology_take(topology), NULL, out, err);
 }
 
 enum seqb_status seqb_open(const char *topology, struct seqb_broker **out,

@@ -325,9 +325,10 @@ enum seqb_status options_complete(struct options *options,
                               options->https == NULL,
                               true};
 
-    if (seqb_daemon_settings(options->topology, setting_take, &reading, err) !=
-        SEQB_OK)
+    options->read_ms = daemon_wall_ms();
+    if (seqb_read_topology(options->topology, &options->read, err) != SEQB_OK)
         return err->status;
+    seqb_topology_daemon(options->read, setting_take, &reading);
     if (!reading.is_complete || (!options->listen.is_given &&
                                  !places_add(&options->listen, DEFAULT_LISTEN)))
         return refuse(err, "daemon.listen, daemon.socket: at most 16 places, "
@@ -353,10 +354,12 @@ enum seqb_status options_complete(struct options *options,
     return alarm_settings_check(&options->alarm, err);
 }
 
-struct server_options options_of_server(const struct options *options)
+struct server_options options_of_server(struct options *options)
 {
     struct server_options server = {
         .topology = options->topology,
+        .read = options->read,
+        .read_ms = options->read_ms,
         .state_dir = options->state_dir,
         .places = {.listen_count = options->listen.count,
                    .tls_listen_count = options->tls_listen.count,
@@ -385,6 +388,7 @@ struct server_options options_of_server(const struct options *options)
            sizeof server.places.tls_listen);
     memcpy(server.places.sockets, options->sockets.at,
            sizeof server.places.sockets);
+    options->read = NULL;
     return server;
 }
 
@@ -401,4 +405,5 @@ void options_free(struct options *options)
     alarm_settings_free(&options->alarm);
     users_free(options->users);
     free(options->audit_file);
+    seqb_topology_free(options->read);
 }

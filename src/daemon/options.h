@@ -24,8 +24,10 @@ struct options_places {
 };
 
 struct options {
-    const char *topology; /* NULL: the embedded default */
-    bool is_check;        /* look at the topology only, and end */
+    const char *topology;       /* NULL: the embedded default */
+    struct seqb_topology *read; /* what it says; NULL: not read, or given on */
+    int64_t read_ms;            /* when, ms since 1970 */
+    bool is_check;              /* look at the topology only, and end */
     struct log_options log;
     bool has_level; /* --log-level was given */
     struct options_places listen;
@@ -50,12 +52,13 @@ struct options {
  * code, having said why. `out` is for options_free in any case. */
 int options_parse(int argc, char **argv, struct options *out);
 
-/* Adds what the topology says, and the defaults. SEQB_INVALID, and what the
- * topology's errors are. */
+/* Reads the topology; adds what it says, and the defaults. SEQB_INVALID, and
+ * what the topology's errors are. */
 enum seqb_status options_complete(struct options *options,
                                   struct seqb_error *err);
 
-/* The server's part of it, which points into `options`. */
-struct server_options options_of_server(const struct options *options);
+/* The server's part of it, which points into `options`. What was read of the
+ * topology is given on. */
+struct server_options options_of_server(struct options *options);
 
 void options_free(struct options *options);

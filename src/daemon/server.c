@@ -331,7 +331,7 @@ static void server_describe(struct server *server)
 
     server->daemon.config = (struct status_config){
         .topology = server->topology != NULL ? server->topology : named,
-        .read_ms = server->read_ms,
+        .read_ms = options->read_ms,
         .state_dir = options->state_dir,
         .listen = server->listeners.addresses,
         .socket = server->listeners.sockets,
@@ -349,9 +349,10 @@ static enum seqb_status server_open_broker(struct server *server,
 
     if (topology != NULL)
         server->topology = realpath(topology, NULL);
-    server->read_ms = daemon_wall_ms();
     signals_begin_opening(server->options.stop_timeout_ms);
-    status = seqb_open(topology, &server->daemon.broker, err);
+    status =
+        seqb_open_topology(server->options.read, &server->daemon.broker, err);
+    server->options.read = NULL;
     signals_end_opening();
     return status;
 }
@@ -401,8 +402,10 @@ enum seqb_status server_open(const struct server_options *options,
 {
     struct server *server = calloc(1, sizeof *server);
 
-    if (server == NULL)
+    if (server == NULL) {
+        seqb_topology_free(options->read);
         return server_fail(err, "server");
+    }
     server->options = *options;
     daemon_init(&server->daemon, options->state_dir);
     server->daemon.limits.options = options->limits;
@@ -460,6 +463,7 @@ void server_close(struct server *server)
     access_fini(&daemon->access);
     users_free(server->users);
     seqb_close(daemon->broker);
+    seqb_topology_free(server->options.read);
     waitlists_fini(&daemon->waitlists);
     server_free_events(server);
     restart_forget(server->checker);

@@ -20,8 +20,10 @@
 
 /* The strings stay the caller's. */
 struct server_options {
-    const char *topology;  /* NULL: the embedded default */
-    const char *state_dir; /* for SEQ.STATUS */
+    const char *topology;       /* NULL: the embedded default */
+    struct seqb_topology *read; /* what it says; server_open takes it over */
+    int64_t read_ms;            /* when it was read, ms since 1970 */
+    const char *state_dir;      /* for SEQ.STATUS */
     struct listeners_options places;
     const char *http;  /* "ADDR:PORT"; NULL: none */
     const char *https; /* the same */
@@ -53,7 +55,6 @@ struct server {
     struct http *http;             /* or NULL */
     struct users *users; /* of a reload; NULL: those of the options hold */
     char *topology;      /* its file's absolute path; NULL: none was named */
-    int64_t read_ms;     /* when it was read, ms since 1970 */
     int64_t stopped_ms;  /* when it began to stop */
 };
 

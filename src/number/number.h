@@ -42,6 +42,10 @@ void template_free(struct template *template); /* takes NULL */
 /* Bytes of the longest text, without a final 0. */
 size_t template_length(const struct template *template);
 
+/* Whether its texts have the sequence's key in them. One that has not serves
+ * any sequence with the same other rules. */
+bool template_has_key(const struct template *template);
+
 /* The base of its shuffled digits; 0: it shuffles none. */
 int32_t template_shuffle_base(const struct template *template);
 

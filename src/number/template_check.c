@@ -240,6 +240,11 @@ size_t template_length(const struct template *template)
     return template->length;
 }
 
+bool template_has_key(const struct template *template)
+{
+    return first_of(template, &field_key) != NULL;
+}
+
 int32_t template_shuffle_base(const struct template *template)
 {
     const struct piece *piece = first_of(template, &field_shuffle);

@@ -35,6 +35,18 @@ bool text_format(char *to, size_t size, const char *format, ...)
     return length >= 0 && (size_t)length < size;
 }
 
+bool text_join(char *to, size_t size, const char *const *parts, size_t count)
+{
+    size_t used = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!text_copy(to + used, size - used, parts[i]))
+            return false;
+        used += strlen(to + used);
+    }
+    return true;
+}
+
 bool text_append(char *to, size_t size, const char *format, ...)
 {
     const size_t used = strnlen(to, size);

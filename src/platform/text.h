@@ -15,6 +15,9 @@ bool text_copy(char *to, size_t size, const char *from);
 bool text_format(char *to, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The same of texts one behind the other, which is faster. */
+bool text_join(char *to, size_t size, const char *const *parts, size_t count);
+
 /* Appends to what stands in `to`; false if it was cut. */
 bool text_append(char *to, size_t size, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -13,9 +13,18 @@
 
 #define PART 256 /* sequences that are looked up with the catalog locked */
 
+/* Templates that were compared, and may follow each other. Sequences that are
+ * alike share theirs. NULL: none were. */
+struct compared {
+    const struct template *runs;
+    const struct template *wanted;
+    bool is_same;
+};
+
 struct queue_reload {
     struct queue *queue;
     const struct queue_options *options;
+    struct compared compared; /* the last ones */
     /* By the catalog's index, as far as it was known: the options that the
      * sequence is to have; NULL: it is to be removed. */
     const struct queue_sequence_options **wanted;
@@ -61,11 +70,12 @@ static bool is_same_layout(const struct queue_sequence_options *a,
  * one. A sequence that is to have none keeps what it has: should it get one
  * again, it is compared with that. */
 static enum seqb_status
-compare_templates(const struct queue_reload *reload,
+compare_templates(struct queue_reload *reload,
                   const struct seqb_sequence *sequence,
                   const struct queue_sequence_options *wanted, bool *is_same,
                   struct seqb_error *err)
 {
+    struct compared *compared = &reload->compared;
     const struct template *runs = queue_template(sequence);
 
     *is_same = true;
@@ -74,8 +84,17 @@ compare_templates(const struct queue_reload *reload,
     *is_same = false;
     if (runs == NULL)
         return error_set(err, SEQB_LAYOUT, "it has none now");
-    return reload->options->compare_templates(runs, wanted->template, is_same,
-                                              err);
+    if (compared->runs != runs || compared->wanted != wanted->template) {
+        struct compared now = {runs, wanted->template, false};
+        const enum seqb_status status = reload->options->compare_templates(
+            runs, now.wanted, &now.is_same, err);
+
+        if (status != SEQB_OK)
+            return status;
+        *compared = now;
+    }
+    *is_same = compared->is_same;
+    return SEQB_OK;
 }
 
 /* With the catalog locked. */
@@ -356,7 +375,7 @@ static bool has_settings(const struct sequence_settings *settings,
 
 /* What a reload does with one sequence after the other. */
 struct setting {
-    const struct queue_reload *reload;
+    struct queue_reload *reload;
     size_t at; /* the catalog's index of the next one */
     bool has_removed;
 };
@@ -373,7 +392,7 @@ static void remove_one(struct setting *setting, struct seqb_sequence *sequence)
 
 /* One that made itself meanwhile was not compared before: if its template may
  * not change it keeps it. */
-static void set_texts(const struct queue_reload *reload,
+static void set_texts(struct queue_reload *reload,
                       struct seqb_sequence *sequence,
                       const struct queue_sequence_options *wanted)
 {
@@ -391,7 +410,7 @@ static void set_texts(const struct queue_reload *reload,
 static void set_next(void *context, struct seqb_sequence *sequence)
 {
     struct setting *setting = context;
-    const struct queue_reload *reload = setting->reload;
+    struct queue_reload *reload = setting->reload;
     const struct queue_sequence_options *wanted = NULL;
     const size_t i = setting->at++;
 

@@ -319,7 +319,9 @@ void claim_sequence_name(const struct claim_attributes *attributes,
 
     layout_internal_name(attributes->layout->name, generation, name,
                          sizeof name);
-    (void)text_format(out, size, "sequence/%s/%s", name, attributes->key);
+    (void)text_join(out, size,
+                    (const char *[]){"sequence/", name, "/", attributes->key},
+                    4);
 }
 
 enum seqb_status claim_read_sequence(struct connection *connection,

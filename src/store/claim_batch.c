@@ -9,6 +9,10 @@
 #include "platform/text.h"
 
 struct claim_batch {
+    /* Of most sequences it is that of the one before: whose text it is, and
+     * the text. Its layout is NULL: there is none. */
+    struct claim_attributes last;
+    char text[CLAIM_TERMS_SIZE];
     size_t count;
     size_t done; /* the first so many were answered */
     struct seqb_claim claims[CLAIM_BATCH];
@@ -30,6 +34,7 @@ struct claim_batch *claim_batch_new(void)
 
 void claim_batch_begin(struct claim_batch *batch)
 {
+    batch->last.layout = NULL;
     batch->count = 0;
     batch->done = 0;
 }
@@ -47,6 +52,25 @@ static size_t add(struct claim_batch *batch)
     return i;
 }
 
+static bool claim_the_same(const struct claim_attributes *a,
+                           const struct claim_attributes *b)
+{
+    return a->layout == b->layout && a->memory_bits == b->memory_bits &&
+           a->window_bits == b->window_bits && strcmp(a->more, b->more) == 0;
+}
+
+/* What the sequence claims. */
+static const char *text_of(struct claim_batch *batch,
+                           const struct claim_attributes *attributes)
+{
+    if (batch->last.layout == NULL ||
+        !claim_the_same(&batch->last, attributes)) {
+        claim_sequence_text(attributes, batch->text, sizeof batch->text);
+        batch->last = *attributes;
+    }
+    return batch->text;
+}
+
 void claim_batch_add(struct claim_batch *batch,
                      const struct connection *connection,
                      const struct claim_attributes *attributes)
@@ -55,8 +79,8 @@ void claim_batch_add(struct claim_batch *batch,
 
     claim_sequence_name(attributes, attributes->layout->generation,
                         batch->names[i], sizeof batch->names[i]);
-    claim_sequence_text(attributes, batch->expected[i],
-                        sizeof batch->expected[i]);
+    (void)text_copy(batch->expected[i], sizeof batch->expected[i],
+                    text_of(batch, attributes));
     if (!claim_has_history(connection, attributes))
         batch->claims[i].text = batch->expected[i];
 }

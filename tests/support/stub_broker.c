@@ -48,8 +48,14 @@ static enum seqb_status fail(struct seqb_error *err, enum seqb_status status)
     return status;
 }
 
-enum seqb_status seqb_open(const char *topology, struct seqb_broker **out,
-                           struct seqb_error *err)
+void seqb_topology_free(struct seqb_topology *topology)
+{
+    (void)topology;
+}
+
+enum seqb_status seqb_open_topology(struct seqb_topology *topology,
+                                    struct seqb_broker **out,
+                                    struct seqb_error *err)
 {
     static struct seqb_broker broker;
 

@@ -99,10 +99,11 @@ static void serve(struct sweep *sweep, struct options *options)
     if (reloader == NULL)
         return;
     err.status = reloader_watch(reloader, &options->alarm, &err);
-    of_server = options_of_server(options);
-    of_server.reloader = reloader;
-    if (expect(sweep, &err, "alarms"))
+    if (expect(sweep, &err, "alarms")) {
+        of_server = options_of_server(options);
+        of_server.reloader = reloader;
         err.status = server_open(&of_server, &server, &err);
+    }
     if (expect(sweep, &err, "start") && server != NULL) {
         reload(sweep, server);
         (void)raise(SIGTERM);

@@ -216,7 +216,22 @@ TEST_WITH(FILES, sequences_may_share_a_key)
         config_topology(config)->queue.sequences;
 
     assert_string_equal(sequences[0].attributes, sequences[1].attributes);
-    assert_ptr_not_equal(sequences[0].template, sequences[1].template);
+    assert_ptr_equal(sequences[0].template, sequences[1].template);
+    config_close(config);
+}
+
+TEST_WITH(FILES, template_with_the_key_is_its_sequences_own)
+{
+#define KEYED "template=\"@{key}-@{seq}\";"
+    struct config *config =
+        open_shuffled(files, SECRET,
+                      BACKEND POOL "sequences=({key=\"k\";" KEYED
+                                   "},{key=\"ll\";" KEYED "});\n");
+    const struct queue_sequence_options *sequences =
+        config_topology(config)->queue.sequences;
+
+    assert_int_equal(template_length(sequences[0].template) + 1,
+                     template_length(sequences[1].template));
     config_close(config);
 }
 

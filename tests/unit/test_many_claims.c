@@ -89,6 +89,30 @@ TEST_WITH(DIRECT, one_that_a_store_refuses_among_many_hides_no_other)
         expect_claims(rig->stores[i], LISTED);
 }
 
+TEST_WITH(DIRECT, each_of_many_claims_what_it_is)
+{
+    static const char *const more[] = {" ids=1", "", ""};
+    struct listed listed;
+
+    list_many(rig, &listed);
+    for (size_t i = 0; i < LISTED; i++) {
+        listed.sequences[i].memory_bits = (int32_t)(i / 4 % 2);
+        listed.sequences[i].attributes = more[i % 3];
+    }
+    rig_close(rig_open(rig));
+    for (size_t i = 0; i < LISTED; i++) {
+        char name[SEQB_COUNTER_SIZE];
+        char expected[64];
+        char text[64];
+
+        listed_claim(i, name);
+        fake_claim_text(rig->stores[0], name, text, sizeof text);
+        (void)text_format(expected, sizeof expected, "memory_bits=%d%s",
+                          (int)(i / 4 % 2), more[i % 3]);
+        assert_string_equal(text, expected);
+    }
+}
+
 static void distinct_make(struct rig_broker *broker, struct ha_sink *sink,
                           int32_t bits, struct ha_counter **out)
 {

@@ -272,3 +272,49 @@ TEST_WITH(SCAN, mistakes_are_sorted_by_line_and_stay_one_line)
     assert_string_equal(diagnostics->found.first->next->next->next->text,
                         "three again");
 }
+
+TEST_WITH(SCAN, group_that_is_another_one_but_for_its_key_stays_what_it_is)
+{
+    static const char text[] =
+        "({key=\"a\";\nn=1;},{key=\"b\";\nn=1;},\n{key=\"c\";\nn=1;});\n";
+
+    assert_true(scan_text(&fixture->source, text, "t.conf"));
+    assert_memory_equal(fixture->source.text, text, sizeof text - 1);
+    assert_int_equal(fixture->source.line_count, 6);
+    assert_int_equal(source_line_at(&fixture->source, 5).line, 5);
+    expect("s = ({key=\"a\"; n={m=1;};},\n{key=\"bb\"; n={m=1;};}, 1);",
+           "s = ({key=\"a\"; n={m=1;};},\n{key=\"bb\"; n={m=1;};}, 1);\n",
+           NULL);
+}
+
+TEST(group_that_is_changed_is_changed_each_time)
+{
+    expect("s = ({key=\"a\"; n=5000000000;},{key=\"b\"; n=5000000000;});",
+           "s = ({key=\"a\"; n=5000000000L;},{key=\"b\"; n=5000000000L;});\n",
+           NULL);
+    expect("s = ({key=\"a\"; # }\n},{key=\"b\"; # }\n});",
+           "s = ({key=\"a\";    \n},{key=\"b\";    \n});\n", NULL);
+    expect("s = ({key=\"a\";\n@include \"/abs.conf\"\n},"
+           "{key=\"b\";\n@include \"/abs.conf\"\n});",
+           "s = ({key=\"a\";\n\nz = 9;\n\n\n},"
+           "{key=\"b\";\n\nz = 9;\n\n\n});\n",
+           NULL);
+}
+
+TEST_WITH(SCAN, mistakes_of_groups_that_are_alike_are_all_told)
+{
+    assert_false(scan_text(&fixture->source,
+                           "({key=\"a\"; n=99999999999999999999L;},"
+                           "{key=\"b\"; n=99999999999999999999L;})",
+                           "t.conf"));
+    assert_int_equal(fixture->diagnostics.found.count, 2);
+}
+
+TEST(braces_that_open_nothing_are_taken_as_they_are)
+{
+    expect("}} {key=\"a\";} {key=\"b\";} {{key=\"a\";}",
+           "}} {key=\"a\";} {key=\"b\";} {{key=\"a\";}\n", NULL);
+    expect("/* {key=\"a\";} */ {key=\"a\";} \"{key=\\\"b\\\";}\" {key=\"b\"",
+           "                 {key=\"a\";} \"{key=\\\"b\\\";}\" {key=\"b\"\n",
+           NULL);
+}

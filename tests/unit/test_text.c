@@ -18,11 +18,17 @@ TEST(what_does_not_fit_is_cut_and_said)
 
     for (size_t size = 1; size <= sizeof text + 1; size++) {
         char copied[16] = GUARD GUARD;
+        char joined[16] = GUARD GUARD;
         char formatted[16] = GUARD GUARD;
         const bool fits = size >= sizeof text;
         const size_t length = fits ? sizeof text - 1 : size - 1;
 
         assert_int_equal(text_copy(copied, size, text), fits);
+        assert_int_equal(
+            text_join(joined, size, (const char *[]){"ab", "", "cdef"}, 3),
+            fits);
+        assert_string_equal(joined, copied);
+        assert_memory_equal(joined + size, GUARD, 8);
         assert_int_equal(text_format(formatted, size, "%s%d", "abc", 123),
                          fits);
         assert_int_equal(strlen(copied), length);

@@ -197,39 +197,66 @@ static void build_sequence(const struct build *build,
     width_check(build, sequence, out);
 }
 
-static size_t diagnostics_count(const struct build *build)
+/* What was made of a group, for other sequences that are alike. */
+struct made {
+    const struct queue_sequence_options
+        *options; /* NULL: they are not shared */
+    bool has_notes;
+    bool has_warnings;
+};
+
+/* The i-th listed sequence. Its options are shared if another key changes
+ * nothing but what is told. */
+static void build_apart(const struct build *build, size_t i, struct made *made,
+                        struct queue_sequence_options *out)
 {
-    return build->diagnostics->found.count +
-           build->diagnostics->warnings.count + build->diagnostics->notes.count;
+    const struct draft_sequence sequence = draft_sequence_at(build->draft, i);
+    const struct diagnostics *diagnostics = build->diagnostics;
+    const size_t found = diagnostics->found.count;
+    const size_t notes = diagnostics->notes.count;
+    const size_t warnings = diagnostics->warnings.count;
+
+    build_sequence(build, &sequence, out);
+    if (found < diagnostics->found.count ||
+        (out->template != NULL && template_has_key(out->template)))
+        return;
+    made->options = out;
+    made->has_notes = notes < diagnostics->notes.count;
+    made->has_warnings = warnings < diagnostics->warnings.count;
 }
 
-/* Nothing was made for it, nor told of it, that another key would change. */
-static bool is_plain(const struct queue_sequence_options *options)
+/* Tells of the i-th listed sequence what was told of its group. */
+static void tell_alike(const struct build *build, size_t i,
+                       const struct made *made,
+                       struct queue_sequence_options *out)
 {
-    return options->template == NULL && options->period == NULL &&
-           options->ids == NULL && options->snowflake == NULL &&
-           options->attributes == NULL;
+    const struct diagnostics *diagnostics = build->diagnostics;
+    struct draft_sequence sequence;
+
+    if (!(made->has_notes && diagnostics_have_room(&diagnostics->notes)) &&
+        !(made->has_warnings && diagnostics_have_room(&diagnostics->warnings)))
+        return;
+    sequence = draft_sequence_at(build->draft, i);
+    width_check(build, &sequence, out);
 }
 
-/* What is plain and told nothing is the same for all that are alike. */
 static void build_sequences(const struct build *build,
                             struct queue_sequence_options *out)
 {
     const struct draft *draft = build->draft;
-    bool *is_shared = arena_take(build->diagnostics->arena,
-                                 draft->sequence_count, sizeof *is_shared);
+    struct made *groups = arena_take(build->diagnostics->arena,
+                                     draft->sequence_count, sizeof *groups);
 
-    for (size_t i = 0; is_shared != NULL && i < draft->sequence_count; i++) {
-        const struct draft_sequence *sequence = &draft->sequences[i];
-        const size_t told = diagnostics_count(build);
+    for (size_t i = 0; groups != NULL && i < draft->listed_count; i++) {
+        struct made *made = &groups[draft->listed[i].of];
 
-        if (sequence->alike > 0 && is_shared[sequence->alike - 1]) {
-            out[i] = out[sequence->alike - 1];
-            out[i].key = sequence->key.text;
+        if (made->options == NULL) {
+            build_apart(build, i, made, &out[i]);
             continue;
         }
-        build_sequence(build, sequence, &out[i]);
-        is_shared[i] = is_plain(&out[i]) && told == diagnostics_count(build);
+        out[i] = *made->options;
+        out[i].key = draft->listed[i].key;
+        tell_alike(build, i, made, &out[i]);
     }
 }
 
@@ -288,13 +315,12 @@ static void build_queue(const struct build *build,
 {
     const struct draft *draft = build->draft;
     struct queue_options *out = &build->topology->queue;
-    struct queue_sequence_options *automatic =
-        &sequences[draft->sequence_count];
+    struct queue_sequence_options *automatic = &sequences[draft->listed_count];
 
     build_snowflakes(build);
     build_sequences(build, sequences);
     out->sequences = sequences;
-    out->sequence_count = draft->sequence_count;
+    out->sequence_count = draft->listed_count;
     out->interval_ms = (int32_t)draft->broker->interval.number;
     out->compare_templates = template_compare;
     out->warm_timeout_ms = (int32_t)draft->broker->open_timeout.number;
@@ -322,7 +348,7 @@ enum seqb_status build_topology(const struct build *build,
         arena_take(build->arena, draft->pool_count, sizeof *layouts);
     /* One more than are listed: the automatic ones'. */
     struct queue_sequence_options *sequences =
-        arena_take(build->arena, draft->sequence_count + 1, sizeof *sequences);
+        arena_take(build->arena, draft->listed_count + 1, sizeof *sequences);
     const char *state_dir = NULL;
     enum seqb_status status;
 

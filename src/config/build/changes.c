@@ -29,6 +29,7 @@ struct comparison {
     struct config_changes *changes;
     struct group_index index;
     size_t at;       /* of the index: where the next group is likely to be */
+    bool is_mixed;   /* one was elsewhere: not all before `at` are found */
     size_t sequence; /* of the next one's, whose group comes next */
     size_t likely;   /* of the one that runs, whose template changes next */
     const struct setting_item *added; /* the last group that is new; NULL */
@@ -106,6 +107,18 @@ static bool index_sort(struct group_index *index)
     return index->places != NULL;
 }
 
+/* Whether the group would stand before `at`, where all are found: sections are
+ * in one order. So a sequence that was added at the list's end is new. */
+static bool is_behind_all(const struct comparison *comparison,
+                          const struct setting_item *item)
+{
+    const struct group_index *index = &comparison->index;
+
+    return !comparison->is_mixed &&
+           (comparison->at == index->count ||
+            index->items[comparison->at]->outer > item->outer);
+}
+
 /* The group that runs by that name; NULL: none does. */
 static const struct setting_item *group_find(struct comparison *comparison,
                                              const struct setting_item *item)
@@ -118,6 +131,8 @@ static const struct setting_item *group_find(struct comparison *comparison,
         index->is_found[comparison->at] = true;
         return index->items[comparison->at++];
     }
+    if (is_behind_all(comparison, item))
+        return NULL;
     if (!index_sort(index)) {
         comparison->arena->is_out_of_memory = true;
         return NULL;
@@ -125,6 +140,7 @@ static const struct setting_item *group_find(struct comparison *comparison,
     place = index_place(index, item);
     if (index->places[place] == 0)
         return NULL;
+    comparison->is_mixed = true;
     comparison->at = index->places[place];
     index->is_found[comparison->at - 1] = true;
     return index->items[comparison->at - 1];

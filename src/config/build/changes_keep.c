@@ -93,6 +93,18 @@ static void leave_out(struct config_settings *settings)
     settings->last = at;
 }
 
+/* Whether the next sequences are all served, in pools of the same indexes. */
+static bool are_all_kept(const struct config_kept *kept,
+                         const struct config_topology *next)
+{
+    size_t i = 0;
+
+    while (i < next->ha.pool_count && kept->pools[i] == (int32_t)i)
+        i++;
+    return i == next->ha.pool_count &&
+           config_count(kept->changes, SEQB_RELOAD_RESTART) == 0;
+}
+
 /* Those that are served now, each in its pool as the broker numbers them. The
  * groups of settings and the options have one order. */
 static void keep_sequences(struct config_topology *next, struct arena *arena,
@@ -192,7 +204,8 @@ enum seqb_status changes_keep(const struct config_kept *kept,
                               struct config_topology *next, struct arena *arena,
                               struct seqb_error *err)
 {
-    keep_sequences(next, arena, kept->pools);
+    if (!are_all_kept(kept, next))
+        keep_sequences(next, arena, kept->pools);
     keep_automatic(next, arena, kept);
     leave_out(next->settings);
     keep_settings(kept->changes, next->settings, arena);

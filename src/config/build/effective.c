@@ -259,17 +259,17 @@ static void values_copy(const struct build *build, struct setting_item *item,
     }
 }
 
-/* `alike` has the settings of one that is alike; NULL: there is none. */
+/* `key` is NULL for the automatic ones. `alike` has the settings of a sequence
+ * of the same group; NULL: there is none. */
 static struct setting_item *sequence_add(const struct build *build,
                                          struct config_settings *settings,
                                          const struct draft_sequence *sequence,
+                                         const char *key,
                                          const struct setting_item *alike)
 {
-    const enum schema_section section = sequence == build->draft->automatic
-                                            ? SCHEMA_AUTOMATIC
-                                            : SCHEMA_SEQUENCES;
     struct setting_item *item =
-        item_add(build, settings, section, sequence->key.text);
+        item_add(build, settings,
+                 key == NULL ? SCHEMA_AUTOMATIC : SCHEMA_SEQUENCES, key);
 
     if (item == NULL)
         return NULL;
@@ -290,12 +290,12 @@ static void sequences_add(const struct build *build,
         arena_take(build->diagnostics->arena, draft->sequence_count,
                    sizeof(struct setting_item *));
 
-    for (size_t i = 0; items != NULL && i < draft->sequence_count; i++) {
-        const struct draft_sequence *sequence = &draft->sequences[i];
-        const struct setting_item *alike =
-            sequence->alike == 0 ? NULL : items[sequence->alike - 1];
+    for (size_t i = 0; items != NULL && i < draft->listed_count; i++) {
+        const struct draft_listed *listed = &draft->listed[i];
 
-        items[i] = sequence_add(build, settings, sequence, alike);
+        items[listed->of] =
+            sequence_add(build, settings, &draft->sequences[listed->of],
+                         listed->key, items[listed->of]);
     }
 }
 
@@ -327,7 +327,7 @@ struct config_settings *build_settings(const struct build *build)
                   &draft->pools[i]);
     sequences_add(build, settings);
     if (draft->automatic != NULL)
-        (void)sequence_add(build, settings, draft->automatic, NULL);
+        (void)sequence_add(build, settings, draft->automatic, NULL, NULL);
     group_add(build, settings, SCHEMA_DAEMON, NULL, draft->daemon);
     for (size_t i = 0; i < draft->user_count; i++)
         group_add(build, settings, SCHEMA_USERS, draft->users[i].name.text,

@@ -47,25 +47,28 @@ static const struct period_zone *open_new(struct zones *zones,
     return zone->rules;
 }
 
-static void open_for(struct zones *zones, struct draft_sequence *sequence,
-                     struct diagnostics *diagnostics)
+/* For a sequence that stands some lines behind the group. */
+static void open_for(struct zones *zones, struct draft_sequence *group,
+                     int lines, struct diagnostics *diagnostics)
 {
-    const struct draft_text *name = &sequence->time_zone;
+    const struct draft_text name = {group->time_zone.text,
+                                    group->time_zone.line + lines};
 
-    if (name->text == NULL || strcmp(name->text, UTC) == 0)
+    if (group->zone != NULL || name.text == NULL || strcmp(name.text, UTC) == 0)
         return;
-    sequence->zone = find(zones, name->text);
-    if (sequence->zone == NULL)
-        sequence->zone = open_new(zones, name, diagnostics);
+    group->zone = find(zones, name.text);
+    if (group->zone == NULL)
+        group->zone = open_new(zones, &name, diagnostics);
 }
 
 void zones_open(struct zones *zones, struct draft *draft,
                 struct diagnostics *diagnostics)
 {
-    for (size_t i = 0; i < draft->sequence_count; i++)
-        open_for(zones, &draft->sequences[i], diagnostics);
+    for (size_t i = 0; i < draft->listed_count; i++)
+        open_for(zones, &draft->sequences[draft->listed[i].of],
+                 draft->listed[i].lines, diagnostics);
     if (draft->automatic != NULL)
-        open_for(zones, draft->automatic, diagnostics);
+        open_for(zones, draft->automatic, 0, diagnostics);
 }
 
 void zones_close(struct zones *zones)

@@ -3,7 +3,6 @@
  * that was not found breaks no further rule. */
 #include "config/check/check.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "config/settings/settings.h"
@@ -263,53 +262,33 @@ static void check_clock_store(struct checker *checker)
                         name->text, ops->engine);
 }
 
-static int compare_keys(const void *a, const void *b)
+static size_t told_by(const struct diagnostics *diagnostics)
 {
-    const struct draft_sequence *const *first = a;
-    const struct draft_sequence *const *second = b;
-    const int order = strcmp((*first)->key.text, (*second)->key.text);
-
-    if (order != 0)
-        return order;
-    return (*first > *second) - (*first < *second);
+    return diagnostics->found.count + diagnostics->warnings.count +
+           diagnostics->notes.count;
 }
 
-/* Whether each key is above the one before it, as where a program wrote them:
- * then none is there twice. */
-static bool are_ascending(const struct draft_sequence *const *list,
-                          size_t count)
-{
-    size_t i = 1;
-
-    while (i < count && strcmp(list[i - 1]->key.text, list[i]->key.text) < 0)
-        i++;
-    return i >= count;
-}
-
-/* Sorted, since there may be very many: equal keys stand together, in the
- * order of the topology. */
-static void check_keys(struct checker *checker)
+/* A group of which nothing is told is sound with any key that is not longer:
+ * all else that a key must be, it is when it is read. */
+static void check_listed(struct checker *checker)
 {
     const struct draft *draft = checker->draft;
-    const struct draft_sequence **sorted =
-        arena_take(checker->diagnostics->arena, draft->sequence_count,
-                   sizeof(struct draft_sequence *));
-    size_t count = 0;
+    /* The longest sound key of each group, and 1. */
+    size_t *sound = arena_take(checker->diagnostics->arena,
+                               draft->sequence_count, sizeof *sound);
 
-    if (sorted == NULL)
-        return;
-    for (size_t i = 0; i < draft->sequence_count; i++) {
-        if (draft->sequences[i].key.text != NULL)
-            sorted[count++] = &draft->sequences[i];
-    }
-    if (are_ascending(sorted, count))
-        return;
-    qsort(sorted, count, sizeof(struct draft_sequence *), compare_keys);
-    for (size_t i = 1; i < count; i++) {
-        if (strcmp(sorted[i]->key.text, sorted[i - 1]->key.text) == 0)
-            diagnostics_add(checker->diagnostics, sorted[i]->key.line,
-                            "there is another sequence with the key '%s'",
-                            sorted[i]->key.text);
+    for (size_t i = 0; sound != NULL && i < draft->listed_count; i++) {
+        const struct draft_listed *listed = &draft->listed[i];
+        const size_t told = told_by(checker->diagnostics);
+        const size_t length = listed->key == NULL ? 1 : strlen(listed->key) + 1;
+        struct draft_sequence sequence;
+
+        if (length <= sound[listed->of])
+            continue;
+        sequence = draft_sequence_at(draft, i);
+        check_sequence(checker, &sequence);
+        if (told == told_by(checker->diagnostics))
+            sound[listed->of] = length;
     }
 }
 
@@ -329,9 +308,8 @@ void check_draft(const struct draft *draft, struct diagnostics *diagnostics)
     check_daemon(draft, diagnostics);
     if (!checker.is_name_lost && draft->pool_count > 0)
         check_unused(&checker);
-    check_keys(&checker);
-    for (size_t i = 0; i < draft->sequence_count; i++)
-        check_sequence(&checker, &draft->sequences[i]);
+    check_keys(draft, diagnostics);
+    check_listed(&checker);
     if (draft->automatic != NULL)
         check_sequence(&checker, draft->automatic);
     check_users(draft, diagnostics);

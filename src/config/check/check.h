@@ -28,6 +28,10 @@ void engines_resolve(struct draft *draft);
 /* ": this build has a, b; the service has c" */
 void engines_list(const struct draft *draft, char *out, size_t size);
 
+/* --- check_keys.c: that no key is listed twice --- */
+
+void check_keys(const struct draft *draft, struct diagnostics *diagnostics);
+
 /* --- for check.c: bits of a sequence's numbers, and what their texts need ---
  */
 

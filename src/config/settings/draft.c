@@ -207,3 +207,48 @@ int draft_value_bits(const struct draft_sequence *sequence)
 {
     return sequence->js_safe.number != 0 ? JS_BITS : BITS_ALL;
 }
+
+/* --- sequences that are alike --- */
+
+static int *line_of(const struct schema_row *row, void *item)
+{
+    char *member = (char *)item + row->offset;
+
+    if (row->type == SCHEMA_GROUP)
+        return (int *)(void *)member;
+    if (schema_is_list(row))
+        return &((struct draft_names *)(void *)member)->line;
+    return row->type >= SCHEMA_INTEGER
+               ? &((struct draft_number *)(void *)member)->line
+               : &((struct draft_text *)(void *)member)->line;
+}
+
+/* Of all that is given in the group. */
+static void lines_move(enum schema_section section, void *item, int lines)
+{
+    size_t count;
+    const struct schema_row *rows = schema_rows_of(section, &count);
+
+    *(int *)item += lines;
+    for (size_t i = 0; i < count; i++) {
+        int *line = line_of(&rows[i], item);
+
+        if (*line == 0)
+            continue;
+        if (rows[i].type == SCHEMA_GROUP)
+            lines_move(schema_nested(&rows[i]), line, lines);
+        else
+            *line += lines;
+    }
+}
+
+struct draft_sequence draft_sequence_at(const struct draft *draft, size_t i)
+{
+    const struct draft_listed *listed = &draft->listed[i];
+    struct draft_sequence sequence = draft->sequences[listed->of];
+
+    sequence.key.text = listed->key;
+    if (listed->lines != 0)
+        lines_move(SCHEMA_SEQUENCES, &sequence, listed->lines);
+    return sequence;
+}

@@ -175,61 +175,6 @@ static void read_group(struct value_reader *reader, enum schema_section section,
     }
 }
 
-/* --- sequences that are alike --- */
-
-static int *line_of(const struct schema_row *row, void *item)
-{
-    char *member = (char *)item + row->offset;
-
-    if (row->type == SCHEMA_GROUP)
-        return (int *)(void *)member;
-    if (schema_is_list(row))
-        return &((struct draft_names *)(void *)member)->line;
-    return row->type >= SCHEMA_INTEGER
-               ? &((struct draft_number *)(void *)member)->line
-               : &((struct draft_text *)(void *)member)->line;
-}
-
-/* Of all that is given in the group. */
-static void lines_move(enum schema_section section, void *item, int lines)
-{
-    size_t count;
-    const struct schema_row *rows = schema_rows_of(section, &count);
-
-    *(int *)item += lines;
-    for (size_t i = 0; i < count; i++) {
-        int *line = line_of(&rows[i], item);
-
-        if (*line == 0)
-            continue;
-        if (rows[i].type == SCHEMA_GROUP)
-            lines_move(schema_nested(&rows[i]), line, lines);
-        else
-            *line += lines;
-    }
-}
-
-/* Those that stand next in the list. Returns how many items there are then. */
-static size_t add_alike(struct value_reader *reader,
-                        struct draft_sequence *items, size_t count)
-{
-    const struct alike *alike = reader->alike;
-
-    while (reader->alike_at < alike->count &&
-           alike->groups[reader->alike_at].at == count) {
-        const struct alike_group *group = &alike->groups[reader->alike_at++];
-        struct draft_sequence *item = &items[count++];
-
-        *item = items[group->of];
-        item->key.text =
-            arena_copy_part(reader->arena, group->key, group->length);
-        item->alike = group->of + 1;
-        if (group->lines != 0)
-            lines_move(SCHEMA_SEQUENCES, item, group->lines);
-    }
-    return count;
-}
-
 /* The groups of a list section; those that are none are reported and left out.
  */
 static size_t read_list(struct value_reader *reader,
@@ -248,8 +193,6 @@ static size_t read_list(struct value_reader *reader,
             diagnostics_add(reader->diagnostics, value_line(group),
                             "each of %s must be a group { ... }, but one is %s",
                             about->name, value_words(group));
-        if (section == SCHEMA_SEQUENCES && reader->alike != NULL)
-            count = add_alike(reader, (void *)items, count);
     }
     return count;
 }
@@ -279,8 +222,6 @@ static void *read_section(struct value_reader *reader,
     }
     if (setting != NULL && about->is_list)
         most = (size_t)config_setting_length(setting);
-    if (section == SCHEMA_SEQUENCES && reader->alike != NULL)
-        most += reader->alike->count;
     items = arena_take(reader->diagnostics->arena, most, about->size);
     if (items == NULL)
         return NULL;
@@ -294,6 +235,38 @@ static void *read_section(struct value_reader *reader,
             item_init(reader, section, items);
     }
     return items;
+}
+
+/* The groups that were read, and between them those that are alike; unless
+ * there are mistakes: then the text is read as it is. */
+static void list_sequences(const struct value_reader *reader,
+                           struct draft *draft)
+{
+    const struct alike none = {.count = 0};
+    const bool is_whole =
+        reader->alike != NULL && reader->diagnostics->found.count == 0;
+    const struct alike *alike = is_whole ? reader->alike : &none;
+    const struct alike_group *group = alike->groups;
+    const size_t count = draft->sequence_count + alike->count;
+    struct draft_listed *listed =
+        arena_take(reader->diagnostics->arena, count, sizeof *listed);
+    uint32_t of = 0;
+
+    if (listed == NULL)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        if (group < alike->groups + alike->count && group->at == i) {
+            listed[i].key =
+                arena_copy_part(reader->arena, group->key, group->length);
+            listed[i].of = listed[group->of].of;
+            listed[i].lines = group++->lines;
+        } else {
+            listed[i].key = draft->sequences[of].key.text;
+            listed[i].of = of++;
+        }
+    }
+    draft->listed = listed;
+    draft->listed_count = count;
 }
 
 static struct did_you_mean did_you_mean_section(const char *name)
@@ -391,6 +364,7 @@ static void read_root(struct value_reader *reader, const config_setting_t *root,
     draft->pools = read_section(reader, SCHEMA_POOLS, root, &draft->pool_count);
     draft->sequences =
         read_section(reader, SCHEMA_SEQUENCES, root, &draft->sequence_count);
+    list_sequences(reader, draft);
     draft->users = read_section(reader, SCHEMA_USERS, root, &draft->user_count);
     draft->key_limits =
         read_section(reader, SCHEMA_KEY_LIMITS, root, &draft->key_limit_count);

@@ -153,9 +153,14 @@ struct draft_sequence {
     struct draft_number warm; /* not of automatic ones */
     /* No setting: found by zones_open. */
     const struct period_zone *zone; /* NULL is UTC */
-    /* No setting: 1 + the index of an earlier one that has another key and
-     * stands elsewhere, and is the same otherwise. 0: none was looked for. */
-    size_t alike;
+};
+
+/* A sequence as it is listed: an earlier group with another key, that stands
+ * some lines on. Most groups of a long list are alike. */
+struct draft_listed {
+    const char *key; /* NULL: a wrong one was reported */
+    uint32_t of;     /* the group's index */
+    int32_t lines;   /* 0: it may be the group itself */
 };
 
 /* What the broker does nothing with: seqbrokerd does. */
@@ -228,8 +233,11 @@ struct draft {
     size_t backend_count;
     struct draft_pool *pools;
     size_t pool_count;
-    struct draft_sequence *sequences;
+    struct draft_sequence
+        *sequences; /* groups of which none were found alike */
     size_t sequence_count;
+    struct draft_listed *listed; /* of these groups, in the topology's order */
+    size_t listed_count;
     struct draft_sequence *automatic; /* NULL: none */
     struct draft_user *users;
     size_t user_count;
@@ -331,6 +339,9 @@ int32_t draft_find_backend(const struct draft *draft, const char *name);
 /* The index of a sequence's pool: the only one if none is named. */
 int32_t draft_find_pool(const struct draft *draft,
                         const struct draft_sequence *sequence);
+
+/* The i-th listed sequence as if its group had been read. */
+struct draft_sequence draft_sequence_at(const struct draft *draft, size_t i);
 
 /* The port that was given, or the usual one of the backend's engine, which has
  * a name; 0 if neither is there. */

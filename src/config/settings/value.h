@@ -12,7 +12,6 @@ struct value_reader {
     const void *initial[SCHEMA_SECTIONS]; /* an item with the defaults alone;
                                              NULL: not yet made */
     const struct alike *alike; /* sequences that the tree lacks; NULL: none */
-    size_t alike_at;           /* the next one */
 };
 
 /* Where it stands in the source. */

@@ -78,6 +78,11 @@ void diagnostics_note(struct diagnostics *diagnostics, int line,
     va_end(args);
 }
 
+bool diagnostics_have_room(const struct diagnostic_list *list)
+{
+    return list->count < KEPT_MAX;
+}
+
 /* --- did you mean --- */
 
 /* The longer a word, the more slips of the finger are believed. */

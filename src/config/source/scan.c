@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "config/source/shape.h"
 #include "platform/text.h"
 
 #define DEPTH_MAX 10 /* includes in includes */
@@ -21,6 +22,12 @@ struct scan {
     int line;
     int depth;
     bool is_ok;
+    /* Groups that became what they are; and the one at hand, nested ones and
+     * all: where it is in the file and in the source. */
+    struct shapes shapes;
+    const char *group;
+    size_t group_at;
+    int braces;
 };
 
 /* An integer as it stands in the text. */
@@ -108,6 +115,18 @@ static void take_many(struct scan *scan, size_t count)
 {
     while (count-- > 0)
         take(scan, *scan->at);
+}
+
+/* Moves on, over lines. */
+static void take_lines(struct scan *scan, const char *end)
+{
+    while (scan->at < end) {
+        const char *newline = memchr(scan->at, '\n', (size_t)(end - scan->at));
+
+        take_run(scan, (size_t)((newline != NULL ? newline : end) - scan->at));
+        if (newline != NULL)
+            take(scan, '\n');
+    }
 }
 
 static int here(const struct scan *scan)
@@ -241,12 +260,55 @@ static size_t name_length(const char *at)
     return length;
 }
 
+/* A group that is another one with another key becomes what it is, too. */
+static void scan_open(struct scan *scan)
+{
+    struct group known;
+
+    if (scan->braces == 0 &&
+        shapes_find(&scan->shapes, scan->at, &known) != NULL) {
+        take_lines(scan, known.end);
+        return;
+    }
+    if (scan->braces++ == 0) {
+        scan->group = scan->at;
+        scan->group_at = scan->source->length;
+    }
+    take(scan, '{');
+}
+
+/* Nothing was done to the group: no comment, no include, no integer. */
+static bool is_unchanged(const struct scan *scan)
+{
+    const struct source *source = scan->source;
+    const size_t length = (size_t)(scan->at - scan->group);
+
+    return source->length == scan->group_at + length &&
+           memcmp(source->text + scan->group_at, scan->group, length) == 0;
+}
+
+static void scan_close(struct scan *scan)
+{
+    struct group group;
+
+    take(scan, '}');
+    if (scan->braces == 0 || --scan->braces > 0 ||
+        scan->shapes.count == SHAPES_MAX || !scan->is_ok || !is_unchanged(scan))
+        return;
+    if (group_read(scan->group, "key", &group) && group.end == scan->at)
+        shapes_add(&scan->shapes, &group);
+}
+
 static void scan_token(struct scan *scan)
 {
     const char *at = scan->at;
 
     if (*at == ' ')
         take_run(scan, strspn(at, " "));
+    else if (*at == '{')
+        scan_open(scan);
+    else if (*at == '}')
+        scan_close(scan);
     else if (*at == '"')
         scan_string(scan);
     else if (*at == '#' || (at[0] == '/' && at[1] == '/'))
@@ -347,7 +409,12 @@ static void scan_include(struct scan *scan, size_t prefix)
 static bool scan_file(struct source *source, const char *text, const char *file,
                       int depth)
 {
-    struct scan scan = {source, text, file, 1, depth, true};
+    struct scan scan = {.source = source,
+                        .at = text,
+                        .file = file,
+                        .line = 1,
+                        .depth = depth,
+                        .is_ok = true};
 
     if (depth > 0)
         emit(source, '\n');

@@ -72,6 +72,9 @@ void diagnostics_note(struct diagnostics *diagnostics, int line,
                       const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Whether one more would be kept. */
+bool diagnostics_have_room(const struct diagnostic_list *list);
+
 struct did_you_mean {
     const char *word; /* the unknown one */
     const char *best; /* NULL: none is near */
