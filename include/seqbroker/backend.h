@@ -198,6 +198,11 @@ struct seqb_window {
                        seconds, which only costs a window; 0: never */
     int64_t over;   /* a valid cell that counts in this window is given up for
                        it, though values are left there; 0: none is */
+    int64_t take;   /* 0 ... size: if it is put there, its first so many offsets
+                       are the caller's, in the same step: the cell counts on
+                       behind them */
+    int64_t *taken; /* out: `take`, if they are. It is 0 before, so that an
+                       engine need not know of this; NULL if `take` is 0 */
 };
 
 /* What stands under the name of a claim is to be replaced. */
@@ -331,7 +336,8 @@ struct seqb_backend_ops {
 
     /*
      * NULL in a direct engine that cannot count in windows. Puts the counter at
-     * the start of a window, bound to the store's origin now, unless a valid
+     * the start of a window, or behind what the caller takes of it, bound to
+     * the store's origin now, unless a valid
      * cell with values left stands there: "somebody was faster" is SEQB_OK, and
      * `*standing` that one's window. It holds the window that was asked for
      * before the call, so that an engine need not write it.

@@ -68,7 +68,7 @@ static inline uint64_t layout_chance(uint64_t random, int64_t useful,
 /* Windows that are leased at once, in one run: no more values than these,
  * unless one window holds more, and no more than a share of all leases, so that
  * no broker takes with it what few windows there are. */
-#define RUN_VALUE_BITS 24
+#define RUN_VALUE_BITS 27
 #define RUN_SHARE      64
 
 static inline int64_t layout_run_most(int32_t window_bits, int64_t leases)

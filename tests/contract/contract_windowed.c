@@ -131,6 +131,58 @@ CONTRACT_TEST(window_in_use_is_given_up_for_a_later_one, NEEDS_WINDOWED)
     assert_int_equal(install_over(contract, 7, 5, SEQB_OK), 6);
 }
 
+/* The same; what the caller has of the window then. */
+static int64_t install_taking(const struct contract *contract, int64_t window,
+                              int64_t over, int64_t take)
+{
+    int64_t taken = 0;
+    const struct seqb_window lease = {.counter = ORDER,
+                                      .window = window,
+                                      .size = CONTRACT_WINDOW_SIZE,
+                                      .over = over,
+                                      .take = take,
+                                      .taken = &taken};
+    struct seqb_error err;
+    int64_t standing = window;
+
+    assert_status(contract->backend->ops->install(contract->backend, &lease,
+                                                  &standing, &err),
+                  SEQB_OK);
+    assert_true(taken == 0 || (taken == take && standing == window));
+    return taken;
+}
+
+/* Over none, over one that is in use, and over one that is used up. */
+CONTRACT_TEST(cell_counts_on_behind_what_was_taken_with_its_window,
+              NEEDS_WINDOWED)
+{
+    struct seqb_request request;
+
+    for (int64_t window = 5; window < 8; window++) {
+        const int64_t taken =
+            install_taking(contract, window, window - 1, window);
+
+        assert_int_equal(install_taking(contract, window + 1, 1, 10), 0);
+        assert_status(reserve(contract, 10, &request), SEQB_OK);
+        assert_int_equal(request.window, window);
+        assert_int_equal(request.block.first, taken);
+        if (window == 6)
+            (void)contract_take(contract, ORDER,
+                                CONTRACT_WINDOW_SIZE - taken - 10, taken + 9);
+    }
+}
+
+CONTRACT_TEST(window_may_be_taken_whole, NEEDS_WINDOWED)
+{
+    struct seqb_request request;
+
+    install_at(contract, 5);
+    if (install_taking(contract, 6, 5, CONTRACT_WINDOW_SIZE) == 0)
+        (void)contract_take(contract, ORDER, CONTRACT_WINDOW_SIZE, -1);
+    assert_status(reserve(contract, 1, &request), SEQB_EXHAUSTED);
+    assert_int_equal(request.window, 6);
+}
+
 CONTRACT_TEST(used_up_window_is_never_begun_again, NEEDS_WINDOWED)
 {
     struct seqb_request request;

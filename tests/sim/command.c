@@ -99,6 +99,7 @@ struct command *command_copy(const struct command *command)
         copy->window = *command->window;
         copy->window.counter = copy->strings[0] =
             string_copy(command->window->counter);
+        copy->window.taken = NULL; /* the caller is not there any more */
         copy->command.window = &copy->window;
     }
     if (command->swap != NULL)

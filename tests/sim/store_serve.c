@@ -235,6 +235,12 @@ enum seqb_status store_raise(struct store *store, int32_t side,
     return SEQB_OK;
 }
 
+/* As SQL stores do: an engine need not grant with an install. */
+static bool store_takes(const struct store *store)
+{
+    return !store->is_windowed;
+}
+
 enum seqb_status store_install(struct store *store, int32_t side,
                                const struct seqb_window *window, int64_t now_us,
                                int64_t *standing)
@@ -250,7 +256,10 @@ enum seqb_status store_install(struct store *store, int32_t side,
     }
     if (cell != NULL && cell->window >= window->window)
         return SEQB_FENCED;
-    cell = store_put(store, side, window->counter, 0);
+    cell = store_put(store, side, window->counter,
+                     store_takes(store) ? window->take : 0);
+    if (store_takes(store) && window->taken != NULL)
+        *window->taken = window->take;
     cell->window = window->window;
     cell->size = window->size;
     cell->until_us =

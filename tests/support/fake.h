@@ -69,6 +69,9 @@ void fake_set_delay(struct fake_store *store, int32_t ms);
 /* No grant is larger than `most`. */
 void fake_set_grant_max(struct fake_store *store, int64_t most);
 
+/* Windows are put there with what is taken of them, as SQL stores do it. */
+void fake_set_takes(struct fake_store *store);
+
 /* Its machine's wall clock is so far ahead of ours from now on; without this it
  * has none of its own. */
 void fake_set_clock(struct fake_store *store, int64_t ahead_ms);

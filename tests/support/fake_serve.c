@@ -289,7 +289,10 @@ enum seqb_status fake_serve_install(struct fake_store *store,
         return error_set(err, SEQB_FENCED,
                          "fake %s: %s: window %" PRId64 " stands there",
                          store->name, window->counter, cell->window);
-    fake_cell_put(store, window->counter, 0);
+    fake_cell_put(store, window->counter,
+                  store->script.takes ? window->take : 0);
+    if (store->script.takes && window->taken != NULL)
+        *window->taken = window->take;
     cell = fake_cell_find(store, window->counter);
     cell->window = window->window;
     cell->size = window->size;

@@ -314,6 +314,12 @@ void fake_set_grant_max(struct fake_store *store, int64_t most)
     store_leave(store);
 }
 
+void fake_set_takes(struct fake_store *store)
+{
+    store_enter(store)->script.takes = true;
+    store_leave(store);
+}
+
 void fake_set_clock(struct fake_store *store, int64_t ahead_ms)
 {
     store_enter(store)->script.has_clock = true;

@@ -53,6 +53,7 @@ struct fake_script {
     bool is_hanging;
     bool has_sockets;
     bool has_clock;
+    bool takes;
 };
 
 struct fake_store {

@@ -6,7 +6,7 @@
 #include "platform/minmax.h"
 #include "support/test.h"
 
-#define NOBODY ((struct lessors_lock_out){.own = -1})
+#define NOBODY ((struct lessors_lock_out){.own = -1, .level = -1})
 
 /* Three lessors in partitions 1, 2 and 5, all level. */
 static struct lessors three(void)
@@ -51,11 +51,29 @@ TEST(lessors_are_asked_in_turn)
         assert_int_equal(lessors_pick(&lessors, &NOBODY), n % 3);
 }
 
+/* The others would have to be raised first. */
+TEST(lessor_that_has_the_last_lease_is_asked)
+{
+    struct lessors lessors = three();
+    struct lessors_lock_out bar = NOBODY;
+
+    bar.level = 2;
+    for (int n = 0; n < 3; n++)
+        assert_int_equal(lessors_pick(&lessors, &bar), 2);
+    bar.own = 2;
+    assert_int_equal(lessors_pick(&lessors, &bar), 0);
+    bar.own = -1;
+    bar.away = 1 << 2;
+    assert_int_equal(lessors_pick(&lessors, &bar), 0);
+    bar.tried = 1;
+    assert_int_equal(lessors_pick(&lessors, &bar), 1);
+}
+
 TEST(own_lessor_is_the_last_resort)
 {
     for (int32_t own = 0; own < 3; own++) {
         struct lessors lessors = three();
-        struct lessors_lock_out bar = {.own = own};
+        struct lessors_lock_out bar = {.own = own, .level = -1};
 
         for (int n = 0; n < 4; n++)
             assert_int_not_equal(lessors_pick(&lessors, &bar), own);
@@ -128,7 +146,8 @@ TEST(lessor_that_is_far_slower_is_asked_last)
 TEST(quick_lessor_that_is_not_level_is_not_waited_for)
 {
     struct lessors lessors = three();
-    struct lessors_lock_out bar = {.own = 2, .wait_us = {100, 90000, 100}};
+    struct lessors_lock_out bar = {
+        .own = 2, .level = -1, .wait_us = {100, 90000, 100}};
 
     (void)lessors_set(&lessors, 0, HA_LESSOR_SYNCING, 1000);
     assert_int_equal(lessors_pick(&lessors, &bar), 1);

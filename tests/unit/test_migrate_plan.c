@@ -110,7 +110,7 @@ TEST(run_of_leases_is_in_the_margin)
     const struct migrate_shape shape = {2, 3, 10, 0, 0, 2, 0};
     const int64_t run = layout_run_most(10, migrate_limit(&shape, true));
 
-    assert_int_equal(run, 16384);
+    assert_int_equal(run, 131072);
     assert_true(migrate_last_number(&shape, 3, true, 5) >=
                 end_of(&shape, 3, true, 5 + run));
 }

@@ -166,11 +166,11 @@ TEST(broker_that_is_killed_takes_less_than_a_minute_with_it)
 
 TEST(run_is_a_small_part_of_all_leases)
 {
-    assert_int_equal(layout_run_most(24, INT64_MAX >> 29), 1);
-    assert_int_equal(layout_run_most(20, INT64_MAX >> 25), 16);
+    assert_int_equal(layout_run_most(27, INT64_MAX >> 32), 1);
+    assert_int_equal(layout_run_most(23, INT64_MAX >> 28), 16);
     assert_int_equal(layout_run_most(40, INT64_MAX >> 45), 1);
-    assert_int_equal(layout_run_most(10, INT64_MAX >> 15), 16384);
-    assert_int_equal(layout_run_most(8, INT64_MAX >> 13), 65536);
+    assert_int_equal(layout_run_most(10, INT64_MAX >> 15), 131072);
+    assert_int_equal(layout_run_most(8, INT64_MAX >> 13), 524288);
     assert_int_equal(layout_run_most(8, 640), 10);
     assert_int_equal(layout_run_most(8, 63), 1);
     assert_int_equal(layout_run_most(8, 0), 1);

@@ -165,6 +165,21 @@ TEST(window_in_use_is_given_up_for_a_later_one_alone)
     assert_int_equal(sql_cell_install(&cell, &window).status, SEQB_FENCED);
 }
 
+/* Who puts it there has its first values; others have those behind them. */
+TEST(cell_counts_on_behind_what_was_taken_with_the_window)
+{
+    const struct sql_cell cell = sql_cell_found(SIZE, "7:100:" NOW, NOW);
+
+    for (int64_t take = 0; take <= SIZE; take += SIZE / 4) {
+        const struct seqb_window window = {
+            .counter = "", .window = 8, .size = SIZE, .take = take};
+        const struct sql_cell_answer answer = sql_cell_install(&cell, &window);
+
+        assert_true(answer.is_write);
+        assert_int_equal(answer.cell.used, take);
+    }
+}
+
 TEST(drop_leaves_windows_above_its_floor)
 {
     const struct sql_cell cell = bound_cell(3);

@@ -23,6 +23,7 @@ static enum seqb_status call_begin(struct seqb_backend *backend,
 static const struct sql_dialect dialect = {
     .begin = call_begin,
     .take = mysql_rows_take,
+    .renew = mysql_rows_renew,
     .lock = mysql_rows_lock,
     .commit = mysql_rows_commit,
     .abandon = mysql_rows_abandon,

@@ -75,10 +75,13 @@ enum seqb_status mysql_incarnation_read(struct mysql *mysql,
  * base's "" first, so that brokers wait for each other and never in a circle;
  * claims of guards between the base and the counters, shared;
  * the marks of counters of periods after their counters, shared: a purge that
- * raises one waits for nothing else. The first three are one round trip each.
+ * raises one waits for nothing else. The first four are one round trip each.
  */
 enum seqb_status mysql_rows_take(struct seqb_backend *backend,
                                  struct seqb_error *err);
+enum seqb_status mysql_rows_renew(struct seqb_backend *backend,
+                                  const struct seqb_window *window,
+                                  bool *is_done, struct seqb_error *err);
 enum seqb_status mysql_rows_lock(struct seqb_backend *backend,
                                  struct sql_counter *counters, size_t n,
                                  struct seqb_error *err);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Granting from the rows of seqb_counters: the one statement that serves a
- * counter or a cell as a rule. What it does not serve is found out with the
+ * counter or a cell as a rule, and the one that puts a window into a cell whose
+ * window is given up for it. What they do not serve is found out with the
  * rows locked (rows.c). Always in the order of their names, so that brokers
  * never wait in a circle.
  */
@@ -9,6 +10,7 @@
 #include "backends/mysql/mysql.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "backends/mysql/server.h"
 #include "platform/error.h"
@@ -210,4 +212,48 @@ enum seqb_status mysql_rows_take(struct seqb_backend *backend,
         return conflict_answer(mysql, &why, err);
     mysql_link_close(&mysql->link);
     return error_copy(err, &why);
+}
+
+/* --- a window that is given up --- */
+
+/* The origin is computed once: behind what is compared with it, the cell has
+ * the same. */
+static void renew_write(struct mysql *mysql, const struct seqb_window *window)
+{
+    struct mysql_link *link = &mysql->link;
+    char fresh[SQL_CELL_PREFIX_SIZE];
+    char over[SQL_CELL_PREFIX_SIZE];
+
+    sql_cell_prefix(window->window, window->size, fresh);
+    sql_cell_prefix(window->over, window->size, over);
+    mysql_link_add(link,
+                   "UPDATE seqb_counters SET value = %" PRId64
+                   ", origin = CONCAT('%s', SUBSTRING(origin, %zu))"
+                   " WHERE value BETWEEN 0 AND %" PRId64
+                   " AND " MYSQL_PRIMARY_SQL " AND origin = CONCAT('%s', %s)"
+                   " AND name = ",
+                   window->take, fresh, strlen(over) + 1, window->size, over,
+                   link->sql->now);
+    mysql_link_quote(link, window->counter);
+}
+
+/* In a cluster the shared way answers another node's conflict. */
+enum seqb_status mysql_rows_renew(struct seqb_backend *backend,
+                                  const struct seqb_window *window,
+                                  bool *is_done, struct seqb_error *err)
+{
+    struct mysql *mysql = (struct mysql *)backend;
+    enum seqb_status status = SEQB_OK;
+
+    if (mysql->link.is_cluster)
+        return SEQB_OK;
+    status = mysql_incarnation_find(mysql, err);
+    if (status != SEQB_OK)
+        return status;
+    renew_write(mysql, window);
+    status = mysql_link_send(&mysql->link, SEQB_UNCERTAIN, err);
+    if (status == SEQB_OK)
+        status = mysql_link_next_commit(&mysql->link, err);
+    *is_done = status == SEQB_OK && mysql->link.changed == 1;
+    return status;
 }

@@ -223,6 +223,7 @@ static enum seqb_status call_begin(struct seqb_backend *backend,
 const struct sql_dialect postgres_dialect = {
     .begin = call_begin,
     .take = postgres_take,
+    .renew = postgres_renew,
     .lock = rows_lock,
     .commit = rows_commit,
     .abandon = rows_abandon,

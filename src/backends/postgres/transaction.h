@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The postgres engine's backend and how its transactions begin and end; what
- * stands in them is in postgres.c, bind.c, list.c, reserve.c, rows.c and
- * purge.c.
+ * stands in them is in postgres.c, bind.c, list.c, reserve.c, renew.c, rows.c
+ * and purge.c.
  */
 #pragma once
 
@@ -24,6 +24,11 @@ extern const struct sql_dialect postgres_dialect;
 /* The take of the dialect; reserve.c. */
 enum seqb_status postgres_take(struct seqb_backend *backend,
                                struct seqb_error *err);
+
+/* The renew of the dialect; renew.c. */
+enum seqb_status postgres_renew(struct seqb_backend *backend,
+                                const struct seqb_window *window, bool *is_done,
+                                struct seqb_error *err);
 
 /* Finds out what rows are bound to, the backend's origin, and binds the base
  * to another epoch of the store if it is another's; bind.c. */

@@ -93,11 +93,12 @@ struct sql_cell_answer sql_cell_install(const struct sql_cell *cell,
                                         .window = cell->window};
     if (cell->window >= window->window)
         return refuse(cell, SEQB_FENCED, "a later window stands");
-    return (struct sql_cell_answer){
-        .status = SEQB_OK,
-        .window = window->window,
-        .is_write = true,
-        .cell = {.window = window->window, .size = window->size}};
+    return (struct sql_cell_answer){.status = SEQB_OK,
+                                    .window = window->window,
+                                    .is_write = true,
+                                    .cell = {.window = window->window,
+                                             .size = window->size,
+                                             .used = window->take}};
 }
 
 /* A row that is damaged is dropped with the rest: whatever its window was, it

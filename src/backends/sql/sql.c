@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What serves a SQL store's counters where one statement does not. */
+/* What serves a SQL store's counters where one statement does not: reserve. The
+ * calls for one counter are in single.c. */
 #include "backends/sql/sql.h"
 
 #include <assert.h>
@@ -183,10 +184,9 @@ enum seqb_status sql_base_check(const struct sql_counter *base,
                      where);
 }
 
-/* Whether the connection may go on with what it locked. */
-static enum seqb_status locked_check(const struct sql_backend *sql,
-                                     const struct sql_counter *base,
-                                     struct seqb_error *err)
+enum seqb_status sql_locked_check(const struct sql_backend *sql,
+                                  const struct sql_counter *base,
+                                  struct seqb_error *err)
 {
     const enum seqb_status status = sql_base_check(base, sql->where, err);
 
@@ -206,7 +206,7 @@ static enum seqb_status part_serve(struct sql_backend *sql, size_t from,
     counters_name(sql, from, n);
     status = sql->dialect->lock(&sql->base, batch->counters, n + 1, err);
     if (status == SEQB_OK)
-        status = locked_check(sql, &batch->counters[0], err);
+        status = sql_locked_check(sql, &batch->counters[0], err);
     if (status != SEQB_OK)
         return status;
     count = writes_fill(sql, from, n);
@@ -271,8 +271,7 @@ static enum seqb_status batch_serve(struct sql_backend *sql,
     return status;
 }
 
-static enum seqb_status call_begin(struct sql_backend *sql,
-                                   struct seqb_error *err)
+enum seqb_status sql_call_begin(struct sql_backend *sql, struct seqb_error *err)
 {
     return sql->dialect->begin != NULL ? sql->dialect->begin(&sql->base, err)
                                        : SEQB_OK;
@@ -284,7 +283,7 @@ enum seqb_status sql_serve(struct seqb_backend *backend,
 {
     struct sql_backend *sql = (struct sql_backend *)backend;
     struct seqb_error why;
-    enum seqb_status status = call_begin(sql, &why);
+    enum seqb_status status = sql_call_begin(sql, &why);
 
     batch_begin(sql, n);
     for (size_t i = 0; i < n; i++)
@@ -340,160 +339,4 @@ const char *sql_write_origin(const struct sql_backend *sql,
     if (write->window > 0)
         (void)text_append(room, SQL_CELL_ORIGIN_SIZE, "%s", sql->now);
     return room;
-}
-
-static enum seqb_status cell_refuse(const struct sql_backend *sql,
-                                    const struct sql_cell_answer *answer,
-                                    const char *counter, struct seqb_error *err)
-{
-    return error_set(err, answer->status, "%s: counter %s: %s", sql->where,
-                     counter, answer->why);
-}
-
-/* Reads the cell, in a transaction that stays open. */
-static enum seqb_status cell_lock(struct sql_backend *sql, const char *name,
-                                  struct sql_cell *out, struct seqb_error *err)
-{
-    struct sql_counter counters[2];
-    enum seqb_status status = call_begin(sql, err);
-
-    sql->guards.count = 0;
-    sql_counter_init(&counters[0], SQL_BASE);
-    sql_counter_init(&counters[1], name);
-    if (status == SEQB_OK)
-        status = sql->dialect->lock(&sql->base, counters, 2, err);
-    if (status == SEQB_OK)
-        status = sql_base_check(&counters[0], sql->where, err);
-    *out = counters[1].cell;
-    return status;
-}
-
-/* Writes what was decided, or nothing, and ends the transaction. */
-static enum seqb_status cell_end(struct sql_backend *sql, const char *name,
-                                 const struct sql_cell_answer *answer,
-                                 struct seqb_error *err)
-{
-    const struct sql_write write = {.name = name,
-                                    .value = answer->cell.used,
-                                    .window = answer->cell.window,
-                                    .size = answer->cell.size};
-
-    return answer->is_write ? sql->dialect->commit(&sql->base, &write, 1, err)
-                            : sql->dialect->abandon(&sql->base, err);
-}
-
-enum seqb_status sql_install(struct seqb_backend *backend,
-                             const struct seqb_window *window,
-                             int64_t *standing, struct seqb_error *err)
-{
-    struct sql_backend *sql = (struct sql_backend *)backend;
-    struct sql_cell_answer answer;
-    struct sql_cell cell;
-    enum seqb_status status;
-
-    if (!sql_name_is_cell(window->counter))
-        return error_set(err, SEQB_INVALID,
-                         "%s: counter %s: counts in no windows", sql->where,
-                         window->counter);
-    status = cell_lock(sql, window->counter, &cell, err);
-    if (status == SEQB_OK && sql->now[0] == '\0')
-        status = error_set(err, SEQB_REFUSED,
-                           "%s: the store does not keep its incarnation",
-                           sql->where);
-    if (status == SEQB_OK) {
-        answer = sql_cell_install(&cell, window);
-        *standing = answer.window;
-        if (answer.status != SEQB_OK)
-            status = cell_refuse(sql, &answer, window->counter, err);
-        else
-            status = cell_end(sql, window->counter, &answer, err);
-    }
-    if (status != SEQB_OK)
-        (void)sql->dialect->abandon(backend, NULL);
-    return status;
-}
-
-static enum seqb_status cell_raise(struct sql_backend *sql,
-                                   const struct seqb_raise *raise, int64_t *out,
-                                   struct seqb_error *err)
-{
-    struct sql_cell cell;
-    enum seqb_status status;
-
-    assert(raise->guard == NULL);
-    status = cell_lock(sql, raise->counter, &cell, err);
-
-    if (status == SEQB_OK) {
-        const struct sql_cell_answer answer =
-            sql_cell_drop(&cell, raise->floor);
-
-        status = cell_end(sql, raise->counter, &answer, err);
-        if (status == SEQB_OK)
-            *out = answer.window;
-    }
-    if (status != SEQB_OK)
-        (void)sql->dialect->abandon(&sql->base, NULL);
-    return status;
-}
-
-/* --- raises --- */
-
-enum seqb_status sql_lift_refused(const struct sql_lift *lift,
-                                  const char *where, const char *counter,
-                                  struct seqb_error *err)
-{
-    return error_set(err, lift->status, "%s: counter %s: %s", where, counter,
-                     lift->why);
-}
-
-static enum seqb_status raise_locked(struct sql_backend *sql,
-                                     const struct seqb_raise *raise,
-                                     int64_t *value, struct seqb_error *err)
-{
-    struct sql_counter counters[2];
-    struct sql_lift lift;
-    enum seqb_status status;
-
-    sql->guards.count = 0;
-    sql_guards_add(&sql->guards, raise->guard);
-    sql_counter_init(&counters[0], SQL_BASE);
-    sql_counter_init(&counters[1], raise->counter);
-    status = sql->dialect->lock(&sql->base, counters, 2, err);
-    if (status == SEQB_OK)
-        status = locked_check(sql, &counters[0], err);
-    if (status == SEQB_OK)
-        status = sql_guards_check(&sql->guards, raise->guard, sql->where,
-                                  raise->counter, err);
-    if (status != SEQB_OK)
-        return status;
-    lift = sql_counter_raise(&counters[0], &counters[1], raise);
-    if (lift.status != SEQB_OK)
-        return sql_lift_refused(&lift, sql->where, raise->counter, err);
-    *value = lift.value;
-    return sql->dialect->commit(&sql->base, lift.writes, lift.count, err);
-}
-
-enum seqb_status sql_raise(struct seqb_backend *backend,
-                           const struct seqb_raise *raise, int64_t *out,
-                           struct seqb_error *err)
-{
-    struct sql_backend *sql = (struct sql_backend *)backend;
-    enum seqb_status status;
-    int64_t value = 0;
-
-    if (raise->guard != NULL)
-        raise->guard->has_failed = false;
-    if (sql_name_is_cell(raise->counter))
-        return cell_raise(sql, raise, out, err);
-    if (raise->guard != NULL && sql->base.incarnation[0] == '\0')
-        return sql_guard_refuse(sql->where, raise->counter, sql->unknown, err);
-    status = call_begin(sql, err);
-    if (status != SEQB_OK)
-        return status;
-    status = raise_locked(sql, raise, &value, err);
-    if (status == SEQB_OK)
-        *out = value;
-    else
-        (void)sql->dialect->abandon(backend, NULL);
-    return status;
 }

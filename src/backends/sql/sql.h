@@ -40,6 +40,18 @@ struct sql_dialect {
                              struct seqb_error *err);
 
     /*
+     * Puts the window into its cell by the engine's own statement, if the cell
+     * counts in the window `over`, is bound to the store as it is when it is
+     * written, and is not damaged: sql_cell_install does so too, whatever is
+     * left there. `*is_done` tells whether it is there, durably; if not,
+     * nothing was changed. SEQB_UNCERTAIN if that is not known. NULL: all goes
+     * the shared way.
+     */
+    enum seqb_status (*renew)(struct seqb_backend *backend,
+                              const struct seqb_window *window, bool *is_done,
+                              struct seqb_error *err);
+
+    /*
      * Begins a transaction; if there are cells, puts the store's origin with
      * its incarnation into `now`; if there are guards, puts the store's
      * incarnation into them, and locks their claims in their order, shared, and
@@ -133,6 +145,14 @@ enum seqb_status sql_serve(struct seqb_backend *backend,
  * another epoch of the store than this connection's rows. */
 enum seqb_status sql_base_check(const struct sql_counter *base,
                                 const char *where, struct seqb_error *err);
+
+/* For the files of this folder: begins a call; whether the connection may go
+ * on with what it locked. */
+enum seqb_status sql_call_begin(struct sql_backend *sql,
+                                struct seqb_error *err);
+enum seqb_status sql_locked_check(const struct sql_backend *sql,
+                                  const struct sql_counter *base,
+                                  struct seqb_error *err);
 
 /* What the rule of a raise refused, said of that counter. */
 enum seqb_status sql_lift_refused(const struct sql_lift *lift,

@@ -13,10 +13,6 @@
  * more if another broker was faster and used up what it had installed. */
 #define GRANT_ROUNDS 4
 
-/* What a cell has left at most, as a part of what is wanted, that is given up
- * for windows which are granted whole. */
-#define SPENT_PART 64
-
 void grant_answer(struct slot *slot, struct seqb_error *why)
 {
     slot_answer(slot, false, why);
@@ -200,21 +196,6 @@ static struct seqb_guard *slot_guard(struct worker *worker, size_t i)
     return guard;
 }
 
-/* Whether the slot's cell has nothing of what is wanted, as far as this broker
- * knows, or next to nothing where windows are granted whole: it counts in a
- * window of this broker, which was granted all of it so far. Another broker may
- * have put its window there since then: the store refuses one that is not
- * above that, and the cell is asked. */
-static bool is_spent(const struct slot *slot)
-{
-    const int64_t rest = slot_limit(slot) - 1 - slot->mark.value;
-
-    if (!slot->is_windowed || !slot->is_alone || slot->mark.window <= 0)
-        return false;
-    return rest == 0 ||
-           (rest <= slot->want / SPENT_PART && window_is_at_hand(slot));
-}
-
 /* Puts the slots whose cells are to be asked first; returns how many they are.
  * The others get a window at once. A probe asks. */
 static size_t grant_sort(struct worker *worker, size_t n)
@@ -224,7 +205,7 @@ static size_t grant_sort(struct worker *worker, size_t n)
     for (size_t i = 0; i < n; i++) {
         struct slot *slot = worker->batch[i];
 
-        if (is_spent(slot) && !worker->is_probing)
+        if (window_is_spent(slot) && !worker->is_probing)
             continue;
         worker->batch[i] = worker->batch[asked];
         worker->batch[asked++] = slot;
@@ -241,7 +222,7 @@ static void grant_request(struct worker *worker, size_t i)
         window_lease_begins(slot, worker->names[i]);
     worker->requests[i] = (struct seqb_request){
         .counter = worker->names[i],
-        .want = slot->want,
+        .want = window_wanted(slot),
         .limit = slot_limit(slot),
         .begins_ms = slot_stamp(slot).begins_ms,
         .guard = slot_guard(worker, i),

@@ -78,6 +78,9 @@ static int32_t lessor_pick(const struct lease *lease)
     witness_lock_out(pool, lease->asked, &locked_out);
     locked_out.own =
         lessors_find(&pool->lessors, lease->source->lease.partition);
+    if (lease->leased.count > 0)
+        locked_out.level =
+            lease->witness != locked_out.own ? lease->witness : lease->lessor;
     return lessors_pick(&pool->lessors, &locked_out);
 }
 

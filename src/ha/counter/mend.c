@@ -2,6 +2,7 @@
 /* Raises counters whose store changed, and puts windows into cells. */
 #include "ha/counter/mend.h"
 
+#include "ha/counter/recall.h"
 #include "ha/counter/window.h"
 #include "ha/worker_connection.h"
 #include "ha/worker_pools.h"
@@ -234,17 +235,30 @@ static enum seqb_status mend_drop(struct worker *worker, struct slot *slot,
     return status;
 }
 
+/* What the slot wants besides the windows that it gets whole: of the one that
+ * comes into the cell. */
+static int64_t slot_part(const struct slot *slot, const struct windows *taken,
+                         int64_t size)
+{
+    return min_of(slot->want - (taken->count - 1) * size, size);
+}
+
 /* Windows below the one that came into the cell are whole, and this broker's
- * alone: the slot is answered with them. Of that one nothing is granted yet. */
+ * alone: the slot is answered with them, and with the first `part` values of
+ * that one. */
 static void mend_answer(struct worker *worker, struct slot *slot,
-                        const struct windows *taken)
+                        const struct windows *taken, int64_t part,
+                        const char *counter)
 {
     const int32_t bits = counter_window_bits(slot->counter);
 
-    slot->mark = (struct fence_mark){windows_last(taken), FENCE_NOTHING.value};
+    slot->mark = (struct fence_mark){windows_last(taken), part - 1};
     slot->history = worker->history;
-    slot->block = (struct seqb_block){.first = taken->first << bits,
-                                      .count = (taken->count - 1) << bits};
+    slot->block =
+        (struct seqb_block){.first = taken->first << bits,
+                            .count = ((taken->count - 1) << bits) + part};
+    if (part > 0)
+        recall_note(worker, slot, counter);
     slot_answer(slot, false, NULL);
 }
 
@@ -253,20 +267,31 @@ static void mend_answer(struct worker *worker, struct slot *slot,
  * was asked, this call is all that shows that the store is well. */
 static enum seqb_status mend_install(struct worker *worker, struct slot *slot,
                                      const struct seqb_window *window,
-                                     struct seqb_error *err)
+                                     int64_t *standing, struct seqb_error *err)
 {
     const int64_t start_us = clock_now_us();
-    int64_t standing = window->window;
-    const enum seqb_status status =
-        connection_install(&worker->connection, window, &standing, err);
+    enum seqb_status status;
 
-    slot->is_alone = status == SEQB_OK && standing == window->window;
+    *standing = window->window;
+    status = connection_install(&worker->connection, window, standing, err);
+    slot->is_alone = status == SEQB_OK && *standing == window->window;
     if (status == SEQB_OK && worker->asked == 0)
         worker_note(worker, NULL, clock_now_us() - start_us);
     mend_end(worker, slot, status, err);
     if (status == SEQB_FENCED || (status == SEQB_OK && !slot->is_alone))
         return SEQB_AGAIN;
+    if (slot->is_alone) {
+        slot->mark = (struct fence_mark){window->window, FENCE_NOTHING.value};
+        slot->history = worker->history;
+    }
     return status;
+}
+
+/* The window that is given up: one that is used up, or that fell behind. Of one
+ * that is of another history there is nothing to give up. */
+static int64_t window_over(const struct seqb_request *reply)
+{
+    return reply->status == SEQB_FENCED ? 0 : max_of(reply->window, 0);
 }
 
 /*
@@ -274,17 +299,42 @@ static enum seqb_status mend_install(struct worker *worker, struct slot *slot,
  * is above the one that stands there, so that those before it are above what
  * any broker counts in; and the store, which took it, is the one that it was.
  * "Not above the one that stands" is no failure: the next round sees that one,
- * and takes later windows.
+ * and takes later windows. An engine that gives up no window is told to drop
+ * one that fell behind.
  */
+static enum seqb_status window_put(struct worker *worker, struct slot *slot,
+                                   const struct seqb_request *reply,
+                                   const struct windows *taken, bool *is_done,
+                                   struct seqb_error *err)
+{
+    int64_t part = 0;
+    int64_t standing;
+    const struct seqb_window window = {.counter = reply->counter,
+                                       .window = windows_last(taken),
+                                       .size = reply->limit,
+                                       .keep_s = slot_keep_s(slot),
+                                       .over = window_over(reply),
+                                       .take =
+                                           slot_part(slot, taken, reply->limit),
+                                       .taken = &part};
+    const enum seqb_status status =
+        mend_install(worker, slot, &window, &standing, err);
+
+    if (status == SEQB_AGAIN && reply->status == SEQB_OK &&
+        standing == reply->window)
+        return mend_drop(worker, slot, reply, err);
+    if (part != window.take) /* the engine does not know of it */
+        part = 0;
+    *is_done = status == SEQB_OK && (taken->count > 1 || part > 0);
+    if (*is_done)
+        mend_answer(worker, slot, taken, part, reply->counter);
+    return status == SEQB_AGAIN ? SEQB_OK : status;
+}
+
 static enum seqb_status mend_window(struct worker *worker, struct slot *slot,
                                     const struct seqb_request *reply,
                                     bool *is_done, struct seqb_error *err)
 {
-    struct seqb_window window = {.counter = reply->counter,
-                                 .size = reply->limit,
-                                 .keep_s = slot_keep_s(slot),
-                                 .over =
-                                     slot->is_alone ? slot->mark.window : 0};
     struct windows taken;
     enum seqb_status status;
 
@@ -301,12 +351,7 @@ static enum seqb_status mend_window(struct worker *worker, struct slot *slot,
     *is_done = status == SEQB_OK && taken.count == 0; /* it waits */
     if (status != SEQB_OK || *is_done)
         return status;
-    window.window = windows_last(&taken);
-    status = mend_install(worker, slot, &window, err);
-    *is_done = status == SEQB_OK && taken.count > 1;
-    if (*is_done)
-        mend_answer(worker, slot, &taken);
-    return status == SEQB_AGAIN ? SEQB_OK : status;
+    return window_put(worker, slot, reply, &taken, is_done, err);
 }
 
 enum seqb_status mend_counter(struct worker *worker, struct slot *slot,
@@ -320,10 +365,8 @@ enum seqb_status mend_counter(struct worker *worker, struct slot *slot,
     if (!connection_is_open(&worker->connection))
         return error_set(err, SEQB_UNAVAILABLE, CONNECTION_LOST);
     slot->was_raised |= verdict == FENCE_RAISE;
-    if (verdict == FENCE_WINDOW)
+    if (slot->is_windowed)
         status = mend_window(worker, slot, reply, &is_done, err);
-    else if (slot->is_windowed)
-        status = mend_drop(worker, slot, reply, err);
     else
         status = mend_raise(worker, slot, reply, err);
     if (is_done)

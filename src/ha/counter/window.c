@@ -13,6 +13,10 @@
 /* Of a stamp for which a second window is leased ahead of need. */
 #define SPARE_LEAST_MS INT64_C(3600000)
 
+/* What a cell has left at most, as a part of what is wanted, that is given up
+ * for windows which are granted whole. */
+#define SPENT_PART 64
+
 /* On the authority's thread: the lease was answered. */
 static void lease_done(struct slot *lease)
 {
@@ -223,17 +227,45 @@ static enum seqb_status source_take_later(struct slot *slot, int64_t floor,
     return status;
 }
 
-bool window_is_at_hand(const struct slot *slot)
+/* Whether windows that are granted whole were leased for the slot, and are not
+ * used yet. */
+static bool is_at_hand(const struct slot *slot)
 {
     const struct window_source *source = slot->windows;
-    bool is_at_hand;
+    bool are_left;
 
     if (source == NULL || !counter_grants_windows(slot->counter))
         return false;
     pthread_mutex_lock(source->lock);
-    is_at_hand = source->run.left > 1;
+    are_left = source->run.left > 1;
     pthread_mutex_unlock(source->lock);
-    return is_at_hand;
+    return are_left;
+}
+
+/* Whether its cell counts in a window of this broker, which was granted all of
+ * it so far; as far as it knows. */
+static bool is_own(const struct slot *slot)
+{
+    return slot->is_windowed && slot->is_alone && slot->mark.window > 0;
+}
+
+static int64_t rest_of(const struct slot *slot)
+{
+    return ((int64_t)1 << counter_window_bits(slot->counter)) - 1 -
+           slot->mark.value;
+}
+
+bool window_is_spent(const struct slot *slot)
+{
+    return is_own(slot) &&
+           (rest_of(slot) == 0 ||
+            (rest_of(slot) <= slot->want / SPENT_PART && is_at_hand(slot)));
+}
+
+int64_t window_wanted(const struct slot *slot)
+{
+    return is_own(slot) && rest_of(slot) > 0 ? min_of(slot->want, rest_of(slot))
+                                             : slot->want;
 }
 
 enum seqb_status window_take(struct slot *slot, int64_t floor,

@@ -40,9 +40,19 @@ enum seqb_status window_take(struct slot *slot, int64_t floor,
  * and the slot is posted once more when there is one, or is
  * answered by another thread. It is not the caller's any more. */
 
-/* Whether windows that are granted whole were leased for the slot, and are not
- * used yet. On its worker's thread. */
-bool window_is_at_hand(const struct slot *slot);
+/*
+ * Whether the slot's cell has nothing of what is wanted, as far as this broker
+ * knows, or next to nothing where windows are granted whole: it counts in a
+ * window of this broker, which was granted all of it so far. Another broker may
+ * have put its window there since then: the store refuses one that is not
+ * above that, and the cell is asked. On its worker's thread.
+ */
+bool window_is_spent(const struct slot *slot);
+
+/* What the cell is asked for: no more than is left in such a window. A SQL
+ * store grants a part of what is wanted in three round trips, the whole in one.
+ */
+int64_t window_wanted(const struct slot *slot);
 
 /* On the lessor's thread: the slot of a lease is about to be reserved for, as
  * that counter. */

@@ -27,8 +27,10 @@ void witness_lock_out(const struct ha_pool *pool, uint64_t tried,
     const struct lessors *lessors = &pool->lessors;
     const int64_t now_ms = clock_now_ms();
 
-    *out = (struct lessors_lock_out){
-        .away = lessors_away(lessors, &pool->pool), .tried = tried, .own = -1};
+    *out = (struct lessors_lock_out){.away = lessors_away(lessors, &pool->pool),
+                                     .tried = tried,
+                                     .own = -1,
+                                     .level = -1};
     for (int32_t i = 0; i < lessors->count; i++)
         out->wait_us[i] =
             member_wait_us(pool, lessors->lessor[i].member, now_ms);

@@ -92,7 +92,9 @@ static int32_t pick_in(const struct lessors *lessors,
             lessors->lessor[i].state == state)
             those |= (uint64_t)1 << i;
     }
-    return pick_quick(lessors, locked_out, those, lessors->next);
+    return pick_quick(lessors, locked_out, those,
+                      locked_out->level >= 0 ? locked_out->level
+                                             : lessors->next);
 }
 
 /* A store that goes back takes its cells with it, and a window is noted
@@ -128,7 +130,8 @@ int32_t lessors_witness(const struct lessors *lessors, int32_t i,
 
 bool lessors_can_lease(const struct lessors *lessors, uint64_t away)
 {
-    const struct lessors_lock_out locked_out = {.away = away, .own = -1};
+    const struct lessors_lock_out locked_out = {
+        .away = away, .own = -1, .level = -1};
 
     for (int32_t i = 0; i < lessors->count; i++) {
         if (!is_locked_out(&locked_out, i) && may_lease(&lessors->lessor[i]) &&

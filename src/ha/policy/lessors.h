@@ -56,6 +56,9 @@ struct lessors_lock_out {
     uint64_t tried; /* it was asked for this lease already */
     int32_t own;    /* the lessor in the partition that needs the window, asked
                        only if there is no other; -1: it is none */
+    int32_t level;  /* the lessor whose turn it is, as it has the last lease of
+                       the counter: another one may have to be raised first,
+                       and asked once more; -1: any */
     int64_t wait_us[LESSORS_MAX]; /* what a call of it takes, about: one that is
                                      far slower than others is chosen after
                                      them */
@@ -84,9 +87,9 @@ uint64_t lessors_away(const struct lessors *lessors, const struct pool *pool);
 /* The lessor in a partition, or -1. */
 int32_t lessors_find(const struct lessors *lessors, int32_t member);
 
-/* Who is asked for a lease, turn by turn: one that is level, else one of which
- * nothing is known; or -1. Of these, none that takes longer than the patience
- * with the quickest one. */
+/* Who is asked for a lease, turn by turn, or from `level` on: one that is
+ * level, else one of which nothing is known; or -1. Of these, none that takes
+ * longer than the patience with the quickest one. */
 int32_t lessors_pick(struct lessors *lessors,
                      const struct lessors_lock_out *locked_out);
 
