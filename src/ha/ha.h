@@ -271,8 +271,9 @@ void ha_counter_view(struct ha_counter *counter, int64_t now_ms,
 enum seqb_status ha_counter_availability(struct ha_counter *counter,
                                          struct seqb_error *err);
 
-/* Whether one of its partitions at least is not known to fail. */
-bool ha_pool_is_usable(struct ha_pool *pool);
+/* Whether one of its partitions at least is not known to fail, and let no call
+ * pass its time-out since it answered last. */
+bool ha_pool_answers(struct ha_pool *pool);
 
 /* The number was granted before and is handed out now. From now on its counter
  * must not grant it. */

@@ -131,6 +131,20 @@ static void pool_set(struct ha_pool *pool, const struct ha_pool_options *next)
     current->check_interval_ms = next->check_interval_ms;
 }
 
+/* With the lock held. A larger one counts from now on, and each direct store is
+ * told when it is connected again, before it is asked for more. A lower one
+ * changes nothing: what the stores lose may have been granted before. */
+static void pool_raise_gap(struct ha_pool *pool, int64_t gap)
+{
+    if (gap <= pool->failover_gap)
+        return;
+    pool->failover_gap = gap;
+    for (int32_t i = 0; i < pool->members; i++) {
+        if (worker_guarantee(pool->workers[i]) == SEQB_DIRECT)
+            worker_connect_again(pool->workers[i]);
+    }
+}
+
 /* With the lock held: the least time-out of its pools. */
 static void worker_set_slow(struct worker *worker)
 {
@@ -187,8 +201,10 @@ void ha_commit(struct ha_reload *reload)
         const struct ha_pool_options *next =
             find_pool(reload->options, pool->options->layout.name);
 
-        if (next != NULL)
-            pool_set(pool, next);
+        if (next == NULL)
+            continue;
+        pool_set(pool, next);
+        pool_raise_gap(pool, next->layout.failover_gap);
     }
     for (size_t i = 0; i < ha->options->backend_count; i++) {
         struct worker *worker = &ha->workers[i];

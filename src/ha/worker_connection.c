@@ -71,7 +71,8 @@ enum seqb_status worker_open(struct worker *worker, bool create,
     return status;
 }
 
-/* Other brokers of the pool may have a larger failover_gap than this one. */
+/* Other brokers of the pool may have a larger failover_gap than this one, and
+ * this one a larger one than the store has heard of. */
 static enum seqb_status learn_gap(struct worker *worker, struct ha_pool *pool,
                                   struct seqb_error *err)
 {
@@ -80,6 +81,9 @@ static enum seqb_status learn_gap(struct worker *worker, struct ha_pool *pool,
 
     if (worker_guarantee(worker) != SEQB_DIRECT)
         return SEQB_OK;
+    pthread_mutex_lock(pool->lock);
+    gap = pool->failover_gap;
+    pthread_mutex_unlock(pool->lock);
     status = claim_gap(&worker->connection, &pool->options->layout, &gap, err);
     if (status != SEQB_OK)
         return status;

@@ -92,24 +92,24 @@ enum seqb_status automatic_may_add(struct queue *queue, const char *key,
                                    struct seqb_error *err)
 {
     if (!is_full(queue) || (without_number(queue) > queue->forgotten &&
-                            !ha_pool_is_usable(pool_of(queue))))
+                            !ha_pool_answers(pool_of(queue))))
         return SEQB_AGAIN;
     return too_many(queue, key, err);
 }
 
 /* Those without a number are forgotten while no store answers. */
 static enum seqb_status check_room(struct queue *queue, const char *key,
-                                   bool *is_usable, struct seqb_error *err)
+                                   bool *answers, struct seqb_error *err)
 {
     const int64_t most = max_of(queue->options->auto_limit, WITHOUT_MIN);
 
-    *is_usable = ha_pool_is_usable(pool_of(queue));
-    if (!*is_usable)
+    *answers = ha_pool_answers(pool_of(queue));
+    if (!*answers)
         queue->forgotten = without_number(queue);
     if (is_full(queue))
         return too_many(queue, key, err);
-    return !*is_usable && queue->forgotten >= most ? too_many_without(key, err)
-                                                   : SEQB_OK;
+    return !*answers && queue->forgotten >= most ? too_many_without(key, err)
+                                                 : SEQB_OK;
 }
 
 enum seqb_status automatic_add(struct queue *queue, const char *key,
@@ -118,11 +118,11 @@ enum seqb_status automatic_add(struct queue *queue, const char *key,
 {
     const struct queue_sequence_options *options = queue->options->automatic;
     struct seqb_sequence *made = NULL;
-    bool is_usable;
+    bool answers;
     enum seqb_status status = automatic_check(options, key, err);
 
     if (status == SEQB_OK)
-        status = check_room(queue, key, &is_usable, err);
+        status = check_room(queue, key, &answers, err);
     if (status != SEQB_OK)
         return status;
     status = queue_add(queue, options, key, &made, err);
@@ -134,7 +134,7 @@ enum seqb_status automatic_add(struct queue *queue, const char *key,
     queue->automatic++;
     if (options->snowflake == NULL) /* no store gives its numbers */
         sequence_set_without_number(made);
-    if (!is_usable)
+    if (!answers)
         queue->forgotten = without_number(queue);
     *out = made;
     return SEQB_OK;

@@ -246,12 +246,25 @@ bool queue_status_at(struct queue *queue, size_t index,
 
 /* Where there are very many sequences, reading one is waiting for its memory:
  * so that of those which come next is asked for ahead. */
+static void step_ahead(const struct seqb_sequence *sequence, int step)
+{
+    if (sequence->source->ask_ahead != NULL)
+        sequence->source->ask_ahead(sequence, step);
+    else if (step == SOURCE_STEPS - 1)
+        sequence_ask_ahead(sequence);
+}
+
 static void counts_ask_ahead(const struct catalog *catalog, size_t at)
 {
-    if (at + AHEAD < catalog->count)
-        __builtin_prefetch(catalog->sequences[at + AHEAD]);
-    if (at + AHEAD / 4 < catalog->count)
-        sequence_ask_ahead(catalog->sequences[at + AHEAD / 4]);
+    size_t ahead = AHEAD;
+
+    if (at + ahead < catalog->count)
+        __builtin_prefetch(catalog->sequences[at + ahead]);
+    for (int step = 0; step < SOURCE_STEPS; step++) {
+        ahead -= AHEAD / (SOURCE_STEPS + 1);
+        if (at + ahead < catalog->count)
+            step_ahead(catalog->sequences[at + ahead], step);
+    }
 }
 
 size_t queue_counts(struct queue *queue, size_t first,

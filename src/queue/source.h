@@ -57,6 +57,8 @@ enum source_use {
     SOURCE_ADVANCE /* an operator raises the counter */
 };
 
+#define SOURCE_STEPS 3
+
 struct source {
     /* Makes a sequence; `*out` is touched only on success. SEQB_NO_MEMORY. */
     enum seqb_status (*open)(const struct source_setup *setup,
@@ -99,6 +101,11 @@ struct source {
     /* The numbers of the status alone, as those of seqb_count_sequences. */
     void (*counts)(struct seqb_sequence *sequence, int64_t now_ms,
                    struct seqb_sequence_counts *out);
+
+    /* Asks the processor for the memory that `counts` reads, in SOURCE_STEPS
+     * steps from 0 on: in each that which the one before made known. NULL: it
+     * is all the sequence's own. */
+    void (*ask_ahead)(const struct seqb_sequence *sequence, int step);
     void (*on_ready)(struct seqb_sequence *sequence,
                      void (*ready)(void *context), void *context);
 

@@ -486,11 +486,11 @@ enum seqb_status claim_raise(struct connection *connection, const char *name,
 }
 
 enum seqb_status claim_gap(struct connection *connection,
-                           const struct layout *layout, int64_t *out,
+                           const struct layout *layout, int64_t *gap,
                            struct seqb_error *err)
 {
     char name[SEQB_COUNTER_SIZE];
 
     pool_claim_name("failover_gap", layout, name, sizeof name);
-    return claim_raise(connection, name, layout->failover_gap, out, err);
+    return claim_raise(connection, name, *gap, gap, err);
 }

@@ -121,13 +121,14 @@ enum seqb_status claim_migrated(struct connection *connection,
                                 struct seqb_error *err);
 
 /*
- * The largest `failover_gap` that any broker of the pool had, as this direct
- * store says, the layout's included: a broker of another topology is granted
- * numbers by it as well, and a store that lost those is to be raised by as much
- * by whoever comes first. Errors as claim_raise.
+ * Raises `*gap` to the largest `failover_gap` that any broker of the pool had,
+ * as this direct store says, or has the store keep `*gap` if that is larger: a
+ * broker of another topology is granted numbers by it as well, and a store that
+ * lost those is to be raised by as much by whoever comes first. Errors as
+ * claim_raise.
  */
 enum seqb_status claim_gap(struct connection *connection,
-                           const struct layout *layout, int64_t *out,
+                           const struct layout *layout, int64_t *gap,
                            struct seqb_error *err);
 
 /*

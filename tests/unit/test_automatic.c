@@ -74,6 +74,54 @@ TEST_WITH(PERIOD, keys_with_a_period_of_an_outage_shut_nobody_out)
     slips_in_an_outage(fixture->rig);
 }
 
+static bool no_store_answers(void *context)
+{
+    const struct rig_broker *broker = context;
+
+    return !ha_pool_answers(ha_pool_at(broker->ha, 0));
+}
+
+static bool a_store_answers(void *context)
+{
+    return !no_store_answers(context);
+}
+
+/* One is quarantined, the last one is not: it may be asked still. */
+static void stores_hang(struct rig *rig, struct rig_broker *broker)
+{
+    struct seqb_error err;
+    int64_t number;
+
+    for (int i = 0; i < 2; i++)
+        fake_hang(rig->stores[i]);
+    rig_set_deadline(broker, "order", 20);
+    while (queue_next(rig_sequence(broker, "order"), &number, &err) == SEQB_OK)
+        continue;
+    assert_int_equal(err.status, SEQB_TIMEOUT);
+    rig_await(no_store_answers, broker);
+}
+
+TEST_WITH(DIRECT, keys_of_a_hang_shut_nobody_out)
+{
+    struct rig_broker *broker;
+
+    rig->pool.timeout_ms = 20; /* of calls that go on for long */
+    broker = open_automatic(rig, 3);
+    expect_number(broker, "tmp-1");
+    stores_hang(rig, broker);
+    (void)rig_sequence(broker, "tmp-a");
+    (void)rig_sequence(broker, "tmp-b");
+    (void)rig_sequence(broker, "tmp-c");
+    (void)rig_sequence(broker, "tmp-d");
+    for (int i = 0; i < 2; i++)
+        fake_release(rig->stores[i]);
+    rig_await(a_store_answers, broker);
+    expect_number(broker, "tmp-2");
+    expect_number(broker, "tmp-3");
+    expect_no_sequence(broker, "tmp-4", SEQB_UNKNOWN_KEY,
+                       "limit of auto_sequences, 3, is reached");
+}
+
 /* Those that have numbers count, whatever the stores do. */
 TEST_WITH(DIRECT, an_outage_raises_no_limit)
 {

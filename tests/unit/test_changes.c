@@ -95,6 +95,17 @@ TEST(what_may_change_at_once_needs_nothing)
                    "nothing: daemon.log_level 'info' -> 'debug'\n");
 }
 
+TEST(failover_gap_is_raised_at_once_and_lowered_by_a_restart)
+{
+    static const char high[] = BACKEND
+        "pools=({name=\"p\";partitions=[\"a\"];failover_gap=10000000;});\n" KEY;
+
+    expect_changes(BACKEND POOL KEY, high,
+                   "nothing: pools.p.failover_gap '1000000' -> '10000000'\n");
+    expect_changes(high, BACKEND POOL KEY,
+                   "restart: pools.p.failover_gap '10000000' -> '1000000'\n");
+}
+
 TEST(setting_that_is_taken_back_changes_to_its_default)
 {
     expect_changes(BACKEND POOL "sequences=({key=\"k\";deadline=\"2s\";});\n"

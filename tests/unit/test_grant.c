@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "platform/minmax.h"
+#include "platform/text.h"
 #include "support/rig.h"
 #include "support/test.h"
 
@@ -211,6 +213,87 @@ TEST_WITH(DIRECT, largest_gap_of_all_brokers_counts)
     fake_restore(rig->stores[0]);
     use_with_gap(rig, 1, &numbers);
     assert_true(fake_value(rig->stores[0], "main/0/order") > 100000);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+static void reload_gap(struct rig *rig, struct rig_broker *broker, int64_t gap)
+{
+    struct ha_reload *reload;
+
+    rig->pool.layout.failover_gap = gap;
+    assert_int_equal(ha_prepare(broker->ha, &rig->ha, &reload, NULL), SEQB_OK);
+    ha_commit(reload);
+}
+
+static void expect_gap(struct rig *rig, int64_t gap)
+{
+    char expected[24];
+    char text[24];
+
+    (void)text_format(expected, sizeof expected, "%lld", (long long)gap);
+    fake_claim_text(rig->stores[0], "failover_gap/main", text, sizeof text);
+    assert_string_equal(text, expected);
+}
+
+/* The broker stops, and the first that comes after the loss has another gap. */
+static void expect_gap_after_reload(struct rig *rig, int64_t next)
+{
+    struct numbers numbers;
+    struct rig_broker *broker;
+    int64_t saved;
+
+    numbers_init(&numbers);
+    rig_shape(rig, RIG_DIRECT, 0);
+    rig->pool.layout.failover_gap = 2000;
+    broker = rig_open(rig);
+    rig_take(broker, 1000, &numbers);
+    reload_gap(rig, broker, next);
+    rig_take(broker, 5000, &numbers); /* more than was fetched before */
+    rig_await_rest(broker);
+    expect_gap(rig, max_of(next, 2000));
+    saved = fake_value(rig->stores[0], "main/0/order");
+    fake_save(rig->stores[0]);
+    rig_take(broker, 1000, &numbers);
+    rig_close(broker);
+    fake_restore(rig->stores[0]);
+    use_with_gap(rig, 1, &numbers);
+    assert_true(fake_value(rig->stores[0], "main/0/order") >
+                saved + max_of(next, 2000));
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+TEST_WITH(DIRECT, gap_that_a_reload_raised_is_known_to_the_stores)
+{
+    expect_gap_after_reload(rig, 100000);
+}
+
+/* What the store lost may have been granted by the larger one. */
+TEST_WITH(DIRECT, reload_lowers_no_gap)
+{
+    expect_gap_after_reload(rig, 1);
+}
+
+/* The store that is put back has heard of the lower one only. */
+TEST_WITH(DIRECT, gap_that_a_reload_raised_counts_at_once)
+{
+    struct numbers numbers;
+    struct rig_broker *broker;
+
+    numbers_init(&numbers);
+    rig_shape(rig, RIG_DIRECT, 0);
+    broker = rig_open(rig);
+    rig_take(broker, 1000, &numbers);
+    rig_await_rest(broker);
+    fake_save(rig->stores[0]);
+    rig_take(broker, 1000, &numbers);
+    rig_await_rest(broker);
+    reload_gap(rig, broker, 100000);
+    fake_restore(rig->stores[0]);
+    rig_take(broker, 5000, &numbers);
+    assert_int_equal(fake_first_raise(rig->stores[0], "main/0/order").gap,
+                     100000);
     assert_int_equal(numbers_repeats(&numbers), 0);
     numbers_fini(&numbers);
 }

@@ -78,6 +78,29 @@ TEST(a_call_counts_once_for_each_time_out_that_it_took)
     }
 }
 
+/* Whatever it answers, and however late. */
+TEST(one_that_passes_its_time_out_is_silent_until_it_answers)
+{
+    struct fixture fixture;
+    const struct pool_member *member = &fixture.pool.member[1];
+    int64_t next_ms;
+
+    fixture_init(&fixture, 1);
+    (void)pool_evaluate(&fixture.pool, 1, 10000, 10000 + TIMEOUT_MS - 1,
+                        &next_ms);
+    assert_false(member->is_silent);
+    (void)pool_evaluate(&fixture.pool, 1, 10000, 10000 + TIMEOUT_MS, &next_ms);
+    assert_true(member->is_silent);
+    (void)uncertain_at(&fixture, 1, TIMEOUT_US, 10000 + TIMEOUT_MS);
+    assert_true(member->is_silent);
+    (void)pool_succeeded(&fixture.pool, 1, TIMEOUT_US, 11000);
+    assert_false(member->is_silent);
+    (void)uncertain_at(&fixture, 1, TIMEOUT_US, 12000);
+    assert_true(member->is_silent);
+    (void)pool_looked(&fixture.pool, 1, FAST_US, 12001);
+    assert_false(member->is_silent);
+}
+
 /* Fast calls in between make no slow one undone. */
 TEST(when_slow_calls_are_too_many)
 {

@@ -338,6 +338,15 @@ static const char *template_advice(struct comparison *comparison,
     return changes_template_advice(&change, comparison->arena);
 }
 
+/* The stores keep the largest failover_gap, and what they lose may have been
+ * granted by it: until a restart the broker keeps it, too. */
+static bool is_lower_gap(const struct schema_row *row, const char *before,
+                         const char *after)
+{
+    return strcmp(row->name, "failover_gap") == 0 &&
+           strtoll(after, NULL, 10) < strtoll(before, NULL, 10);
+}
+
 static void value_changed(struct comparison *comparison,
                           struct setting_item *item, const struct pair *pair,
                           const char *before, const char *after)
@@ -350,6 +359,8 @@ static void value_changed(struct comparison *comparison,
         advice = template_advice(comparison, pair->group, item);
     if (advice != NULL && advice[0] == '\0')
         need = SEQB_RELOAD_NOTHING;
+    if (is_lower_gap(pair->row, before, after))
+        need = SEQB_RELOAD_RESTART;
     change = change_add(comparison, need, item, pair->row);
     if (change == NULL)
         return;

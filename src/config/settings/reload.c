@@ -35,8 +35,8 @@ static const struct named named[SCHEMA_SECTIONS] = {
     [SCHEMA_BROKER] = {"open_timeout, interval", "", ""},
     [SCHEMA_BACKENDS] = {"", "", "engine, prefix, table_format"},
     [SCHEMA_POOLS] = {"timeout, slow_count, slow_window, rescue, "
-                      "rescue_after, check_interval",
-                      "failover_gap", ""},
+                      "rescue_after, check_interval, failover_gap",
+                      "", ""},
     [SCHEMA_SEQUENCES] = {PACE, "time_zone, keep_periods, js_safe", ""},
     [SCHEMA_AUTOMATIC] = {PACE ", pattern, limit",
                           "time_zone, keep_periods, js_safe", ""},

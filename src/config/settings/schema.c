@@ -263,7 +263,8 @@
         ALL_ENGINES,                                                           \
         "A direct counter whose store changed is raised by so many values: "   \
         "more than it can have lost. The largest that any broker of the pool " \
-        "had counts. 0 only without direct partitions.")                       \
+        "had counts; to lower it needs a restart of each. 0 only without "     \
+        "direct partitions.")                                                  \
     ROW(SEQUENCES, key, KEY, ONE_OF(LETTERS_KEY), SCHEMA_REQUIRED,             \
         ALL_ENGINES, "What services ask for. Unique.")                         \
     SEQUENCE_ROWS(ROW, SEQUENCES)                                              \

@@ -252,15 +252,16 @@ static bool counter_is_void(const struct ha_counter *counter)
     return counter->is_void && !is_busy;
 }
 
-bool ha_pool_is_usable(struct ha_pool *pool)
+bool ha_pool_answers(struct ha_pool *pool)
 {
-    bool is_usable = false;
+    bool answers = false;
 
     pthread_mutex_lock(pool->lock);
     for (int32_t i = 0; i < pool->pool.partitions; i++)
-        is_usable |= pool_state_is_usable(pool->pool.member[i].state);
+        answers |=
+            pool_is_usable(&pool->pool, i) && !pool->pool.member[i].is_silent;
     pthread_mutex_unlock(pool->lock);
-    return is_usable;
+    return answers;
 }
 
 enum seqb_status ha_counter_availability(struct ha_counter *counter,

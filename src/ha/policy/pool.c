@@ -281,6 +281,7 @@ struct pool_change pool_succeeded(struct pool *pool, int32_t i,
     int64_t slow;
 
     assert(i < pool->members);
+    member->is_silent = false;
     slow = timeouts_left(pool, member, elapsed_us);
     if (member->state == SEQB_PARTITION_STARTING) {
         member_average(member, elapsed_us);
@@ -305,6 +306,7 @@ struct pool_change pool_looked(struct pool *pool, int32_t i, int64_t elapsed_us,
     struct pool_member *member = &pool->member[i];
     const int64_t slow = timeouts_left(pool, member, elapsed_us);
 
+    member->is_silent = false;
     if (slow == 0 || !pool_state_is_usable(member->state))
         return no_change(member);
     return member_slowed(pool, i, slow, elapsed_us, now_ms);
@@ -322,6 +324,7 @@ struct pool_change pool_failed(struct pool *pool, int32_t i,
 
     assert(i < pool->members);
     slow = timeouts_left(pool, member, elapsed_us);
+    member->is_silent |= slow > 0;
     if (is_locked_out(member->state))
         return no_change(member);
     /* A probe that failed for whatever reason has rescued nothing. */
@@ -363,6 +366,7 @@ static struct pool_change member_hangs(struct pool *pool, int32_t i,
     if (more <= 0)
         return no_change(member);
     member->evaluated = (int32_t)min_of(passed, INT32_MAX);
+    member->is_silent = true;
     return member_slowed(pool, i, more, elapsed_us, now_ms);
 }
 

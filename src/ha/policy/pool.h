@@ -45,6 +45,7 @@ struct pool_member {
     int64_t evaluated_ms;  /* begin of the hanging call that judged counts;
                            POOL_NO_CALL: of none */
     int32_t evaluated;     /* time-outs of it that were counted */
+    bool is_silent;        /* a time-out was passed since its store answered */
     int32_t slow_next;     /* where in slow_at_ms the next is noted */
     int64_t slow_at_ms[POOL_SLOW_COUNT_MAX]; /* the latest, in a ring */
     int64_t latency_us;                      /* moving average; 0: none yet */

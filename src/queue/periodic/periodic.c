@@ -326,6 +326,29 @@ static void periodic_counts(struct seqb_sequence *front, int64_t now_ms,
     out->runs_out_ms = ends_ms(front->options->ids);
 }
 
+/* Its own, and that of the slot that is current: few have a second one. */
+static void periodic_ask_ahead(const struct seqb_sequence *front, int step)
+{
+    const struct periodic *periodic = (const struct periodic *)front;
+    const struct period_slot *now;
+
+    if (step == 0) {
+        __builtin_prefetch((const void *)&front->waits);
+        __builtin_prefetch(&periodic->lock, 1); /* it is written: locked */
+        for (int i = 0; i < PERIOD_SLOTS; i++)
+            __builtin_prefetch(&periodic->slots[i]);
+        __builtin_prefetch(&periodic->taken);
+        return;
+    }
+    now = atomic_load(&periodic->now);
+    if (now == NULL)
+        return;
+    if (step == 1)
+        __builtin_prefetch(now->sequence);
+    else
+        sequence_ask_ahead(now->sequence);
+}
+
 const struct source source_periodic = {
     .open = periodic_open,
     .take = periodic_take,
@@ -336,6 +359,7 @@ const struct source source_periodic = {
     .warm = periodic_warm,
     .status = periodic_status,
     .counts = periodic_counts,
+    .ask_ahead = periodic_ask_ahead,
     .on_ready = periodic_on_ready,
     .close = periodic_close,
     .free = periodic_free,
