@@ -46,7 +46,7 @@ static void one_cluster(struct chaos *chaos)
 
     galera_require();
     if (nodes[0] == NULL)
-        server_galera_cluster(nodes);
+        server_galera_cluster(NULL, nodes);
     mariadb_tell(nodes[0],
                  "DROP DATABASE IF EXISTS seq; CREATE DATABASE seq;"
                  "CREATE USER IF NOT EXISTS seq; GRANT ALL ON seq.* TO seq");
