@@ -3,8 +3,9 @@
  * What each engine gives alone, on a real server with durable settings: the
  * numbers that one thread takes through the library from a pool of one
  * partition, beside the same store asked directly for one number at a time over
- * one connection, in turn in one run; grants of one value each; and the round
- * trips of one call for 1, 10 and 100 hungry counters, counted by a relay.
+ * one connection, in turn in one run; grants of one value each, one and a
+ * hundred a call; and the round trips of one call for 1, 10 and 100 hungry
+ * counters, counted by a relay.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,6 +32,9 @@
 #define WINDOW_BITS    20
 #define HUNGRY_MAX     100
 
+/* A commit of etcd costs its members a sync each, however much is in it. */
+#define ETCD_BATCH_LEAST 20
+
 enum { ENGINE, BITS, RATE, PEER, DIRECT, RATIO };
 
 static const struct report_column columns[] = {
@@ -53,7 +57,11 @@ enum {
     G_TRIPS_10,
     G_US_10,
     G_TRIPS_100,
-    G_US_100
+    G_US_100,
+    G_BATCHED,
+    G_PEER,
+    G_DIRECT,
+    G_RATIO
 };
 
 static const struct report_column grant_columns[] = {
@@ -65,10 +73,14 @@ static const struct report_column grant_columns[] = {
     [G_US_10] = {"10 counters", "us", BAR_NONE, PLOT_LOG},
     [G_TRIPS_100] = {"100: round trips", "", BAR_NONE, PLOT_NOT},
     [G_US_100] = {"100 counters", "us", BAR_NONE, PLOT_LOG},
+    [G_BATCHED] = {"grants, 100 a call", "1/s", BAR_NONE, PLOT_LOG},
+    [G_PEER] = {"asked directly by", NULL, BAR_NONE, PLOT_NOT},
+    [G_DIRECT] = {"asked directly", "1/s", BAR_NONE, PLOT_LOG},
+    [G_RATIO] = {"ratio", "", BAR_AT_LEAST, PLOT_NOT},
 };
 
 static const struct report_table grants_table = {
-    "grants", "The engine by itself", NULL, SHAPE_BARS, grant_columns, 8};
+    "grants", "The engine by itself", NULL, SHAPE_BARS, grant_columns, 12};
 
 struct bench {
     struct report *report;
@@ -231,17 +243,45 @@ static void bench_grants(const struct bench *bench, const struct store *store)
     store->ops->close(backend);
 }
 
-/* How long one call for `n` counters takes, in us. */
-static double call_us(const struct store *store, struct seqb_backend *backend,
-                      char names[][SEQB_COUNTER_SIZE], size_t n)
+/* One call for `n` counters: how many of them were granted a value. */
+static int64_t call_many(const struct store *store,
+                         struct seqb_backend *backend,
+                         char names[][SEQB_COUNTER_SIZE], size_t n)
 {
     struct seqb_request requests[HUNGRY_MAX];
-    const int64_t start_ns = now_ns();
+    int64_t granted = 0;
 
     for (size_t i = 0; i < n; i++)
         requests[i] = request_of(store, names[i]);
     assert_int_equal(store->ops->reserve(backend, requests, n, NULL), SEQB_OK);
+    for (size_t i = 0; i < n; i++)
+        granted += requests[i].status == SEQB_OK;
+    return granted;
+}
+
+/* How long it takes, in us. */
+static double call_us(const struct store *store, struct seqb_backend *backend,
+                      char names[][SEQB_COUNTER_SIZE], size_t n)
+{
+    const int64_t start_ns = now_ns();
+
+    assert_int_equal(call_many(store, backend, names, n), n);
     return (double)(now_ns() - start_ns) / 1000;
+}
+
+/* Counters that can be granted from, once they were asked for. Each has a key
+ * of its own, which names the table of an engine that makes tables. */
+static void counters_prepare(const struct store *store,
+                             struct seqb_backend *backend,
+                             char names[][SEQB_COUNTER_SIZE], size_t n,
+                             char letter)
+{
+    for (size_t i = 0; i < n; i++) {
+        (void)text_format(names[i], SEQB_COUNTER_SIZE, "%c%zu/0/%c%zuk%zu",
+                          letter, n, letter, n, i);
+        counter_prepare(store, backend, names[i]);
+    }
+    (void)call_many(store, backend, names, n); /* makes them */
 }
 
 /* The round trips and time of one call for `n` counters that exist: into
@@ -254,11 +294,7 @@ static void bench_hungry(const struct bench *bench, const struct store *store,
     struct seqb_backend *backend =
         open_backend(store, relay == NULL ? 0 : relay_port(relay));
 
-    for (size_t i = 0; i < n; i++) {
-        (void)text_format(names[i], sizeof names[i], "h%zu/0/k%zu", n, i);
-        counter_prepare(store, backend, names[i]);
-    }
-    (void)call_us(store, backend, names, n); /* makes them */
+    counters_prepare(store, backend, names, n, 'h');
     for (int run = 0; run < bench->runs; run++) {
         const int64_t before = relay == NULL ? 0 : relay_trips(relay);
 
@@ -274,6 +310,45 @@ static void bench_hungry(const struct bench *bench, const struct store *store,
     relay_free(relay);
 }
 
+static double batched_rate(const struct store *store,
+                           struct seqb_backend *backend,
+                           char names[][SEQB_COUNTER_SIZE], double seconds)
+{
+    const double start = now_s();
+    int64_t granted = 0;
+
+    while (now_s() - start < seconds)
+        granted += call_many(store, backend, names, HUNGRY_MAX);
+    return (double)granted / (now_s() - start);
+}
+
+/* Grants of calls for many counters, one call after the other, and the store
+ * asked directly, in turn. */
+static void bench_batched(const struct bench *bench, const struct store *store)
+{
+    static char names[HUNGRY_MAX][SEQB_COUNTER_SIZE];
+    struct seqb_backend *backend = open_backend(store, store->port);
+    struct direct *direct =
+        store->direct->open(store->direct_path, store->port);
+
+    assert_non_null(direct);
+    counters_prepare(store, backend, names, HUNGRY_MAX, 'b');
+    report_text(bench->report, G_PEER, "%s", store->direct->what);
+    if (strcmp(store->ops->engine, "etcd") == 0)
+        report_bar(bench->report, G_RATIO, ETCD_BATCH_LEAST);
+    for (int i = 0; i < bench->runs; i++) {
+        const double ours = batched_rate(store, backend, names, bench->seconds);
+        const double theirs =
+            direct_rate(store->direct, direct, bench->seconds);
+
+        report_sample(bench->report, G_BATCHED, ours);
+        report_sample(bench->report, G_DIRECT, theirs);
+        report_sample(bench->report, G_RATIO, ours / theirs);
+    }
+    store->direct->close(direct);
+    store->ops->close(backend);
+}
+
 /* --- all of them --- */
 
 static void grants_row(const struct bench *bench, const struct store *store)
@@ -284,6 +359,7 @@ static void grants_row(const struct bench *bench, const struct store *store)
     bench_hungry(bench, store, 1, G_TRIPS_1);
     bench_hungry(bench, store, 10, G_TRIPS_10);
     bench_hungry(bench, store, HUNGRY_MAX, G_TRIPS_100);
+    bench_batched(bench, store);
     report_row_end(bench->report);
 }
 

@@ -110,12 +110,22 @@ void chaos_take(struct chaos *chaos)
     crowd_await(&chaos->crowd, ENOUGH);
 }
 
+/* Of a long run. */
+static int64_t numbers_least(void)
+{
+    const char *least = getenv("SEQB_CHAOS_LEAST");
+
+    return least != NULL ? strtoll(least, NULL, 10) : 0;
+}
+
 void chaos_run(struct chaos *chaos, const char *name, int times,
                void (*fault)(struct chaos *chaos))
 {
+    const int64_t least = numbers_least();
+
     if (!chaos->crowd.is_listening)
         chaos_start(chaos);
-    while (chaos->faults < times) {
+    while (chaos->faults < times || crowd_count(&chaos->crowd) < least) {
         chaos_take_some(chaos);
         fault(chaos);
         chaos->faults++;

@@ -5,7 +5,8 @@
  * may come twice. No verdict depends on time: a scenario goes on until so
  * much happened and each broker took so many numbers after it.
  *
- * SEQB_CHAOS_SEED repeats the choices of a run.
+ * SEQB_CHAOS_SEED repeats the choices of a run; SEQB_CHAOS_LEAST has each
+ * scenario go on until so many numbers were taken.
  */
 #pragma once
 

@@ -116,6 +116,7 @@ static int process_run(const struct crowd *crowd, const char *topology,
             if (write(fd, many, sizeof many) < 0)
                 return 0;
             say_ms = clock_now_ms() + HUNGER_MS;
+            usleep(crowd->rest_us);
         }
         if (must_end(crowd, broker, was_taken))
             return 1;

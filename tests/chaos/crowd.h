@@ -40,6 +40,10 @@ struct crowd {
      * comes twice. Set before the start. */
     bool expects_refusal;
 
+    /* Each process rests so long after each take of a few numbers, us: servers
+     * that start beside it want the processor, too. Set before the start. */
+    unsigned rest_us;
+
     /* Where a number has its partition: above so many bits, in so many. Set
      * before the start; 0 and 0 with one partition. */
     int32_t memory_bits;

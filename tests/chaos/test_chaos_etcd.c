@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A cluster of three etcd members, whose members are killed, stopped, and left
  * without a quorum, under brokers that each know all of them. */
-#include "chaos.h"
+#include "members.h"
 #include "platform/text.h"
 #include "support/server_etcd.h"
 #include "support/test.h"
 
 #define FAULTS    4
-#define TEXT_SIZE 1024
-
-#define TOPOLOGY                                                               \
-    "broker = { interval = \"2ms\"; };"                                        \
-    "backends = ( { name = \"etcd-a\"; engine = \"etcd\";"                     \
-    "  endpoints = [ \"127.0.0.1:%d\", \"127.0.0.1:%d\", \"127.0.0.1:%d\" ];"  \
-    "  } );"                                                                   \
-    "pools = ( { name = \"main\"; partitions = [ \"etcd-a\" ];"                \
-    "            timeout = \"1s\"; rescue_after = \"100ms\"; } );"             \
-    "sequences = ( { key = \"order\"; max_unused = 2000;"                      \
-    "                deadline = \"1s\"; } );"
+#define TEXT_SIZE 256
 
 static struct server *members[ETCD_MEMBERS];
 
@@ -35,41 +25,26 @@ static void one_cluster(struct chaos *chaos)
 
     cluster_free();
     server_etcd_cluster(members);
-    assert_true(text_format(
-        text, sizeof text, TOPOLOGY, (int)server_port(members[0]),
-        (int)server_port(members[1]), (int)server_port(members[2])));
-    chaos_topology(chaos, text);
-}
-
-/* The others go on without it. */
-static void kill_one(struct chaos *chaos)
-{
-    struct server *member = members[chaos_random(chaos, ETCD_MEMBERS)];
-
-    server_kill(member);
-    chaos_take_some(chaos);
-    server_start(member);
+    members_set(members, ETCD_MEMBERS, NULL);
+    assert_true(
+        text_format(text, sizeof text,
+                    "engine = \"etcd\"; endpoints = "
+                    "[ \"127.0.0.1:%d\", \"127.0.0.1:%d\", \"127.0.0.1:%d\" ];",
+                    (int)server_port(members[0]), (int)server_port(members[1]),
+                    (int)server_port(members[2])));
+    members_topology(chaos, text, text);
 }
 
 TEST_WITH(CHAOS, member_killed_while_the_others_go_on)
 {
     one_cluster(chaos);
-    chaos_run(chaos, __func__, FAULTS, kill_one);
-}
-
-static void stop_one(struct chaos *chaos)
-{
-    struct server *member = members[chaos_random(chaos, ETCD_MEMBERS)];
-
-    server_pause(member);
-    chaos_take_some(chaos);
-    server_resume(member);
+    chaos_run(chaos, __func__, FAULTS, members_kill_one);
 }
 
 TEST_WITH(CHAOS, member_stopped_and_continued)
 {
     one_cluster(chaos);
-    chaos_run(chaos, __func__, FAULTS, stop_one);
+    chaos_run(chaos, __func__, FAULTS, members_stop_one);
 }
 
 /* Without a quorum nothing is granted: what is at hand runs out. */

@@ -7,42 +7,18 @@
 
 #include "chaos.h"
 #include "platform/text.h"
+#include "redis_pool.h"
 #include "support/server_redis.h"
 #include "support/server_sentinel.h"
 #include "support/test.h"
 
-#define TEXT_SIZE   2048
 #define FAULTS      12
 #define MASTER_NAME "orders"
-
-/* A window has a few grants only, so that most of what goes back is found in
- * one that is in use. */
-#define TOPOLOGY                                                               \
-    "broker = { interval = \"2ms\"; };"                                        \
-    "backends = ("                                                             \
-    "  { name = \"redis-a\"; engine = \"redis\"; %s },"                        \
-    "  { name = \"authority\"; engine = \"sqlite\"; path = \"windows.db\"; }"  \
-    ");"                                                                       \
-    "pools = ( { name = \"main\"; partitions = [ \"redis-a\" ];"               \
-    "            authority = \"authority\"; window_bits = 12;"                 \
-    "            timeout = \"2s\"; rescue_after = \"100ms\"; } );"             \
-    "sequences = ( { key = \"order\"; max_unused = 2000;"                      \
-    "                deadline = \"1s\"; } );"
 
 static struct server *redis_a;
 static struct server *redis_b;
 static struct gate even;
 static struct gate odd;
-
-static void topology_set(struct chaos *chaos,
-                         void (*set)(struct chaos *chaos, const char *text),
-                         const char *place)
-{
-    char text[TEXT_SIZE];
-
-    assert_true(text_format(text, sizeof text, TOPOLOGY, place));
-    set(chaos, text);
-}
 
 static void socket_set(struct chaos *chaos,
                        void (*set)(struct chaos *chaos, const char *text),
@@ -51,7 +27,7 @@ static void socket_set(struct chaos *chaos,
     char place[128];
 
     (void)text_format(place, sizeof place, "socket = \"%s\";", path);
-    topology_set(chaos, set, place);
+    redis_pool_set(chaos, set, place);
 }
 
 /* --- one server --- */
@@ -308,6 +284,6 @@ TEST_WITH(CHAOS, sentinel_replaced_the_master)
     (void)text_format(place, sizeof place,
                       "sentinels = [ \"127.0.0.1:%d\" ]; master_name = \"%s\";",
                       (int)server_port(sentinel), MASTER_NAME);
-    topology_set(chaos, chaos_topology, place);
+    redis_pool_set(chaos, chaos_topology, place);
     chaos_run(chaos, __func__, FAULTS / 4, sentinel_fail_over);
 }

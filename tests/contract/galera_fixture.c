@@ -5,6 +5,7 @@
 #include "platform/text.h"
 
 struct server *galera_nodes[GALERA_NODES];
+const char *const *galera_args;
 struct hosts hosts_all;
 struct hosts hosts_other;
 
@@ -24,7 +25,7 @@ static void cluster_require(void)
 {
     galera_require();
     if (galera_nodes[0] == NULL) {
-        server_galera_cluster(galera_nodes);
+        server_galera_cluster(galera_args, galera_nodes);
         fixture_share(galera_nodes[0]);
     }
     hosts_set(&hosts_all, 0, GALERA_NODES);
@@ -41,6 +42,12 @@ struct fixture *cluster_prepare(void **state)
     f->options.port = 0;
     f->options.endpoints = hosts_all.list;
     return f;
+}
+
+void must_open_at(struct fixture *f, const struct hosts *hosts)
+{
+    f->options.endpoints = hosts->list;
+    must_open(f);
 }
 
 void cluster_await(void)

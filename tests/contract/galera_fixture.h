@@ -11,6 +11,9 @@
 /* NULL before the first test. */
 extern struct server *galera_nodes[GALERA_NODES];
 
+/* Of each node; set before the first test, NULL without. */
+extern const char *const *galera_args;
+
 /* The hosts of a backend. */
 struct hosts {
     char text[GALERA_NODES][ADDRESS_SIZE];
@@ -26,6 +29,9 @@ extern struct hosts hosts_other;
 
 /* A database of the cluster, and options that name all nodes. */
 struct fixture *cluster_prepare(void **state);
+
+/* Opens the backend with these hosts. */
+void must_open_at(struct fixture *f, const struct hosts *hosts);
 
 #define ON_CLUSTER FIXTURE(struct fixture *f, NULL, fixture_stop)
 

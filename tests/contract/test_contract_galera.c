@@ -32,7 +32,7 @@ static void cluster_start(void)
 {
     void *state;
 
-    server_galera_cluster(nodes);
+    server_galera_cluster(NULL, nodes);
     for (int i = 0; i < GALERA_NODES; i++) {
         (void)text_format(addresses[i], ADDRESS_SIZE, "127.0.0.1:%d",
                           (int)server_port(nodes[i]));

@@ -17,12 +17,6 @@
 
 #define RACE_TAKES 400
 
-static void must_open_at(struct fixture *f, const struct hosts *hosts)
-{
-    f->options.endpoints = hosts->list;
-    must_open(f);
-}
-
 TEST_STATE(ON_CLUSTER, nodes_of_one_cluster_are_one_store)
 {
     struct fixture *f = cluster_prepare(state);

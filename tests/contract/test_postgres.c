@@ -99,6 +99,31 @@ TEST_STATE(ON_SERVER, killed_server_process_repeats_nothing)
     }
 }
 
+/* Has a commit wait for a standby that is not there; `last` was granted
+ * before. The last that was granted by now. */
+static int64_t commit_wait(struct waiter *waiter, struct fixture *f,
+                           int64_t last)
+{
+    postgres_alter(f->server, "synchronous_standby_names = 'nobody'");
+    waiter_start(waiter, f, 1);
+    while (!waiter_waits(waiter, "SyncRep")) { /* it was not read yet */
+        waiter_join(waiter);
+        assert_int_equal(waiter->request.block.first, ++last);
+        waiter_start(waiter, f, 1);
+    }
+    return last;
+}
+
+static void commit_wait_end(struct waiter *waiter)
+{
+    struct fixture *f = waiter->fixture;
+
+    TELL(f, "SELECT pg_cancel_backend(pid) FROM pg_stat_activity "
+            "WHERE usename = 'seq'");
+    waiter_join(waiter);
+    postgres_alter(f->server, "synchronous_standby_names = ''");
+}
+
 /* A commit whose wait for the standby was cancelled is acknowledged all the
  * same; no standby has it. */
 TEST_STATE(ON_SERVER, commit_that_no_standby_has_seen_is_uncertain)
@@ -108,22 +133,35 @@ TEST_STATE(ON_SERVER, commit_that_no_standby_has_seen_is_uncertain)
     struct waiter waiter;
 
     must_take(f, last, 0);
-    postgres_alter(f->server, "synchronous_standby_names = 'nobody'");
-    waiter_start(&waiter, f, 1);
-    while (!waiter_waits(&waiter, "SyncRep")) { /* it was not read yet */
-        waiter_join(&waiter);
-        assert_int_equal(waiter.request.block.first, ++last);
-        waiter_start(&waiter, f, 1);
-    }
-    TELL(f, "SELECT pg_cancel_backend(pid) FROM pg_stat_activity "
-            "WHERE usename = 'seq'");
-    waiter_join(&waiter);
-    postgres_alter(f->server, "synchronous_standby_names = ''");
+    last = commit_wait(&waiter, f, last);
+    commit_wait_end(&waiter);
     assert_status(waiter.status, SEQB_UNCERTAIN);
     assert_status(waiter.request.status, SEQB_UNCERTAIN);
     assert_non_null(strstr(waiter.request.error.text, "synchronous"));
     must_open(f);
     must_take(f, 1, last + 1);
+}
+
+/* Whoever waits for its row would do so for ever: a leader that was cut off
+ * from its cluster may be the server, and open finds the later one. */
+TEST_STATE(ON_SERVER, row_of_a_commit_that_waits_for_a_standby_fails_the_call)
+{
+    struct fixture *f = fixture_start(state);
+    struct seqb_request request = {.counter = ORDER, .want = 1, .limit = LIMIT};
+    struct fixture other = *f;
+    struct waiter waiter;
+
+    other.backend = NULL;
+    other.options.timeout_ms = 5000;
+    must_open(&other);
+    must_take(f, 10, 0);
+    (void)commit_wait(&waiter, f, 10);
+    assert_status(
+        backend_postgres.reserve(other.backend, &request, 1, &other.err),
+        SEQB_UNREACHABLE);
+    assert_non_null(strstr(other.err.text, "commits wait for a standby"));
+    commit_wait_end(&waiter);
+    backend_postgres.close(other.backend);
 }
 
 /* --- locks --- */

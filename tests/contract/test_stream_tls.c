@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "backends/backends.h"
@@ -71,14 +70,6 @@ static struct server *memcached_start(const char *auth)
     return server_memcached(secured.args);
 }
 
-/* memcached is nobody's: the files are for it as well. */
-static void files_open_up(const struct tls_files *files)
-{
-    assert_int_equal(chmod(files->folder, 0755), 0);
-    assert_int_equal(chmod(files->cert, 0644), 0);
-    assert_int_equal(chmod(files->key, 0644), 0);
-}
-
 static struct secured *begin(void **state, const struct seqb_backend_ops *ops,
                              const char *auth)
 {
@@ -86,7 +77,7 @@ static struct secured *begin(void **state, const struct seqb_backend_ops *ops,
 
     if (secured.files.folder[0] == '\0')
         tls_files_make(&secured.files, "store", "IP:127.0.0.1,DNS:localhost");
-    files_open_up(&secured.files);
+    tls_files_share(&secured.files);
     secured.tls_port = free_port();
     secured.f =
         fixture_prepare(state, is_redis ? "redis-a" : "mc-a", ops,

@@ -72,7 +72,7 @@ TEST_WITH(SCENE, node_that_dies_keeps_no_caller_waiting)
     int64_t longest_ms;
 
     galera_require();
-    server_galera_cluster(nodes);
+    server_galera_cluster(NULL, nodes);
     mariadb_tell(nodes[0], "CREATE DATABASE seq; CREATE USER seq;"
                            "GRANT ALL ON seq.* TO seq");
     scene_open(scene, sample_write(scene));

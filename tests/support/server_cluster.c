@@ -137,29 +137,35 @@ static void replicas_known_await(struct cluster *cluster, size_t asked)
     }
 }
 
-static void copy_await(struct cluster *cluster, size_t master)
+/* Whether a master has a replica that has its copy, or a replica has that. */
+static bool is_in_step(struct cluster *cluster, size_t asked)
 {
-    const int64_t until_ms = clock_now_ms() + PATIENCE_MS;
-    int64_t in_step = 0;
+    redisReply *reply = server_ask(cluster->servers[asked], "INFO replication");
+    const bool is = strstr(reply->str, "state=online") != NULL ||
+                    strstr(reply->str, "master_link_status:up") != NULL;
 
-    while (in_step < 1 && clock_now_ms() < until_ms) {
-        redisReply *reply = server_ask(cluster->servers[master], "WAIT 1 1000");
-
-        in_step = reply->integer;
-        freeReplyObject(reply);
-    }
-    assert_int_equal(in_step, 1);
+    freeReplyObject(reply);
+    return is;
 }
 
-/* Each replica has a copy, and everybody knows it: a failover needs that. */
-static void replicas_await(struct cluster *cluster)
+static void copy_await(struct cluster *cluster, size_t asked)
+{
+    const int64_t until_ms = clock_now_ms() + PATIENCE_MS;
+
+    while (!is_in_step(cluster, asked)) {
+        if (clock_now_ms() > until_ms)
+            fail_msg("a master of the cluster has no replica");
+        rest();
+    }
+}
+
+void cluster_recover(struct cluster *cluster)
 {
     for (size_t i = 0; i < CLUSTER_SERVERS; i++) {
         cluster_settle(cluster, i);
         replicas_known_await(cluster, i);
-    }
-    for (size_t i = 0; i < CLUSTER_MASTERS; i++)
         copy_await(cluster, i);
+    }
 }
 
 struct cluster *cluster_new_on(const struct lan *lan, int node_timeout_ms)
@@ -174,7 +180,7 @@ struct cluster *cluster_new_on(const struct lan *lan, int node_timeout_ms)
         server_begin(cluster, i);
     cluster_meet(cluster);
     cluster_fill(cluster);
-    replicas_await(cluster);
+    cluster_recover(cluster);
     return cluster;
 }
 
@@ -211,6 +217,22 @@ size_t cluster_owner(struct cluster *cluster, size_t asked, unsigned slot)
     }
     freeReplyObject(reply);
     return owner;
+}
+
+size_t cluster_replica(struct cluster *cluster, size_t master)
+{
+    redisReply *reply = server_ask(cluster->servers[master],
+                                   "CLUSTER REPLICAS %s", cluster->ids[master]);
+    size_t replica = 0;
+
+    assert_true(reply->elements > 0);
+    while (replica < CLUSTER_SERVERS &&
+           strncmp(reply->element[0]->str, cluster->ids[replica],
+                   sizeof cluster->ids[replica] - 1) != 0)
+        replica++;
+    assert_true(replica < CLUSTER_SERVERS);
+    freeReplyObject(reply);
+    return replica;
 }
 
 void cluster_slot_begin(struct cluster *cluster, size_t from, size_t to,

@@ -38,6 +38,13 @@ void cluster_settle(struct cluster *cluster, size_t server);
 /* The server that serves the slot now, by what `asked` says. */
 size_t cluster_owner(struct cluster *cluster, size_t asked, unsigned slot);
 
+/* Until all servers say that all slots are served, and each master has a
+ * replica with its copy: a failover needs that. */
+void cluster_recover(struct cluster *cluster);
+
+/* A replica of that master, by what the master says; it must have one. */
+size_t cluster_replica(struct cluster *cluster, size_t master);
+
 /* Moves a slot from one master to another with all its keys, as redis-cli
  * --cluster reshard does; keys that come meanwhile are asked for in both. In
  * three steps, so that a test can look in between. */

@@ -209,8 +209,8 @@ static const struct server_kind node_kind = {
     .forget = mariadb_forget,
 };
 
-void server_galera_cluster_on(const struct lan *lan,
-                              struct server *nodes[static GALERA_NODES])
+static void cluster_start(const struct lan *lan, const char *const *args,
+                          struct server *nodes[static GALERA_NODES])
 {
     struct galera_more *more = &mores[more_count];
     char cluster[sizeof more->cluster] = "gcomm://";
@@ -233,15 +233,22 @@ void server_galera_cluster_on(const struct lan *lan,
         more[i].like = i > 0 ? nodes[0] : NULL;
         next_more = &more[i];
         server_place(lan_fd(lan, i), more[i].address);
-        nodes[i] = server_new(&node_kind, NULL);
+        nodes[i] = server_new(&node_kind, args);
         more[i].is_first = false;
     }
     server_place(-1, lan_address(NULL, 0));
 }
 
-void server_galera_cluster(struct server *nodes[static GALERA_NODES])
+void server_galera_cluster_on(const struct lan *lan,
+                              struct server *nodes[static GALERA_NODES])
 {
-    server_galera_cluster_on(NULL, nodes);
+    cluster_start(lan, NULL, nodes);
+}
+
+void server_galera_cluster(const char *const *args,
+                           struct server *nodes[static GALERA_NODES])
+{
+    cluster_start(NULL, args, nodes);
 }
 
 void galera_bootstrap(struct server *node)

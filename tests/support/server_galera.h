@@ -12,10 +12,12 @@
 void galera_require(void);
 bool galera_is_installed(void);
 
-/* Starts a cluster whose nodes are all synced; server_free each. */
-void server_galera_cluster(struct server *nodes[static GALERA_NODES]);
+/* Starts a cluster whose nodes are all synced; server_free each. `args` as
+ * server_mariadb, of each node. */
+void server_galera_cluster(const char *const *args,
+                           struct server *nodes[static GALERA_NODES]);
 
-/* The same with a node on each host of the network. */
+/* The same without `args`, and with a node on each host of the network. */
 void server_galera_cluster_on(const struct lan *lan,
                               struct server *nodes[static GALERA_NODES]);
 

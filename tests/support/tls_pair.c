@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <openssl/ec.h>
@@ -97,6 +98,13 @@ void tls_files_make_expired(struct tls_files *out, const char *common_name,
                             const char *names)
 {
     files_make_named(out, common_name, names, -1);
+}
+
+void tls_files_share(const struct tls_files *files)
+{
+    assert_int_equal(chmod(files->folder, 0755), 0);
+    assert_int_equal(chmod(files->cert, 0644), 0);
+    assert_int_equal(chmod(files->key, 0644), 0);
 }
 
 void tls_files_remove(struct tls_files *files)

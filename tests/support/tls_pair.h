@@ -33,6 +33,9 @@ void tls_files_make_expired(struct tls_files *out, const char *common_name,
 void tls_files_make_of(struct tls_files *out, const X509_NAME *subject,
                        GENERAL_NAMES *names);
 
+/* Lets servers read them that run as another user. */
+void tls_files_share(const struct tls_files *files);
+
 void tls_files_remove(struct tls_files *files);
 
 /* Sockets, which do not block, and what speaks over them. */

@@ -151,6 +151,35 @@ static void batch_drop(struct sql_batch *batch, size_t i)
         batch->requests[i] = batch->requests[i + 1];
 }
 
+/* Whether a commit of this user waits for a standby at the moment. */
+static bool commits_wait(struct postgres_link *link)
+{
+    PGresult *result = NULL;
+    bool is_waiting = false;
+
+    postgres_link_add(link,
+                      "SELECT 1 FROM pg_stat_activity"
+                      " WHERE wait_event = 'SyncRep' LIMIT 1",
+                      0, NULL);
+    if (postgres_link_send(link, NULL) == SEQB_OK &&
+        postgres_link_read(link, PGRES_TUPLES_OK, &result, NULL) == SEQB_OK)
+        is_waiting = PQntuples(result) > 0;
+    PQclear(result);
+    return is_waiting;
+}
+
+/* Whether the others of a batch may be tried, now that the row of one has
+ * failed. A primary without its synchronous standby keeps the row of a commit
+ * locked, even when its client is gone: all later calls would wait for it, and
+ * the next open may find a later primary. */
+static bool link_goes_on(struct postgres_link *link)
+{
+    if (!postgres_link_abandon(link))
+        return false;
+    return strcmp(link->state, POSTGRES_LOCK_TIMEOUT) != 0 ||
+           (!commits_wait(link) && postgres_link_abandon(link));
+}
+
 /* A statement that fails undoes its whole transaction: then the others have
  * one without it. */
 enum seqb_status postgres_take(struct seqb_backend *backend,
@@ -170,8 +199,11 @@ enum seqb_status postgres_take(struct seqb_backend *backend,
         if (failed == batch->count ||
             !postgres_link_blames_row(&postgres->link))
             return error_copy(err, &why);
-        if (!postgres_link_abandon(&postgres->link))
-            return error_set(err, SEQB_UNREACHABLE, "%s", why.text);
+        if (!link_goes_on(&postgres->link))
+            return error_set(err, SEQB_UNREACHABLE, "%s%s", why.text,
+                             postgres->link.conn != NULL
+                                 ? ", and commits wait for a standby"
+                                 : "");
         request = batch->requests[failed];
         request->status =
             error_set(&request->error, why.status, "counter %s: %s",

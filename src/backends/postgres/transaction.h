@@ -9,8 +9,9 @@
 #include "backends/postgres/link.h"
 #include "backends/sql/sql.h"
 
-#define POSTGRES_NUMBER_SIZE 24      /* an int64 in decimal */
-#define POSTGRES_NO_RIGHT    "42501" /* SQLSTATE: insufficient privilege */
+#define POSTGRES_NUMBER_SIZE  24      /* an int64 in decimal */
+#define POSTGRES_NO_RIGHT     "42501" /* SQLSTATE: insufficient privilege */
+#define POSTGRES_LOCK_TIMEOUT "55P03" /* SQLSTATE: lock not available */
 
 struct postgres {
     struct sql_backend sql;

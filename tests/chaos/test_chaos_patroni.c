@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * PostgreSQL under Patroni, whose leader hands over, is killed, or hangs while
+ * its PostgreSQL goes on. The even and the odd brokers name the nodes in
+ * different orders. The scenarios share the cluster.
+ */
+#include "members.h"
+#include "platform/text.h"
+#include "support/server_patroni.h"
+#include "support/server_postgres.h"
+#include "support/test.h"
+
+#define FAULTS    2
+#define TEXT_SIZE 256
+#define DATABASE  "postgres"
+
+static struct patroni *patroni;
+
+static void backend_name(size_t first, char out[static TEXT_SIZE])
+{
+    assert_true(text_format(
+        out, TEXT_SIZE,
+        "engine = \"postgres\"; conninfo = \"host=127.0.0.1,127.0.0.1 "
+        "port=%d,%d user=postgres dbname=" DATABASE
+        " target_session_attrs=read-write\";",
+        (int)server_port(patroni->nodes[first]),
+        (int)server_port(patroni->nodes[1 - first])));
+}
+
+static void one_cluster(struct chaos *chaos)
+{
+    char even[TEXT_SIZE];
+    char odd[TEXT_SIZE];
+
+    patroni_require();
+    if (patroni == NULL)
+        patroni = server_patroni();
+    postgres_tell(patroni->nodes[patroni_settle(patroni)], DATABASE,
+                  "DROP SCHEMA public CASCADE; CREATE SCHEMA public");
+    backend_name(0, even);
+    backend_name(1, odd);
+    members_topology(chaos, even, odd);
+}
+
+static void hand_over(struct chaos *chaos)
+{
+    const size_t leader = patroni_settle(patroni);
+
+    (void)chaos;
+    patroni_switchover(patroni, leader);
+    patroni_await(patroni, 1 - leader, PATRONI_PRIMARY);
+}
+
+TEST_WITH(CHAOS, leader_that_hands_over)
+{
+    one_cluster(chaos);
+    chaos_run(chaos, __func__, 2 * FAULTS, hand_over);
+}
+
+/* Patroni starts it again, as a standby that it promotes. */
+static void kill_postgres(struct chaos *chaos)
+{
+    (void)chaos;
+    patroni_kill_postgres(patroni, patroni_settle(patroni));
+}
+
+TEST_WITH(CHAOS, postgres_of_the_leader_killed)
+{
+    one_cluster(chaos);
+    chaos_run(chaos, __func__, FAULTS, kill_postgres);
+}
+
+/* What the standby had not seen is lost. */
+static void kill_leader(struct chaos *chaos)
+{
+    const size_t leader = patroni_settle(patroni);
+
+    patroni_kill_node(patroni, leader);
+    patroni_await(patroni, 1 - leader, PATRONI_PRIMARY);
+    chaos_take_some(chaos);
+    server_start(patroni->nodes[leader]);
+}
+
+TEST_WITH(CHAOS, leader_killed_and_started_as_a_standby)
+{
+    one_cluster(chaos);
+    chaos_run(chaos, __func__, FAULTS, kill_leader);
+}
+
+/* Two leaders; the old one's commits wait for a standby that has left. */
+static void stop_leader(struct chaos *chaos)
+{
+    size_t leader;
+
+    patroni_synchronous(patroni, true); /* nobody else would be promoted */
+    leader = patroni_single(patroni);
+    server_pause(patroni->nodes[leader]);
+    patroni_await(patroni, 1 - leader, PATRONI_PRIMARY);
+    chaos_take_some(chaos);
+    server_resume(patroni->nodes[leader]);
+}
+
+TEST_WITH(CHAOS, synchronous_leader_that_hangs_and_goes_on)
+{
+    one_cluster(chaos);
+    chaos_run(chaos, __func__, FAULTS, stop_leader);
+}

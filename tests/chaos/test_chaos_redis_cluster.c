@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A Redis Cluster of three masters and their replicas: the master that counts
+ * is killed, or gives way to its replica, or its slot moves; each scenario has
+ * a cluster of its own.
+ */
+#include <unistd.h>
+
+#include "backends/redis/slot.h"
+#include "chaos.h"
+#include "platform/clock.h"
+#include "platform/text.h"
+#include "redis_pool.h"
+#include "support/server_cluster.h"
+#include "support/test.h"
+
+#define FAULTS          3
+#define TEXT_SIZE       256
+#define KEY             "seqbroker:{main/0/order}"
+#define NODE_TIMEOUT_MS 1000
+#define FOREVER_MS      600000
+#define AGREEMENT_MS    6000
+#define REST_US         500
+
+static struct cluster *cluster;
+
+static void one_cluster(struct chaos *chaos, int node_timeout_ms)
+{
+    char place[TEXT_SIZE] = "cluster = [ ";
+
+    cluster_free(cluster);
+    cluster = NULL;
+    cluster = cluster_new(node_timeout_ms);
+    for (size_t i = 0; i < CLUSTER_SERVERS; i++)
+        assert_true(text_append(place, sizeof place, "%s\"%s\"",
+                                i > 0 ? ", " : "", cluster->addresses[i]));
+    assert_true(text_append(place, sizeof place, " ];"));
+    redis_pool_set(chaos, chaos_topology, place);
+    chaos->crowd.rest_us = REST_US;
+}
+
+/* Who serves the slot of the counter, as `asked` believes. */
+static size_t owner_by(size_t asked)
+{
+    return cluster_owner(cluster, asked, slot_of_key(KEY));
+}
+
+/* The one that believes it of itself: others may not have heard. */
+static size_t owner(void)
+{
+    size_t i = 0;
+
+    while (owner_by(i) != i)
+        i = (i + 1) % CLUSTER_SERVERS;
+    return i;
+}
+
+/* Waits until another one than `before` is known, but no longer than that. */
+static bool is_replaced_within(size_t before, size_t asked, int64_t ms)
+{
+    const int64_t until_ms = clock_now_ms() + ms;
+
+    while (owner_by(asked) == before && clock_now_ms() < until_ms)
+        usleep(10000);
+    return owner_by(asked) != before;
+}
+
+/* --- masters that are killed --- */
+
+/* Its replica takes over, or it comes back before that, without data. */
+static void kill_master(struct chaos *chaos)
+{
+    const size_t dead = owner();
+    const size_t other = (dead + 1) % CLUSTER_SERVERS;
+
+    server_kill(cluster->servers[dead]);
+    if (chaos_random(chaos, 2) == 0)
+        assert_true(is_replaced_within(dead, other, FOREVER_MS));
+    server_start(cluster->servers[dead]);
+    cluster_recover(cluster);
+}
+
+TEST_WITH(CHAOS, master_killed_and_started)
+{
+    one_cluster(chaos, NODE_TIMEOUT_MS);
+    chaos_run(chaos, __func__, 2 * FAULTS, kill_master);
+}
+
+/* --- masters that give way --- */
+
+/* After it has caught up, by the votes of the masters, or without asking them.
+ * They give no two votes within two node time-outs; a replica that gets none
+ * gives up after 5 s. */
+static void replace_master(struct chaos *chaos)
+{
+    static const char *const ways[] = {NULL, "FORCE", "TAKEOVER"};
+    const char *way = ways[chaos_random(chaos, COUNT_OF(ways))];
+    const size_t master = owner();
+    const size_t replica = cluster_replica(cluster, master);
+
+    do
+        server_tell_words(
+            cluster->servers[replica],
+            (const char *const[]){"CLUSTER", "FAILOVER", way, NULL});
+    while (!is_replaced_within(master, master, AGREEMENT_MS));
+    cluster_recover(cluster);
+}
+
+TEST_WITH(CHAOS, master_replaced_by_its_replica)
+{
+    one_cluster(chaos, NODE_TIMEOUT_MS);
+    chaos_run(chaos, __func__, 2 * FAULTS, replace_master);
+}
+
+/* --- slots that move --- */
+
+static void move_slot(struct chaos *chaos)
+{
+    const unsigned slot = slot_of_key(KEY);
+    const size_t from = owner();
+    const size_t to = (from + 1) % CLUSTER_MASTERS;
+
+    cluster_slot_begin(cluster, from, to, slot);
+    chaos_take_some(chaos);
+    cluster_slot_keys(cluster, from, to, slot);
+    chaos_take_some(chaos);
+    cluster_slot_end(cluster, from, to, slot);
+}
+
+TEST_WITH(CHAOS, slot_moved_while_numbers_are_taken)
+{
+    one_cluster(chaos, FOREVER_MS);
+    chaos_run(chaos, __func__, 4 * FAULTS, move_slot);
+}
+
+static int cluster_end(void **state)
+{
+    (void)state;
+    cluster_free(cluster);
+    return 0;
+}
+
+TEST_AFTER_ALL(cluster_end);
