@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "ha/startup.h"
 #include "support/rig.h"
 #include "support/test.h"
 
@@ -67,6 +68,25 @@ static inline void await_lessor(const struct rig_broker *broker, int32_t i,
     struct awaited_lessor awaited = {broker, i, state};
 
     rig_await(is_in_state, &awaited);
+}
+
+static inline bool has_no_look_to_make(void *context)
+{
+    const struct rig_broker *broker = context;
+    struct ha_pool *pool = ha_pool_at(broker->ha, 0);
+    bool has_none;
+
+    pthread_mutex_lock(pool->lock);
+    has_none = pool->lessors.poll_ms == INT64_MAX &&
+               pool->lessors.rest_ms == LESSORS_FIRST_MS;
+    pthread_mutex_unlock(pool->lock);
+    return has_none;
+}
+
+/* All lessors are well, and all marks are left. */
+static inline void await_no_look(struct rig_broker *broker)
+{
+    rig_await(has_no_look_to_make, broker);
 }
 
 static inline void expect_no_repeats(struct numbers *numbers)

@@ -241,21 +241,12 @@ TEST_STATE(NEIGHBOURS, store_that_was_drained_meanwhile_notes_nothing)
 
 /* --- a broker that closes --- */
 
-static bool has_no_look_to_make(void *context)
-{
-    struct ha_pool *pool = context;
-    bool has_none;
-
-    pthread_mutex_lock(pool->lock);
-    has_none = pool->lessors.poll_ms == INT64_MAX;
-    pthread_mutex_unlock(pool->lock);
-    return has_none;
-}
-
 /* It leases nothing, and notes what lessor 0 leases. */
-static void make_witness_of_lessor_1(struct ha_pool *pool)
+static void make_witness_of_lessor_1(struct rig_broker *broker)
 {
-    rig_await(has_no_look_to_make, pool);
+    struct ha_pool *pool = ha_pool_at(broker->ha, 0);
+
+    await_no_look(broker);
     pthread_mutex_lock(pool->lock);
     (void)lessors_set(&pool->lessors, 1, HA_LESSOR_WAITING, clock_now_ms());
     pthread_mutex_unlock(pool->lock);
@@ -287,7 +278,7 @@ TEST_STATE(NEIGHBOURS, closing_ends_a_lease_that_waits_for_its_note)
     rig_set_timeout(rig, RIG_FOREVER_MS);
     broker = rig_open(rig);
     sequence = rig_sequence(broker, "order");
-    make_witness_of_lessor_1(ha_pool_at(broker->ha, 0));
+    make_witness_of_lessor_1(broker);
     hold(worker_of(broker, 1));
     rig_await(has_none, worker_of(broker, 1));
     (void)ha_counter_ask(sequence->counter, RIG_PARTITIONS, HA_ASK_ALL,

@@ -32,19 +32,6 @@ TEST_STATE(NEIGHBOURS, restarted_lessor_waits_for_the_first_one)
     expect_no_repeats(&numbers);
 }
 
-static bool has_no_look_to_make(void *context)
-{
-    const struct rig_broker *broker = context;
-    struct ha_pool *pool = ha_pool_at(broker->ha, 0);
-    bool has_none;
-
-    pthread_mutex_lock(pool->lock);
-    has_none = pool->lessors.poll_ms == INT64_MAX &&
-               pool->lessors.rest_ms == LESSORS_FIRST_MS;
-    pthread_mutex_unlock(pool->lock);
-    return has_none;
-}
-
 /* New ones, others made level by another broker, and marks to be renewed. */
 TEST_WITH(NEIGHBOURS, lessors_that_are_well_are_looked_at_no_more)
 {
@@ -53,7 +40,7 @@ TEST_WITH(NEIGHBOURS, lessors_that_are_well_are_looked_at_no_more)
     rig_shape(rig, RIG_NEIGHBOURS, 2);
     for (int i = 0; i < 3; i++) {
         broker = rig_open(rig);
-        rig_await(has_no_look_to_make, broker);
+        await_no_look(broker);
         for (int32_t j = 0; j < 4; j++)
             await_lessor(broker, j, HA_LESSOR_LEVEL);
         rig_close(broker);
@@ -142,7 +129,7 @@ TEST_WITH(NEIGHBOURS, lessor_that_hangs_is_passed_over)
     rig_shape(rig, RIG_NEIGHBOURS, 2);
     rig_set_timeout(rig, RIG_FOREVER_MS);
     broker = rig_open(rig);
-    rig_await(has_no_look_to_make, broker);
+    await_no_look(broker);
     rig_take(broker, 4 * WINDOW_STOCK, &numbers);
     rig_await_rest(broker);
     fake_hang(rig->stores[0]);
