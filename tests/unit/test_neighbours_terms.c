@@ -212,6 +212,7 @@ TEST_STATE(NEIGHBOURS, look_reads_the_marks_and_the_level_once)
     claims = fake_calls(rig->stores[1], FAKE_CLAIM);
     call = read_store(ha_pool_at(broker->ha, 0), 1);
     assert_int_equal(fake_calls(rig->stores[1], FAKE_CLAIM), claims + 3);
+    assert_int_equal(call->ask.steps, 2);
     assert_string_equal(call->seen.incarnation, "run-0");
     assert_string_equal(call->seen.synced, "run-0");
     assert_string_equal(call->seen.marks[0], "run-0|run-0");
