@@ -134,11 +134,31 @@ TEST_STATE(NEIGHBOURS, connection_to_a_store_that_was_restarted_is_closed)
 
     (void)text_copy(seen[1].incarnation, sizeof seen[1].incarnation, "run-5");
     assert_false(sync_run(&sync, &err));
+    assert_int_equal(err.status, SEQB_FENCED);
     assert_int_equal(ha_note(broker->ha, &entry,
                              clock_now_ms() + RIG_PATIENCE_MS, &standing, &err),
                      SEQB_OK);
     assert_int_equal(fake_calls(rig->stores[1], FAKE_OPEN), opened + 1);
     free(seen);
+}
+
+TEST_STATE(NEIGHBOURS, call_of_a_worker_that_stops_is_told_so)
+{
+    struct rig *rig = mixed(state, 2);
+    struct rig_broker *broker = rig_open(rig);
+    struct worker *worker = worker_of(broker, 1);
+    struct call *call = call_new(ha_pool_at(broker->ha, 0), 1);
+    struct seqb_error err;
+
+    assert_non_null(call);
+    call->run = call_read;
+    await_no_look(broker);
+    pthread_mutex_lock(worker->lock);
+    worker->is_stopping = true;
+    pthread_mutex_unlock(worker->lock);
+    assert_false(call_ask(call, &err));
+    assert_int_equal(err.status, SEQB_CLOSED);
+    assert_string_equal(err.text, "the broker is closing");
 }
 
 /* Once store 1 is read, of store 0 no claim can be written any more. */

@@ -9,11 +9,12 @@
 #include "support/rig.h"
 #include "support/test.h"
 
-#define LEASES_OF_ALL "window/"
-#define LEASES        "window/main/2/order"
-#define DAY           LEASES "@20261101"
-#define LEASED        50
-#define DAY_END       INT64_C(1793577600000)
+#define LEASES_OF_ALL  "window/"
+#define LEASES         "window/main/2/order"
+#define LEASES_OF_BILL "window/main/2/bill"
+#define DAY            LEASES "@20261101"
+#define LEASED         50
+#define DAY_END        INT64_C(1793577600000)
 
 /* The fake's, but that once a page of windows was read the day is closed, and
  * its counter deleted. */
@@ -95,18 +96,25 @@ TEST_WITH(NEIGHBOURS, lessor_that_refuses_what_others_know_is_not_level)
     static const struct {
         enum fake_call call;
         const char *counter;
-    } cases[] = {{FAKE_PURGE, "@" LEASES}, {FAKE_RAISE, LEASES}};
+        bool is_refused; /* that one alone: the store may be asked again */
+    } cases[] = {{FAKE_PURGE, "@" LEASES, false},
+                 {FAKE_RAISE, LEASES, false},
+                 {FAKE_RAISE, LEASES_OF_BILL, true}};
     struct fake_store *lessor = rig->stores[0];
     struct rig_broker *broker;
 
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 3; i++) {
         fake_forget(lessor, "synced/");
         fake_put(rig->stores[1], cases[i].counter, DAY_END);
-        fake_fail(lessor, cases[i].call, INT32_MAX, SEQB_UNREACHABLE);
+        if (cases[i].is_refused)
+            fake_refuse(lessor, cases[i].call, cases[i].counter, SEQB_REFUSED);
+        else
+            fake_fail(lessor, cases[i].call, INT32_MAX, SEQB_UNREACHABLE);
         broker = rig_open(rig);
         assert_true(fake_calls(lessor, cases[i].call) > 0);
         assert_false(is_synced(lessor, "run-0"));
         fake_fail(lessor, cases[i].call, 0, SEQB_OK);
+        fake_refuse(lessor, cases[i].call, cases[i].counter, SEQB_OK);
         rig_await(is_level_at_first, lessor);
         assert_int_equal(fake_value(lessor, cases[i].counter), DAY_END);
         rig_close(broker);
