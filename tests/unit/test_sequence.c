@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "ha/counter/counter.h"
 #include "platform/clock.h"
 #include "queue/sequence_take.h"
 #include "support/rig.h"
@@ -246,8 +247,10 @@ TEST_WITH(DIRECT, kept_numbers_come_between_the_floor_and_the_end)
     static const int64_t end = INT64_C(1) << 53;
     static const struct {
         int64_t first;
+        uint64_t count;
         uint64_t stock;
-    } cases[] = {{800, 0}, {804, 8}, {end - 12, 8}, {end - 4, 0}};
+    } cases[] = {{800, 8, 0},     {804, 8, 8},     {end - 12, 8, 8},
+                 {end - 4, 5, 0}, {end - 4, 4, 4}, {end - 4, 8, 0}};
     struct seqb_sequence *order;
 
     rig->sequences[0].value_bits = 53;
@@ -255,10 +258,19 @@ TEST_WITH(DIRECT, kept_numbers_come_between_the_floor_and_the_end)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         empty(order);
         order->floor = 800;
-        sequence_put(order, cases[i].first, 8);
+        sequence_put(order, cases[i].first, cases[i].count);
         assert_int_equal(ring_stock(order->ring), cases[i].stock);
         assert_int_equal(order->granted, cases[i].stock);
     }
+}
+
+/* Else the counter might grant the last one again. */
+TEST_WITH(DIRECT, kept_numbers_are_held_to_the_last)
+{
+    struct seqb_sequence *order = order_of(rig);
+
+    sequence_put(order, 800, 5); /* the last one is 808 */
+    assert_int_equal(order->counter->slots[0].last, 808 >> 3);
 }
 
 TEST_WITH(DIRECT, blocks_are_welcome_while_there_is_room)
@@ -297,6 +309,44 @@ TEST_WITH(DIRECT, warm_holds_its_mark_and_half_of_the_least)
                          cases[i].is_warm);
         assert_int_equal(atomic_load(&order->waiters), 0);
     }
+}
+
+TEST_WITH(DIRECT, sequence_is_idle_once_nothing_is_taken)
+{
+    struct seqb_sequence *order = order_of(rig);
+    int64_t number;
+
+    order->seen_ms = 1000;
+    assert_false(sequence_is_idle(order, 9000)); /* it holds nothing */
+    sequence_put(order, MUCH, 2);
+    assert_false(sequence_is_idle(order, 10000)); /* no idle_after */
+    atomic_store(&order->settings->idle_after_ms, 500);
+    assert_true(sequence_is_idle(order, 10000));
+    (void)ring_take(order->ring, &number);
+    assert_false(sequence_is_idle(order, 10000));
+    assert_false(sequence_is_idle(order, 10499));
+    assert_true(sequence_is_idle(order, 10500));
+    atomic_store(&order->waiters, 1);
+    assert_false(sequence_is_idle(order, 10500));
+    atomic_store(&order->waiters, 0);
+    assert_true(sequence_is_idle(order, 11000));
+    atomic_store(&order->settings->warm, true);
+    assert_false(sequence_is_idle(order, 12000));
+    atomic_store(&order->settings->is_removed, true);
+    assert_true(sequence_is_idle(order, 12000));
+    (void)ring_take(order->ring, &number);
+    assert_false(sequence_is_idle(order, 12000));
+}
+
+/* Else it waits for what is under way, until it may wait no longer. */
+TEST_WITH(DIRECT, finish_waits_for_nothing_if_all_is_answered)
+{
+    struct seqb_sequence *order = order_of(rig);
+
+    sequence_finish(order, clock_now_ms() + RIG_FOREVER_MS);
+    script.view.all = 1;
+    sequence_finish(order, clock_now_ms());
+    sequence_finish(order, clock_now_ms() + 20);
 }
 
 /* --- stripes --- */
