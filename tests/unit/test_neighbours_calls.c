@@ -16,12 +16,6 @@
 
 static atomic_bool is_held;
 
-static void question_free(struct ask *ask)
-{
-    ask_fini(ask);
-    free(ask);
-}
-
 static bool is_let_go(void *context)
 {
     struct worker *worker = context;
@@ -49,7 +43,7 @@ static void hold(struct worker *worker)
 
     assert_non_null(ask);
     atomic_store(&is_held, true);
-    ask_init(ask, question_run, question_free);
+    ask_init(ask, question_run, ask_free);
     assert_true(ask_post(worker, ask));
     ask_release(ask);
 }
@@ -231,7 +225,7 @@ static enum seqb_status note_lease(const struct rig_broker *broker,
     struct seqb_error err;
 
     assert_non_null(note);
-    ask_init(&note->ask, note_run, question_free);
+    ask_init(&note->ask, note_run, ask_free);
     note->noted = (struct noted){.pool = ha_pool_at(broker->ha, 0),
                                  .term = "run-0",
                                  .counter = NOTED,
