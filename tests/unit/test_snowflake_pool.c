@@ -11,6 +11,7 @@
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "platform/thread.h"
+#include "queue/sequence.h"
 #include "support/events.h"
 #include "support/folder.h"
 #include "support/test.h"
@@ -463,4 +464,27 @@ TEST_STATE(WINDOWED, all_ids_that_were_ever_taken_are_listed)
                      SEQB_UNAVAILABLE);
     rig_expect_words(err.text, "backend auth");
     fake_set_down(rig->authority, false);
+}
+
+TEST_STATE(WINDOWED, lease_is_told_and_what_is_taken_out_gives_no_id)
+{
+    struct rig *rig = flake_rig_open(state, 10);
+    struct rig_broker *broker = rig_open(rig);
+    struct seqb_worker_lease leases[2] = {{.worker = -2}, {.worker = -2}};
+    struct seqb_sequence *order = rig_sequence(broker, "order");
+    size_t count;
+    int64_t id;
+
+    queue_worker_leases(broker->queue, leases, 0, &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(leases[0].worker, -2);
+    queue_worker_leases(broker->queue, leases, 2, &count);
+    assert_int_equal(count, 1);
+    assert_string_equal(leases[0].pool, "main");
+    assert_int_equal(leases[0].worker, 0);
+    assert_in_range(leases[0].left_ms, 1, FLAKE_LONG_LEASE_MS);
+    assert_int_equal(leases[1].worker, -2);
+    sequence_remove(order, false);
+    assert_int_equal(queue_next(order, &id, NULL), SEQB_UNKNOWN_KEY);
+    assert_int_equal(queue_try_next(order, &id, NULL), SEQB_UNKNOWN_KEY);
 }
