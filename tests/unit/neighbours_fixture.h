@@ -5,7 +5,11 @@
  */
 #pragma once
 
+#include <stdlib.h>
+
+#include "ha/neighbours/sync.h"
 #include "ha/startup.h"
+#include "platform/text.h"
 #include "support/rig.h"
 #include "support/test.h"
 
@@ -87,6 +91,21 @@ static inline bool has_no_look_to_make(void *context)
 static inline void await_no_look(struct rig_broker *broker)
 {
     rig_await(has_no_look_to_make, broker);
+}
+
+/* A look at two lessors that are level, and have no marks; for free. */
+static inline struct seen *seen_level(void)
+{
+    struct seen *seen = calloc(LESSORS_MAX, sizeof *seen);
+
+    assert_non_null(seen);
+    for (int32_t i = 0; i < 2; i++) {
+        seen[i].is_there = true;
+        (void)text_copy(seen[i].incarnation, sizeof seen[i].incarnation,
+                        "run-0");
+        (void)text_copy(seen[i].synced, sizeof seen[i].synced, "run-0");
+    }
+    return seen;
 }
 
 static inline void expect_no_repeats(struct numbers *numbers)

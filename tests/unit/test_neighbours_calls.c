@@ -77,25 +77,10 @@ static bool has_none(void *context)
 
 /* --- a sync --- */
 
-/* A look at a pool in which lessor 0 has no mark at lessor 1. */
-static struct seen *seen_without_a_mark(void)
-{
-    struct seen *seen = calloc(LESSORS_MAX, sizeof *seen);
-
-    assert_non_null(seen);
-    for (int32_t i = 0; i < 2; i++) {
-        seen[i].is_there = true;
-        (void)text_copy(seen[i].incarnation, sizeof seen[i].incarnation,
-                        "run-0");
-        (void)text_copy(seen[i].synced, sizeof seen[i].synced, "run-0");
-    }
-    return seen;
-}
-
 TEST_STATE(NEIGHBOURS, sync_waits_for_no_busy_worker_for_good)
 {
     struct rig *rig = mixed(state, 2);
-    struct seen *seen = seen_without_a_mark();
+    struct seen *seen = seen_level();
     struct rig_broker *broker;
     struct sync sync;
     struct seqb_error err;
@@ -118,7 +103,7 @@ TEST_STATE(NEIGHBOURS, sync_waits_for_no_busy_worker_for_good)
 TEST_STATE(NEIGHBOURS, connection_to_a_store_that_was_restarted_is_closed)
 {
     struct rig *rig = mixed(state, 2);
-    struct seen *seen = seen_without_a_mark();
+    struct seen *seen = seen_level();
     struct rig_broker *broker = rig_open(rig);
     const struct sync sync = sync_of(ha_pool_at(broker->ha, 0), seen, 0);
     const struct ha_entry entry = {1, "clock/x", 1};
@@ -170,7 +155,7 @@ static void *fail_the_last_claim(void *argument)
 TEST_STATE(NEIGHBOURS, sync_whose_last_claim_fails_is_none)
 {
     struct rig *rig = mixed(state, 2);
-    struct seen *seen = seen_without_a_mark();
+    struct seen *seen = seen_level();
     struct numbers numbers;
     struct rig_broker *broker;
     struct sync sync;
