@@ -305,6 +305,29 @@ TEST_WITH(DIRECT, only_a_backend_that_changed_is_connected_again)
     numbers_fini(&numbers);
 }
 
+/* Its next probe is far away, and what kept it away may be over. */
+TEST_WITH(DIRECT, backend_that_changed_is_tried_at_once)
+{
+    struct ha_options options = rig->ha;
+    struct store_options next[RIG_PARTITIONS + 1];
+    struct rig_broker *broker;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig->pool.rescue = HA_RESCUE_FIXED;
+    rig->pool.rescue_after_ms = RIG_FOREVER_MS;
+    broker = rig_open(rig);
+    fake_set_down(rig->stores[1], true);
+    rig_take_until(broker, 1, SEQB_PARTITION_QUARANTINED, &numbers);
+    fake_set_down(rig->stores[1], false);
+    memcpy(next, rig->backends, sizeof next);
+    options.backends = next;
+    next[1].options.timeout_ms--;
+    ha_reload_to(broker, &options);
+    rig_await_use(broker, 1);
+    numbers_fini(&numbers);
+}
+
 TEST_WITH(DIRECT, pools_are_found_by_their_names)
 {
     struct rig_broker *broker = rig_open(rig);
