@@ -144,6 +144,19 @@ TEST_STATE(WINDOWED, status_says_when_the_bits_run_out)
     assert_int_equal(left_ms, end_ms - now_ms);
 }
 
+/* Until the ms has room for them, or the lease has come. */
+static int64_t take_run(struct seqb_sequence *sequence, size_t count)
+{
+    enum seqb_status status = SEQB_AGAIN;
+    struct seqb_error err;
+    int64_t first = 0;
+
+    while (status == SEQB_AGAIN || status == SEQB_UNAVAILABLE)
+        status = queue_try_run(sequence, count, &first, &err);
+    assert_int_equal(status, SEQB_OK);
+    return first;
+}
+
 /* They share the worker id and the count of a ms. */
 TEST_STATE(WINDOWED, sequences_of_a_pool_share_no_id)
 {
@@ -164,8 +177,12 @@ TEST_STATE(WINDOWED, sequences_of_a_pool_share_no_id)
                          SEQB_OK);
         numbers_add(&numbers, &id, 1);
     }
+    id = take_run(rig_sequence(broker, "bill"), 1);
+    numbers_add(&numbers, &id, 1);
     assert_int_equal(rig_status(broker, "order").taken, rig_scaled(MANY));
-    assert_int_equal(rig_status(broker, "bill").taken, rig_scaled(MANY));
+    assert_int_equal(rig_status(broker, "bill").taken, rig_scaled(MANY) + 1);
+    (void)take_run(rig_sequence(broker, "bill"), 5);
+    assert_int_equal(rig_status(broker, "bill").taken, rig_scaled(MANY) + 6);
     flake_expect_no_repeat(&numbers);
 }
 
@@ -212,19 +229,6 @@ TEST_STATE(WINDOWED, full_ms_is_waited_for)
         assert_true((ids[i] >> 12) + FLAKE_EPOCH <= clock_wall_ms());
     }
     assert_true((ids[19] >> 12) - (ids[0] >> 12) >= 4);
-}
-
-/* Until the ms has room for them, or the lease has come. */
-static int64_t take_run(struct seqb_sequence *sequence, size_t count)
-{
-    enum seqb_status status = SEQB_AGAIN;
-    struct seqb_error err;
-    int64_t first = 0;
-
-    while (status == SEQB_AGAIN || status == SEQB_UNAVAILABLE)
-        status = queue_try_run(sequence, count, &first, &err);
-    assert_int_equal(status, SEQB_OK);
-    return first;
 }
 
 /* 16 ids a ms: these would take six seconds. A lease may be renewed late. */
