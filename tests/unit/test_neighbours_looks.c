@@ -215,3 +215,24 @@ TEST_WITH(NEIGHBOURS, lessors_of_each_pool_are_made_level)
         fake_restart(rig->stores[2 * i]);
     }
 }
+
+static bool has_failed(void *context)
+{
+    return rig_partition(context, 1).errors > 0;
+}
+
+/* Nor is a look. */
+TEST_STATE(NEIGHBOURS, look_whose_answer_is_lost_is_no_slow_call)
+{
+    struct rig *rig = mixed(state, 2);
+    struct rig_broker *broker;
+
+    rig_set_timeout(rig, RIG_FOREVER_MS);
+    broker = rig_open(rig);
+    await_no_look(broker);
+    fake_lose_answers(rig->stores[1], FAKE_CLAIM, 1);
+    look_again(broker);
+    rig_await(has_failed, broker);
+    assert_int_equal(rig_partition(broker, 1).slow, 0);
+    rig_await_use(broker, 1);
+}
