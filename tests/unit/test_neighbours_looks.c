@@ -146,6 +146,8 @@ TEST_WITH(NEIGHBOURS, lessor_that_hangs_is_passed_over)
 TEST_WITH(NEIGHBOURS, lessors_are_shown_up_to_the_capacity)
 {
     struct rig_broker *broker;
+    static const char *const names[] = {"unknown", "level", "syncing",
+                                        "waiting"};
     struct ha_lessor shown[3] = {{.partition = -1}};
     size_t count;
     const int64_t start_ms = clock_now_ms();
@@ -158,6 +160,9 @@ TEST_WITH(NEIGHBOURS, lessors_are_shown_up_to_the_capacity)
     assert_string_equal(shown[1].backend, "b1");
     assert_in_range(shown[1].since_ms, 0, clock_now_ms() - start_ms);
     assert_int_equal(shown[2].partition, -2);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        assert_string_equal(ha_lessor_state_name((enum ha_lessor_state)i),
+                            names[i]);
 }
 
 static void look_again(struct rig_broker *broker)

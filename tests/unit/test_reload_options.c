@@ -185,6 +185,43 @@ TEST_WITH(DIRECT, sequences_come_and_go)
     assert_int_equal(rig_take_one(broker, &number, NULL), SEQB_OK);
 }
 
+/* With a spool what it holds is kept there, and taken when it is listed. */
+TEST_WITH(PERIOD, numbers_of_a_sequence_that_goes_are_kept)
+{
+    struct rig *rig = fixture->rig;
+    struct queue_options options;
+    struct rig_broker *broker;
+    struct numbers numbers;
+    char spool[128];
+    int64_t stock;
+    int64_t granted;
+
+    numbers_init(&numbers);
+    rig->sequences[0].period = NULL;
+    rig->queue.clock = NULL;
+    (void)text_format(spool, sizeof spool, "%s/spool", fixture->folder);
+    rig->queue.spool_path = spool;
+    broker = rig_open(rig);
+    rig_take(broker, 1, &numbers);
+    rig_await_rest(broker);
+    stock = rig_status(broker, "order").stock;
+    assert_true(stock > 0);
+    options = rig->queue;
+    options.sequence_count = 0;
+    commit(broker, &options, false);
+    rig_close(broker);
+    broker = rig_open(rig);
+    granted =
+        rig_partition(broker, 0).granted + rig_partition(broker, 1).granted;
+    rig_take(broker, (size_t)stock, &numbers);
+    assert_int_equal(rig_partition(broker, 0).granted +
+                         rig_partition(broker, 1).granted,
+                     granted);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    rig_close(broker);
+    numbers_fini(&numbers);
+}
+
 /* Its counters point to them. */
 TEST_WITH(DIRECT, options_that_say_what_is_claimed_are_kept)
 {
