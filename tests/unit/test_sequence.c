@@ -4,6 +4,7 @@
  * what it takes of a grant, and what it tells. The counter's answers are
  * scripted, and nobody else looks at the sequence.
  */
+#include <stdatomic.h>
 #include <string.h>
 
 #include "ha/counter/counter.h"
@@ -24,8 +25,9 @@
 static struct {
     const struct ha_counter *counter; /* NULL: none is scripted */
     struct ha_view view;
-    int64_t asked; /* runs that partitions are asked for */
-    int64_t runs;  /* of the last call; -1: none was made */
+    int64_t asked;    /* runs that partitions are asked for */
+    atomic_int looks; /* calls for the view */
+    int64_t runs;     /* of the last call; -1: none was made */
     enum ha_spread spread;
 } script;
 
@@ -36,10 +38,12 @@ void __wrap_ha_counter_view(struct ha_counter *counter, int64_t now_ms,
 void __wrap_ha_counter_view(struct ha_counter *counter, int64_t now_ms,
                             struct ha_view *out)
 {
-    if (counter == script.counter)
-        *out = script.view;
-    else
+    if (counter != script.counter) {
         __real_ha_counter_view(counter, now_ms, out);
+        return;
+    }
+    *out = script.view;
+    atomic_fetch_add(&script.looks, 1);
 }
 
 int64_t __real_ha_counter_ask(struct ha_counter *counter, int64_t count,
@@ -241,6 +245,25 @@ TEST_WITH(DIRECT, grant_is_cut_at_the_floor)
     }
 }
 
+static bool was_looked_at(void *context)
+{
+    (void)context;
+    return atomic_load(&script.looks) > 0;
+}
+
+/* Nobody passes a mark that is above all there is. */
+TEST_WITH(DIRECT, delivery_of_too_little_wakes_the_refill)
+{
+    struct seqb_sequence *order = order_of(rig);
+    const struct ha_grant grant = {.first = 800, .count = 5};
+
+    pthread_mutex_lock(&order->lock);
+    order->low = 5 * RUN;
+    pthread_mutex_unlock(&order->lock);
+    sequence_deliver(&order->sink, &grant);
+    rig_await(was_looked_at, NULL);
+}
+
 /* What was kept must be above the floor, and below the bits' end. */
 TEST_WITH(DIRECT, kept_numbers_come_between_the_floor_and_the_end)
 {
@@ -436,6 +459,8 @@ TEST_WITH(DIRECT, status_and_counts_tell_all)
     assert_int_equal(counts.rate, 2000);
     assert_int_equal(counts.runway_ms, 50);
     assert_int_equal(counts.runs_out_ms, INT64_MAX);
+    queue_status(rig->brokers[0].queue, NULL, 0, &taken);
+    assert_int_equal(taken, 1);
     empty(order);
     sequence_status(order, clock_now_ms(), &status);
     assert_int_equal(status.taken + status.stock + status.asked, 0);
