@@ -208,7 +208,7 @@ TEST_WITH(NEIGHBOURS, lessors_of_each_pool_are_made_level)
     pools[1].layout.partitions[1] = 3;
     rig->ha.pools = pools;
     rig->ha.pool_count = 2;
-    for (int i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 2; i++) {
         broker = rig_open(rig);
         for (int32_t j = 0; j < 4; j++) {
             await_lessor(broker, j, HA_LESSOR_LEVEL);

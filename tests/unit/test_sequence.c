@@ -13,7 +13,7 @@
 #include "support/rig.h"
 #include "support/test.h"
 
-#define RUN  4 /* 2^memory_bits */
+#define RUN  INT64_C(4) /* 2^memory_bits */
 #define MOST 1024
 #define NONE INT64_MAX
 #define MUCH 1000000 /* numbers */
