@@ -12,6 +12,7 @@
 
 #include <seqbroker/seqbroker.h>
 
+#include "platform/clock.h"
 #include "queue/flusher/flusher.h"
 #include "queue/queue_state.h"
 #include "support/events.h"
@@ -444,30 +445,34 @@ TEST_STATE(DIRECT, a_store_that_forgot_what_is_kept_is_raised)
     scene_end(&scene);
 }
 
-/* Four times in the least idle_after. */
-TEST(sequences_are_looked_at_by_the_least_idle_after)
+/* Of the numbers that are kept, too, none at or below it is given. */
+TEST_STATE(DIRECT, kept_numbers_that_begin_there_are_dropped)
 {
-    static const struct {
-        int64_t idle_after_ms[3]; /* of the automatic ones last */
-        int64_t looks_ms;
-    } cases[] = {
-        {{0, 0, 0}, 60000},        {{0, 8000, 0}, 2000},
-        {{12000, 8000, 0}, 2000},  {{8000, 12000, 0}, 2000},
-        {{0, 999, 0}, 250},        {{0, 0, 8000}, 2000},
-        {{4000, 0, 8000}, 1000},   {{240000, 0, 0}, 60000},
-        {{239996, 0, 0}, 59999},   {{300000, 300000, 300000}, 60000},
-        {{1000, 1004, 1004}, 250}, {{1004, 1008, 1008}, 251},
-    };
+    struct rig *rig = *state;
+    struct scene scene;
+    struct rig_broker *broker;
 
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        struct queue_sequence_options sequences[3] = {{.key = "a"}};
-        struct queue_options options = {.sequences = sequences,
-                                        .sequence_count = 2};
+    rig_shape(rig, RIG_DIRECT, 0);
+    scene_begin(&scene, state);
+    for (int64_t more = 0; more < 2; more++) {
+        const struct seqb_sequence order = {.key = "order",
+                                            .options = &rig->sequences[0]};
 
-        for (int j = 0; j < 3; j++)
-            sequences[j].idle_after_ms = cases[i].idle_after_ms[j];
-        if (sequences[2].idle_after_ms > 0)
-            options.automatic = &sequences[2];
-        assert_int_equal(flusher_looks(&options), cases[i].looks_ms);
+        broker = rig_open(rig);
+        rig_take(broker, 1, &scene.numbers);
+        rig_await_rest(broker);
+        rig_close(broker);
+        rig->queue.sequences = &rig->sequences[1];
+        broker = rig_open(rig);
+        assert_int_equal(flusher_drop(broker->queue->flusher, &order,
+                                      numbers_highest(&scene.numbers) + more,
+                                      clock_now_ms() + RIG_PATIENCE_MS, NULL),
+                         SEQB_OK);
+        rig_close(broker);
+        rig->queue.sequences = &rig->sequences[0];
+        broker = rig_open(rig);
+        assert_int_equal(rig_status(broker, "order").stock > 0, more == 0);
+        rig_close(broker);
     }
+    scene_end(&scene);
 }

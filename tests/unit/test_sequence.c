@@ -9,6 +9,7 @@
 
 #include "ha/counter/counter.h"
 #include "platform/clock.h"
+#include "queue/flusher/flusher.h"
 #include "queue/sequence_take.h"
 #include "support/rig.h"
 #include "support/test.h"
@@ -359,6 +360,34 @@ TEST_WITH(DIRECT, sequence_is_idle_once_nothing_is_taken)
     assert_true(sequence_is_idle(order, 12000));
     (void)ring_take(order->ring, &number);
     assert_false(sequence_is_idle(order, 12000));
+}
+
+/* Four times in the least idle_after. */
+TEST(sequences_are_looked_at_by_the_least_idle_after)
+{
+    static const struct {
+        int64_t idle_after_ms[3]; /* of the automatic ones last */
+        int64_t looks_ms;
+    } cases[] = {
+        {{0, 0, 0}, 60000},        {{0, 8000, 0}, 2000},
+        {{12000, 8000, 0}, 2000},  {{8000, 12000, 0}, 2000},
+        {{0, 999, 0}, 250},        {{0, 0, 8000}, 2000},
+        {{4000, 0, 8000}, 1000},   {{240000, 0, 0}, 60000},
+        {{239996, 0, 0}, 59999},   {{300000, 300000, 300000}, 60000},
+        {{1000, 1004, 1004}, 250}, {{1004, 1008, 1008}, 251},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct queue_sequence_options sequences[3] = {{.key = "a"}};
+        struct queue_options options = {.sequences = sequences,
+                                        .sequence_count = 2};
+
+        for (int j = 0; j < 3; j++)
+            sequences[j].idle_after_ms = cases[i].idle_after_ms[j];
+        if (sequences[2].idle_after_ms > 0)
+            options.automatic = &sequences[2];
+        assert_int_equal(flusher_looks(&options), cases[i].looks_ms);
+    }
 }
 
 /* Else it waits for what is under way, until it may wait no longer. */
