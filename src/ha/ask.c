@@ -2,6 +2,8 @@
 /* Posting a question, waiting for the answer, and who frees it. */
 #include "ha/ask.h"
 
+#include <stdlib.h>
+
 #include "ha/worker.h"
 #include "platform/clock.h"
 #include "platform/error.h"
@@ -66,6 +68,12 @@ void ask_fini(struct ask *ask)
 {
     pthread_cond_destroy(&ask->changed);
     pthread_mutex_destroy(&ask->lock);
+}
+
+void ask_free(struct ask *ask)
+{
+    ask_fini(ask);
+    free(ask);
 }
 
 bool ask_post(struct worker *worker, struct ask *ask)

@@ -30,8 +30,11 @@ void ask_init(struct ask *ask,
                                        struct seqb_error *err),
               void (*free)(struct ask *ask));
 
-/* Destroys the lock; for `free` and for one that was never posted. */
+/* Destroys the lock; for a `free` that frees more. */
 void ask_fini(struct ask *ask);
+
+/* A `free`: of one that was malloc'ed and has nothing else to be freed. */
+void ask_free(struct ask *ask);
 
 /* Posts it. False, and it is still the caller's alone, if the worker stops. */
 bool ask_post(struct worker *worker, struct ask *ask);

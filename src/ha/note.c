@@ -15,12 +15,6 @@ struct note {
     int64_t standing;
 };
 
-static void note_free(struct ask *ask)
-{
-    ask_fini(ask);
-    free(ask);
-}
-
 static enum seqb_status note_run(struct worker *worker, struct ask *ask,
                                  struct seqb_error *err)
 {
@@ -44,7 +38,7 @@ static struct note *note_new(const struct ha_entry *entry)
 
     if (note == NULL)
         return NULL;
-    ask_init(&note->ask, note_run, note_free);
+    ask_init(&note->ask, note_run, ask_free);
     note->value = entry->value;
     (void)text_copy(note->name, sizeof note->name, entry->name);
     return note;

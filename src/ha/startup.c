@@ -129,12 +129,6 @@ static enum seqb_status step_verify(struct worker *worker, struct ask *ask,
 
 /* Posting steps and waiting for them. */
 
-static void step_free(struct ask *ask)
-{
-    ask_fini(ask);
-    free(ask);
-}
-
 /* Nothing is posted to a worker that did not answer before. */
 static enum seqb_status
 step_post(const struct startup *startup, struct worker *worker,
@@ -152,14 +146,14 @@ step_post(const struct startup *startup, struct worker *worker,
     if (step == NULL)
         return error_set(err, SEQB_NO_MEMORY, "backend %s: out of memory",
                          worker_name(worker));
-    ask_init(&step->ask, call, step_free);
+    ask_init(&step->ask, call, ask_free);
     step->pool = pool;
     step->store = found->store;
     step->error = found->error;
     memcpy(step->lessees, found->lessees, sizeof step->lessees);
     found->is_silent = !ask_post(worker, &step->ask);
     if (found->is_silent)
-        step_free(&step->ask);
+        ask_free(&step->ask);
     else
         found->step = step;
     return SEQB_OK;

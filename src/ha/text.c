@@ -22,12 +22,6 @@ struct text_ask {
     struct ha_answer answer;
 };
 
-static void text_free(struct ask *ask)
-{
-    ask_fini(ask);
-    free(ask);
-}
-
 /* --- on the store's thread --- */
 
 /* What an operator ordered, or the store lost, counts for its texts as well. */
@@ -96,7 +90,7 @@ static struct text_ask *text_new(struct ha_pool *pool,
 
     if (text == NULL)
         return NULL;
-    ask_init(&text->ask, text_run, text_free);
+    ask_init(&text->ask, text_run, ask_free);
     text->pool = pool;
     text->member = about->member;
     text->is_swap = about->text != NULL;

@@ -40,12 +40,6 @@ struct ticket_note {
     char term[TERM_SIZE];
 };
 
-static void ask_drop(struct ask *ask)
-{
-    ask_fini(ask);
-    free(ask);
-}
-
 static bool is_of_neighbours(const struct ticket *ticket)
 {
     return ticket->slot.pool->lessors.count > 0;
@@ -120,7 +114,7 @@ static struct ticket *ticket_new(struct ha *ha, const struct ha_span *span)
 
     if (ticket == NULL)
         return NULL;
-    ask_init(&ticket->ask, NULL, ask_drop);
+    ask_init(&ticket->ask, NULL, ask_free);
     ticket->ask.posted = &ticket->slot.slot.job;
     (void)text_copy(ticket->key, sizeof ticket->key, span->name);
     ticket->worker = pool->workers[place.member];
@@ -158,7 +152,7 @@ static struct ticket_note *note_new(const struct ticket *ticket)
 
     if (note == NULL)
         return NULL;
-    ask_init(&note->ask, note_run, ask_drop);
+    ask_init(&note->ask, note_run, ask_free);
     grant_name(ticket->worker, slot, note->counter, sizeof note->counter);
     (void)text_copy(note->term, sizeof note->term, ticket->term);
     note->noted =

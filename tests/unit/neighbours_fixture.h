@@ -5,6 +5,11 @@
  */
 #pragma once
 
+#include <stdlib.h>
+
+#include "ha/neighbours/sync.h"
+#include "ha/startup.h"
+#include "platform/text.h"
 #include "support/rig.h"
 #include "support/test.h"
 
@@ -67,6 +72,40 @@ static inline void await_lessor(const struct rig_broker *broker, int32_t i,
     struct awaited_lessor awaited = {broker, i, state};
 
     rig_await(is_in_state, &awaited);
+}
+
+static inline bool has_no_look_to_make(void *context)
+{
+    const struct rig_broker *broker = context;
+    struct ha_pool *pool = ha_pool_at(broker->ha, 0);
+    bool has_none;
+
+    pthread_mutex_lock(pool->lock);
+    has_none = pool->lessors.poll_ms == INT64_MAX &&
+               pool->lessors.rest_ms == LESSORS_FIRST_MS;
+    pthread_mutex_unlock(pool->lock);
+    return has_none;
+}
+
+/* All lessors are well, and all marks are left. */
+static inline void await_no_look(struct rig_broker *broker)
+{
+    rig_await(has_no_look_to_make, broker);
+}
+
+/* A look at two lessors that are level, and have no marks; for free. */
+static inline struct seen *seen_level(void)
+{
+    struct seen *seen = calloc(LESSORS_MAX, sizeof *seen);
+
+    assert_non_null(seen);
+    for (int32_t i = 0; i < 2; i++) {
+        seen[i].is_there = true;
+        (void)text_copy(seen[i].incarnation, sizeof seen[i].incarnation,
+                        "run-0");
+        (void)text_copy(seen[i].synced, sizeof seen[i].synced, "run-0");
+    }
+    return seen;
 }
 
 static inline void expect_no_repeats(struct numbers *numbers)

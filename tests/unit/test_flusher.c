@@ -12,6 +12,8 @@
 
 #include <seqbroker/seqbroker.h>
 
+#include "platform/clock.h"
+#include "queue/flusher/flusher.h"
 #include "queue/queue_state.h"
 #include "support/events.h"
 #include "support/folder.h"
@@ -440,5 +442,37 @@ TEST_STATE(DIRECT, a_store_that_forgot_what_is_kept_is_raised)
     broker = rig_open(rig);
     assert_true(rig_status(broker, "order").stock > 0);
     rig_take(broker, 2000, &scene.numbers);
+    scene_end(&scene);
+}
+
+/* Of the numbers that are kept, too, none at or below it is given. */
+TEST_STATE(DIRECT, kept_numbers_that_begin_there_are_dropped)
+{
+    struct rig *rig = *state;
+    struct scene scene;
+    struct rig_broker *broker;
+
+    rig_shape(rig, RIG_DIRECT, 0);
+    scene_begin(&scene, state);
+    for (int64_t more = 0; more < 2; more++) {
+        const struct seqb_sequence order = {.key = "order",
+                                            .options = &rig->sequences[0]};
+
+        broker = rig_open(rig);
+        rig_take(broker, 1, &scene.numbers);
+        rig_await_rest(broker);
+        rig_close(broker);
+        rig->queue.sequences = &rig->sequences[1];
+        broker = rig_open(rig);
+        assert_int_equal(flusher_drop(broker->queue->flusher, &order,
+                                      numbers_highest(&scene.numbers) + more,
+                                      clock_now_ms() + RIG_PATIENCE_MS, NULL),
+                         SEQB_OK);
+        rig_close(broker);
+        rig->queue.sequences = &rig->sequences[0];
+        broker = rig_open(rig);
+        assert_int_equal(rig_status(broker, "order").stock > 0, more == 0);
+        rig_close(broker);
+    }
     scene_end(&scene);
 }

@@ -194,6 +194,21 @@ TEST(lessor_in_doubt_is_looked_at)
     }
 }
 
+/* Once a second at most. */
+TEST(store_in_doubt_is_connected_once_more)
+{
+    struct lessors lessors = three();
+
+    assert_false(lessors_take_doubt(&lessors, 1, 2000));
+    lessors_doubt(&lessors, 1, true, 2000);
+    assert_false(lessors_take_doubt(&lessors, 0, 2000));
+    assert_true(lessors_take_doubt(&lessors, 1, 2000));
+    assert_false(lessors_take_doubt(&lessors, 1, 2000 + LESSORS_FRESH_MS));
+    lessors_doubt(&lessors, 1, true, 2500);
+    assert_false(lessors_take_doubt(&lessors, 1, 2000 + LESSORS_FRESH_MS - 1));
+    assert_true(lessors_take_doubt(&lessors, 1, 2000 + LESSORS_FRESH_MS));
+}
+
 TEST(connection_has_all_looked_at)
 {
     struct lessors lessors = three();

@@ -318,21 +318,6 @@ TEST_STATE(NEIGHBOURS, lease_that_comes_after_the_next_mark_is_thrown_away)
     expect_no_repeats(&numbers);
 }
 
-/* A look at a pool that is level, as a broker keeps it that is then slow. */
-static struct seen *seen_of(void)
-{
-    struct seen *seen = calloc(LESSORS_MAX, sizeof *seen);
-
-    assert_non_null(seen);
-    for (int32_t i = 0; i < 2; i++) {
-        seen[i].is_there = true;
-        (void)text_copy(seen[i].incarnation, sizeof seen[i].incarnation,
-                        "run-0");
-        (void)text_copy(seen[i].synced, sizeof seen[i].synced, "run-0");
-    }
-    return seen;
-}
-
 /* Leaves lessor 0's mark in store 1, after what was seen, and expects that it
  * cannot: that text must not come to stand there. What does is another broker's
  * mark, or what this one leaves there after a look of its own. */
@@ -354,7 +339,7 @@ static void expect_no_mark(struct rig *rig, struct seen *seen, const char *mark)
 TEST_STATE(NEIGHBOURS, slow_sync_brings_no_old_mark_back)
 {
     struct rig *rig = mixed(state, 2);
-    struct seen *seen = seen_of();
+    struct seen *seen = seen_level();
 
     (void)text_copy(seen[1].marks[0], sizeof seen[1].marks[0], "run-6|run-0");
     expect_no_mark(rig, seen, "run-0|run-0");
@@ -365,7 +350,7 @@ TEST_STATE(NEIGHBOURS, slow_sync_brings_no_old_mark_back)
 TEST_STATE(NEIGHBOURS, incarnation_that_is_over_is_not_marked)
 {
     struct rig *rig = mixed(state, 2);
-    struct seen *seen = seen_of();
+    struct seen *seen = seen_level();
 
     (void)text_copy(seen[0].incarnation, sizeof seen[0].incarnation, "run-5");
     (void)text_copy(seen[1].marks[0], sizeof seen[1].marks[0], "run-7|run-0");
@@ -376,7 +361,7 @@ TEST_STATE(NEIGHBOURS, incarnation_that_is_over_is_not_marked)
 TEST_STATE(NEIGHBOURS, witness_that_was_restarted_is_not_marked)
 {
     struct rig *rig = mixed(state, 2);
-    struct seen *seen = seen_of();
+    struct seen *seen = seen_level();
 
     (void)text_copy(seen[1].incarnation, sizeof seen[1].incarnation, "run-5");
     (void)text_copy(seen[1].marks[0], sizeof seen[1].marks[0], "run-7|run-0");

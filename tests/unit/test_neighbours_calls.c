@@ -16,12 +16,6 @@
 
 static atomic_bool is_held;
 
-static void question_free(struct ask *ask)
-{
-    ask_fini(ask);
-    free(ask);
-}
-
 static bool is_let_go(void *context)
 {
     struct worker *worker = context;
@@ -49,7 +43,7 @@ static void hold(struct worker *worker)
 
     assert_non_null(ask);
     atomic_store(&is_held, true);
-    ask_init(ask, question_run, question_free);
+    ask_init(ask, question_run, ask_free);
     assert_true(ask_post(worker, ask));
     ask_release(ask);
 }
@@ -83,25 +77,10 @@ static bool has_none(void *context)
 
 /* --- a sync --- */
 
-/* A look at a pool in which lessor 0 has no mark at lessor 1. */
-static struct seen *seen_without_a_mark(void)
-{
-    struct seen *seen = calloc(LESSORS_MAX, sizeof *seen);
-
-    assert_non_null(seen);
-    for (int32_t i = 0; i < 2; i++) {
-        seen[i].is_there = true;
-        (void)text_copy(seen[i].incarnation, sizeof seen[i].incarnation,
-                        "run-0");
-        (void)text_copy(seen[i].synced, sizeof seen[i].synced, "run-0");
-    }
-    return seen;
-}
-
 TEST_STATE(NEIGHBOURS, sync_waits_for_no_busy_worker_for_good)
 {
     struct rig *rig = mixed(state, 2);
-    struct seen *seen = seen_without_a_mark();
+    struct seen *seen = seen_level();
     struct rig_broker *broker;
     struct sync sync;
     struct seqb_error err;
@@ -124,7 +103,7 @@ TEST_STATE(NEIGHBOURS, sync_waits_for_no_busy_worker_for_good)
 TEST_STATE(NEIGHBOURS, connection_to_a_store_that_was_restarted_is_closed)
 {
     struct rig *rig = mixed(state, 2);
-    struct seen *seen = seen_without_a_mark();
+    struct seen *seen = seen_level();
     struct rig_broker *broker = rig_open(rig);
     const struct sync sync = sync_of(ha_pool_at(broker->ha, 0), seen, 0);
     const struct ha_entry entry = {1, "clock/x", 1};
@@ -134,11 +113,31 @@ TEST_STATE(NEIGHBOURS, connection_to_a_store_that_was_restarted_is_closed)
 
     (void)text_copy(seen[1].incarnation, sizeof seen[1].incarnation, "run-5");
     assert_false(sync_run(&sync, &err));
+    assert_int_equal(err.status, SEQB_FENCED);
     assert_int_equal(ha_note(broker->ha, &entry,
                              clock_now_ms() + RIG_PATIENCE_MS, &standing, &err),
                      SEQB_OK);
     assert_int_equal(fake_calls(rig->stores[1], FAKE_OPEN), opened + 1);
     free(seen);
+}
+
+TEST_STATE(NEIGHBOURS, call_of_a_worker_that_stops_is_told_so)
+{
+    struct rig *rig = mixed(state, 2);
+    struct rig_broker *broker = rig_open(rig);
+    struct worker *worker = worker_of(broker, 1);
+    struct call *call = call_new(ha_pool_at(broker->ha, 0), 1);
+    struct seqb_error err;
+
+    assert_non_null(call);
+    call->run = call_read;
+    await_no_look(broker);
+    pthread_mutex_lock(worker->lock);
+    worker->is_stopping = true;
+    pthread_mutex_unlock(worker->lock);
+    assert_false(call_ask(call, &err));
+    assert_int_equal(err.status, SEQB_CLOSED);
+    assert_string_equal(err.text, "the broker is closing");
 }
 
 /* Once store 1 is read, of store 0 no claim can be written any more. */
@@ -156,7 +155,7 @@ static void *fail_the_last_claim(void *argument)
 TEST_STATE(NEIGHBOURS, sync_whose_last_claim_fails_is_none)
 {
     struct rig *rig = mixed(state, 2);
-    struct seen *seen = seen_without_a_mark();
+    struct seen *seen = seen_level();
     struct numbers numbers;
     struct rig_broker *broker;
     struct sync sync;
@@ -211,7 +210,7 @@ static enum seqb_status note_lease(const struct rig_broker *broker,
     struct seqb_error err;
 
     assert_non_null(note);
-    ask_init(&note->ask, note_run, question_free);
+    ask_init(&note->ask, note_run, ask_free);
     note->noted = (struct noted){.pool = ha_pool_at(broker->ha, 0),
                                  .term = "run-0",
                                  .counter = NOTED,
@@ -241,21 +240,12 @@ TEST_STATE(NEIGHBOURS, store_that_was_drained_meanwhile_notes_nothing)
 
 /* --- a broker that closes --- */
 
-static bool has_no_look_to_make(void *context)
-{
-    struct ha_pool *pool = context;
-    bool has_none;
-
-    pthread_mutex_lock(pool->lock);
-    has_none = pool->lessors.poll_ms == INT64_MAX;
-    pthread_mutex_unlock(pool->lock);
-    return has_none;
-}
-
 /* It leases nothing, and notes what lessor 0 leases. */
-static void make_witness_of_lessor_1(struct ha_pool *pool)
+static void make_witness_of_lessor_1(struct rig_broker *broker)
 {
-    rig_await(has_no_look_to_make, pool);
+    struct ha_pool *pool = ha_pool_at(broker->ha, 0);
+
+    await_no_look(broker);
     pthread_mutex_lock(pool->lock);
     (void)lessors_set(&pool->lessors, 1, HA_LESSOR_WAITING, clock_now_ms());
     pthread_mutex_unlock(pool->lock);
@@ -287,7 +277,7 @@ TEST_STATE(NEIGHBOURS, closing_ends_a_lease_that_waits_for_its_note)
     rig_set_timeout(rig, RIG_FOREVER_MS);
     broker = rig_open(rig);
     sequence = rig_sequence(broker, "order");
-    make_witness_of_lessor_1(ha_pool_at(broker->ha, 0));
+    make_witness_of_lessor_1(broker);
     hold(worker_of(broker, 1));
     rig_await(has_none, worker_of(broker, 1));
     (void)ha_counter_ask(sequence->counter, RIG_PARTITIONS, HA_ASK_ALL,

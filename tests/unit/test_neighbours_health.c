@@ -7,55 +7,14 @@
 
 #include "ha/policy/policy.h"
 #include "ha/startup.h"
+#include "neighbours_fixture.h"
 #include "platform/text.h"
 #include "queue/sequence.h"
 #include "support/events.h"
-#include "support/rig.h"
 #include "support/test.h"
-
-#define RUN          4 /* 2^memory_bits */
-#define WINDOW_STOCK ((size_t)256 * RUN)
-#define LEASES(i)    "window/main/" #i "/order"
 
 /* Of a counter of leases: the first one that no window has a number for. */
 #define LEASE_END ((INT64_MAX >> 13) + 1)
-
-/* Lessors in the first `lessors` of four partitions, then stores that forget.
- */
-static struct rig *mixed(void **state, int32_t lessors)
-{
-    struct rig *rig = *state;
-
-    rig_shape(rig, RIG_NEIGHBOURS, 2);
-    for (int32_t i = lessors; i < RIG_PARTITIONS; i++)
-        rig->backends[i].ops = &backend_fake_windowed;
-    rig->sequences[0].deadline_ms = 300;
-    return rig;
-}
-
-struct awaited {
-    const struct rig_broker *broker;
-    int32_t lessor;
-    enum ha_lessor_state state;
-};
-
-static bool is_in_state(void *context)
-{
-    const struct awaited *awaited = context;
-    struct ha_lessor lessors[RIG_PARTITIONS];
-    size_t count;
-
-    ha_lessors(awaited->broker->ha, lessors, RIG_PARTITIONS, &count);
-    return lessors[awaited->lessor].state == awaited->state;
-}
-
-static void await_lessor(const struct rig_broker *broker, int32_t i,
-                         enum ha_lessor_state state)
-{
-    struct awaited awaited = {broker, i, state};
-
-    rig_await(is_in_state, &awaited);
-}
 
 static void expect_health(const struct rig_broker *broker,
                           enum seqb_health expected, const char *words)
@@ -88,7 +47,6 @@ TEST_STATE(NEIGHBOURS, lessor_that_waits_degrades_the_health)
     struct rig_broker *broker;
 
     numbers_init(&numbers);
-    rig->sequences[0].deadline_ms = RIG_PATIENCE_MS;
     broker = rig_open(rig);
     rig_take(broker, 4 * WINDOW_STOCK, &numbers);
     expect_health(broker, SEQB_HEALTH_SERVING, "");
@@ -109,6 +67,7 @@ TEST_STATE(NEIGHBOURS, pool_without_windows_cannot_serve)
     struct rig_broker *broker;
 
     numbers_init(&numbers);
+    rig->sequences[0].deadline_ms = 300;
     broker = rig_open(rig);
     fake_set_down(rig->stores[1], true);
     take_what_is_left(broker, &numbers);
@@ -127,6 +86,7 @@ TEST_STATE(NEIGHBOURS, ended_counter_notes_nothing)
     struct rig_broker *broker;
 
     numbers_init(&numbers);
+    rig->sequences[0].deadline_ms = 300;
     broker = rig_open(rig);
     await_lessor(broker, 0, HA_LESSOR_LEVEL);
     fake_put(rig->stores[1], LEASES(0), LEASE_END);
@@ -167,7 +127,6 @@ TEST_STATE(NEIGHBOURS, what_each_lessor_refuses_is_that_counters_alone)
     struct rig_broker *broker;
 
     numbers_init(&numbers);
-    rig->sequences[0].deadline_ms = RIG_PATIENCE_MS;
     events_start();
     refuse_leases(rig, SEQB_REFUSED, SEQB_REFUSED, SEQB_REFUSED);
     broker = rig_open(rig);
@@ -230,7 +189,6 @@ TEST_STATE(NEIGHBOURS, what_lessors_refuse_differently_is_no_refusal)
     struct numbers numbers;
 
     numbers_init(&numbers);
-    rig->sequences[0].deadline_ms = RIG_PATIENCE_MS;
     events_start();
     refuse_leases(rig, SEQB_REFUSED, SEQB_CORRUPT, SEQB_PROTOCOL);
     expect_no_window(rig_open(rig), &numbers,
@@ -246,7 +204,6 @@ TEST_STATE(NEIGHBOURS, what_all_but_one_refuse_is_no_refusal)
     struct rig_broker *broker;
 
     numbers_init(&numbers);
-    rig->sequences[0].deadline_ms = RIG_PATIENCE_MS;
     events_start();
     refuse_leases(rig, SEQB_REFUSED, SEQB_REFUSED, SEQB_REFUSED);
     broker = rig_open(rig);

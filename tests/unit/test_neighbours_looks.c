@@ -32,19 +32,6 @@ TEST_STATE(NEIGHBOURS, restarted_lessor_waits_for_the_first_one)
     expect_no_repeats(&numbers);
 }
 
-static bool has_no_look_to_make(void *context)
-{
-    const struct rig_broker *broker = context;
-    struct ha_pool *pool = ha_pool_at(broker->ha, 0);
-    bool has_none;
-
-    pthread_mutex_lock(pool->lock);
-    has_none = pool->lessors.poll_ms == INT64_MAX &&
-               pool->lessors.rest_ms == LESSORS_FIRST_MS;
-    pthread_mutex_unlock(pool->lock);
-    return has_none;
-}
-
 /* New ones, others made level by another broker, and marks to be renewed. */
 TEST_WITH(NEIGHBOURS, lessors_that_are_well_are_looked_at_no_more)
 {
@@ -53,7 +40,7 @@ TEST_WITH(NEIGHBOURS, lessors_that_are_well_are_looked_at_no_more)
     rig_shape(rig, RIG_NEIGHBOURS, 2);
     for (int i = 0; i < 3; i++) {
         broker = rig_open(rig);
-        rig_await(has_no_look_to_make, broker);
+        await_no_look(broker);
         for (int32_t j = 0; j < 4; j++)
             await_lessor(broker, j, HA_LESSOR_LEVEL);
         rig_close(broker);
@@ -142,7 +129,7 @@ TEST_WITH(NEIGHBOURS, lessor_that_hangs_is_passed_over)
     rig_shape(rig, RIG_NEIGHBOURS, 2);
     rig_set_timeout(rig, RIG_FOREVER_MS);
     broker = rig_open(rig);
-    rig_await(has_no_look_to_make, broker);
+    await_no_look(broker);
     rig_take(broker, 4 * WINDOW_STOCK, &numbers);
     rig_await_rest(broker);
     fake_hang(rig->stores[0]);
@@ -159,8 +146,11 @@ TEST_WITH(NEIGHBOURS, lessor_that_hangs_is_passed_over)
 TEST_WITH(NEIGHBOURS, lessors_are_shown_up_to_the_capacity)
 {
     struct rig_broker *broker;
+    static const char *const names[] = {"unknown", "level", "syncing",
+                                        "waiting"};
     struct ha_lessor shown[3] = {{.partition = -1}};
     size_t count;
+    const int64_t start_ms = clock_now_ms();
 
     rig_shape(rig, RIG_NEIGHBOURS, 2);
     broker = rig_open(rig);
@@ -168,5 +158,86 @@ TEST_WITH(NEIGHBOURS, lessors_are_shown_up_to_the_capacity)
     ha_lessors(broker->ha, shown, 2, &count);
     assert_int_equal(count, 4);
     assert_string_equal(shown[1].backend, "b1");
+    assert_in_range(shown[1].since_ms, 0, clock_now_ms() - start_ms);
     assert_int_equal(shown[2].partition, -2);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        assert_string_equal(ha_lessor_state_name((enum ha_lessor_state)i),
+                            names[i]);
+}
+
+static void look_again(struct rig_broker *broker)
+{
+    struct ha_pool *pool = ha_pool_at(broker->ha, 0);
+
+    pthread_mutex_lock(pool->lock);
+    lessors_want(&pool->lessors, clock_now_ms());
+    pthread_cond_signal(pool->lessors_changed);
+    pthread_mutex_unlock(pool->lock);
+}
+
+/* Its marks of the others, and the level. */
+TEST_STATE(NEIGHBOURS, look_reads_each_lessor_once)
+{
+    struct rig *rig = mixed(state, 3);
+    struct rig_broker *broker = rig_open(rig);
+    int64_t claims[3];
+
+    await_no_look(broker);
+    for (int i = 0; i < 3; i++)
+        claims[i] = fake_calls(rig->stores[i], FAKE_CLAIM);
+    look_again(broker);
+    for (int i = 0; i < 3; i++)
+        assert_true(fake_wait_for_calls(rig->stores[i], FAKE_CLAIM,
+                                        claims[i] + 3, RIG_PATIENCE_MS));
+    rig_close(broker);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(fake_calls(rig->stores[i], FAKE_CLAIM), claims[i] + 3);
+}
+
+/* Whichever is to be looked at. */
+TEST_WITH(NEIGHBOURS, lessors_of_each_pool_are_made_level)
+{
+    static struct ha_pool_options pools[2]; /* the teardown needs them */
+    struct rig_broker *broker;
+
+    rig_shape(rig, RIG_NEIGHBOURS, 2);
+    rig->pool.layout.bits = 1;
+    pools[0] = pools[1] = rig->pool;
+    pools[1].layout.name = "other";
+    pools[1].layout.partitions[0] = 2;
+    pools[1].layout.partitions[1] = 3;
+    rig->ha.pools = pools;
+    rig->ha.pool_count = 2;
+    for (size_t i = 0; i < 2; i++) {
+        broker = rig_open(rig);
+        for (int32_t j = 0; j < 4; j++) {
+            await_lessor(broker, j, HA_LESSOR_LEVEL);
+            assert_string_equal(lessor_of(broker, j).pool,
+                                j < 2 ? "main" : "other");
+            assert_int_equal(lessor_of(broker, j).partition, j % 2);
+        }
+        rig_close(broker);
+        fake_restart(rig->stores[2 * i]);
+    }
+}
+
+static bool has_failed(void *context)
+{
+    return rig_partition(context, 1).errors > 0;
+}
+
+/* Nor is a look. */
+TEST_STATE(NEIGHBOURS, look_whose_answer_is_lost_is_no_slow_call)
+{
+    struct rig *rig = mixed(state, 2);
+    struct rig_broker *broker;
+
+    rig_set_timeout(rig, RIG_FOREVER_MS);
+    broker = rig_open(rig);
+    await_no_look(broker);
+    fake_lose_answers(rig->stores[1], FAKE_CLAIM, 1);
+    look_again(broker);
+    rig_await(has_failed, broker);
+    assert_int_equal(rig_partition(broker, 1).slow, 0);
+    rig_await_use(broker, 1);
 }

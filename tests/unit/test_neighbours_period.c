@@ -3,14 +3,18 @@
  * periods that are over, or end meanwhile. */
 #include <string.h>
 
+#include "ha/neighbours/call.h"
+#include "ha/startup.h"
+#include "platform/text.h"
 #include "support/rig.h"
 #include "support/test.h"
 
-#define LEASES_OF_ALL "window/"
-#define LEASES        "window/main/2/order"
-#define DAY           LEASES "@20261101"
-#define LEASED        50
-#define DAY_END       INT64_C(1793577600000)
+#define LEASES_OF_ALL  "window/"
+#define LEASES         "window/main/2/order"
+#define LEASES_OF_BILL "window/main/2/bill"
+#define DAY            LEASES "@20261101"
+#define LEASED         50
+#define DAY_END        INT64_C(1793577600000)
 
 /* The fake's, but that once a page of windows was read the day is closed, and
  * its counter deleted. */
@@ -92,20 +96,82 @@ TEST_WITH(NEIGHBOURS, lessor_that_refuses_what_others_know_is_not_level)
     static const struct {
         enum fake_call call;
         const char *counter;
-    } cases[] = {{FAKE_PURGE, "@" LEASES}, {FAKE_RAISE, LEASES}};
+        bool is_refused; /* that one alone: the store may be asked again */
+    } cases[] = {{FAKE_PURGE, "@" LEASES, false},
+                 {FAKE_RAISE, LEASES, false},
+                 {FAKE_RAISE, LEASES_OF_BILL, true}};
     struct fake_store *lessor = rig->stores[0];
     struct rig_broker *broker;
 
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 3; i++) {
         fake_forget(lessor, "synced/");
         fake_put(rig->stores[1], cases[i].counter, DAY_END);
-        fake_fail(lessor, cases[i].call, INT32_MAX, SEQB_UNREACHABLE);
+        if (cases[i].is_refused)
+            fake_refuse(lessor, cases[i].call, cases[i].counter, SEQB_REFUSED);
+        else
+            fake_fail(lessor, cases[i].call, INT32_MAX, SEQB_UNREACHABLE);
         broker = rig_open(rig);
         assert_true(fake_calls(lessor, cases[i].call) > 0);
         assert_false(is_synced(lessor, "run-0"));
         fake_fail(lessor, cases[i].call, 0, SEQB_OK);
+        fake_refuse(lessor, cases[i].call, cases[i].counter, SEQB_OK);
         rig_await(is_level_at_first, lessor);
         assert_int_equal(fake_value(lessor, cases[i].counter), DAY_END);
         rig_close(broker);
     }
+}
+
+/* --- what is asked of a store --- */
+
+static struct seqb_purge asked_purge; /* its texts are below */
+static char asked_counter[64];
+static char asked_keep[64];
+static struct seqb_backend_ops recording;
+
+static enum seqb_status
+recording_open(const struct seqb_backend_options *options,
+               struct seqb_backend **out, struct seqb_error *err)
+{
+    const enum seqb_status status = backend_fake.open(options, out, err);
+
+    if (status == SEQB_OK)
+        (*out)->ops = &recording;
+    return status;
+}
+
+static enum seqb_status recording_purge(struct seqb_backend *backend,
+                                        const struct seqb_purge *purge,
+                                        int32_t *deleted,
+                                        struct seqb_error *err)
+{
+    asked_purge = *purge;
+    (void)text_copy(asked_counter, sizeof asked_counter, purge->counter);
+    (void)text_copy(asked_keep, sizeof asked_keep, purge->keep);
+    return backend_fake.purge(backend, purge, deleted, err);
+}
+
+/* It closes stamps, and deletes none: the lessor's own may be read just now. */
+TEST_WITH(NEIGHBOURS, what_others_closed_is_closed_and_nothing_deleted)
+{
+    struct call *call;
+    struct seqb_error err;
+
+    recording = backend_fake;
+    recording.open = recording_open;
+    recording.purge = recording_purge;
+    rig->backends[0].ops = &recording;
+    call = call_new(ha_pool_at(rig_open(rig)->ha, 0), 0);
+    assert_non_null(call);
+    call->run = call_raise;
+    call->count = 2;
+    call->listed[0] = (struct seqb_listed){"@" LEASES, DAY_END};
+    call->listed[1] = (struct seqb_listed){LEASES, LEASED};
+    assert_true(call_ask(call, &err));
+    assert_int_equal(call->ask.steps, 2);
+    ask_release(&call->ask);
+    assert_string_equal(asked_counter, LEASES);
+    assert_string_equal(asked_keep, LEASES "@0");
+    assert_int_equal(asked_purge.before_ms, DAY_END);
+    assert_int_equal(asked_purge.most, 0);
+    assert_int_equal(fake_value(rig->stores[0], LEASES), LEASED);
 }

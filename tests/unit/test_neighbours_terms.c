@@ -5,6 +5,8 @@
  */
 #include <string.h>
 
+#include "ha/neighbours/sync.h"
+#include "ha/startup.h"
 #include "neighbours_fixture.h"
 #include "platform/text.h"
 #include "store/term.h"
@@ -121,4 +123,100 @@ TEST_STATE(NEIGHBOURS, trusted_lessor_needs_no_sync)
     bar_lessor(rig, 2);
     rig_take(broker, 32 * WINDOW_STOCK, &numbers);
     expect_no_repeats(&numbers);
+}
+
+/* --- what a look says --- */
+
+/* Two lessors; what stands behind them is nobody's. NULL: not there. */
+static const struct {
+    const char *synced;
+    const char *mark; /* at lessor 1 */
+    const char *behind;
+    bool is_level;
+    const char *term; /* NULL: one that was never */
+    bool has_marks;
+    int32_t away;
+} looks[] = {
+    {"run-0", "run-0|run-1", NULL, true, "run-0", true, -1},
+    {"run-0", "run-0|run-1", "run-9|run-2", true, "run-0", true, -1},
+    {"run-0", "run-0|run-9", NULL, true, "run-0", false, -1},
+    {"run-0", "", NULL, true, "run-0", false, -1},
+    {"run-0", NULL, NULL, true, "run-0", true, 1},
+    {"run-0", "run-9|run-1", NULL, false, NULL, false, -1},
+    {"ab~run-0", "ab~run-0|run-1", NULL, true, "ab~run-0", true, -1},
+    {"ab~run-0", "run-0|run-1", NULL, false, NULL, false, -1},
+    {"-ab~run-0", "ab~run-0|run-1", NULL, false, "ab~run-0", true, -1},
+    {"-run-0", "run-9|run-1", NULL, false, "run-0", false, -1},
+    {"run-9", "run-9|run-1", NULL, false, "run-0", false, -1},
+    {"", "", NULL, false, "run-0", false, -1},
+    {TERM_TRUSTED "run-0", "run-9|run-1", NULL, true, TERM_TRUSTED "run-0",
+     false, -1},
+};
+
+static struct seen seen_at(int32_t i, const char *synced, const char *mark)
+{
+    struct seen seen = {.is_there = mark != NULL};
+
+    (void)text_format(seen.incarnation, sizeof seen.incarnation, "run-%d", i);
+    (void)text_copy(seen.synced, sizeof seen.synced, synced);
+    if (mark != NULL)
+        (void)text_copy(seen.marks[0], sizeof seen.marks[0], mark);
+    return seen;
+}
+
+TEST(look_tells_the_term_and_who_lacks_its_mark)
+{
+    struct ha_pool pool = {.name = "main", .lessors.count = 2};
+
+    for (size_t i = 0; i < sizeof looks / sizeof looks[0]; i++) {
+        const struct seen seen[] = {seen_at(0, looks[i].synced, "run-9|run-0"),
+                                    seen_at(1, "run-1", looks[i].mark),
+                                    seen_at(2, "run-2", looks[i].behind)};
+        const struct sync sync = sync_of(&pool, seen, 0);
+        char term[TERM_SIZE];
+
+        assert_int_equal(sync.is_level, looks[i].is_level);
+        assert_true(
+            text_format(term, sizeof term, "%s%s", sync.nonce, "run-0"));
+        assert_string_equal(sync.term, term);
+        if (looks[i].term != NULL)
+            assert_string_equal(term, looks[i].term);
+        else
+            assert_int_equal(strlen(sync.nonce), 17);
+        assert_int_equal(sync_has_marks(&sync), looks[i].has_marks);
+        assert_int_equal(sync_away(&sync), looks[i].away);
+    }
+}
+
+static struct call *read_store(struct ha_pool *pool, int32_t lessor)
+{
+    struct call *call = call_new(pool, lessor);
+    struct seqb_error err;
+
+    assert_non_null(call);
+    call->run = call_read;
+    assert_true(call_ask(call, &err));
+    return call;
+}
+
+TEST_STATE(NEIGHBOURS, look_reads_the_marks_and_the_level_once)
+{
+    struct rig *rig = mixed(state, 3);
+    struct rig_broker *broker = rig_open(rig);
+    int64_t claims;
+    struct call *call;
+
+    for (int32_t i = 0; i < 3; i++)
+        await_lessor(broker, i, HA_LESSOR_LEVEL);
+    await_no_look(broker);
+    claims = fake_calls(rig->stores[1], FAKE_CLAIM);
+    call = read_store(ha_pool_at(broker->ha, 0), 1);
+    assert_int_equal(fake_calls(rig->stores[1], FAKE_CLAIM), claims + 3);
+    assert_int_equal(call->ask.steps, 2);
+    assert_string_equal(call->seen.incarnation, "run-0");
+    assert_string_equal(call->seen.synced, "run-0");
+    assert_string_equal(call->seen.marks[0], "run-0|run-0");
+    assert_string_equal(call->seen.marks[1], "");
+    assert_string_equal(call->seen.marks[2], "run-0|run-0");
+    ask_release(&call->ask);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ha/startup.h"
+#include "platform/clock.h"
 #include "platform/text.h"
 #include "queue/sequence.h"
 #include "support/events.h"
@@ -373,4 +374,127 @@ TEST_WITH(DIRECT, health_is_one_line)
     expect_health(
         broker, SEQB_HEALTH_DEGRADED,
         "pool main: partition 0 (b0) is quarantined: ERROR: no HINT: \x7f");
+}
+
+/* --- what is told of a partition --- */
+
+TEST_WITH(DIRECT, status_of_a_partition_is_whole)
+{
+    struct rig_broker *broker = rig_open(rig);
+    struct ha_pool *pool = ha_pool_at(broker->ha, 0);
+    struct pool_member *member = &pool->pool.member[1];
+    struct seqb_partition_status status;
+    const int64_t now_ms = clock_now_ms();
+
+    pthread_mutex_lock(pool->lock);
+    *member = (struct pool_member){.state = SEQB_PARTITION_QUARANTINED,
+                                   .since_ms = now_ms - 5000,
+                                   .next_probe_ms = now_ms + RIG_FOREVER_MS,
+                                   .latency_us = 1,
+                                   .granted = 2,
+                                   .errors = 3,
+                                   .slow = 4,
+                                   .ejections = 5,
+                                   .server = "a server",
+                                   .domain = "a domain",
+                                   .loss = "a loss"};
+    pthread_mutex_unlock(pool->lock);
+    status = rig_partition(broker, 1);
+    assert_int_equal(status.partition, 1);
+    assert_int_equal(status.state, SEQB_PARTITION_QUARANTINED);
+    assert_in_range(status.since_ms, 5000, RIG_FOREVER_MS);
+    assert_in_range(status.next_probe_ms, 1, RIG_FOREVER_MS);
+    assert_int_equal(status.latency_us, 1);
+    assert_int_equal(status.granted, 2);
+    assert_int_equal(status.errors, 3);
+    assert_int_equal(status.slow, 4);
+    assert_int_equal(status.ejections, 5);
+    assert_int_equal(status.clock_ms, INT64_MIN);
+    assert_in_range(status.last_ok_ms, 0, RIG_FOREVER_MS);
+    assert_false(status.is_windowed || status.is_authority);
+    assert_string_equal(status.pool, "main");
+    assert_string_equal(status.backend, "b1");
+    assert_string_equal(status.engine, "fake");
+    assert_string_equal(status.server, "a server");
+    assert_string_equal(status.domain, "a domain");
+    assert_string_equal(status.loss, "a loss");
+    pthread_mutex_lock(pool->lock);
+    member->next_probe_ms = now_ms - 1;
+    pthread_mutex_unlock(pool->lock);
+    assert_int_equal(rig_partition(broker, 1).next_probe_ms, 0);
+    assert_int_equal(rig_partition(broker, 0).next_probe_ms, -1);
+    pthread_mutex_lock(pool->lock);
+    member->state = SEQB_PARTITION_UP;
+    pthread_mutex_unlock(pool->lock);
+}
+
+TEST_WITH(DIRECT, reason_is_that_of_the_partition)
+{
+    struct rig_broker *broker = rig_open(rig);
+    char reason[SEQB_REASON_SIZE];
+    struct seqb_error err;
+
+    order(broker, "main", 1, SEQB_ORDER_DRAIN);
+    assert_int_equal(ha_reason(broker->ha, "main", 1, reason, &err), SEQB_OK);
+    assert_string_equal(reason, rig_partition(broker, 1).reason);
+    assert_true(strlen(reason) > 0);
+    assert_int_equal(ha_reason(broker->ha, "main", 0, reason, &err), SEQB_OK);
+    assert_string_equal(reason, "");
+    assert_int_equal(ha_reason(broker->ha, "main", 2, reason, &err),
+                     SEQB_INVALID);
+    assert_int_equal(ha_reason(broker->ha, "other", 0, reason, &err),
+                     SEQB_INVALID);
+}
+
+/* Who leases: the authority, each neighbour, or else the first that keeps. */
+static void expect_lessors(struct rig *rig, int32_t first, int32_t second)
+{
+    struct rig_broker *broker = rig_open(rig);
+    const struct ha_pool *pool = ha_pool_at(broker->ha, 0);
+
+    assert_int_equal(ha_pool_lessor(pool, 0), first);
+    assert_int_equal(ha_pool_lessor(pool, 1), second);
+    assert_int_equal(ha_pool_lessor(pool, 2), -1);
+    rig_close(broker);
+}
+
+TEST_WITH(WINDOWED, lessors_are_told_by_their_members)
+{
+    expect_lessors(rig, 2, -1);
+}
+
+TEST_WITH(DIRECT, lessor_without_an_authority_is_the_first_that_keeps)
+{
+    expect_lessors(rig, 0, -1);
+}
+
+TEST_WITH(NEIGHBOURS, each_neighbour_is_a_lessor)
+{
+    expect_lessors(rig, 0, 1);
+}
+
+/* Of two in the middle the earlier one. */
+TEST_WITH(DIRECT, wall_clock_of_the_stores_is_the_middle_one)
+{
+    static const int64_t clocks[][5] = {{0, 0, 0, 0, 0}, /* 0: it has none */
+                                        {0, 0, 7, 0, 7},
+                                        {9, 0, 7, 8, 8},
+                                        {9, 1, 7, 8, 7}};
+    struct rig_broker *broker;
+
+    rig_shape(rig, RIG_DIRECT, 2);
+    broker = rig_open(rig);
+    for (size_t i = 0; i < sizeof clocks / sizeof clocks[0]; i++) {
+        int64_t wall_ms = 0;
+        int32_t count = 0;
+
+        for (int j = 0; j < 4; j++) {
+            count += clocks[i][j] != 0;
+            atomic_store(&broker->ha->workers[j].connection.clock_ms,
+                         clocks[i][j] == 0 ? CONNECTION_NO_CLOCK
+                                           : clocks[i][j]);
+        }
+        assert_int_equal(ha_clocks(broker->ha, &wall_ms), count);
+        assert_int_equal(wall_ms, clocks[i][4]);
+    }
 }

@@ -228,6 +228,25 @@ TEST_WITH(PERIOD, a_wait_for_the_clock_ends_with_the_deadline)
     assert_int_equal(period_take(broker, &number, &stamp, &err), SEQB_CLOCK);
 }
 
+/* What stands in the error is of this call. */
+TEST_WITH(PERIOD, who_tries_while_the_clock_catches_up_is_to_try_again)
+{
+    struct seqb_error err = {SEQB_CLOCK, "of another call"};
+    struct rig_broker *broker;
+    int64_t digits;
+    int64_t number;
+
+    fixture->clock.rules.on_rollback = GUARD_WAIT;
+    broker = rig_open(fixture->rig);
+    (void)period_number(broker, &digits);
+    script_clock_set(NOON - SECOND);
+    assert_int_equal(
+        queue_try_next(rig_sequence(broker, "order"), &number, &err),
+        SEQB_AGAIN);
+    assert_int_equal(err.status, SEQB_AGAIN);
+    assert_string_equal(err.text, "");
+}
+
 TEST_WITH(PERIOD, a_restart_holds_what_was_issued)
 {
     struct rig_broker *broker = rig_open(fixture->rig);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "period_fixture.h"
+#include "queue/periodic/periodic.h"
 #include "support/events.h"
 #include "support/test.h"
 
@@ -107,4 +108,65 @@ TEST_WITH(PERIOD, time_that_ids_have_no_bits_for_is_refused_each_time)
     broker = rig_open(fixture->rig);
     for (int i = 0; i < 3; i++)
         assert_int_not_equal(take_id(broker, &err), SEQB_OK);
+}
+
+/* --- slots --- */
+
+static struct period_slot *slot_of(struct periodic *periodic, int64_t stamp)
+{
+    const struct period_span span = {stamp, 100 * stamp, 100 * stamp + 100};
+    struct period_slot *slot;
+
+    pthread_mutex_lock(&periodic->lock);
+    slot = periodic_slot(periodic, &span);
+    pthread_mutex_unlock(&periodic->lock);
+    assert_non_null(slot);
+    assert_int_equal(slot->stamp, stamp);
+    assert_int_equal(slot->begin_ms, span.begin_ms);
+    assert_int_equal(slot->end_ms, span.end_ms);
+    assert_int_equal(slot->first_id, -1);
+    assert_false(atomic_load(&slot->sequence->is_over));
+    return slot;
+}
+
+/* A slot becomes that of a later stamp, never the current one, and never that
+ * of an earlier stamp. What it held is not of the new one. */
+TEST_WITH(PERIOD, slot_is_made_that_of_a_later_stamp)
+{
+    struct rig_broker *broker = rig_open(fixture->rig);
+    struct periodic *periodic = periodic_of(rig_sequence(broker, "order"));
+    struct period_slot *slots = periodic->slots;
+
+    for (int i = 0; i < 2; i++) {
+        assert_ptr_equal(slot_of(periodic, 10 + i), &slots[i]);
+        assert_ptr_equal(slot_of(periodic, 10 + i), &slots[i]);
+        atomic_store(&periodic->now, &slots[i]);
+    }
+    sequence_put(slots[0].sequence, 800, 8);
+    assert_ptr_equal(slot_of(periodic, 12), &slots[0]);
+    assert_int_equal(ring_stock(slots[0].sequence->ring), 0);
+    assert_int_equal(periodic->dropped, 8);
+    assert_ptr_equal(slot_of(periodic, 11), &slots[1]);
+    assert_ptr_equal(slot_of(periodic, 9), &slots[2]);
+    assert_ptr_equal(slot_of(periodic, 12), &slots[0]);
+}
+
+TEST(next_stamp_is_made_ready_a_quarter_ahead)
+{
+    static const struct {
+        int64_t length_ms;
+        int64_t left_ms;
+        int64_t wait_ms;
+    } cases[] = {
+        {1000, 251, 1},  {1000, 250, 0},         {1000, 1000, 750},
+        {1000, 1, 0},    {1000, 0, INT64_MAX},   {1000, -1, INT64_MAX},
+        {8000, 2001, 1}, {8000, 2000, 0},        {DAY, 2001, 1},
+        {DAY, 2000, 0},  {DAY, DAY, DAY - 2000},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_int_equal(
+            periodic_ahead_ms(NOON, NOON + cases[i].length_ms,
+                              NOON + cases[i].length_ms - cases[i].left_ms),
+            cases[i].wait_ms);
 }

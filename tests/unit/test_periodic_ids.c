@@ -161,6 +161,7 @@ TEST_WITH(PERIOD, the_last_time_is_in_the_forecast)
 {
     struct rig_broker *broker;
     struct seqb_sequence_status status;
+    struct seqb_sequence_counts counts;
 
     period_use_ids(fixture, 19);
     broker = rig_open(fixture->rig);
@@ -168,6 +169,8 @@ TEST_WITH(PERIOD, the_last_time_is_in_the_forecast)
     status = rig_status(broker, "order");
     assert_int_equal(status.runs_out_ms,
                      EPOCH + ((int64_t)1 << 32) * SECOND - NOON);
+    assert_int_equal(queue_counts(broker->queue, 0, &counts, 1), 1);
+    assert_int_equal(counts.runs_out_ms, status.runs_out_ms);
 }
 
 TEST_WITH(PERIOD, after_the_last_time_there_are_no_ids)

@@ -308,3 +308,21 @@ TEST(what_is_supposed_was_used)
         }
     }
 }
+
+/* What was supposed of its ring was of that one alone. */
+TEST(averages_are_carried_to_the_next_stamp)
+{
+    const struct refill from = {.last_ms = 5,
+                                .last_consumed = 6,
+                                .rate = 7,
+                                .burst = 8,
+                                .supposed = 9,
+                                .since_ms = 10,
+                                .since_consumed = 11};
+    const struct refill expected = {.last_ms = 300, .rate = 7, .burst = 8};
+    struct refill to;
+
+    refill_init(&to, 200);
+    refill_carry(&to, &from, 300);
+    assert_memory_equal(&to, &expected, sizeof to);
+}

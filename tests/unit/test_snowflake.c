@@ -213,6 +213,7 @@ TEST(ms_goes_on_while_it_has_ids)
     const int64_t boot_ms = 1000;
     const struct flake_reading now = {
         .time_ms = ms, .wall_us = ms * 1000, .boot_us = boot_ms * 1000};
+    struct flake_reading again = now;
     const struct flake_reading later = {.time_ms = ms + 1,
                                         .wall_us = (ms + 1) * 1000,
                                         .boot_us = (boot_ms + 1) * 1000};
@@ -226,7 +227,9 @@ TEST(ms_goes_on_while_it_has_ids)
     assert_false(flake_go_on(flake, 0, &lease, &now));
     flake_open(flake, 9, &lease, &now, &block);
     assert_int_equal(flake_take_locked(flake, 3, ids), 3);
-    assert_true(flake_go_on(flake, 9, &lease, &now));
+    again.ticks = 77;
+    assert_true(flake_go_on(flake, 9, &lease, &again));
+    assert_int_equal(flake->gate->begin, 77); /* the span is of then */
     assert_false(flake_go_on(flake, 8, &lease, &now));
     assert_false(flake_go_on(flake, 9, &over, &now));
     assert_false(flake_go_on(flake, 9, &lease, &later));

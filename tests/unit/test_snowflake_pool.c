@@ -11,6 +11,7 @@
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "platform/thread.h"
+#include "queue/sequence.h"
 #include "support/events.h"
 #include "support/folder.h"
 #include "support/test.h"
@@ -143,6 +144,19 @@ TEST_STATE(WINDOWED, status_says_when_the_bits_run_out)
     assert_int_equal(left_ms, end_ms - now_ms);
 }
 
+/* Until the ms has room for them, or the lease has come. */
+static int64_t take_run(struct seqb_sequence *sequence, size_t count)
+{
+    enum seqb_status status = SEQB_AGAIN;
+    struct seqb_error err;
+    int64_t first = 0;
+
+    while (status == SEQB_AGAIN || status == SEQB_UNAVAILABLE)
+        status = queue_try_run(sequence, count, &first, &err);
+    assert_int_equal(status, SEQB_OK);
+    return first;
+}
+
 /* They share the worker id and the count of a ms. */
 TEST_STATE(WINDOWED, sequences_of_a_pool_share_no_id)
 {
@@ -163,8 +177,12 @@ TEST_STATE(WINDOWED, sequences_of_a_pool_share_no_id)
                          SEQB_OK);
         numbers_add(&numbers, &id, 1);
     }
+    id = take_run(rig_sequence(broker, "bill"), 1);
+    numbers_add(&numbers, &id, 1);
     assert_int_equal(rig_status(broker, "order").taken, rig_scaled(MANY));
-    assert_int_equal(rig_status(broker, "bill").taken, rig_scaled(MANY));
+    assert_int_equal(rig_status(broker, "bill").taken, rig_scaled(MANY) + 1);
+    (void)take_run(rig_sequence(broker, "bill"), 5);
+    assert_int_equal(rig_status(broker, "bill").taken, rig_scaled(MANY) + 6);
     flake_expect_no_repeat(&numbers);
 }
 
@@ -211,19 +229,6 @@ TEST_STATE(WINDOWED, full_ms_is_waited_for)
         assert_true((ids[i] >> 12) + FLAKE_EPOCH <= clock_wall_ms());
     }
     assert_true((ids[19] >> 12) - (ids[0] >> 12) >= 4);
-}
-
-/* Until the ms has room for them, or the lease has come. */
-static int64_t take_run(struct seqb_sequence *sequence, size_t count)
-{
-    enum seqb_status status = SEQB_AGAIN;
-    struct seqb_error err;
-    int64_t first = 0;
-
-    while (status == SEQB_AGAIN || status == SEQB_UNAVAILABLE)
-        status = queue_try_run(sequence, count, &first, &err);
-    assert_int_equal(status, SEQB_OK);
-    return first;
 }
 
 /* 16 ids a ms: these would take six seconds. A lease may be renewed late. */
@@ -463,4 +468,27 @@ TEST_STATE(WINDOWED, all_ids_that_were_ever_taken_are_listed)
                      SEQB_UNAVAILABLE);
     rig_expect_words(err.text, "backend auth");
     fake_set_down(rig->authority, false);
+}
+
+TEST_STATE(WINDOWED, lease_is_told_and_what_is_taken_out_gives_no_id)
+{
+    struct rig *rig = flake_rig_open(state, 10);
+    struct rig_broker *broker = rig_open(rig);
+    struct seqb_worker_lease leases[2] = {{.worker = -2}, {.worker = -2}};
+    struct seqb_sequence *order = rig_sequence(broker, "order");
+    size_t count;
+    int64_t id;
+
+    queue_worker_leases(broker->queue, leases, 0, &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(leases[0].worker, -2);
+    queue_worker_leases(broker->queue, leases, 2, &count);
+    assert_int_equal(count, 1);
+    assert_string_equal(leases[0].pool, "main");
+    assert_int_equal(leases[0].worker, 0);
+    assert_in_range(leases[0].left_ms, 1, FLAKE_LONG_LEASE_MS);
+    assert_int_equal(leases[1].worker, -2);
+    sequence_remove(order, false);
+    assert_int_equal(queue_next(order, &id, NULL), SEQB_UNKNOWN_KEY);
+    assert_int_equal(queue_try_next(order, &id, NULL), SEQB_UNKNOWN_KEY);
 }

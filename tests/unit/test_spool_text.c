@@ -203,59 +203,70 @@ TEST(more_after_the_end_is_noticed)
 #define LONG   NAME NAME NAME NAME NAME NAME NAME NAME NAME NAME /* 160 bytes */
 #define NAME   "0123456789abcdef"
 
+#define NO_NUMBER "a number is missing or out of its range"
+#define NO_TEXT   "a text is missing, or has control characters"
+#define NO_BLOCK  "a block of numbers that cannot be"
+#define NO_ORDER  "a block that is out of order"
+#define OTHER     "something else, or less than is counted"
+#define CUT_OFF   "it is cut off, or too long"
+
 static const struct {
-    const char *name;
+    const char *why;
     const char *body;
     size_t count;
 } forgeries[] = {
-    {"no id", "ticket 7 0 0 store\n" POOLS STORES, 0},
-    {"a short id", "id 0123\nticket 7 0 0 store\n" POOLS STORES, 0},
-    {"an id in capitals",
+    {"line 2: no id", "ticket 7 0 0 store\n" POOLS STORES, 0},
+    {"line 3: the id is none", "id 0123\nticket 7 0 0 store\n" POOLS STORES, 0},
+    {"line 3: the id is none",
      "id 0123456789ABCDEF0123456789ABCDEF\nticket 7 0 0 s\n" POOLS STORES, 0},
-    {"no ticket", "id " ID "\n" POOLS STORES, 0},
-    {"a ticket of no pool", "id " ID "\nticket 7 2 0 s\n" POOLS STORES, 0},
-    {"the last ticket there is",
+    {"line 3: no ticket", "id " ID "\n" POOLS STORES, 0},
+    {"line 6: the ticket is of no pool",
+     "id " ID "\nticket 7 2 0 s\n" POOLS STORES, 0},
+    {"line 3: " NO_NUMBER,
      "id " ID "\nticket 9223372036854775807 0 0 s\n" POOLS STORES, 0},
-    {"a ticket of no member", "id " ID "\nticket 7 0 65 s\n" POOLS STORES, 0},
-    {"a ticket of a store with too long a name",
-     "id " ID "\nticket 7 0 0 " LONG "\n" POOLS STORES, 0},
-    {"too long an origin", TOP POOLS "origin 0 0 " LONG "\n", 0},
-    {"a ticket of no store", "id " ID "\nticket 7 0 0 \n" POOLS STORES, 0},
-    {"no pools", TOP, 0},
-    {"too many partitions", TOP "pool 7 layout\n", 0},
-    {"a layout that is cut", TOP "pool 2 \n", 0},
-    {"a control character", TOP "pool 2 lay\tout\n", 0},
-    {"origins out of order", TOP POOLS "origin 0 2 b\norigin 0 0 a\n", 0},
-    {"an origin twice", TOP POOLS "origin 0 0 a\norigin 0 0 a\n", 0},
-    {"an origin of no partition", TOP POOLS "origin 0 4 a\n", 0},
-    {"an origin of no pool", TOP POOLS "origin 2 0 a\n", 0},
-    {"a sequence of no pool", ALL "sequence 2 3 order\nblock 32 1\n", 1},
-    {"a sequence without a block", ALL ORDER, 0},
-    {"a block of no sequence", ALL "block 32 1\n", 1},
-    {"a key that is none", ALL "sequence 0 3 or/der\nblock 32 1\n", 1},
-    {"too many memory bits", ALL "sequence 0 21 order\nblock 99999999 1\n", 1},
-    {"a block of nothing", ALL ORDER "block 32 0\n", 1},
-    {"a block of counter 0", ALL ORDER "block 31 1\n", 1},
-    {"a block of no origin", ALL ORDER "block 40 1\n", 1},
-    {"a block beyond the end", ALL ORDER "block 9223372036854775799 999\n", 1},
-    {"blocks that cross", ALL ORDER "block 32 9\nblock 64 1\n", 2},
-    {"blocks out of order", ALL ORDER "block 128 1\nblock 64 1\n", 2},
-    {"blocks to be one", ALL ORDER "block 32 1\nblock 33 1\n", 2},
-    {"a sequence twice", ALL ORDER "block 32 1\n" ORDER "block 48 1\n", 2},
-    {"memory bits that differ",
+    {"line 3: " NO_NUMBER, "id " ID "\nticket 7 0 65 s\n" POOLS STORES, 0},
+    {"line 3: " CUT_OFF, "id " ID "\nticket 7 0 0 " LONG "\n" POOLS STORES, 0},
+    {"line 6: " CUT_OFF, TOP POOLS "origin 0 0 " LONG "\n", 0},
+    {"line 3: " NO_TEXT, "id " ID "\nticket 7 0 0 \n" POOLS STORES, 0},
+    {"line 4: the ticket is of no pool", TOP, 0},
+    {"line 4: " NO_NUMBER, TOP "pool 7 layout\n", 0},
+    {"line 4: " NO_TEXT, TOP "pool 2 \n", 0},
+    {"line 4: " NO_TEXT, TOP "pool 2 lay\tout\n", 0},
+    {"line 7: origins are out of order",
+     TOP POOLS "origin 0 2 b\norigin 0 0 a\n", 0},
+    {"line 7: origins are out of order",
+     TOP POOLS "origin 0 0 a\norigin 0 0 a\n", 0},
+    {"line 6: " NO_NUMBER, TOP POOLS "origin 0 4 a\n", 0},
+    {"line 6: " NO_NUMBER, TOP POOLS "origin 2 0 a\n", 0},
+    {"line 9: " NO_NUMBER, ALL "sequence 2 3 order\nblock 32 1\n", 1},
+    {"line 10: a sequence without a block", ALL ORDER, 0},
+    {"line 9: " OTHER, ALL "block 32 1\n", 1},
+    {"line 11: " NO_BLOCK, ALL "sequence 0 3 or/der\nblock 32 1\n", 1},
+    {"line 11: " NO_BLOCK, ALL "sequence 0 21 order\nblock 99999999 1\n", 1},
+    {"line 11: " NO_BLOCK, ALL ORDER "block 32 0\n", 1},
+    {"line 11: " NO_BLOCK, ALL ORDER "block 31 1\n", 1},
+    {"line 11: a block of an unknown origin", ALL ORDER "block 40 1\n", 1},
+    {"line 11: " NO_BLOCK, ALL ORDER "block 9223372036854775799 999\n", 1},
+    {"line 12: " NO_ORDER, ALL ORDER "block 32 9\nblock 64 1\n", 2},
+    {"line 12: " NO_ORDER, ALL ORDER "block 128 1\nblock 64 1\n", 2},
+    {"line 12: " NO_ORDER, ALL ORDER "block 32 1\nblock 33 1\n", 2},
+    {"line 12: a sequence comes twice",
+     ALL ORDER "block 32 1\n" ORDER "block 48 1\n", 2},
+    {"line 12: a sequence comes twice",
      ALL ORDER "block 32 1\nsequence 0 4 order\nblock 1024 1\n", 2},
-    {"keys out of order",
+    {"line 13: " NO_ORDER,
      ALL ORDER "block 32 1\nsequence 0 3 bill\nblock 32 1\n", 2},
-    {"more blocks than are counted", ALL ORDER "block 32 1\nblock 64 1\n", 1},
-    {"fewer blocks than are counted", ALL ORDER "block 32 1\n", 2},
-    {"a zero before a number", ALL ORDER "block 032 1\n", 1},
-    {"a sign", ALL ORDER "block +32 1\n", 1},
-    {"a negative number", ALL ORDER "block -32 1\n", 1},
-    {"too large a number", ALL ORDER "block 9223372036854775808 1\n", 1},
-    {"a space too many", ALL ORDER "block 32  1\n", 1},
-    {"another kind of line", ALL ORDER "block 32 1\nthing\n", 1},
-    {"an empty line", ALL ORDER "block 32 1\n\n", 1},
-    {"two ends", ALL ORDER "block 32 1\nend 1 0123456789abcdef\n", 1},
+    {"line 12: more blocks than are counted",
+     ALL ORDER "block 32 1\nblock 64 1\n", 1},
+    {"line 11: " OTHER, ALL ORDER "block 32 1\n", 2},
+    {"line 10: " NO_NUMBER, ALL ORDER "block 032 1\n", 1},
+    {"line 10: " NO_NUMBER, ALL ORDER "block +32 1\n", 1},
+    {"line 10: " NO_NUMBER, ALL ORDER "block -32 1\n", 1},
+    {"line 10: " NO_NUMBER, ALL ORDER "block 9223372036854775808 1\n", 1},
+    {"line 10: " NO_NUMBER, ALL ORDER "block 32  1\n", 1},
+    {"line 11: " OTHER, ALL ORDER "block 32 1\nthing\n", 1},
+    {"line 11: " OTHER, ALL ORDER "block 32 1\n\n", 1},
+    {"line 11: " OTHER, ALL ORDER "block 32 1\nend 1 0123456789abcdef\n", 1},
 };
 
 static size_t forge(char *out, const char *head, const char *body,
@@ -289,7 +300,8 @@ TEST(right_checksum_is_not_enough)
         (void)text_format(count, sizeof count, "%zu", forgeries[i].count);
         if (read_forged("seqbroker-spool 1\n", forgeries[i].body, count,
                         &err) != SEQB_CORRUPT)
-            fail_msg("%s", forgeries[i].name);
+            fail_msg("not refused: %s", forgeries[i].why);
+        assert_string_equal(err.text, forgeries[i].why);
     }
 }
 
@@ -320,7 +332,8 @@ TEST(other_versions_and_files_are_none)
 
 TEST(count_that_is_no_number_is_refused)
 {
-    static const char *const counts[] = {"", "x", "-1", "00", "1000000000000"};
+    static const char *const counts[] = {"",   "x", "-1", "00", "1000000000000",
+                                         "1 1"};
     struct seqb_error err;
 
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)

@@ -156,19 +156,13 @@ static enum seqb_status call_run(struct worker *worker, struct ask *ask,
 
 /* --- asking --- */
 
-static void call_free(struct ask *ask)
-{
-    ask_fini(ask);
-    free(ask);
-}
-
 struct call *call_new(struct ha_pool *pool, int32_t lessor)
 {
     struct call *call = calloc(1, sizeof *call);
 
     if (call == NULL)
         return NULL;
-    ask_init(&call->ask, call_run, call_free);
+    ask_init(&call->ask, call_run, ask_free);
     call->pool = pool;
     call->lessor = lessor;
     return call;
@@ -178,7 +172,7 @@ bool call_post(struct call *call)
 {
     if (ask_post(worker_of(call), &call->ask))
         return true;
-    call_free(&call->ask);
+    ask_free(&call->ask);
     return false;
 }
 

@@ -84,32 +84,17 @@ static void lessor_becomes_level(const struct sync *sync, const char *reason)
 
 /* --- looking --- */
 
-static bool take_doubt(struct ha_pool *pool, int32_t i)
-{
-    struct lessor *lessor = &pool->lessors.lessor[i];
-    const int64_t now_ms = clock_now_ms();
-    bool is_due;
-
-    pthread_mutex_lock(pool->lock);
-    is_due =
-        lessor->is_doubted && (lessor->fresh_ms == 0 ||
-                               now_ms - lessor->fresh_ms >= LESSORS_FRESH_MS);
-    if (is_due) {
-        lessor->is_doubted = false;
-        lessor->fresh_ms = now_ms;
-    }
-    pthread_mutex_unlock(pool->lock);
-    return is_due;
-}
-
 static void poll_post(struct round *round, int32_t i)
 {
-    struct call *call = call_new(round->pool, i);
+    struct ha_pool *pool = round->pool;
+    struct call *call = call_new(pool, i);
 
     if (call == NULL)
         return;
     call->run = call_read;
-    call->is_fresh = take_doubt(round->pool, i);
+    pthread_mutex_lock(pool->lock);
+    call->is_fresh = lessors_take_doubt(&pool->lessors, i, clock_now_ms());
+    pthread_mutex_unlock(pool->lock);
     if (call_post(call))
         round->calls[i] = call;
 }
@@ -128,16 +113,6 @@ static void poll_take(struct round *round, int32_t i)
 }
 
 /* --- one lessor --- */
-
-/* The first of the others that cannot be asked, or -1. */
-static int32_t find_away(const struct round *round, int32_t i)
-{
-    for (int32_t j = 0; j < round->pool->lessors.count; j++) {
-        if (j != i && !round->seen[j].is_there)
-            return j;
-    }
-    return -1;
-}
 
 static void lessor_waits(struct ha_pool *pool, int32_t i, int32_t away)
 {
@@ -158,18 +133,14 @@ static bool lessor_finish(const struct round *round, int32_t i)
 {
     struct ha_pool *pool = round->pool;
     const struct sync sync = sync_of(pool, round->seen, i);
-    const int32_t away = find_away(round, i);
-    bool is_marked = true;
+    const int32_t away = sync_away(&sync);
     struct seqb_error err;
 
     if (!round->seen[i].is_there)
         return false;
-    for (int32_t j = 0; j < pool->lessors.count; j++)
-        is_marked &=
-            j == i || !round->seen[j].is_there || sync_is_marked(&sync, j);
     if (sync.is_level) {
         lessor_becomes_level(&sync, "another broker made it so");
-        return is_marked || sync_mark_all(&sync, &err);
+        return sync_has_marks(&sync) || sync_mark_all(&sync, &err);
     }
     if (away >= 0) {
         lessor_waits(pool, i, away);
@@ -205,17 +176,14 @@ static void pool_poll(struct ha_pool *pool)
     pthread_mutex_unlock(pool->lock);
 }
 
-/* With the lock held: the pool that is to be looked at first, and when. */
-static struct ha_pool *pool_due(const struct ha *ha, int64_t *at_ms)
+/* With the lock held: the pool that is to be looked at first. */
+static struct ha_pool *pool_due(const struct ha *ha)
 {
-    struct ha_pool *due = NULL;
+    struct ha_pool *due = &ha->pools[0];
 
-    *at_ms = INT64_MAX;
-    for (size_t i = 0; i < ha->options->pool_count; i++) {
-        if (ha->pools[i].lessors.poll_ms >= *at_ms)
-            continue;
-        due = &ha->pools[i];
-        *at_ms = due->lessors.poll_ms;
+    for (size_t i = 1; i < ha->options->pool_count; i++) {
+        if (ha->pools[i].lessors.poll_ms < due->lessors.poll_ms)
+            due = &ha->pools[i];
     }
     return due;
 }
@@ -228,8 +196,8 @@ static struct ha_pool *next_pool(struct neighbours *neighbours)
 
     pthread_mutex_lock(&ha->lock);
     while (pool == NULL && !neighbours->is_stopping) {
-        int64_t at_ms;
-        struct ha_pool *due = pool_due(ha, &at_ms);
+        struct ha_pool *due = pool_due(ha);
+        const int64_t at_ms = due->lessors.poll_ms;
 
         if (at_ms <= clock_now_ms()) {
             lessors_poll(&due->lessors);

@@ -74,12 +74,33 @@ static void mark_text(const struct sync *sync, int32_t other, char *out,
                       sync->seen[other].incarnation);
 }
 
-bool sync_is_marked(const struct sync *sync, int32_t other)
+/* One that can be asked has no mark of its term. */
+static bool needs_mark(const struct sync *sync, int32_t other)
 {
     char text[CALL_TEXT_SIZE];
 
+    if (other == sync->lessor || !sync->seen[other].is_there)
+        return false;
     mark_text(sync, other, text, sizeof text);
-    return strcmp(sync->seen[other].marks[sync->lessor], text) == 0;
+    return strcmp(sync->seen[other].marks[sync->lessor], text) != 0;
+}
+
+bool sync_has_marks(const struct sync *sync)
+{
+    for (int32_t i = 0; i < sync->pool->lessors.count; i++) {
+        if (needs_mark(sync, i))
+            return false;
+    }
+    return true;
+}
+
+int32_t sync_away(const struct sync *sync)
+{
+    for (int32_t i = 0; i < sync->pool->lessors.count; i++) {
+        if (i != sync->lessor && !sync->seen[i].is_there)
+            return i;
+    }
+    return -1;
 }
 
 static struct call *call_make(const struct sync *sync, int32_t lessor,
@@ -161,10 +182,7 @@ bool sync_mark_all(const struct sync *sync, struct seqb_error *err)
     if (!sync_prove(sync, err))
         return false;
     for (int32_t i = 0; i < sync->pool->lessors.count; i++) {
-        if (i == sync->lessor || !sync->seen[i].is_there ||
-            sync_is_marked(sync, i))
-            continue;
-        if (!sync_mark(sync, i, err))
+        if (needs_mark(sync, i) && !sync_mark(sync, i, err))
             return false;
     }
     return true;

@@ -18,8 +18,11 @@ struct sync {
 struct sync sync_of(struct ha_pool *pool, const struct seen *seen,
                     int32_t lessor);
 
-/* Whether lessor `other` has its mark. */
-bool sync_is_marked(const struct sync *sync, int32_t other);
+/* Whether all others that can be asked have its mark. */
+bool sync_has_marks(const struct sync *sync);
+
+/* The first of the others that cannot be asked, or -1. */
+int32_t sync_away(const struct sync *sync);
 
 /* Leaves the marks that are missing at those who can be asked. False, with the
  * reason, if that failed: to be tried again after another look. */

@@ -220,6 +220,18 @@ void lessors_doubt(struct lessors *lessors, int32_t i, bool is_level,
     lessors_want(lessors, now_ms);
 }
 
+bool lessors_take_doubt(struct lessors *lessors, int32_t i, int64_t now_ms)
+{
+    struct lessor *lessor = &lessors->lessor[i];
+
+    if (!lessor->is_doubted ||
+        (lessor->fresh_ms != 0 && now_ms - lessor->fresh_ms < LESSORS_FRESH_MS))
+        return false;
+    lessor->is_doubted = false;
+    lessor->fresh_ms = now_ms;
+    return true;
+}
+
 void lessors_poll(struct lessors *lessors)
 {
     lessors->poll_ms = INT64_MAX;

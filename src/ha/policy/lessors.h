@@ -130,6 +130,10 @@ void lessors_want(struct lessors *lessors, int64_t now_ms);
 void lessors_doubt(struct lessors *lessors, int32_t i, bool is_level,
                    int64_t now_ms);
 
+/* True if its store is to be connected once more, for a doubt that this
+ * settles. */
+bool lessors_take_doubt(struct lessors *lessors, int32_t i, int64_t now_ms);
+
 /* A look begins; what is wanted from now on is for the next one. */
 void lessors_poll(struct lessors *lessors);
 

@@ -169,26 +169,33 @@ static void help_armed(struct periodic *periodic)
     sequence_notify_ready(front);
 }
 
-/* How long until the next stamp is to be made ready; none is if nobody has
- * asked for a number of this one, which would have made it the current one. */
+int64_t periodic_ahead_ms(int64_t begin_ms, int64_t end_ms, int64_t time_ms)
+{
+    const int64_t left_ms = end_ms - time_ms;
+    const int64_t lead_ms =
+        at_most((end_ms - begin_ms) / LEAD_PART, LEAD_MOST_MS);
+
+    if (left_ms <= 0)
+        return INT64_MAX;
+    return left_ms > lead_ms ? left_ms - lead_ms : 0;
+}
+
+/* When to look again. No stamp is made ready if nobody has asked for a number
+ * of this one, which would have made it the current one. */
 static int64_t prepare_ahead(struct periodic *periodic, int64_t time_ms,
                              int64_t now_ms)
 {
     struct period_slot *now = atomic_load(&periodic->now);
-    int64_t left_ms;
-    int64_t lead_ms;
+    int64_t end_ms;
+    int64_t wait_ms;
 
     if (now == NULL)
         return INT64_MAX;
-    left_ms = atomic_load(&now->end_ms) - time_ms;
-    lead_ms = at_most(
-        (atomic_load(&now->end_ms) - atomic_load(&now->begin_ms)) / LEAD_PART,
-        LEAD_MOST_MS);
-    if (left_ms > lead_ms)
-        return left_ms - lead_ms;
-    if (left_ms <= 0)
-        return INT64_MAX;
-    prepare(periodic, time_ms + left_ms, left_ms, now_ms);
+    end_ms = atomic_load(&now->end_ms);
+    wait_ms = periodic_ahead_ms(atomic_load(&now->begin_ms), end_ms, time_ms);
+    if (wait_ms > 0)
+        return wait_ms;
+    prepare(periodic, end_ms, end_ms - time_ms, now_ms);
     return LOOK_NEAR_MS;
 }
 

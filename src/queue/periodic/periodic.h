@@ -82,6 +82,10 @@ struct period_slot *periodic_slot(struct periodic *periodic,
 void periodic_carry(struct periodic *periodic, struct period_slot *to,
                     int64_t now_ms);
 
+/* Of periodic.c, pure: how long until the stamp after that one is made ready;
+ * 0: now; INT64_MAX: it has begun. */
+int64_t periodic_ahead_ms(int64_t begin_ms, int64_t end_ms, int64_t time_ms);
+
 /*
  * Of current.c: which slot is current now. SEQB_OK; SEQB_AGAIN: not
  * yet known, until a clock has caught up or something is kept; SEQB_TIMEOUT:

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Other options for pools and a queue that serve, over scripted stores: which
+ * are refused since numbers would mean something else, and what is put in
+ * place. What a topology makes of it is tested in tests/live/test_reload.c.
+ */
+#include <string.h>
+
+#include "ha/startup.h"
+#include "period_fixture.h"
+#include "platform/text.h"
+#include "queue/queue_state.h"
+#include "support/test.h"
+
+/* --- the queue --- */
+
+static enum seqb_status prepare(struct rig_broker *broker,
+                                const struct queue_options *options,
+                                struct queue_reload **out)
+{
+    struct seqb_error err = {.text = ""};
+    const enum seqb_status status =
+        queue_prepare(broker->queue, options, out, &err);
+
+    if (status == SEQB_LAYOUT)
+        rig_expect_words(err.text, "sequence order is served with other "
+                                   "settings of its layout");
+    return status;
+}
+
+static const struct period_rules periods[] = {
+    {.unit = PERIOD_DAY},
+    {.unit = PERIOD_HOUR},
+    {.unit = PERIOD_DAY, .year_month = 2},
+    {.unit = PERIOD_DAY, .year_day = 2},
+};
+static const struct bits_layout layout_of_ids = {.shard = 12, .counter = 19};
+static const struct lease_options *const a_snowflake =
+    (const struct lease_options *)&layout_of_ids; /* only compared with NULL */
+
+/* Runs with the day; the next one is to have these. */
+static const struct next {
+    bool is_same;
+    const struct period_rules *period;
+    const struct bits_layout *ids;
+    const struct lease_options *snowflake;
+    int32_t pool;
+    int32_t memory_bits;
+    int32_t window_bits;
+    const char *attributes;
+} nexts[] = {
+    {true, &periods[0], NULL, NULL, 0, 2, 0, " period=day"},
+    {false, &periods[1], NULL, NULL, 0, 2, 0, " period=day"},
+    {false, &periods[2], NULL, NULL, 0, 2, 0, " period=day"},
+    {false, &periods[3], NULL, NULL, 0, 2, 0, " period=day"},
+    {false, NULL, NULL, NULL, 0, 2, 0, " period=day"},
+    {false, &periods[0], &layout_of_ids, NULL, 0, 2, 0, " period=day"},
+    {false, &periods[0], NULL, a_snowflake, 0, 2, 0, " period=day"},
+    {false, &periods[0], NULL, NULL, 1, 2, 0, " period=day"},
+    {false, &periods[0], NULL, NULL, 0, 3, 0, " period=day"},
+    {false, &periods[0], NULL, NULL, 0, 2, 4, " period=day"},
+    {false, &periods[0], NULL, NULL, 0, 2, 0, " period=hour"},
+    {false, &periods[0], NULL, NULL, 0, 2, 0, NULL},
+};
+
+static struct queue_sequence_options
+options_of(const struct queue_sequence_options *from, const struct next *next)
+{
+    struct queue_sequence_options options = *from;
+
+    options.period = next->period;
+    options.ids = next->ids;
+    options.snowflake = next->snowflake;
+    options.pool = next->pool;
+    options.memory_bits = next->memory_bits;
+    options.window_bits = next->window_bits;
+    options.attributes = next->attributes;
+    return options;
+}
+
+/* Listed, or by the pattern of those that make themselves. */
+TEST_WITH(PERIOD, layout_cannot_change_while_it_is_served)
+{
+    struct rig *rig = fixture->rig;
+    struct rig_broker *broker;
+
+    rig->sequences[0] = options_of(&rig->sequences[0], &nexts[0]);
+    broker = rig_open(rig);
+    for (size_t i = 0; i < 2 * sizeof nexts / sizeof nexts[0]; i++) {
+        const struct next *next = &nexts[i / 2];
+        const struct queue_sequence_options sequence =
+            options_of(&rig->sequences[0], next);
+        struct queue_options options = rig->queue;
+        struct queue_reload *reload = NULL;
+
+        options.sequences = &sequence;
+        if (i % 2 == 1) {
+            options.sequence_count = 0;
+            options.automatic = &sequence;
+            options.auto_pattern = "ord*";
+        }
+        assert_int_equal(prepare(broker, &options, &reload),
+                         next->is_same ? SEQB_OK : SEQB_LAYOUT);
+        queue_reload_free(reload);
+    }
+}
+
+static void commit(struct rig_broker *broker,
+                   const struct queue_options *options, bool is_kept)
+{
+    struct queue_reload *reload;
+
+    assert_int_equal(prepare(broker, options, &reload), SEQB_OK);
+    assert_int_equal(queue_keeps_options(reload), is_kept);
+    assert_int_equal(queue_commit(reload, NULL), SEQB_OK);
+    queue_reload_free(reload);
+}
+
+/* One at a time: what is unchanged is not written. */
+TEST_WITH(DIRECT, each_setting_is_put_in_place)
+{
+    struct queue_sequence_options next = rig->sequences[0];
+    struct queue_options options = rig->queue;
+    struct rig_broker *broker = rig_open(rig);
+    const struct sequence_settings *settings =
+        rig_sequence(broker, "order")->settings;
+
+    options.sequences = &next;
+    options.interval_ms = 7;
+    for (int i = 0; i < 7; i++) {
+        next.deadline_ms += i == 0;
+        next.runway_ms += i == 1;
+        next.max_unused += i == 2;
+        next.idle_after_ms += i == 3;
+        next.prefetch = i >= 4;
+        next.warm = i >= 5;
+        next.full_waits = i >= 6;
+        commit(broker, &options, false);
+        assert_int_equal(settings->deadline_ms, next.deadline_ms);
+        assert_int_equal(settings->runway_ms, next.runway_ms);
+        assert_int_equal(settings->max_unused, next.max_unused);
+        assert_int_equal(settings->idle_after_ms, next.idle_after_ms);
+        assert_int_equal(settings->prefetch, next.prefetch);
+        assert_int_equal(settings->warm, next.warm);
+        assert_int_equal(settings->full_waits, next.full_waits);
+    }
+    assert_int_equal(rig_sequence(broker, "order")->context->interval_ms, 7);
+}
+
+/* Of many, each in its turn; some are served, others new. Whoever is not listed
+ * any more refuses calls, and comes back. */
+TEST_WITH(DIRECT, sequences_come_and_go)
+{
+    enum { COUNT = 400 };
+    static struct queue_sequence_options sequences[COUNT];
+    static char keys[COUNT][16];
+    struct queue_options options = rig->queue;
+    struct rig_broker *broker = rig_open(rig);
+    struct seqb_sequence *removed;
+    int64_t number;
+
+    for (size_t i = 0; i < COUNT; i++) {
+        sequences[i] = rig->sequences[0];
+        (void)text_format(keys[i], sizeof keys[i], "key-%zu", i);
+        sequences[i].key = keys[i];
+    }
+    options.sequences = sequences;
+    for (int round = 0; round < 2; round++) {
+        options.sequence_count = round == 0 ? COUNT / 2 : COUNT;
+        commit(broker, &options, false);
+        for (size_t i = 0; i < options.sequence_count; i += 37)
+            assert_int_equal(
+                queue_next(rig_sequence(broker, keys[i]), &number, NULL),
+                SEQB_OK);
+    }
+    removed = rig_sequence(broker, keys[1]);
+    options.sequence_count = 1;
+    commit(broker, &options, false);
+    assert_int_equal(queue_next(rig_sequence(broker, keys[0]), &number, NULL),
+                     SEQB_OK);
+    assert_int_equal(queue_next(removed, &number, NULL), SEQB_UNKNOWN_KEY);
+    assert_int_equal(queue_find(broker->queue, "order", &removed, NULL),
+                     SEQB_UNKNOWN_KEY);
+    commit(broker, &rig->queue, false);
+    assert_int_equal(rig_take_one(broker, &number, NULL), SEQB_OK);
+}
+
+/* With a spool what it holds is kept there, and taken when it is listed. */
+TEST_WITH(PERIOD, numbers_of_a_sequence_that_goes_are_kept)
+{
+    struct rig *rig = fixture->rig;
+    struct queue_options options;
+    struct rig_broker *broker;
+    struct numbers numbers;
+    char spool[128];
+    int64_t stock;
+    int64_t granted;
+
+    numbers_init(&numbers);
+    rig->sequences[0].period = NULL;
+    rig->queue.clock = NULL;
+    (void)text_format(spool, sizeof spool, "%s/spool", fixture->folder);
+    rig->queue.spool_path = spool;
+    broker = rig_open(rig);
+    rig_take(broker, 1, &numbers);
+    rig_await_rest(broker);
+    stock = rig_status(broker, "order").stock;
+    assert_true(stock > 0);
+    options = rig->queue;
+    options.sequence_count = 0;
+    commit(broker, &options, false);
+    rig_close(broker);
+    broker = rig_open(rig);
+    granted =
+        rig_partition(broker, 0).granted + rig_partition(broker, 1).granted;
+    rig_take(broker, (size_t)stock, &numbers);
+    assert_int_equal(rig_partition(broker, 0).granted +
+                         rig_partition(broker, 1).granted,
+                     granted);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    rig_close(broker);
+    numbers_fini(&numbers);
+}
+
+/* Its counters point to them. */
+TEST_WITH(DIRECT, options_that_say_what_is_claimed_are_kept)
+{
+    struct queue_sequence_options next[2] = {rig->sequences[0],
+                                             rig->sequences[1]};
+    struct queue_options options = rig->queue;
+    struct queue_options more;
+    struct rig_broker *broker = rig_open(rig);
+
+    options.sequences = next;
+    options.sequence_count = 2;
+    next[1].attributes = " shuffle=10/0123456789abcdef";
+    commit(broker, &options, true);
+    commit(broker, &options, false);
+    more = options;
+    more.automatic = &next[1];
+    more.auto_pattern = "x*";
+    commit(broker, &more, true);
+    commit(broker, &more, false);
+}
+
+static int64_t count_of_automatic(const struct rig_broker *broker)
+{
+    return broker->queue->automatic;
+}
+
+/* One that is listed is counted no more among those that made themselves. */
+TEST_WITH(DIRECT, listed_sequences_are_not_counted)
+{
+    struct queue_options options = rig->queue;
+    struct rig_broker *broker;
+    int64_t number;
+
+    rig->queue.automatic = &rig->automatic;
+    rig->queue.auto_pattern = "bi*";
+    rig->queue.auto_limit = 10;
+    broker = rig_open(rig);
+    (void)rig_sequence(broker, "bill");
+    (void)rig_sequence(broker, "bid");
+    assert_int_equal(count_of_automatic(broker), 2);
+    options = rig->queue;
+    options.sequence_count = 2;
+    commit(broker, &options, false);
+    assert_int_equal(count_of_automatic(broker), 1);
+    assert_int_equal(queue_next(rig_sequence(broker, "bid"), &number, NULL),
+                     SEQB_OK);
+}
+
+/* --- the pools --- */
+
+static void ha_reload_to(struct rig_broker *broker,
+                         const struct ha_options *options)
+{
+    struct ha_reload *reload;
+    struct seqb_error err;
+
+    assert_int_equal(ha_prepare(broker->ha, options, &reload, &err), SEQB_OK);
+    ha_commit(reload);
+}
+
+TEST_WITH(DIRECT, times_of_a_pool_are_put_in_place)
+{
+    struct rig_broker *broker = rig_open(rig);
+    const struct ha_pool *pool = ha_pool_at(broker->ha, 0);
+    struct ha_options options = rig->ha;
+    struct ha_pool_options next[2] = {rig->pool, rig->pool};
+
+    next[0].layout.name = "other";
+    next[1].timeout_ms = 1;
+    next[1].slow_count = 2;
+    next[1].slow_window_ms = 3;
+    next[1].rescue_after_ms = 4;
+    next[1].rescue = HA_RESCUE_FIXED;
+    next[1].check_interval_ms = 60000;
+    options.pools = next;
+    options.pool_count = 1;
+    ha_reload_to(broker, &options);
+    assert_int_equal(pool->current.timeout_ms, rig->pool.timeout_ms);
+    options.pool_count = 2;
+    ha_reload_to(broker, &options);
+    assert_int_equal(pool->current.timeout_ms, 1);
+    assert_int_equal(pool->current.slow_count, 2);
+    assert_int_equal(pool->current.slow_window_ms, 3);
+    assert_int_equal(pool->current.rescue_after_ms, 4);
+    assert_int_equal(pool->current.rescue, HA_RESCUE_FIXED);
+    assert_int_equal(pool->current.check_interval_ms, 60000);
+    assert_string_equal(pool->current.layout.name, "main");
+    assert_int_equal(pool->workers[0]->connection.slow_ms, 1);
+}
+
+TEST_WITH(DIRECT, only_a_backend_that_changed_is_connected_again)
+{
+    struct rig_broker *broker = rig_open(rig);
+    struct ha_options options = rig->ha;
+    struct store_options next[RIG_PARTITIONS + 1];
+    struct numbers numbers;
+    int64_t opened[2];
+
+    numbers_init(&numbers);
+    rig_take_from(broker, 0, 1, &numbers);
+    rig_take_from(broker, 1, 1, &numbers);
+    memcpy(next, rig->backends, sizeof next);
+    options.backends = next;
+    for (int i = 0; i < 3; i++) {
+        for (int j = 0; j < 2; j++)
+            opened[j] = fake_calls(rig->stores[j], FAKE_OPEN);
+        next[1].options.timeout_ms -= i != 1;
+        ha_reload_to(broker, &options);
+        rig_take_from(broker, 0, rig_partition(broker, 0).granted + 1,
+                      &numbers);
+        rig_take_from(broker, 1, rig_partition(broker, 1).granted + 1,
+                      &numbers);
+        assert_int_equal(fake_calls(rig->stores[0], FAKE_OPEN), opened[0]);
+        assert_int_equal(fake_calls(rig->stores[1], FAKE_OPEN),
+                         opened[1] + (i != 1));
+    }
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
+}
+
+/* Its next probe is far away, and what kept it away may be over. */
+TEST_WITH(DIRECT, backend_that_changed_is_tried_at_once)
+{
+    struct ha_options options = rig->ha;
+    struct store_options next[RIG_PARTITIONS + 1];
+    struct rig_broker *broker;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig->pool.rescue = HA_RESCUE_FIXED;
+    rig->pool.rescue_after_ms = RIG_FOREVER_MS;
+    broker = rig_open(rig);
+    fake_set_down(rig->stores[1], true);
+    rig_take_until(broker, 1, SEQB_PARTITION_QUARANTINED, &numbers);
+    fake_set_down(rig->stores[1], false);
+    memcpy(next, rig->backends, sizeof next);
+    options.backends = next;
+    next[1].options.timeout_ms--;
+    ha_reload_to(broker, &options);
+    rig_await_use(broker, 1);
+    numbers_fini(&numbers);
+}
+
+TEST_WITH(DIRECT, pools_are_found_by_their_names)
+{
+    struct rig_broker *broker = rig_open(rig);
+    struct ha_options options = rig->ha;
+    struct ha_pool_options next[2] = {rig->pool, rig->pool};
+    int32_t map[2];
+
+    next[0].layout.name = "other";
+    options.pools = next;
+    options.pool_count = 2;
+    ha_map_pools(broker->ha, &options, map);
+    assert_int_equal(map[0], -1);
+    assert_int_equal(map[1], 0);
+}
