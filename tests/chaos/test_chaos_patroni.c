@@ -54,7 +54,7 @@ static void hand_over(struct chaos *chaos)
 TEST_WITH(CHAOS, leader_that_hands_over)
 {
     one_cluster(chaos);
-    chaos_run(chaos, __func__, 2 * FAULTS, hand_over);
+    chaos_run(chaos, __func__, FAULTS, hand_over);
 }
 
 /* Patroni starts it again, as a standby that it promotes. */
@@ -103,5 +103,5 @@ static void stop_leader(struct chaos *chaos)
 TEST_WITH(CHAOS, synchronous_leader_that_hangs_and_goes_on)
 {
     one_cluster(chaos);
-    chaos_run(chaos, __func__, FAULTS, stop_leader);
+    chaos_run(chaos, __func__, 1, stop_leader);
 }
