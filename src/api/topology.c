@@ -73,7 +73,7 @@ enum seqb_status seqb_daemon_settings(const char *topology,
     struct seqb_topology *read = NULL;
     const enum seqb_status status = seqb_read_topology(topology, &read, err);
 
-    if (status != SEQB_OK)
+    if (read == NULL)
         return status;
     seqb_topology_daemon(read, report, context);
     seqb_topology_free(read);

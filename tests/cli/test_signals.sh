@@ -86,8 +86,8 @@ is "and is outlived there, too" "$daemon_code" 0
 
 # --- while it starts ---
 
-# A topology that is a pipe: the daemon waits where it reads it, which it does
-# for its state directory and again when the broker opens.
+# A topology that is a pipe: the daemon waits where it reads it, once, before
+# the broker opens.
 pipe=$work/pipe.conf
 mkfifo "$pipe"
 has_closed_pipe() {
@@ -111,16 +111,15 @@ feed() {
 }
 
 launch starting "$pipe"
-feed "SIGHUP is answered before the broker opens" 1
 # The last step of a start waits until nobody else has the spool.
 mkdir -p "$work/starting"
 exec {lock}>>"$work/starting/spool.lock"
 flock "$lock"
-feed "SIGHUP is answered while the broker opens" 2
+feed "SIGHUP is answered before the broker opens" 1
 wait_for is_logged 'event=up .* backend=sqlite-3 '
 annoy
-wait_for has_refused 3
-is "SIGHUP is answered when the stores are open" "$(refusals)" 3
+wait_for has_refused 2
+is "SIGHUP is answered when the stores are open" "$(refusals)" 2
 is "it still starts" "$(grep -c ' event=ready ' "$daemon_log")" 0
 exec {lock}>&-
 wait_for is_logged ' event=ready '
@@ -133,16 +132,15 @@ like "and it has kept its numbers" "$(tail -n 1 "$daemon_log")" \
     "*event=spool taken=0 given=[1-9]*"
 
 launch patient "$pipe"
-exec {fd}>"$pipe"
-cat "$work/patient.conf" >&"$fd"
-exec {fd}>&-
-wait_for has_closed_pipe
-exec {fd}>"$pipe"
+mkdir -p "$work/patient"
+exec {lock}>>"$work/patient/spool.lock"
+flock "$lock"
+cat "$work/patient.conf" >"$pipe"
+wait_for is_logged 'event=up .* backend=sqlite-3 '
 kill -TERM "$daemon_pid"
 kill -HUP "$daemon_pid"
 wait_for has_refused 1
-cat "$work/patient.conf" >&"$fd"
-exec {fd}>&-
+exec {lock}>&-
 reap "$daemon_pid"
 is "SIGTERM while the broker opens ends it with 0 when it has" $? 0
 

@@ -92,7 +92,8 @@ static bool read_groups(struct reading *reading, struct alike *alike)
         const struct group *of;
 
         skip_space(reading);
-        of = shapes_find(&reading->shapes, reading->at, &group);
+        of = comma == NULL ? NULL /* the first one */
+                           : shapes_find(&reading->shapes, reading->at, &group);
         if (of == NULL && (*reading->at != '{' ||
                            !group_read(reading->at, reading->key, &group)))
             return true;
