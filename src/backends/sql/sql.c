@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What serves a SQL store's counters where one statement does not. */
+/* The general path for what a single statement cannot do. */
 #include "backends/sql/sql.h"
 
 #include <assert.h>
@@ -60,7 +60,7 @@ static void batch_add(struct sql_backend *sql, struct seqb_request *request)
         batch->requests[batch->count++] = request;
 }
 
-/* From now on those with a guard are among the others. */
+/* Moves the requests with a guard to the others. */
 static void batch_join(struct sql_batch *batch)
 {
     if (batch->guarded == 0)
@@ -97,7 +97,7 @@ static enum seqb_status batch_fail(struct sql_batch *batch,
 
 /* --- a transaction for `n` of them, `from` the first --- */
 
-/* And their guards. */
+/* Sets the counters and guards of `n` requests. */
 static void counters_name(struct sql_backend *sql, size_t from, size_t n)
 {
     struct sql_batch *batch = &sql->batch;
@@ -111,7 +111,7 @@ static void counters_name(struct sql_backend *sql, size_t from, size_t n)
     }
 }
 
-/* What the rule of the counter gives the request. */
+/* Applies the counter's rule to the request. */
 static struct sql_grant counter_take(const struct sql_batch *batch, size_t i,
                                      struct seqb_request *request)
 {
@@ -128,7 +128,8 @@ static struct sql_grant counter_take(const struct sql_batch *batch, size_t i,
                               .value = answer.cell.used};
 }
 
-/* Answers those that get nothing, and lists the rows of the others. */
+/* Answers the requests that get nothing, and lists the rows to write for the
+ * others. */
 static size_t writes_fill(struct sql_backend *sql, size_t from, size_t n)
 {
     struct sql_batch *batch = &sql->batch;
@@ -143,7 +144,7 @@ static size_t writes_fill(struct sql_backend *sql, size_t from, size_t n)
                              request->counter, &request->error);
         if (request->status != SEQB_OK)
             continue;
-        request->status = SEQB_AGAIN; /* until that is committed */
+        request->status = SEQB_AGAIN; /* until the commit */
         grant = counter_take(batch, i + 1, request);
         if (grant.status != SEQB_OK) {
             request->status =
@@ -183,7 +184,7 @@ enum seqb_status sql_base_check(const struct sql_counter *base,
                      where);
 }
 
-/* Whether the connection may go on with what it locked. */
+/* Whether the connection may use what it locked. */
 static enum seqb_status locked_check(const struct sql_backend *sql,
                                      const struct sql_counter *base,
                                      struct seqb_error *err)
@@ -220,7 +221,7 @@ static enum seqb_status part_serve(struct sql_backend *sql, size_t from,
 
 /* --- all of them --- */
 
-/* Ends what failed; whether others may go well. */
+/* Rolls back after a failure. True if other requests may succeed. */
 static bool goes_on(struct sql_backend *sql, enum seqb_status status)
 {
     const struct sql_dialect *dialect = sql->dialect;
@@ -231,8 +232,8 @@ static bool goes_on(struct sql_backend *sql, enum seqb_status status)
     return dialect->abandon(&sql->base, NULL) == SEQB_OK && is_of_row;
 }
 
-/* A statement that fails undoes its whole transaction: then each has one to
- * itself. */
+/* A statement that fails undoes its whole transaction, so each request now gets
+ * a transaction of its own. */
 static enum seqb_status batch_serve_each(struct sql_backend *sql,
                                          struct seqb_error *err)
 {
@@ -350,7 +351,7 @@ static enum seqb_status cell_refuse(const struct sql_backend *sql,
                      counter, answer->why);
 }
 
-/* Reads the cell, in a transaction that stays open. */
+/* Reads the cell, and leaves the transaction open. */
 static enum seqb_status cell_lock(struct sql_backend *sql, const char *name,
                                   struct sql_cell *out, struct seqb_error *err)
 {
@@ -368,7 +369,7 @@ static enum seqb_status cell_lock(struct sql_backend *sql, const char *name,
     return status;
 }
 
-/* Writes what was decided, or nothing, and ends the transaction. */
+/* Writes the decided row, if any, and ends the transaction. */
 static enum seqb_status cell_end(struct sql_backend *sql, const char *name,
                                  const struct sql_cell_answer *answer,
                                  struct seqb_error *err)
