@@ -333,9 +333,9 @@ seqb_state_dir(const char *topology, char *out, size_t size,
  * for every mistake, and answers SEQB_CONFIG if there is one, else SEQB_OK. If
  * there are no mistakes, it reports these lines: a "note: ..." for every
  * sequence whose template's width ends (how many numbers fit it, and how many
- * of these its pool can give), for every partition (how it counts and who
- * leases its windows), and for every pool (what would have to go back for a
- * number to repeat); and a "warning: ..." for whatever should be reviewed. */
+ * of these its pool can give), for every partition (how it counts and which
+ * store leases its windows), and for every pool (what would have to go back for
+ * a number to repeat); and a "warning: ..." for each thing to review. */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_check_topology(const char *topology,
                     void (*report)(void *context, const char *line),

@@ -446,7 +446,7 @@ enum seqb_status claim_sequence(struct connection *connection,
                              : status;
 }
 
-/* --- a number that only grows --- */
+/* --- raising a number --- */
 
 /* Parses the stored number; "" is 0. */
 static enum seqb_status number_parse(const char *name, const char *text,

@@ -230,7 +230,7 @@ bool connection_was_refused(enum seqb_status status)
            status_blame(status) != BLAME_BACKEND;
 }
 
-/* --- from open to close --- */
+/* --- open and close --- */
 
 int64_t connection_enter(const struct connection *connection, int64_t now_ms)
 {

@@ -99,7 +99,7 @@ enum seqb_status etcd_claim(struct seqb_backend *backend, const char *name,
     return status;
 }
 
-/* --- many --- */
+/* --- many claims --- */
 
 /* This many claims and ETCD_RUN are read and written at once. */
 #define CLAIMS_MAX (ETCD_ROWS_MAX - ROW_CLAIM)

@@ -11,7 +11,7 @@
 
 #define TXN_PATH "/v3/kv/txn"
 
-/* --- what is asked --- */
+/* --- requests --- */
 
 static void key_put(struct etcd_text *body, const char *key)
 {
@@ -52,7 +52,7 @@ static void row_ask(struct etcd_text *body, const struct etcd_row *row)
     etcd_text_put(body, "}}");
 }
 
-/* --- what is answered --- */
+/* --- answers --- */
 
 /* Reserves memory for all texts of an answer, which are shorter than its
  * base64. */

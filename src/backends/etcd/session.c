@@ -40,7 +40,7 @@ struct session {
     char version[32];
 };
 
-/* --- what the server says --- */
+/* --- reading the store --- */
 
 static enum seqb_status status_read(struct etcd *etcd, struct session *session,
                                     struct seqb_error *err)
@@ -82,7 +82,7 @@ static enum seqb_status store_find(struct etcd *etcd, bool *is_new,
     return status;
 }
 
-/* --- what it was --- */
+/* --- the stored run --- */
 
 /* Parses a part of the run up to a '.'; false if it is not a number. */
 static bool run_part(const char **at, int64_t *out)
@@ -144,7 +144,7 @@ static enum seqb_status run_make(struct etcd *etcd,
     return SEQB_OK;
 }
 
-/* --- what its rows are bound to --- */
+/* --- binding --- */
 
 /* The new value of the base; "" if it stays unchanged. */
 static enum seqb_status base_bind(struct etcd *etcd,
@@ -239,7 +239,7 @@ static enum seqb_status session_try(struct etcd *etcd, struct session *session,
     return session_bind(etcd, session, is_new, err);
 }
 
-/* --- what is told of it --- */
+/* --- the description --- */
 
 /* Names the cluster by its id and the first of its endpoints in the order of
  * their names: clusters that were started with the default token and addresses

@@ -215,7 +215,7 @@ static enum seqb_status memcached_clock(struct seqb_backend *backend,
     return status;
 }
 
-/* --- what it says of itself --- */
+/* --- the description --- */
 
 static enum seqb_status memcached_describe(struct seqb_backend *backend,
                                            struct seqb_details *out,

@@ -24,7 +24,7 @@ struct stats {
     char memory_file[STAT_SIZE];
 };
 
-/* --- questions and answers --- */
+/* --- requests and answers --- */
 
 /* Sends one question, and reads one line. */
 static enum seqb_status session_ask(struct memcached_link *link,
@@ -161,7 +161,7 @@ static enum seqb_status session_meta(struct memcached_link *link,
                      link->where, session->version);
 }
 
-/* --- what the server is --- */
+/* --- checks of the server --- */
 
 static bool stat_number(const char *text, int64_t *out)
 {

@@ -117,7 +117,7 @@ static enum seqb_status origin_await_next_second(struct mysql_link *link,
                      "%s: its tables are made again and again", link->where);
 }
 
-/* --- what rows are bound to --- */
+/* --- binding --- */
 
 /* "" if there is no base, or it is unbound. */
 static enum seqb_status base_read(struct mysql_link *link,

@@ -12,7 +12,7 @@
 #include "backends/mysql/server.h"
 #include "platform/error.h"
 
-/* --- noting --- */
+/* --- storing the mark --- */
 
 /* The condition that the store is the one that was opened: if a dump was
  * restored under the connection, the restored store must be compared before its

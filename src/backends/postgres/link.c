@@ -33,7 +33,7 @@ static bool link_wait(const struct postgres_link *link, short events)
     return false;
 }
 
-/* --- losing it --- */
+/* --- losing the connection --- */
 
 static void child_detach(PGconn *conn)
 {

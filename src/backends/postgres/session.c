@@ -39,7 +39,7 @@ static const char question[] =
     " (SELECT system_identifier::text FROM pg_control_system()),"
     " " POSTGRES_ORIGIN_OR_NONE ", " POSTGRES_CLAIMS_FILE ", " POSTGRES_RUN;
 
-/* --- what the server says of itself --- */
+/* --- checks of the server --- */
 
 static enum seqb_status session_ask(struct postgres_link *link, PGresult **out,
                                     struct seqb_error *err)

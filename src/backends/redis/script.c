@@ -22,7 +22,7 @@ void script_number(int64_t value, char out[static REDIS_NUMBER_SIZE])
     (void)text_format(out, REDIS_NUMBER_SIZE, "%" PRId64, value);
 }
 
-/* --- who is asked --- */
+/* --- routing --- */
 
 enum seqb_status script_begin(struct redis *redis, struct seqb_error *err)
 {

@@ -95,7 +95,7 @@ static enum seqb_status batch_fail(struct sql_batch *batch,
     return error_copy(err, why);
 }
 
-/* --- a transaction for `n` of them, `from` the first --- */
+/* --- one transaction, for `n` requests from `from` on --- */
 
 /* Sets the counters and guards of `n` requests. */
 static void counters_name(struct sql_backend *sql, size_t from, size_t n)
@@ -219,7 +219,7 @@ static enum seqb_status part_serve(struct sql_backend *sql, size_t from,
     return status;
 }
 
-/* --- all of them --- */
+/* --- all requests --- */
 
 /* Rolls back after a failure. True if other requests may succeed. */
 static bool goes_on(struct sql_backend *sql, enum seqb_status status)

@@ -146,7 +146,7 @@ static bool count_of_file(const struct halves *halves, uint32_t *out)
     return true;
 }
 
-/* --- what they say --- */
+/* --- comparing --- */
 
 /* Whether `most` is at or above `least`, in numbers that wrap around. */
 static bool is_upto(uint32_t least, uint32_t most)

@@ -95,7 +95,7 @@ enum seqb_status sqlite_row_put(struct sqlite *sqlite,
                    sql_write_origin(&sqlite->sql, write, room), err);
 }
 
-/* --- what rows are bound to --- */
+/* --- binding --- */
 
 /* The base's value, and what it is bound to: "" if there is none. */
 static enum seqb_status base_read(struct sqlite *sqlite, int64_t *value,

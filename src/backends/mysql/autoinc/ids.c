@@ -17,7 +17,7 @@
 
 #include "platform/error.h"
 
-/* --- asking --- */
+/* --- statements --- */
 
 /* After the first SELECT nobody can replace the table seqb_counters, so the
  * origin that is read later is valid until the transaction ends. */
@@ -238,7 +238,7 @@ enum seqb_status mysql_ids_make(struct mysql_link *link, const char *origin,
     return status;
 }
 
-/* --- what they mean --- */
+/* --- interpreting the answers --- */
 
 struct verdict {
     enum seqb_status status;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Looking at and making tables. Making one commits by itself, so each step
- * leaves what the next broker may go on from, wherever this one is killed:
- *   1. the claim "table/<name>" says whose table it will be: no other
- *      counter's, ever
+ * Checking and creating tables. CREATE TABLE commits by itself. So each step
+ * leaves a state from which the next broker can continue, whenever this one is
+ * killed:
+ *   1. the claim "table/<name>" says which counter the table belongs to, for
+ *      ever
  *   2. the table, empty: without a row in seqb_counters nothing is granted
- *      from it, and with one that has a value it is seen to be too low
- *   3. the counter's row in seqb_counters, if the base is 0: after one that was
- *      raised, a raise puts it there
- * Only now ids are granted, each with its row in seqb_counters in one
+ *      from it; if there is a row with a value, the table is found too low
+ *   3. the counter's row in seqb_counters, if the base is 0; if the base was
+ *      raised, a raise inserts the row
+ * Only then are ids granted, each with its row in seqb_counters in one
  * transaction.
  */
 #include "backends/mysql/autoinc/tables.h"
@@ -40,7 +41,7 @@ struct look {
     bool has_begun; /* the counter has its row */
 };
 
-/* --- those looked at --- */
+/* --- checked tables --- */
 
 void mysql_tables_init(struct mysql_tables *tables, struct mysql *mysql,
                        const struct seqb_backend_options *options)

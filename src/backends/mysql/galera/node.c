@@ -92,9 +92,9 @@ static enum seqb_status node_check(const struct mysql_link *link,
 }
 
 /*
- * Reads wait until this node has the commits of the others. A server that
- * repeated a statement by itself would answer a result that is not seen here,
- * so it must not. A transaction is certified as a whole.
+ * Reads wait until this node has the commits of the others. The server must not
+ * repeat a failed statement by itself, because the engine would not notice. A
+ * transaction is certified as a whole.
  */
 static enum seqb_status node_session(struct mysql_link *link,
                                      struct seqb_error *err)
