@@ -14,7 +14,7 @@ struct claim_batch {
     struct seqb_claim claims[CLAIM_BATCH];
     char names[CLAIM_BATCH][SEQB_COUNTER_SIZE];
     char expected[CLAIM_BATCH][CLAIM_TERMS_SIZE]; /* the text to be stored; "":
-                                                     no claim */
+                                                     none */
 };
 
 static_assert(CLAIM_TERMS_SIZE < SEQB_GUARD_SIZE,

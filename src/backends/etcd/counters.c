@@ -14,8 +14,8 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
-/* The number of requests whose rows, notes and guards, with the base and
- * ETCD_RUN, are at most ETCD_ROWS_MAX. */
+/* The most requests whose rows, notes and guards, with the base and ETCD_RUN,
+ * fit into ETCD_ROWS_MAX. */
 #define PART_MAX 40
 
 /* --- the dialect --- */

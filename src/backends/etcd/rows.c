@@ -211,7 +211,8 @@ static void compare_put(struct etcd_text *body, const struct etcd_row *row)
     etcd_text_put(body, words);
 }
 
-/* Adds the comparisons: nothing is written unless all rows are unchanged. */
+/* Adds the comparisons, so that nothing is written unless all rows are
+ * unchanged. */
 static void compares_put(struct etcd *etcd)
 {
     struct etcd_text *body = &etcd->link.body;

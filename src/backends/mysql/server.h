@@ -15,9 +15,9 @@
  * copy of the server's files each have another origin. server_id is read as a
  * global variable because MariaDB's sessions have copies of it.
  *
- * MySQL from 5.7 on runs what is in the comment; MariaDB, which has no such
- * variable, does not. sql/mysql.sql has the same text. Takes about 50 us:
- * where many statements need it, SET a variable before them.
+ * MySQL from 5.7 on evaluates the text in the comment; MariaDB, which has no
+ * such variable, ignores it. sql/mysql.sql has the same text. An evaluation
+ * takes about 50 us: if many statements need it, SET a variable before them.
  */
 #define MYSQL_ORIGIN_SQL(table)                                                \
     "CONCAT_WS('/', /*!50700 @@server_uuid, */ @@GLOBAL.server_id, "           \
@@ -42,10 +42,10 @@
     "FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() "          \
     "AND TABLE_NAME IN ('seqb_counters', 'seqb_claims')) AS SIGNED)"
 
-/* What cells must have after their window and size: a digest, for its length,
- * of the store's origin, given as SQL, and its incarnation, which is the nonce
- * in a table that is empty after each start of the server. NULL if that table
- * or the nonce is empty. */
+/* What cells must have after their window and size: the store's origin, given
+ * as SQL, and its incarnation, which is the nonce in a table that is empty
+ * after each start of the server. Stored as a digest, so that it fits. NULL if
+ * that table or the nonce is empty. */
 #define MYSQL_NOW_SQL(origin)                                                  \
     "SHA2(CONCAT(" origin ", '/', "                                            \
     "(SELECT NULLIF(nonce, '') FROM seqb_incarnation WHERE id = 1)), 256)"

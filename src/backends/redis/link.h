@@ -20,7 +20,7 @@ struct redis_link {
     char where[256];  /* "redis-a (redis 10.0.0.3:6379)" */
 };
 
-#define LINK_ELEMENTS_MAX 65536 /* in an answer: far above the usual */
+#define LINK_ELEMENTS_MAX 65536 /* in an answer: far above any real one */
 #define LINK_ARGS_MAX     9     /* words in the longest command */
 
 /* Connects with the options' TLS settings, and begins a call that must end

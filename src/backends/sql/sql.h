@@ -40,18 +40,18 @@ struct sql_dialect {
                              struct seqb_error *err);
 
     /*
-     * Begins a transaction and locks the rows, in this order. If there are
-     * cells, it puts the store's origin with its incarnation into `now`. If
-     * there are guards, it puts the store's incarnation into them, share-locks
-     * their claims in their order, and passes each to sql_guards_found. It
-     * locks the rows of `counters` in their order, of which the first is the
-     * base, and passes each existing one to sql_found. It passes the mark or
-     * note of each counter to sql_kept_found. A mark or note is read after its
-     * counter, and is locked too or otherwise protected from a purge until the
-     * transaction ends. A missing base is inserted first, with 0 and the origin
-     * "", so that brokers that find none wait for each other. SEQB_ROLE if the
-     * server is no longer a primary, SEQB_UNREACHABLE if the store is not the
-     * one that was opened.
+     * Begins a transaction and locks the rows. If there are cells, it puts the
+     * store's origin with its incarnation into `now`. If there are guards, it
+     * puts the store's incarnation into them, share-locks their claims in their
+     * order, and passes each to sql_guards_found. It locks the rows of
+     * `counters` in their order, of which the first is the base, and passes
+     * each existing one to sql_found. It passes the mark or note of each
+     * counter to sql_kept_found. A mark or note is read after its counter, and
+     * is locked too or otherwise protected from a purge until the transaction
+     * ends. If the base is missing, it is inserted before it is locked, with 0
+     * and the origin "", so that brokers that find none wait for each other.
+     * SEQB_ROLE if the server is no longer a primary, SEQB_UNREACHABLE if the
+     * store is not the one that was opened.
      */
     enum seqb_status (*lock)(struct seqb_backend *backend,
                              struct sql_counter *counters, size_t n,

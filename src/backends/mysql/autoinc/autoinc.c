@@ -140,8 +140,8 @@ static enum seqb_status autoinc_open(const struct seqb_backend_options *options,
 
 /* --- reserve --- */
 
-/* Whether half of the call's time is over: the rest is left to the next
- * call. */
+/* Whether half of the call's time is over: then the remaining tables are left
+ * to the next call. */
 static bool call_is_late(const struct mysql_link *link)
 {
     return clock_now_ms() >= link->deadline_ms - link->timeout_ms / 2;
