@@ -17,10 +17,10 @@
 #define SQL_BASE         "" /* counters without a row begin after its value */
 #define SQL_RAISE_WRITES 4
 
-/* A counter without a period has a note: a second row that limits how far it
- * was granted, so that the counter continues above it if its own row is
- * deleted. A note is a multiple of this many values ahead of the counter, and
- * is written again when the counter passes such a multiple. */
+/* A counter without a period has a note: a second row, so that the counter
+ * continues above its grants if its own row is deleted. The note's value is a
+ * multiple of SQL_NOTE_VALUES, at or above all that was granted; a new note is
+ * written before the counter passes it. */
 #define SQL_NOTE_VALUES 65536
 
 /* The time of a damaged mark: later than any other, so that nothing that is

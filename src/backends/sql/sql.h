@@ -80,7 +80,7 @@ struct sql_batch {
     struct seqb_request *requests[SQL_REQUESTS_MAX];
     size_t count;
     size_t size;    /* of the whole call */
-    size_t guarded; /* how many of `requests`, at the end of `size`, have a
+    size_t guarded; /* the last `guarded` of requests[0 ... size - 1] have a
                        guard: the engine's own statement does not serve them */
     struct sql_counter counters[SQL_REQUESTS_MAX + 1];
     struct sql_write writes[2 * SQL_REQUESTS_MAX]; /* including notes */

@@ -7,9 +7,9 @@
 
 #include "backends/sqlite/statement.h"
 
-/* Opens the file and prepares the queries. With `create` the file may be new:
- * then its tables are created in a transaction that the caller must end. A
- * failure leaves what sqlite_link_close frees. Errors as for open. */
+/* Opens the file and prepares the queries. With `create` the file is new: its
+ * tables are created in a transaction that the caller must end. A failure
+ * leaves what sqlite_link_close frees. Errors as for open. */
 enum seqb_status sqlite_link_open(struct sqlite_link *link,
                                   const struct seqb_backend_options *options,
                                   struct seqb_error *err);
