@@ -372,8 +372,8 @@ struct seqb_backend_ops {
      * Direct only. Replaces the text under `name` by `text` if it is
      * `expected`, in one atomic step, durably. `standing` is the text stored
      * afterwards: `text` if it was replaced (or was there before); "" for none.
-     * SEQB_PROTOCOL as for claim; SEQB_UNREACHABLE as well, if `incarnation` is
-     * NULL.
+     * SEQB_PROTOCOL as for claim; if `incarnation` is NULL, SEQB_UNREACHABLE as
+     * for claim, too.
      */
     enum seqb_status (*swap)(struct seqb_backend *backend,
                              const struct seqb_swap *swap, char *standing,
