@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is counted of sequences, for programs whose broker has very many of
- * them: reading their whole status takes several times as long. A part of the
+ * The counts of sequences, for programs whose broker has very many of them:
+ * reading their whole status takes several times as long. A part of the
  * operator API, see admin.h.
  */
 #pragma once
@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* What is counted of a sequence: members of its status. */
+/* The counts of a sequence: members of its status. */
 struct seqb_sequence_counts {
     int64_t taken;
     int64_t waits;
@@ -24,20 +24,20 @@ struct seqb_sequence_counts {
 };
 
 /*
- * Copies what is counted of the sequences in use, without their texts. They are
- * numbered from 0 in the order in which they came into use; the call begins
- * with number `*next`, copies at most `capacity` of them, and moves `*next`
- * behind the last: there are no more if it stays. No sequence can be added
- * meanwhile: read some hundreds at a time. `taken`, `waits` and `dropped` of a
- * sequence never go back. `size` is sizeof *out, and errors are as with
- * seqb_sequences.
+ * Copies the counts of the sequences in use, without their texts. Sequences are
+ * numbered from 0 in the order in which they came into use. The call begins
+ * with number `*next`, copies at most `capacity` of them, and sets `*next` to
+ * the number after the last one. If `*next` is unchanged there are no more. No
+ * sequence can be added during the call, so read a few hundred at a time.
+ * `taken`, `waits` and `dropped` of a sequence never decrease. `size` is sizeof
+ * *out; errors are those of seqb_sequences.
  */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_count_sequences(struct seqb_broker *broker, size_t *next,
                      struct seqb_sequence_counts *out, size_t size,
                      size_t capacity, struct seqb_error *err);
 
-/* The status of one by its number there. SEQB_INVALID: there is none. */
+/* The status of one sequence by that number. SEQB_INVALID: there is none. */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_sequence_at(struct seqb_broker *broker, size_t index,
                  struct seqb_sequence_status *out, size_t size,
@@ -46,12 +46,12 @@ seqb_sequence_at(struct seqb_broker *broker, size_t index,
 /* The worker id with which this broker makes the snowflakes of a pool. */
 struct seqb_worker_lease {
     char pool[SEQB_NAME_MAX + 1];
-    int32_t worker;  /* -1: it holds none, and makes no ids */
-    int64_t left_ms; /* how long it may use it without a renewal; 0 */
+    int32_t worker;  /* -1: the broker holds none, and makes no ids */
+    int64_t left_ms; /* how long the broker may use it without a renewal; 0 */
 };
 
-/* As this broker knows, without asking a store: one for each pool that has
- * snowflakes. `size` and errors as with seqb_lessors. */
+/* The worker ids as this broker knows them, without asking a store: one for
+ * each pool that has snowflakes. `size` and errors are as for seqb_lessors. */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_worker_leases(struct seqb_broker *broker, struct seqb_worker_lease *out,
                    size_t size, size_t capacity, size_t *count,

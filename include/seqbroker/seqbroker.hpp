@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * seqbroker.h for C++17 and later: handles that close themselves, and errors as
- * exceptions. What takes a seqb_error * throws nothing and returns the status;
- * all else throws seqbroker::error. Threads, lifetimes and statuses are as
- * seqbroker.h says. Header only.
+ * exceptions. A function that takes a seqb_error * throws nothing and returns
+ * the status; every other function throws seqbroker::error. Threads, lifetimes
+ * and statuses are as seqbroker.h says. Header only.
  */
 #pragma once
 
@@ -27,7 +27,7 @@ struct error : std::runtime_error {
         : std::runtime_error(err.text), details(err)
     {
     }
-    /* Throws what a call has filled in, unless it succeeded. */
+    /* Throws the error of a call, unless the call succeeded. */
     static void check(seqb_status status, const seqb_error &err)
     {
         if (status != SEQB_OK)
@@ -35,7 +35,7 @@ struct error : std::runtime_error {
     }
 };
 
-/* A sequence, which its broker owns: it may be copied, and is good until the
+/* A sequence, owned by its broker: it may be copied, and is valid until the
  * broker is closed. */
 struct sequence {
     seqb_sequence *handle;
@@ -59,7 +59,7 @@ struct sequence {
     {
         return seqb_try_next(handle, &out, err);
     }
-    /* All of them, of one stamp. */
+    /* Takes all `count` numbers or none, of one stamp. */
     std::vector<std::int64_t> take(std::size_t count) const
     {
         std::vector<std::int64_t> numbers(count);
@@ -119,8 +119,8 @@ struct broker {
                                                                     seqb_close};
 };
 
-/* One thread's slice of a sequence; gives the rest back. Its broker must
- * outlive it. It can be moved, not copied. */
+/* One thread's slice of a sequence; on destruction it gives the rest back. Its
+ * broker must outlive it. It can be moved, not copied. */
 struct cursor {
     explicit cursor(const sequence &of, std::size_t slice = 0)
     {

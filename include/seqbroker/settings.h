@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a topology file may say, and what one comes to. Included by admin.h,
- * whose part it is; there is no need to include it alone.
+ * The settings that a topology file may have, and the values in effect. A part
+ * of admin.h, which includes it; there is no need to include it alone.
  */
 #pragma once
 
@@ -20,30 +20,30 @@ struct seqb_setting {
     const char *name;
     const char *type;    /* "duration", "integer", "one of ...", ... */
     const char *range;   /* "1ms ... 1h", or "" */
-    const char *initial; /* the default in words, "required" if none */
+    const char *initial; /* the default as text, "required" if there is none */
     const char *help;
 };
 
-/* The settings' table; `*count` rows, static. */
+/* The table of settings: `*count` rows, static. */
 SEQB_API const struct seqb_setting *seqb_settings(size_t *count);
 
-/* A setting that a broker runs with. The texts live for the call that they are
- * told in. The struct may get more members at its end. */
+/* A setting in effect. The texts are valid during the callback only. Later
+ * versions may add members at the end of the struct. */
 struct seqb_setting_value {
     const char *path;  /* "broker.name", "pools.main.timeout",
                           "sequences.order.ids.epoch", ... */
-    const char *value; /* as a topology writes it, without quotes: "200ms",
-                          "true"; the items of a list with ", " between them;
-                          "***" in place of what is secret */
-    bool is_default;   /* the topology does not say it */
+    const char *value; /* as in a topology, without quotes: "200ms", "true"; the
+                          items of a list are separated by ", "; a secret is
+                          "***" */
+    bool is_default;   /* the topology does not set it */
 };
 
 /*
- * Calls `visit` for each setting that the broker runs with, as its topology was
- * when it was opened or reloaded last, but for what needs a restart to change:
- * those that it gives, and the defaults of those that it
- * leaves out and that have one, in the order of docs/configuration.md. What was
- * said by the environment is told as it is in effect. On the caller's thread;
+ * Calls `visit` for each setting in effect: those that the topology sets, and
+ * the defaults of those that it does not set and that have a default, in the
+ * order of docs/configuration.md. The topology is as it was when it was opened
+ * or last reloaded, except for changes that wait for a restart. A setting from
+ * the environment is given with its value in effect. On the caller's thread;
  * `visit` must not close or reload the broker. Errors: SEQB_FORKED.
  */
 SEQB_API SEQB_MUST_CHECK enum seqb_status seqb_visit_settings(
@@ -51,18 +51,19 @@ SEQB_API SEQB_MUST_CHECK enum seqb_status seqb_visit_settings(
     void (*visit)(void *context, const struct seqb_setting_value *setting),
     void *context, struct seqb_error *err);
 
-/* Some of a broker's groups of settings: itself, each backend, pool, sequence,
- * the ids of one, ... The struct may get more members at its end. */
+/* A range of a broker's groups of settings: the broker itself, each backend,
+ * pool, sequence, the `ids` of a sequence, ... Later versions may add members
+ * at the end of the struct. */
 struct seqb_settings_part {
     size_t first; /* group, from 0 on */
-    size_t count; /* groups at most */
-    bool is_last; /* out: there are no groups behind these */
+    size_t count; /* at most so many groups */
+    bool is_last; /* out: there are no groups after these */
 };
 
 /*
- * The same of a part of them, for a caller that must do other things in
- * between: there may be 100,000 sequences. A reload between two calls may move
- * settings to another part.
+ * As seqb_visit_settings, for some groups at a time, for a caller that must do
+ * other things in between: there may be 100,000 sequences. A reload between two
+ * calls may move settings to another part.
  */
 SEQB_API SEQB_MUST_CHECK enum seqb_status seqb_visit_settings_part(
     struct seqb_broker *broker, struct seqb_settings_part *part,
@@ -95,14 +96,14 @@ seqb_open_topology(struct seqb_topology *topology, struct seqb_broker **out,
 SEQB_API void seqb_topology_free(struct seqb_topology *topology);
 
 /*
- * What a daemon needs before it opens the broker: calls `report` with
- * "state_dir" and the folder that seqb_state_dir says, with "name" and the
- * broker's name; then for each setting that the file's section `daemon` has,
- * for each item of a list, in the order of docs/configuration.md, with the
- * value "" for an empty list, and with the ms of a time; then for each user
- * with "users.name", and with its other settings behind it, a hash that is in
- * a file as "users.password_hash". The library itself does not follow these
- * sections. Both texts live for the call of `report`.
+ * What a daemon needs before it opens the broker. Calls `report` with
+ * "state_dir" and the folder that seqb_state_dir answers, and with "name" and
+ * the broker's name. Then it calls `report` for each setting of the file's
+ * section `daemon`, in the order of docs/configuration.md: once for each item
+ * of a list, with "" for an empty list, and with a time in ms. Then it reports
+ * each user as "users.name", followed by the user's other settings; a hash that
+ * is in a file is "users.password_hash". The library itself ignores these
+ * sections. Both texts are valid during the call of `report` only.
  */
 SEQB_API void seqb_topology_daemon(const struct seqb_topology *topology,
                                    void (*report)(void *context,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every call of seqbroker may answer: one list of statuses, each with
- * whose fault it is, and the flat error struct that the caller owns. Included
- * by the three public headers; there is no need to include it alone.
+ * Every status that a call of seqbroker may answer, each with whose fault it
+ * is, and the flat error struct that the caller owns. The other public headers
+ * include it; there is no need to include it alone.
  */
 #pragma once
 
@@ -60,8 +60,8 @@ enum seqb_status {
 #define SEQB_ERROR_TEXT_SIZE 1024
 
 /*
- * Filled by every call that fails, untouched by one that succeeds. Lives in
- * the caller's memory, holds no pointer, may be copied. Wherever a function
+ * Filled by every call that fails, unchanged by a call that succeeds. It is in
+ * the caller's memory, holds no pointer, and may be copied. Wherever a function
  * takes one, NULL is allowed and means that the text is not wanted.
  */
 struct seqb_error {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The engines that this build has. */
+/* The engines of this build. */
 #pragma once
 
 #include <seqbroker/backend.h>

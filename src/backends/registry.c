@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one list of engines; what is not built in is not in it. */
+/* The list of engines. An engine that is not built in is not in it. */
 #include "backends/backends.h"
 
 #include <string.h>

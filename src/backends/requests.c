@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of requests that are left without an answer; to answer one is
- * the engine's. */
+/* Sets the status of requests without an answer. The engines answer the
+ * others. */
 #include "backends/requests.h"
 
 #include "platform/error.h"
@@ -16,7 +16,7 @@ enum seqb_status requests_end(struct seqb_request *requests, size_t n,
         requests[i].error = *why;
         requests[i].error.status = status;
         requests[i].status = status;
-        requests[i].window = SEQB_NO_WINDOW; /* it may have been seen */
+        requests[i].window = SEQB_NO_WINDOW; /* it may have been set */
     }
     return error_copy(err, why);
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The requests of one call of reserve, for engines that learn one answer after
- * the other: SEQB_UNCERTAIN is what has none yet. */
+/* The requests of one call of reserve, for engines that get the answers one by
+ * one: a request without an answer yet is SEQB_UNCERTAIN. */
 #pragma once
 
 #include <stddef.h>
 
 #include <seqbroker/backend.h>
 
-/* Every request is SEQB_UNCERTAIN, without values and without a window. */
+/* Sets every request to SEQB_UNCERTAIN, without a block and without a
+ * window. */
 static inline void requests_begin(struct seqb_request *requests, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -17,7 +18,7 @@ static inline void requests_begin(struct seqb_request *requests, size_t n)
     }
 }
 
-/* Gives `status`, and the words of `why`, to the requests that are still
+/* Sets `status`, and the text of `why`, in the requests that are still
  * SEQB_UNCERTAIN. Copies `why` into `err`, which may be NULL, and returns its
  * status. */
 enum seqb_status requests_end(struct seqb_request *requests, size_t n,

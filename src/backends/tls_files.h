@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A backend's settings of TLS, for engines whose connections are streams. */
+/* A backend's TLS settings, for engines whose connections are streams. */
 #pragma once
 
 #include <seqbroker/backend.h>
 
 #include "tls/tls.h"
 
-/* The strings stay those of the options. */
+/* The strings remain owned by the options. */
 static inline struct tls_client_files
 tls_files_of(const struct seqb_backend_options *options)
 {

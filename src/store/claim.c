@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands in a store, and what ought to. */
+/* Reads, writes and verifies the claims of a store. */
 #include "store/claim.h"
 
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 #define NUMBER_SIZE 24
 #define SWAPS       8
 
-/* Whether the store keeps what it was told: it may forget. */
+/* A store that may forget does not keep its claims. */
 static bool store_remembers(const struct connection *connection)
 {
     return connection_guarantee(connection) == SEQB_DIRECT;
@@ -32,8 +32,8 @@ static void pool_claim_name(const char *kind, const struct layout *layout,
     (void)text_format(out, size, "%s/%s", kind, name);
 }
 
-/* A store that stands in one place by a pool's first layout may stand in
- * another by a later one. */
+/* A store may have one place in a pool's first layout and another in a later
+ * one, so the name has the generation. */
 static void place_claim_name(const struct layout *layout, char *out,
                              size_t size)
 {
@@ -67,7 +67,7 @@ enum seqb_status claim_look(struct connection *connection,
     return connection_claim(connection, CLAIM_STORE, NULL, id, sizeof id, err);
 }
 
-/* 128 bits by chance, in hexadecimal digits. */
+/* 128 random bits as hexadecimal digits. */
 static enum seqb_status id_make(char *out, size_t size, struct seqb_error *err)
 {
     unsigned char bytes[16];
@@ -94,8 +94,8 @@ enum seqb_status claim_identify(struct connection *connection,
                             sizeof out->id, err);
 }
 
-/* The store must be the one that the layout names; one that may forget is
- * told again who it is. */
+/* The store must be the one that the layout names. A store that may forget is
+ * given its id again. */
 static enum seqb_status verify_id(struct connection *connection,
                                   const char *expected, struct seqb_error *err)
 {
@@ -108,8 +108,9 @@ static enum seqb_status verify_id(struct connection *connection,
     return status == SEQB_OK ? compare_id(name, id, expected, err) : status;
 }
 
-/* The counters' names and the numbers' bits come from the place. An authority
- * that is no partition may serve several pools. */
+/* The place must match because the counters' names and the numbers' bits depend
+ * on it. An authority that is no partition has no place: it may serve several
+ * pools. */
 static enum seqb_status verify_place(struct connection *connection,
                                      const struct layout *layout,
                                      int32_t member, struct seqb_error *err)
@@ -209,7 +210,8 @@ static uint64_t hash_add(uint64_t hash, const char *text)
     return hash;
 }
 
-/* By the store's address: its server and what of that is the store. */
+/* The name is a hash of the store's address: of its server and of the store
+ * within that server. */
 static void lessee_claim_name(const struct store_options *lessee, char *out,
                               size_t size)
 {
@@ -235,8 +237,9 @@ static void lessee_claim_name(const struct store_options *lessee, char *out,
     (void)text_format(out, size, "lessee/%016" PRIx64, hash);
 }
 
-/* For which pool the authority leased windows to the store; if for none,
- * `pool` (NULL: nothing) is claimed. "" for a store that needs no windows. */
+/* Reads the pool for which the authority leased windows to the store; if there
+ * is none, claims it for `pool` (NULL: only reads). "" for a store that needs
+ * no windows. */
 static enum seqb_status claim_lessee(struct connection *authority,
                                      const struct store_options *lessee,
                                      const char *pool,
@@ -335,7 +338,8 @@ enum seqb_status claim_read_sequence(struct connection *connection,
     return connection_claim(connection, claim, NULL, out, size, err);
 }
 
-/* Without windows of its own a sequence claims what it always did. */
+/* The text of a sequence without window bits of its own is the same as before
+ * sequences could have them. */
 void claim_sequence_text(const struct claim_attributes *attributes, char *out,
                          size_t size)
 {
@@ -397,7 +401,7 @@ enum seqb_status claim_check_moved(struct connection *connection,
                      other->name);
 }
 
-/* A sequence that this store knows of an earlier generation alone was not
+/* A sequence that this store knows only from an earlier generation was not
  * among the keys of a migration: its counters would begin at 1 again. */
 static enum seqb_status check_history(struct connection *connection,
                                       const struct claim_attributes *attributes,
@@ -425,7 +429,7 @@ static enum seqb_status check_history(struct connection *connection,
     return status;
 }
 
-/* One that may forget is no witness. */
+/* The claims of a store that may forget prove nothing. */
 bool claim_has_history(const struct connection *connection,
                        const struct claim_attributes *attributes)
 {
@@ -444,9 +448,9 @@ enum seqb_status claim_sequence(struct connection *connection,
                              : status;
 }
 
-/* --- a number that only grows --- */
+/* --- raising a number --- */
 
-/* What stands there, "" is 0. */
+/* Parses the stored number; "" is 0. */
 static enum seqb_status number_parse(const char *name, const char *text,
                                      int64_t *out, struct seqb_error *err)
 {
@@ -459,7 +463,8 @@ static enum seqb_status number_parse(const char *name, const char *text,
                      text, name);
 }
 
-/* Another broker may be faster, with a value as good as ours or lower. */
+/* Another broker may be faster, with the same value or a lower one: then the
+ * swap is tried again. */
 enum seqb_status claim_raise(struct connection *connection, const char *name,
                              int64_t value, int64_t *standing,
                              struct seqb_error *err)

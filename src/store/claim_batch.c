@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many claims for one store: what they are named, and whether they stand. */
+/* Claims of many sequences for one store. */
 #include "store/claim_batch.h"
 
 #include <assert.h>
@@ -14,10 +14,11 @@ struct claim_batch {
     struct claim_attributes last;
     char text[CLAIM_TERMS_SIZE];
     size_t count;
-    size_t done; /* the first so many were answered */
+    size_t done; /* the first `done` claims were answered */
     struct seqb_claim claims[CLAIM_BATCH];
     char names[CLAIM_BATCH][SEQB_COUNTER_SIZE];
-    char expected[CLAIM_BATCH][CLAIM_TERMS_SIZE]; /* to stand there; "": none */
+    char expected[CLAIM_BATCH][CLAIM_TERMS_SIZE]; /* the text to be stored; "":
+                                                     none */
 };
 
 static_assert(CLAIM_TERMS_SIZE < SEQB_GUARD_SIZE,
@@ -39,8 +40,8 @@ void claim_batch_begin(struct claim_batch *batch)
     batch->done = 0;
 }
 
-/* The next claim, which is only read. Its name and what is expected are for the
- * caller. */
+/* Adds a claim that is only read. The caller fills in its name and the expected
+ * text. */
 static size_t add(struct claim_batch *batch)
 {
     const size_t i = batch->count++;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The comparisons; what is read and written for them is in claim.c. */
+/* The comparisons. claim.c reads and writes the claims. */
 #include "store/compare.h"
 
 #include <string.h>

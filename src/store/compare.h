@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the stores of a pool say of themselves, compared with its layout and
- * with each other: at a start, by `seqctl check --probe`, by a migration. Pure.
+ * Compares what the stores of a pool say about themselves with the layout and
+ * with each other: at a start, by `seqctl check --probe`, and by a migration.
+ * Pure.
  */
 #pragma once
 
 #include "store/layout.h"
 
-/* The stores as claim_read found them, and who hears what is wrong. */
+/* The stores as claim_read found them, and the caller's report function. */
 struct compare {
     const struct layout *layout;
     struct layout_stores *stores;
@@ -16,41 +17,44 @@ struct compare {
     void *context;
 };
 
-/* Whether each store stands where the layout has it: by its own word, and for
- * one that may forget, by that of the authority which leases to it. */
+/* Checks that each store is in its place in the layout: by the store's own
+ * claim and, for a store that may forget, by the claim of the authority that
+ * leases to it. */
 void compare_places(const struct compare *compare);
 
-/* Two backends that lead to one store would fail together, and a layout with
- * them could never be put right. */
+/* Reports two backends that lead to the same store: they would fail together,
+ * and a layout with both could never be corrected. */
 void compare_twins(const struct compare *compare);
 
-/* Stores that know nothing of a pool which is in use, as `claim` says, and that
- * it does not name. Before compare_claims. */
+/* Reports stores that have no claim of a pool although it is in use, as `claim`
+ * says, and that `claim` does not name. To be called before compare_claims. */
 void compare_strangers(const struct compare *compare,
                        const struct layout_store *claim);
 
 /*
- * The layout as text, with the ids that `claim` (NULL: none stands) has of
- * stores which were not reached, or know nothing of the pool; each store that
- * claims another one is reported. SEQB_LAYOUT if the text does not fit.
+ * Composes the layout as text. For stores that were not reached or have no
+ * claim of the pool, it takes the ids from `claim` (NULL: there is none). Each
+ * store that claims another layout is reported. SEQB_LAYOUT if the text does
+ * not fit.
  */
 enum seqb_status compare_claims(const struct compare *compare,
                                 const struct layout_store *claim, char *out,
                                 size_t size, struct seqb_error *err);
 
-/* A store that says it is `standing` ("": new) stands where the layout names
- * `expected`; "": any will do. SEQB_LAYOUT if that is another one. */
+/* Compares the id `standing` of a store ("": a new store) with the id
+ * `expected` of the layout ("": any id is accepted). SEQB_LAYOUT if they
+ * differ. */
 enum seqb_status compare_id(const char *backend, const char *standing,
                             const char *expected, struct seqb_error *err);
 
-/* A store that claims to stand in `standing` is configured as a partition.
- * SEQB_LAYOUT if that is another place. */
+/* Compares the place `standing` that a store claims with the partition that it
+ * is configured as. SEQB_LAYOUT if they differ. */
 enum seqb_status compare_place(const char *backend, const char *standing,
                                const struct layout *layout, int32_t partition,
                                struct seqb_error *err);
 
-/* The same for a store to which the authority leased windows for the pool
- * `standing`; "": for none. */
+/* Compares the pool `standing` for which the authority leased windows to the
+ * store ("": for none) with the layout's pool. */
 enum seqb_status compare_lessee(const char *backend, const char *standing,
                                 const struct layout *layout,
                                 struct seqb_error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening and closing, and the watch over each call. */
+/* Opening, closing, and the watchdog's supervision of each call. */
 #include "store/connection.h"
 
 #include <assert.h>
@@ -65,8 +65,8 @@ static struct seqb_backend *call_begin(struct connection *connection)
     return connection->backend;
 }
 
-/* An answer that came with the shutdown is as good as any. The next call will
- * find the connection dead. */
+/* A success that arrived together with the shutdown is still valid. The next
+ * call will find the connection dead. */
 static enum seqb_status call_end(struct connection *connection,
                                  enum seqb_status status,
                                  struct seqb_error *err)
@@ -230,7 +230,7 @@ bool connection_was_refused(enum seqb_status status)
            status_blame(status) != BLAME_BACKEND;
 }
 
-/* --- from open to close --- */
+/* --- open and close --- */
 
 int64_t connection_enter(const struct connection *connection, int64_t now_ms)
 {
@@ -247,7 +247,7 @@ static void connection_forget_passwords(struct connection *connection)
     connection->sentinel_password = NULL;
 }
 
-/* Those that stand in files, for the options. */
+/* Reads the passwords that are in files into the options. */
 static enum seqb_status
 connection_read_passwords(struct connection *connection,
                           struct seqb_backend_options *options,

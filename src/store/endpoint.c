@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which backends are one server, and when it may be tried again. */
+/* Which backends are on one server, and when to try to connect to it again. */
 #include "store/endpoint.h"
 
 #include <string.h>
@@ -14,7 +14,8 @@ int64_t endpoint_gate_enter(struct endpoint_gate *gate, int64_t now_ms)
     return 0;
 }
 
-/* mysql-row and mysql-autoinc are one kind of server. */
+/* mysql-row and mysql-autoinc use the same kind of server: only the part before
+ * the '-' counts. */
 static int engine_family(const char *engine)
 {
     return (int)strcspn(engine, "-");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The layout's text: fields `name=value;`, the partitions' stores as one list
- * with commas. */
+/* The layout's text form: fields `name=value;`, with the partitions' stores as
+ * one list separated by commas. */
 #include "store/layout.h"
 
 #include <assert.h>
@@ -11,14 +11,15 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
-/* What a layout without leases says. */
+/* The authority of a layout without leases. */
 #define NO_AUTHORITY "none"
 
-/* And one in which the other direct stores of the pool lease. */
+/* The authority of a layout in which the other direct stores of the pool
+ * lease. */
 #define NEIGHBOURS "neighbours"
 
-/* What those say that make stores count in windows which need not; the others
- * say nothing of it. */
+/* The value of `windows` if stores count in windows that need not. Other
+ * layouts do not have the field. */
 #define ALL_WINDOWS "all"
 
 void layout_internal_name(const char *pool, int32_t generation, char *out,
@@ -147,7 +148,7 @@ void layout_stores_fini(struct layout_stores *stores)
 
 /* --- the claim --- */
 
-/* Who leases windows, as the layout says. */
+/* The layout's value of `authority`: who leases windows. */
 static const char *authority_word(const struct layout *layout,
                                   const struct layout_stores *stores,
                                   bool is_windowed)
@@ -168,7 +169,7 @@ static bool has_windowed(const struct layout_stores *stores)
     return false;
 }
 
-/* Whether some store counts in windows that need not. */
+/* Whether a store counts in windows although it does not forget. */
 static bool has_willing(const struct layout_stores *stores)
 {
     for (int32_t i = 0; i < stores->partitions; i++) {
@@ -260,7 +261,7 @@ bool layout_find_twins(const struct layout_stores *stores,
     return false;
 }
 
-/* Copies the value of a field, or "" if the text has none of that name. */
+/* Copies the value of a field, or "" if the text has no such field. */
 static void field_copy(const char *text, const char *name, char *out,
                        size_t size)
 {
@@ -278,7 +279,7 @@ static void field_copy(const char *text, const char *name, char *out,
     }
 }
 
-/* Copies the i-th word of a list with commas, or "". */
+/* Copies the i-th word of a list separated by commas, or "". */
 static void word_copy(const char *list, int32_t i, char *out, size_t size)
 {
     while (i-- > 0 && list != NULL) {
@@ -342,7 +343,7 @@ static void describe_partition(const char *was, const char *is, char *out,
     }
 }
 
-/* Appends in words how one field differs; nothing if it does not. */
+/* Appends a description of how one field differs; nothing if it does not. */
 static void describe_field(const char *name, const char *standing,
                            const char *expected, char *out, size_t size)
 {
@@ -365,8 +366,9 @@ static void describe_field(const char *name, const char *standing,
         (void)text_append(out, size, "%s was %s and is %s", name, was, is);
 }
 
-/* A pool of servers that says nothing has neighbours: one that was made before
- * that was the default, or with "none", must say so. */
+/* The advice for the operator. By default a pool of servers has neighbours. A
+ * pool that was created before that default, or with "none", must now set
+ * it. */
 static const char *way_on(const char *standing, const char *expected)
 {
     char was[SEQB_CLAIM_SIZE];

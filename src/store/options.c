@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Options of a store that outlive the topology that said them. */
+/* Copies of a store's options, which outlive the topology that they came
+ * from. */
 #include "store/options.h"
 
 #include <stdlib.h>
@@ -7,7 +8,7 @@
 
 #include "store/secret.h"
 
-/* The texts of the options. */
+/* The members that are texts. */
 static const size_t texts[] = {
     offsetof(struct store_options, password_file),
     offsetof(struct store_options, sentinel_password_file),
@@ -85,7 +86,7 @@ static void list_free(const char *const *list)
     free((void *)list);
 }
 
-/* With a NULL at its end; NULL when out of memory. */
+/* Copies a list with the NULL at its end; NULL when out of memory. */
 static const char *const *list_copy(const char *const *list)
 {
     size_t count = 0;
@@ -132,7 +133,7 @@ struct store_options *store_options_copy(const struct store_options *from)
     return NULL;
 }
 
-/* Some of them are secrets. */
+/* Overwrites all texts, because some are secrets. */
 void store_options_free(struct store_options *options)
 {
     if (options == NULL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a topology says of stores: how each is reached, and the layouts of the
- * pools that they form. */
+/* The part of a topology that is about stores: how each is reached, and the
+ * layouts of the pools that they form. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,14 +12,14 @@
 #define STORE_BITS_MAX       6 /* 2^6 partitions at most */
 #define STORE_PARTITIONS_MAX (1 << STORE_BITS_MAX)
 
-/* With an authority that is no partition. */
+/* An authority that is no partition included. */
 #define STORE_MEMBERS_MAX (STORE_PARTITIONS_MAX + 1)
 
 struct store_options {
     const struct seqb_backend_ops *ops;
     const char *password_file; /* read at each open; NULL: `options` has the
                                   password, or there is none */
-    const char *sentinel_password_file; /* the same of the sentinels */
+    const char *sentinel_password_file; /* the same for the sentinels */
     /* `create` is set by the connection. */
     struct seqb_backend_options options;
 };
@@ -27,25 +27,25 @@ struct store_options {
 bool store_options_equal(const struct store_options *a,
                          const struct store_options *b);
 
-/* With texts of its own, for store_options_free; NULL when out of memory. */
+/* A deep copy, to be freed with store_options_free; NULL when out of memory. */
 struct store_options *store_options_copy(const struct store_options *from);
 
-/* Takes NULL. */
+/* NULL is allowed. Overwrites the texts, since some are secrets. */
 void store_options_free(struct store_options *options);
 
-/* What gives the numbers of a pool their meaning. */
+/* The layout of a pool: what its numbers mean. */
 struct layout {
     const char *name;                         /* the pool's */
     int32_t partitions[STORE_PARTITIONS_MAX]; /* indexes of backends */
     int32_t bits;                             /* 2^bits partitions */
-    int32_t generation;   /* counts the layouts that the pool had; 0 is 1 */
+    int32_t generation;   /* counts the pool's layouts from 1; 0 means 1 */
     int32_t authority;    /* index of a direct backend; -1: none */
     int32_t window_bits;  /* a window holds 2^window_bits counter values */
     bool neighbours;      /* every partition counts in windows, which the other
                              direct partitions lease; there is no authority */
     bool all_windowed;    /* every partition but the authority's counts in
-                             windows, not only those that must */
-    int64_t failover_gap; /* counter values that a changed store is raised by;
+                             windows, even if its store does not forget */
+    int64_t failover_gap; /* counter values by which a changed store is raised;
                              not claimed */
 };
 
@@ -53,6 +53,6 @@ struct layout {
 struct store_topology {
     const struct store_options *backends;
     size_t backend_count;
-    const struct layout *const *layouts; /* one a pool */
+    const struct layout *const *layouts; /* one for each pool */
     size_t pool_count;
 };

@@ -26,7 +26,7 @@ void secret_free(char *text)
     free(text);
 }
 
-/* The first line's length is the secret's; more lines are a mistake. */
+/* The secret is the first line; more lines are a mistake. */
 static bool is_one_line(const char *text, size_t *length)
 {
     *length = strcspn(text, "\r\n");

@@ -4,11 +4,11 @@
 
 #include "platform/clock.h"
 
-/* No broker has begun with a period that is farther ahead of its clock and the
+/* No broker begins a period that is further ahead of both its own clock and the
  * store's: see max_ahead. */
 #define BASE_SLACK_MS (10 * INT64_C(60000))
 
-/* The answer is about half a call old. */
+/* The answer is about half a round trip old. */
 enum seqb_status connection_read_clock(struct connection *connection,
                                        struct seqb_error *err)
 {

@@ -5,9 +5,9 @@
 #include "platform/clock.h"
 #include "store/connection.h"
 
-#define CLOCK_READ_MS 30000 /* between two reads of a clock that is in use */
+#define CLOCK_READ_MS 30000 /* between two reads of a store's clock */
 
-/* Reads the store's wall clock; and whether it is time to do so again. */
+/* Reads the store's wall clock; whether the next read is due. */
 enum seqb_status connection_read_clock(struct connection *connection,
                                        struct seqb_error *err);
 static inline bool connection_clock_is_due(const struct connection *connection)
@@ -15,10 +15,11 @@ static inline bool connection_clock_is_due(const struct connection *connection)
     return clock_now_ms() - connection->clock_seen_ms >= CLOCK_READ_MS;
 }
 
-/* Any thread: the store's wall clock less ours, ms, or CONNECTION_NO_CLOCK; and
- * the later one of both. */
+/* Any thread: the store's wall clock minus ours, ms, or CONNECTION_NO_CLOCK;
+ * and the later time of both clocks. */
 int64_t connection_clock_ahead_ms(const struct connection *connection);
 int64_t connection_latest_ms(const struct connection *connection);
 
-/* Any thread: no period that a broker has begun so far begins after it. */
+/* Any thread: no period that any broker has begun so far begins after this
+ * time. */
 int64_t connection_base_ms(const struct connection *connection);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of terms. */
+/* Parses and makes the names of terms. */
 #include "store/term.h"
 
 #include <inttypes.h>

@@ -13,10 +13,10 @@
 #include <seqbroker/backend.h>
 #include <seqbroker/seqbroker.h>
 
-#define LAYOUT_BITS_ALL 63 /* of a number */
+#define LAYOUT_BITS_ALL 63 /* the bits of a number */
 
-/* How many windows a changed authority is raised by: leases are rare, so that
- * this covers more lost ones than a store can forget in practice. */
+/* By how many windows a changed authority is raised. Leases are rare, so this
+ * is more than the number of leases that a store can forget in practice. */
 #define WINDOW_GAP 65536
 
 /* The largest counter value whose numbers fit in 63 bits. */
@@ -25,7 +25,7 @@ static inline int64_t layout_counter_max(int32_t bits, int32_t memory_bits)
     return INT64_MAX >> (bits + memory_bits);
 }
 
-/* The largest window whose numbers fit; 0: none does. */
+/* The largest window whose numbers fit in 63 bits; 0: there is none. */
 static inline int64_t layout_window_max(int32_t bits, int32_t memory_bits,
                                         int32_t window_bits)
 {
@@ -34,9 +34,9 @@ static inline int64_t layout_window_max(int32_t bits, int32_t memory_bits,
     return spent < LAYOUT_BITS_ALL ? INT64_MAX >> spent : 0;
 }
 
-/* The same where there are few windows, `most` in all: no change of the
- * authority takes more than a sixteenth of them, or so few that a store may
- * well have forgotten them. */
+/* The gap in windows if there are only `most` windows in all: at most a
+ * sixteenth of them for one change of the authority, but not so few that a
+ * store may well have forgotten more. */
 #define WINDOW_GAP_LEAST 16
 
 static inline int64_t layout_window_gap(int64_t most)
@@ -49,11 +49,12 @@ static inline int64_t layout_window_gap(int64_t most)
 }
 
 /*
- * Of random bits, those for seqb_raise_spread from `value` on: its part is of
- * what is left up to the counter's limit, and this one, where the sequence's
- * texts are narrower than that, as small a part of what they have left. Numbers
- * above `useful` are too wide for a text (0: none is), and the counter counts
- * their bits but for the `low_bits` low ones.
+ * The random bits for a seqb_raise_spread that begins at `value`. The spread is
+ * a small share of what is left up to the counter's limit. If the sequence's
+ * texts are narrower than the counter, the result is reduced to the same share
+ * of what the texts have left. Numbers above `useful` are too wide for a text
+ * (0: there is no such limit); the counter counts their bits without the
+ * `low_bits` lowest ones.
  */
 static inline uint64_t layout_chance(uint64_t random, int64_t useful,
                                      int32_t low_bits, int64_t value)
@@ -65,9 +66,10 @@ static inline uint64_t layout_chance(uint64_t random, int64_t useful,
                        : random % (uint64_t)(left / SEQB_SPREAD_PARTS + 1);
 }
 
-/* Windows that are leased at once, in one run: no more values than these,
- * unless one window holds more, and no more than a share of all leases, so that
- * no broker takes with it what few windows there are. */
+/* Limits of the windows that are leased in one run. A run has at most
+ * 2^RUN_VALUE_BITS values, unless one window has more, and at most one
+ * RUN_SHARE-th of all leases, so that no broker takes most of the windows where
+ * there are few. */
 #define RUN_VALUE_BITS 27
 #define RUN_SHARE      64
 
@@ -82,7 +84,7 @@ static inline int64_t layout_run_most(int32_t window_bits, int64_t leases)
     return share < most ? share : most;
 }
 
-/* The first number of counter value `v`; `v` must not pass the maximum. */
+/* The first number of counter value `v`; `v` must not exceed the maximum. */
 static inline int64_t layout_number(int64_t v, int32_t partition, int32_t bits,
                                     int32_t memory_bits)
 {

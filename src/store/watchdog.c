@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The watchdog's thread and its list of connections. Connections are few, so
- * the list is searched; deadlines are rarely met, so a call that begins wakes
- * the thread only if it is due before the thread would look anyway.
+ * The watchdog's thread and its list of connections. There are few connections,
+ * so the list is searched linearly. Deadlines are rarely reached, so a call
+ * that begins wakes the thread only if the call's deadline is before the
+ * thread's next wake-up.
  */
 #include "store/watchdog.h"
 
@@ -21,20 +22,23 @@
 
 struct watchdog {
     pthread_t thread;
-    pthread_mutex_t lock; /* guards what follows, and all fields of a watch
-                             that is in the list */
+    pthread_mutex_t lock; /* guards the fields below, and all fields of a watch
+                             in the list */
     pthread_cond_t changed;
     struct watch *first;
     int64_t (*judge)(void *context, int64_t now_ms); /* constant */
     void *context;
-    int64_t evaluate_ms; /* when it is to be called; NEVER: not by itself */
-    int64_t wake_ms;     /* when the thread looks again; NEVER: not by itself */
+    int64_t evaluate_ms; /* when to call `judge`; NEVER: only after
+                            watchdog_expect */
+    int64_t wake_ms;     /* when the thread wakes up next; NEVER: when
+                            signalled */
     bool is_stopping;
 };
 
-/* Ends every call that is due, and returns when the next one is. The lock is
- * held over the shutdown, which does not block: nobody can close a descriptor
- * between the look at its deadline and the shutdown. */
+/* Ends every call that is past its deadline, and returns the next deadline. The
+ * lock is held during the shutdown, which does not block: so no other thread
+ * can close the descriptor between the check of the deadline and the
+ * shutdown. */
 static int64_t watchdog_poll(struct watchdog *watchdog, int64_t now_ms)
 {
     int64_t next_ms = NEVER;
@@ -52,7 +56,7 @@ static int64_t watchdog_poll(struct watchdog *watchdog, int64_t now_ms)
     return next_ms;
 }
 
-/* With the lock held, which is let go for the call. */
+/* Called with the lock held; releases it during the call of `judge`. */
 static void watchdog_evaluate(struct watchdog *watchdog, int64_t now_ms)
 {
     int64_t next_ms;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims: read, and written if they are as they were read. */
+/* Claims: read, and written if they are unchanged since they were read. */
 #include <string.h>
 
 #include "backends/etcd/etcd.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
-/* Claims stand behind the run. */
+/* The rows of a claim: first ETCD_RUN, then the claim. */
 enum claim_row { ROW_RUN, ROW_CLAIM };
 
 static enum seqb_status claim_add(struct etcd *etcd, const char *name,
@@ -19,7 +19,7 @@ static enum seqb_status claim_add(struct etcd *etcd, const char *name,
                      etcd->link.where, name);
 }
 
-/* The text of a row that was read, "" if it is not there. */
+/* The text of a row that was read, "" if the row does not exist. */
 static enum seqb_status claim_text(const struct etcd *etcd, size_t row,
                                    const char *name, const char **text,
                                    struct seqb_error *err)
@@ -99,9 +99,9 @@ enum seqb_status etcd_claim(struct seqb_backend *backend, const char *name,
     return status;
 }
 
-/* --- many --- */
+/* --- many claims --- */
 
-/* So many, and the run, are read and written at once. */
+/* This many claims and ETCD_RUN are read and written at once. */
 #define CLAIMS_MAX (ETCD_ROWS_MAX - ROW_CLAIM)
 
 /* A text that is too long is cut. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The counters: the rules of backends/sql over rows that are read, and written
- * if they did not change meanwhile. If they did, another broker was faster, and
- * the call goes on with what stands there now, until its deadline.
+ * The counters: applies the rules of backends/sql to rows that are read, and
+ * written if they did not change meanwhile. If they did, another broker was
+ * faster, and the call repeats with the rows as they are then, until its
+ * deadline.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -13,8 +14,8 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
-/* So many that their rows, notes and guards, the base and the run are no more
- * than ETCD_ROWS_MAX. */
+/* The most requests whose rows, notes and guards, with the base and ETCD_RUN,
+ * fit into ETCD_ROWS_MAX. */
 #define PART_MAX 40
 
 /* --- the dialect --- */
@@ -54,7 +55,7 @@ static void counter_receive(const struct etcd *etcd, size_t i,
         value = etcd_value_read(row->text, &rest);
         sql_found(&etcd->sql, counter, value, rest);
     } else if (i == 0) {
-        sql_found(&etcd->sql, counter, 0, ""); /* a base of no store */
+        sql_found(&etcd->sql, counter, 0, ""); /* a base that is not bound */
     }
     if (kept->text != NULL) {
         value = etcd_value_read(kept->text, &rest);
@@ -86,8 +87,8 @@ static enum seqb_status rows_lock(struct seqb_backend *backend,
     return SEQB_OK;
 }
 
-/* Names that are cut off share a note (sql/row.h), and etcd takes no key twice:
- * the highest value is written, by the last of them. */
+/* Truncated names share a note (sql/row.h), and etcd does not accept a key
+ * twice in a transaction: the last write to the note has the highest value. */
 static bool is_written_later(const struct sql_write *writes, size_t n, size_t i,
                              int64_t *highest)
 {
@@ -125,7 +126,7 @@ static enum seqb_status rows_commit(struct seqb_backend *backend,
     return etcd_write_end(etcd, err);
 }
 
-/* Nothing is held between reading and writing. */
+/* Nothing to do: no lock is held between reading and writing. */
 static enum seqb_status rows_abandon(struct seqb_backend *backend,
                                      struct seqb_error *err)
 {
@@ -134,7 +135,7 @@ static enum seqb_status rows_abandon(struct seqb_backend *backend,
     return SEQB_OK;
 }
 
-/* Rights are those of keys: one that is refused may be refused alone. */
+/* Rights belong to keys, so the refusal may concern one key alone. */
 static bool rows_blame(const struct seqb_backend *backend,
                        enum seqb_status status)
 {
@@ -159,7 +160,8 @@ static int request_compare(const void *a, const void *b)
     return strcmp((*left)->counter, (*right)->counter);
 }
 
-/* Some of the requests of a call, until they are answered or it is late. */
+/* Serves some requests of a call, until they are answered or the deadline
+ * passes. */
 static enum seqb_status part_serve(struct etcd *etcd,
                                    struct seqb_request *const *requests,
                                    size_t n, struct seqb_error *err)
@@ -172,7 +174,7 @@ static enum seqb_status part_serve(struct etcd *etcd,
     return status == SEQB_AGAIN ? SEQB_OK : status;
 }
 
-/* Those that were not asked any more. */
+/* Fails the requests that were not sent. */
 static void rest_fail(struct seqb_request *const *requests, size_t n,
                       const struct seqb_error *why)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a cluster says of itself, by the member that answers. */
+/* The description of a cluster, by the member that answers. */
 #include <string.h>
 
 #include "backends/etcd/etcd.h"
@@ -9,8 +9,8 @@
 #define STATUS_PATH  "/v3/maintenance/status"
 #define MEMBERS_PATH "/v3/cluster/member/list"
 
-/* The answer to a question without words. A server that refuses is well: then
- * it is NULL. */
+/* The answer to a request without parameters. A server that refuses is no
+ * error: then the answer is NULL. */
 static enum seqb_status ask(struct etcd_link *link, const char *path,
                             json_t **out, struct seqb_error *err)
 {
@@ -36,7 +36,7 @@ static void status_take(const struct etcd_link *link, const json_t *answer,
                                                           : "follower");
 }
 
-/* A learner has no vote. */
+/* Counts the voting members: a learner has no vote. */
 static void members_take(const json_t *answer, struct seqb_details *out)
 {
     const json_t *members = json_object_get(answer, "members");

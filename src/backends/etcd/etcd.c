@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The etcd engine: direct counters, each a key that carries the origin in which
- * its value holds, read and written by the JSON gateway of etcd's API v3. What
- * is written is agreed on by the quorum of the cluster, and compares what was
- * read. See decision 51.
+ * The etcd engine: direct counters, each a key that has the origin in which its
+ * value is valid, read and written through the JSON gateway of etcd's API v3.
+ * The quorum of the cluster agrees on each write, and each write compares what
+ * was read. See decision 51.
  */
 #include "backends/etcd/etcd.h"
 
@@ -56,7 +56,7 @@ static enum seqb_status etcd_open(const struct seqb_backend_options *options,
         return error_set(err, SEQB_NO_MEMORY, "%s: out of memory",
                          options->name);
     etcd->sql.base.ops = &backend_etcd;
-    etcd->sql.base.fd = -1; /* the engine keeps the time */
+    etcd->sql.base.fd = -1; /* the engine enforces the time-out */
     etcd->sql.dialect = &etcd_dialect;
     etcd->sql.where = etcd->link.where;
     status = etcd_start(etcd, options, err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The parts of the etcd engine: what is asked of counters, claims and periods,
- * and how a store is opened. */
+/* The functions of the etcd engine: for counters, claims and periods, and for
+ * opening a store. */
 #pragma once
 
 #include "backends/etcd/rows.h"
@@ -35,7 +35,8 @@ enum seqb_status etcd_describe(struct seqb_backend *backend,
                                struct seqb_details *out,
                                struct seqb_error *err);
 
-/* Reads who the store is, binds its base to it, and notes its incarnation. */
+/* Reads the store's identity, binds its base to it, and reads or makes its
+ * incarnation. */
 enum seqb_status etcd_session_open(struct etcd *etcd,
                                    const struct seqb_backend_options *options,
                                    struct seqb_error *err);

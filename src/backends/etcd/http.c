@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Posts by libcurl. libcurl may send a post once more by itself, if a
- * connection that it kept was closed without an answer. Whatever writes to etcd
- * therefore compares what it read: the second one of two equal posts changes
- * nothing.
+ * Posts with libcurl. libcurl may by itself repeat a post, if a connection that
+ * it kept open was closed without an answer. So every write to etcd compares
+ * what was read before: the second of two equal posts changes nothing.
  */
 #include "backends/etcd/http.h"
 
@@ -84,7 +83,7 @@ static struct curl_slist *headers_make(const char *token)
     return more;
 }
 
-/* Runs the transfer to its end; the handle is left with the multi handle. */
+/* Runs the transfer to its end; the handle stays in the multi handle. */
 static CURLcode transfer_run(struct etcd_http *http, int64_t deadline_ms)
 {
     int running = 1;
@@ -108,8 +107,8 @@ static CURLcode transfer_run(struct etcd_http *http, int64_t deadline_ms)
                : CURLE_FAILED_INIT;
 }
 
-/* Of a post that failed. It was not sent only if not a byte of it was: libcurl
- * may fail to connect for one that it sends again. */
+/* The outcome of a failed post. It counts as not sent only if no byte of it was
+ * sent: libcurl may fail to connect when it repeats a post. */
 static enum etcd_outcome failure_judge(struct etcd_http *http, CURLcode code)
 {
     long sent = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Asking a cluster: endpoints, login, errors. */
+/* Requests to a cluster: endpoints, login, errors. */
 #include "backends/etcd/link.h"
 
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
-/* Codes of gRPC, which the gateway repeats in the body of an error. */
+/* The codes of gRPC, which the gateway repeats in the body of an error. */
 enum code {
-    CODE_NONE = -1, /* it is no error of etcd */
+    CODE_NONE = -1, /* it is not an error of etcd */
     CODE_INVALID = 3,
     CODE_NOT_FOUND = 5,
     CODE_DENIED = 7,
@@ -22,7 +22,7 @@ enum code {
     CODE_UNAUTHENTICATED = 16
 };
 
-/* What becomes of an attempt. */
+/* The result of an attempt. */
 enum attempt { ATTEMPT_DONE, ATTEMPT_FAILED, ATTEMPT_NEXT, ATTEMPT_LOGIN };
 
 /* --- open and close --- */
@@ -130,7 +130,7 @@ enum seqb_status etcd_link_distrust(const struct etcd_link *link,
                      link->where, what);
 }
 
-/* Whether the answer is of this cluster. */
+/* Checks that the answer comes from this cluster. */
 static enum seqb_status header_read(struct etcd_link *link, enum etcd_kind kind,
                                     const json_t *answer,
                                     struct seqb_error *err)
@@ -175,7 +175,7 @@ static enum seqb_status answer_read(struct etcd_link *link, enum etcd_kind kind,
 
 /* --- errors --- */
 
-/* The code of gRPC in the answer, and its words. */
+/* The gRPC code in the answer, and its message. */
 static int error_read(const struct etcd_link *link, char *words, size_t size)
 {
     const struct etcd_text *text = &link->http.answer;
@@ -193,7 +193,8 @@ static int error_read(const struct etcd_link *link, char *words, size_t size)
     return result;
 }
 
-/* The server did not begin with it, and another one would say the same. */
+/* Whether the server did not start the request, and another server would answer
+ * the same. */
 static bool code_refuses(int code)
 {
     return code == CODE_INVALID || code == CODE_NOT_FOUND ||
@@ -202,7 +203,8 @@ static bool code_refuses(int code)
            code == CODE_UNIMPLEMENTED || code == CODE_UNAUTHENTICATED;
 }
 
-/* A token expired, or users were changed since it was made. */
+/* Whether a new login is needed: the token expired, or users were changed since
+ * it was made. */
 static bool wants_login(const struct etcd_link *link, int code,
                         const char *words)
 {
@@ -213,8 +215,8 @@ static bool wants_login(const struct etcd_link *link, int code,
               strstr(words, "user name is empty") != NULL)));
 }
 
-/* Every other error, a time-out of a proposal above all, tells nothing about
- * whether the cluster will carry it out. */
+/* After any other error, for example a time-out of a proposal, it is not known
+ * whether the cluster will carry the request out. */
 static enum attempt error_judge(struct etcd_link *link, enum etcd_kind kind,
                                 struct seqb_error *why)
 {
@@ -259,15 +261,15 @@ static enum attempt silence_judge(const struct etcd_link *link,
 
 /* --- calls --- */
 
-/* What is posted to an endpoint. */
+/* A post to an endpoint. */
 struct post {
     enum etcd_kind kind;
     const char *path;
-    const char *body; /* NULL: memory is short */
+    const char *body; /* NULL: out of memory */
     int64_t budget_ms;
 };
 
-/* One post to the current endpoint. */
+/* Does one post to the current endpoint. */
 static enum attempt attempt_run(struct etcd_link *link, const struct post *post,
                                 json_t **out, struct seqb_error *why)
 {
@@ -290,7 +292,7 @@ static enum attempt attempt_run(struct etcd_link *link, const struct post *post,
                                                               : ATTEMPT_FAILED;
 }
 
-/* Takes a new token from the current endpoint. */
+/* Gets a new token from the current endpoint. */
 static enum attempt login_run(struct etcd_link *link, int64_t budget_ms,
                               struct seqb_error *why)
 {
@@ -323,7 +325,7 @@ static enum attempt login_run(struct etcd_link *link, int64_t budget_ms,
     return attempt == ATTEMPT_LOGIN ? ATTEMPT_FAILED : attempt;
 }
 
-/* What an attempt may take: a read leaves time for the endpoints behind it. */
+/* The time for an attempt: a read leaves time for the remaining endpoints. */
 static int64_t budget_of(const struct etcd_link *link, enum etcd_kind kind,
                          size_t tried)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What reads many counters at once: purges, which first note what is over in
- * the counter's mark (sql/mark.h), and pages. */
+/* Operations on many counters: purges, which first store in the counter's mark
+ * (sql/mark.h) what is over, and pages. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "platform/minmax.h"
 #include "platform/text.h"
 
-#define DELETE_MAX 1000 /* names in an answer */
+#define DELETE_MAX 1000 /* names per answer */
 
 /* --- purges --- */
 
@@ -72,7 +72,7 @@ static enum seqb_status purge_note(struct etcd *etcd,
     return status;
 }
 
-/* The begin of the range that is read, up to the last name that was found. */
+/* Deletes the begin of the range, up to the last name that was read. */
 static enum seqb_status purge_delete(struct etcd *etcd,
                                      const struct seqb_purge *purge,
                                      int32_t *deleted, struct seqb_error *err)
@@ -109,7 +109,7 @@ static enum seqb_status purge_delete(struct etcd *etcd,
     return status;
 }
 
-/* As many as were asked for, or there are no more. */
+/* Deletes as many as were asked for, or until there are no more. */
 static enum seqb_status purge_run(struct etcd *etcd,
                                   const struct seqb_purge *purge,
                                   int32_t *deleted, struct seqb_error *err)

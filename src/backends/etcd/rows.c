@@ -11,7 +11,7 @@
 
 #define TXN_PATH "/v3/kv/txn"
 
-/* --- what is asked --- */
+/* --- requests --- */
 
 static void key_put(struct etcd_text *body, const char *key)
 {
@@ -52,9 +52,10 @@ static void row_ask(struct etcd_text *body, const struct etcd_row *row)
     etcd_text_put(body, "}}");
 }
 
-/* --- what is answered --- */
+/* --- answers --- */
 
-/* Room for all texts of an answer, which are shorter than its base64. */
+/* Reserves memory for all texts of an answer, which are shorter than its
+ * base64. */
 static bool texts_reserve(struct etcd *etcd, size_t size)
 {
     char *texts;
@@ -87,7 +88,8 @@ static bool row_fill(struct etcd *etcd, struct etcd_row *row, const json_t *kv)
         !etcd_number_read(kv, "mod_revision", &row->revision) ||
         row->revision < 1)
         return false;
-    /* What is no text of ours reads as an empty one, which is damaged. */
+    /* A value that is not one of our texts is read as empty, which counts as
+     * damaged. */
     if (base64 == NULL ||
         !etcd_text_decode(base64, text, etcd->texts_size - etcd->texts_used))
         text[0] = '\0';
@@ -96,7 +98,7 @@ static bool row_fill(struct etcd *etcd, struct etcd_row *row, const json_t *kv)
     return true;
 }
 
-/* A range of one key: its row or none. */
+/* The answer to a range of one key: its row or none. */
 static bool row_receive(struct etcd *etcd, struct etcd_row *row,
                         const json_t *response)
 {
@@ -112,7 +114,7 @@ static bool row_receive(struct etcd *etcd, struct etcd_row *row,
     return count == 0 || row_fill(etcd, row, json_array_get(kvs, 0));
 }
 
-/* The answers to the ranges of the rows, and to `more` others. */
+/* Reads the answers to the ranges of the rows, and to `more` others. */
 static bool rows_receive(struct etcd *etcd, const json_t *answer, size_t more)
 {
     const json_t *responses = json_object_get(answer, "responses");
@@ -127,7 +129,7 @@ static bool rows_receive(struct etcd *etcd, const json_t *answer, size_t more)
     return true;
 }
 
-/* Asks the transaction in the body, and reads the rows. */
+/* Sends the transaction in the body, and reads the rows. */
 static enum seqb_status rows_ask(struct etcd *etcd, size_t more, json_t **out,
                                  struct seqb_error *err)
 {
@@ -209,7 +211,8 @@ static void compare_put(struct etcd_text *body, const struct etcd_row *row)
     etcd_text_put(body, words);
 }
 
-/* Nothing is written unless all rows are as they were read. */
+/* Adds the comparisons, so that nothing is written unless all rows are
+ * unchanged. */
 static void compares_put(struct etcd *etcd)
 {
     struct etcd_text *body = &etcd->link.body;
@@ -246,7 +249,8 @@ void etcd_write_put(struct etcd *etcd, const char *kind, const char *name,
     etcd_text_put(body, "\"}}");
 }
 
-/* Sends the write in the body. `*out`, if it was done, is the caller's. */
+/* Sends the write in the body. `*out`, if it was carried out, belongs to the
+ * caller. */
 static enum seqb_status write_send(struct etcd *etcd, json_t **out,
                                    struct seqb_error *err)
 {
@@ -286,7 +290,7 @@ enum seqb_status etcd_write_end(struct etcd *etcd, struct seqb_error *err)
     return status;
 }
 
-/* Only what is read alone by all its branches is no entry of the log. */
+/* A transaction is no entry of the log only if all its branches only read. */
 enum seqb_status etcd_write_nothing(struct etcd *etcd, struct seqb_error *err)
 {
     struct etcd_text *body = &etcd->link.body;

@@ -17,7 +17,7 @@
 #include "backends/etcd/link.h"
 #include "backends/sql/sql.h"
 
-#define ETCD_ROWS_MAX    128 /* etcd's --max-txn-ops, if nobody raised it */
+#define ETCD_ROWS_MAX    128 /* etcd's default of --max-txn-ops */
 #define ETCD_PREFIX_SIZE 65
 #define ETCD_KEY_SIZE    (ETCD_PREFIX_SIZE + SEQB_COUNTER_SIZE + 16)
 #define ETCD_VALUE_SIZE  (SQL_CELL_ORIGIN_SIZE + 24)
@@ -28,8 +28,8 @@
 
 struct etcd_row {
     char key[ETCD_KEY_SIZE];
-    int64_t revision; /* of its last change; 0: it is not there */
-    const char *text; /* in etcd->texts; NULL: it is not there */
+    int64_t revision; /* of its last change; 0: the row does not exist */
+    const char *text; /* in etcd->texts; NULL: the row does not exist */
 };
 
 /* The engine's struct. */
@@ -39,10 +39,10 @@ struct etcd {
     int32_t timeout_ms;
     char prefix[ETCD_PREFIX_SIZE];
     char run[SEQB_INCARNATION_SIZE]; /* as read by open */
-    char *texts;                     /* of the rows that were read */
+    char *texts;                     /* texts of the rows that were read */
     size_t texts_size;
     size_t texts_used;
-    struct etcd_row rows[ETCD_ROWS_MAX]; /* the first is the run's */
+    struct etcd_row rows[ETCD_ROWS_MAX]; /* the first is ETCD_RUN */
     size_t count;
 };
 
@@ -51,61 +51,62 @@ static inline struct etcd *etcd_of(struct seqb_backend *backend)
     return (struct etcd *)backend;
 }
 
-/* A new set of rows; the first one is ETCD_RUN. */
+/* Begins a new set of rows; the first one is ETCD_RUN. */
 void etcd_rows_begin(struct etcd *etcd);
 
 /* Adds a row; false if the name is too long. */
 bool etcd_rows_add(struct etcd *etcd, const char *kind, const char *name);
 
-/* Reads them, all at one revision. Errors as etcd_link_ask. */
+/* Reads the rows, all at one revision. Errors as for etcd_link_ask. */
 enum seqb_status etcd_rows_read(struct etcd *etcd, struct seqb_error *err);
 
-/* The store's incarnation as it was when the rows were read; "" if the cluster
- * elected a leader since that was noted. */
+/* The store's incarnation when the rows were read; "" if the cluster has
+ * elected a leader since the incarnation was stored. */
 const char *etcd_run_now(const struct etcd *etcd);
 
-/* SEQB_UNREACHABLE if that is not what open read: the cluster elected a leader,
- * or its data was put back. */
+/* SEQB_UNREACHABLE if that differs from what open read: the cluster elected a
+ * leader, or its data was restored. */
 enum seqb_status etcd_run_check(const struct etcd *etcd,
                                 struct seqb_error *err);
 
-/* What is written if the rows still are as they were read. */
+/* Collect the writes that etcd_write_end sends; they take effect only if the
+ * rows are unchanged since they were read. */
 void etcd_write_begin(struct etcd *etcd);
 void etcd_write_put(struct etcd *etcd, const char *kind, const char *name,
                     const char *text);
 
 /* SEQB_AGAIN: a row has changed, nothing was written. SEQB_UNCERTAIN, also if
- * the cluster elected a leader meanwhile. Else as etcd_link_ask. */
+ * the cluster elected a leader meanwhile. Other errors as for etcd_link_ask. */
 enum seqb_status etcd_write_end(struct etcd *etcd, struct seqb_error *err);
 
-/* An entry of raft's log that changes nothing: the index goes on, and the
- * revision does not. It may be sent twice. Errors as etcd_link_ask. */
+/* Writes an entry to raft's log that changes nothing: the index grows, the
+ * revision does not. It may be sent twice. Errors as for etcd_link_ask. */
 enum seqb_status etcd_write_nothing(struct etcd *etcd, struct seqb_error *err);
 
-/* Rows with keys from `from` up to, and not with, `to`. */
+/* Rows whose keys are at or above `from` and below `to`. */
 struct etcd_range {
     const char *kind; /* of both */
     const char *from;
-    const char *to; /* NULL: all of the prefix */
+    const char *to; /* NULL: up to the end of the prefix */
     int64_t limit;
     json_t *answer; /* out; the caller's */
     json_t *kvs;    /* out; in the answer; NULL: none */
 };
 
-/* Reads the range, and the run as the only row. */
+/* Reads the range, and ETCD_RUN as the only row. */
 enum seqb_status etcd_range_read(struct etcd *etcd, struct etcd_range *range,
                                  struct seqb_error *err);
 
-/* Name and text of row `i` of a range. */
+/* The name and text of row `i` of a range. */
 bool etcd_range_row(const struct etcd *etcd, const struct etcd_range *range,
                     size_t i, char name[static SEQB_COUNTER_SIZE],
                     char text[static ETCD_VALUE_SIZE]);
 
-/* Removes the rows of a range, if the run is as it was read. */
+/* Removes the rows of a range, if ETCD_RUN is as it was read. */
 enum seqb_status etcd_range_delete(struct etcd *etcd,
                                    const struct etcd_range *range,
                                    int64_t *deleted, struct seqb_error *err);
 
-/* "VALUE REST": the value, negative if it is no number, and the rest, NULL if
- * there is none. */
+/* Parses "VALUE REST": the value, negative if it is not a number, and the rest,
+ * NULL if there is none. */
 int64_t etcd_value_read(const char *text, const char **rest);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Opening a store: who it is, whether its data went back, and what its rows are
- * bound to.
+ * Opening a store: its identity, whether its data went back, and what its rows
+ * are bound to.
  *
- * Cluster ids are made of the members' addresses and the token that they were
- * started with, so that a cluster which is made of a snapshot may have the id
- * of the old one. But raft's term and index begin again in it, and the revision
- * goes on. In a cluster the term never goes back, and the index gains on the
- * revision, since each revision is an entry of raft's log. The run says how far
- * they were.
+ * A cluster id is derived from the members' addresses and the token of their
+ * start. So a cluster that is created from a snapshot may have the id of the
+ * old cluster. But in the new cluster raft's term and index start again, while
+ * the revision continues. Within a cluster the term never goes back, and the
+ * index grows at least as fast as the revision, since each revision is an entry
+ * of raft's log. ETCD_RUN has their values when it was stored.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -20,26 +20,27 @@
 
 #define SESSION_TRIES 8
 
-/* The index and the revision of a status are read one after the other. */
+/* The tolerated error, because the index and the revision of a status are not
+ * read at the same moment. */
 #define LEAD_MARGIN 16
 
-/* A cluster that is made of a snapshot begins with an index of about ten. No
- * run is noted below this one, so that even the first loses more than the
- * margin. */
+/* A cluster that is created from a snapshot begins with an index of about ten.
+ * No run is stored below INDEX_LEAST, so that such a cluster has lost more than
+ * the margin even against the lowest run. */
 #define INDEX_LEAST 64
 
 enum session_row { ROW_RUN, ROW_BASE };
 
-/* What was read of a store. */
+/* What was read from a store. */
 struct session {
-    char store[SEQB_ORIGIN_SIZE]; /* what rows are bound to at first */
+    char store[SEQB_ORIGIN_SIZE]; /* what rows of a new store are bound to */
     int64_t term;
-    int64_t index; /* of the entry of raft's log that was applied last */
+    int64_t index; /* of the last applied entry of raft's log */
     int64_t revision;
     char version[32];
 };
 
-/* --- what the server says --- */
+/* --- reading the store --- */
 
 static enum seqb_status status_read(struct etcd *etcd, struct session *session,
                                     struct seqb_error *err)
@@ -68,7 +69,8 @@ static enum seqb_status status_read(struct etcd *etcd, struct session *session,
     return status;
 }
 
-/* Nothing stands under the prefix: it was never used, or is another store. */
+/* Whether there is nothing under the prefix: it was never used, or this is
+ * another store. */
 static enum seqb_status store_find(struct etcd *etcd, bool *is_new,
                                    struct seqb_error *err)
 {
@@ -80,9 +82,9 @@ static enum seqb_status store_find(struct etcd *etcd, bool *is_new,
     return status;
 }
 
-/* --- what it was --- */
+/* --- the stored run --- */
 
-/* A part of the run up to a '.'; false if it is no number. */
+/* Parses a part of the run up to a '.'; false if it is not a number. */
 static bool run_part(const char **at, int64_t *out)
 {
     const char *end = strchr(*at, '.');
@@ -93,8 +95,8 @@ static bool run_part(const char **at, int64_t *out)
     return true;
 }
 
-/* Whether the term is lower than it was when the run was noted, or the index
- * lost what it was ahead of the revision. */
+/* Whether the term is lower than in the stored run, or the index has lost its
+ * lead over the revision. */
 static bool run_is_ahead(const char *run, const struct session *session)
 {
     int64_t term;
@@ -108,7 +110,7 @@ static bool run_is_ahead(const char *run, const struct session *session)
            session->index - session->revision + LEAD_MARGIN < index - revision;
 }
 
-/* Entries are added up to INDEX_LEAST; the session is read again then. */
+/* Adds entries up to INDEX_LEAST, then reads the session again. */
 static enum seqb_status index_raise(struct etcd *etcd, struct session *session,
                                     struct seqb_error *err)
 {
@@ -142,9 +144,9 @@ static enum seqb_status run_make(struct etcd *etcd,
     return SEQB_OK;
 }
 
-/* --- what its rows are bound to --- */
+/* --- binding --- */
 
-/* The base as it is to be written; "" if it stays as it is. */
+/* The new value of the base; "" if it stays unchanged. */
 static enum seqb_status base_bind(struct etcd *etcd,
                                   const struct session *session, bool is_new,
                                   char out[static ETCD_VALUE_SIZE],
@@ -177,7 +179,8 @@ static enum seqb_status base_bind(struct etcd *etcd,
     return SEQB_OK;
 }
 
-/* Binds what was read, unless it is bound and its run is of this term. */
+/* Binds the store that was read, unless it is bound and its run is of this
+ * term. */
 static enum seqb_status session_bind(struct etcd *etcd,
                                      const struct session *session, bool is_new,
                                      struct seqb_error *err)
@@ -201,8 +204,9 @@ static enum seqb_status session_bind(struct etcd *etcd,
     return etcd_write_end(etcd, err);
 }
 
-/* The status is of the endpoint that was read from, and later: a member that is
- * behind would have a lower index. SEQB_AGAIN if it is of another one. */
+/* The status is read after the rows and must come from the same endpoint: a
+ * member that lags behind would have a lower index. SEQB_AGAIN if it comes from
+ * another one. */
 static enum seqb_status session_try(struct etcd *etcd, struct session *session,
                                     bool may_create, struct seqb_error *err)
 {
@@ -235,10 +239,11 @@ static enum seqb_status session_try(struct etcd *etcd, struct session *session,
     return session_bind(etcd, session, is_new, err);
 }
 
-/* --- what is told of it --- */
+/* --- the description --- */
 
-/* The cluster by its id and the least of its endpoints: clusters that were
- * started with the usual token and addresses have the same id. */
+/* Names the cluster by its id and the first of its endpoints in the order of
+ * their names: clusters that were started with the default token and addresses
+ * have the same id. */
 static void domain_make(struct etcd *etcd)
 {
     const struct etcd_link *link = &etcd->link;

@@ -85,7 +85,7 @@ static int letter_value(char letter)
     return at != NULL ? (int)(at - letters) : -1;
 }
 
-/* Decodes four letters; how many bytes they are, 0 if they are none. */
+/* Decodes four letters; returns the number of bytes, 0 if they are invalid. */
 static size_t four_decode(const char *four, bool is_last, char out[3])
 {
     size_t count = 3;

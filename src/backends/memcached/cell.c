@@ -2,22 +2,23 @@
 /*
  * Windows, offsets and the guard band of memcached counters.
  *
- * Why no count leaves its window. memcached cannot stop at K by itself: a call
- * reads the cell, and counts only if the offset is below K, so whatever counts
- * past K had read before. Each connection has at most one such count
- * under way for a counter, whether its broker still waits for the answer or
- * has given up: the server holds at most C connections, and a count is sent
- * only on one that it has answered on before. So once the offset has reached
- * K, from K - 1 at the most, it grows by at most C counts of at most
- * max(1, K / C) each. With C <= K that is K, and the last offset is 2K - 1.
+ * Why no increment leaves its window. memcached cannot stop at K by itself: a
+ * call reads the cell, and increments only if the offset is below K, so every
+ * increment past K follows such a read. Each connection has at most one
+ * increment in progress for a counter, whether its broker still waits for the
+ * answer or has given up: the server has at most C connections, and an
+ * increment is sent only on a connection that has answered before. So once the
+ * offset has reached K, from at most K - 1, it grows by at most C increments of
+ * at most max(1, K / C) each. With C <= K the sum is at most K, and the last
+ * offset is 2K - 1.
  */
 #include "backends/memcached/cell.h"
 
-/* In the client flags, beside the size's logarithm: what other clients store
- * has 0 there or their own small marks. */
+/* In the client flags, together with the size's logarithm. Items of other
+ * clients have 0 there or small marks of their own. */
 #define CELL_MARK 0x73710000U
 
-#define EXPIRY_SPAN ((int64_t)30 * 24 * 3600) /* s; more is a date */
+#define EXPIRY_SPAN ((int64_t)30 * 24 * 3600) /* s; above it is a date */
 #define EXPIRY_MAX  INT32_MAX
 
 bool memcached_number(const char *text, size_t length, uint64_t *out)

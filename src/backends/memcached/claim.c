@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The memcached engine's claims: stored where there is none, and read in the
- * same round trip, which many of them share. */
+/* The memcached engine's claims: stored if there is none, and read in the same
+ * round trip, which many claims share. */
 #include <string.h>
 
 #include "backends/memcached/item.h"
@@ -22,7 +22,7 @@ static bool claim_key(const struct memcached *mc, const char *name,
     return false;
 }
 
-/* Without a text it is only read. */
+/* Without a text the claim is only read. */
 static bool claim_ask(struct memcached *mc, const struct memcached_key *key,
                       const char *text)
 {
@@ -61,8 +61,8 @@ static enum seqb_status read_answer(struct memcached *mc,
     return SEQB_OK;
 }
 
-/* The answers to claim_ask. `reply` is what stands there, and lives until the
- * next call on the link; its text is NULL if nothing does. */
+/* Reads the answers to claim_ask. `reply` is the stored claim, and is valid
+ * until the next call on the link; its text is NULL if there is none. */
 static enum seqb_status claim_receive(struct memcached *mc,
                                       const struct memcached_key *key,
                                       const char *text,
@@ -77,7 +77,7 @@ static enum seqb_status claim_receive(struct memcached *mc,
         status = memcached_ask(mc, true, reply, err);
         if (status == SEQB_OK)
             stored = stored_answer(mc, key, reply, &why);
-        /* The other answer is on its way if the connection goes on. */
+        /* If the connection is still open, the other answer follows. */
         if (!memcached_link_is_open(&mc->link))
             return status != SEQB_OK ? status : error_copy(err, &why);
     }
@@ -136,8 +136,8 @@ enum seqb_status memcached_claim(struct seqb_backend *backend, const char *name,
     return SEQB_OK;
 }
 
-/* The first error is what the batch ends with, after all answers: the
- * connection goes on. */
+/* Returns the first error, after all answers were read: the connection stays
+ * open. */
 static enum seqb_status many_receive(struct memcached *mc,
                                      struct seqb_claim *claims, size_t n,
                                      struct seqb_error *err)

@@ -14,7 +14,7 @@ bool memcached_add_read(struct memcached *mc, const struct memcached_key *key)
                               key->flag);
 }
 
-/* Never with N, which makes an item that is missing. */
+/* Never with the flag N, which creates a missing item. */
 bool memcached_add_count(struct memcached *mc, const struct memcached_key *key,
                          int64_t step)
 {
@@ -73,7 +73,7 @@ enum seqb_status memcached_answer_item(struct memcached *mc,
     if (reply->code == MEMCACHED_ABSENT)
         return error_set(err, SEQB_FENCED, "%s: key %s is absent",
                          mc->link.where, key->name);
-    /* A version of 0 means that the server gives none. */
+    /* A version of 0 means that the server has none. */
     if (reply->code != MEMCACHED_VALUE || !reply->has_flags ||
         !reply->has_cas || reply->cas == 0)
         return memcached_unexpected(mc, key, reply, err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The memcached engine's inside: its struct, the commands that it sends about
- * one item, and what the answers to a look mean. memcached.c,
+ * The internals of the memcached engine: its struct, the commands that it sends
+ * about one item, and the meaning of the answers to a read. memcached.c,
  * claim.c and reserve.c are built on it.
  */
 #pragma once
@@ -14,10 +14,10 @@
 #define MEMCACHED_PREFIX_SIZE  65
 #define MEMCACHED_REQUESTS_MAX 1024
 
-/* What a request found, between the two round trips of a reserve. */
+/* The state of a request between the two round trips of a reserve. */
 struct memcached_count {
     struct memcached_cell cell;
-    int64_t step; /* how far to count; 0: not at all */
+    int64_t step; /* the increment; 0: none is sent */
 };
 
 struct memcached {
@@ -54,9 +54,9 @@ struct memcached_item {
     int64_t expiry; /* exptime; 0: never */
 };
 
-/* Adds a command to what is sent; false on failure or at the deadline. `store`
- * puts an item there only over the version `cas` of the item, or with 0 only if
- * there is none. */
+/* Adds a command to the buffer; false on failure or at the deadline. `store`
+ * writes an item only if the existing item has version `cas`, or with 0 only if
+ * there is no item. */
 bool memcached_add_read(struct memcached *mc, const struct memcached_key *key);
 bool memcached_add_count(struct memcached *mc, const struct memcached_key *key,
                          int64_t step);
@@ -64,32 +64,34 @@ bool memcached_add_store(struct memcached *mc, const struct memcached_key *key,
                          const struct memcached_item *item, uint64_t cas);
 bool memcached_add_drop(struct memcached *mc, const struct memcached_key *key);
 
-/* Sends what was added, if it was, and reads its one answer; else the
- * connection is lost: SEQB_UNCERTAIN, SEQB_PROTOCOL. */
+/* Sends what was added, if `is_added`, and reads its single answer. On failure
+ * the connection is lost: SEQB_UNCERTAIN, SEQB_PROTOCOL. */
 enum seqb_status memcached_ask(struct memcached *mc, bool is_added,
                                struct memcached_reply *reply,
                                struct seqb_error *err);
 
-/* Of an answer that is none of those awaited: an error, or no sense. */
+/* The status of an answer that was not expected: that of an error reply, or
+ * SEQB_PROTOCOL. */
 enum seqb_status memcached_unexpected(struct memcached *mc,
                                       const struct memcached_key *key,
                                       const struct memcached_reply *reply,
                                       struct seqb_error *err);
 
-/* Whether a look was answered with an item; SEQB_FENCED: there is none. */
+/* Whether the answer to a read is an item; SEQB_FENCED: there is none. */
 enum seqb_status memcached_answer_item(struct memcached *mc,
                                        const struct memcached_key *key,
                                        const struct memcached_reply *reply,
                                        struct seqb_error *err);
 
-/* The same for a cell; SEQB_REFUSED: it is none. */
+/* As memcached_answer_item, for a cell; SEQB_REFUSED: the item is not a
+ * cell. */
 enum seqb_status memcached_answer_cell(struct memcached *mc,
                                        const struct memcached_key *key,
                                        const struct memcached_reply *reply,
                                        struct memcached_cell *out,
                                        struct seqb_error *err);
 
-/* Failures that more than one call answers. */
+/* Failures of more than one call. */
 enum seqb_status memcached_foreign(const struct memcached *mc,
                                    const struct memcached_key *key,
                                    struct seqb_error *err);

@@ -16,12 +16,13 @@ static bool is_plain(const char *text)
     return true;
 }
 
-/* RFC 4648, three bytes at a time. */
+/* Base64 of RFC 4648, three bytes at a time. */
 static bool base64_make(const char *from, char *out, size_t size)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                  "abcdefghijklmnopqrstuvwxyz"
-                                 "0123456789+/="; /* the last one fills up */
+                                 "0123456789+/="; /* the last one is the
+                                                     padding */
     const size_t length = strlen(from);
     size_t used = 0;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a counter or a claim is called in a memcached server. Pure. */
+/* The key of a counter or a claim in a memcached server. Pure. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,10 +9,10 @@
 struct memcached_key {
     char name[MEMCACHED_KEY_MAX + 1]; /* the item's name, for messages */
     char text[MEMCACHED_KEY_MAX + 1]; /* as it is sent ... */
-    const char *flag;                 /* ... with " b" if that is base64 */
+    const char *flag;                 /* ... followed by " b" if it is base64 */
 };
 
-/* "<prefix>:<kind><name>"; sent in base64 if it has spaces or control
- * characters, which would end it. False if it is too long. */
+/* Makes "<prefix>:<kind><name>". It is sent as base64 if it has spaces or
+ * control characters, which would end the key. False if it is too long. */
 bool memcached_key_make(const char *prefix, const char *kind, const char *name,
                         struct memcached_key *out);

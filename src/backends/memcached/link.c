@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The connection of the memcached engine, and what error replies mean. */
+/* The connection of the memcached engine, and the meaning of error replies. */
 #include "backends/memcached/link.h"
 
 #include <stdarg.h>
@@ -27,7 +27,7 @@ static size_t link_room(struct memcached_link *link)
     return sizeof link->in - link->in_to;
 }
 
-/* Takes in what has arrived, which may be nothing. There is room. */
+/* Reads what has arrived, which may be nothing. There must be room. */
 static bool link_receive(struct memcached_link *link)
 {
     const ssize_t got = stream_read(&link->stream, link->in + link->in_to,
@@ -38,14 +38,14 @@ static bool link_receive(struct memcached_link *link)
     return got >= 0;
 }
 
-/* Waits for what comes, and takes it in. */
+/* Waits for input, and reads it. */
 static bool link_await(struct memcached_link *link)
 {
     return stream_wait(&link->stream, true, false) && link_receive(link);
 }
 
-/* Answers are taken in while requests go out: a server that cannot get rid of
- * its answers stops to read. One that hung up may have said why before. */
+/* Reads answers while it sends requests: a server that cannot send its answers
+ * stops reading. A server that hung up may have sent the reason before. */
 bool memcached_link_flush(struct memcached_link *link)
 {
     struct stream *stream = &link->stream;
@@ -104,7 +104,7 @@ bool memcached_link_add(struct memcached_link *link, const char *format, ...)
     return memcached_link_add_bytes(link, text, (size_t)length);
 }
 
-/* Passes over a value that is too long to be looked at. */
+/* Skips a value that is too long. */
 static bool link_skip(struct memcached_link *link, size_t length)
 {
     for (;;) {
@@ -192,8 +192,8 @@ enum seqb_status memcached_link_begin(struct memcached_link *link,
     return SEQB_OK;
 }
 
-/* The pool may hold a copy of the descriptor: the server learns of the end
- * only by a shutdown. */
+/* Shuts the socket down: the pool may have a duplicate of the descriptor, so
+ * that a close alone would not end the connection. */
 static void link_end(struct memcached_link *link)
 {
     if (memcached_link_is_open(link))
@@ -216,7 +216,7 @@ enum seqb_status memcached_link_lose(struct memcached_link *link,
     return error_set(err, status, "%s: %s", link->where, why);
 }
 
-/* How much of a reply a message shows. */
+/* How many bytes of a reply a message shows. */
 static int shown(const struct memcached_reply *reply)
 {
     if (reply->text == NULL)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The memcached engine: windowed counters in a server that forgets all when it
- * restarts and anything when it needs the room. One item a counter; that it is
- * missing is the fence, and so nothing here makes an item but install. To
- * reserve is reserve.c's, claims are claim.c's, how an item counts is cell.c's,
- * the connection is link.c's; windows are leased in ha/.
+ * The memcached engine: windowed counters in a server that forgets everything
+ * when it restarts, and any item when it needs the memory. Each counter is one
+ * item. A missing item is the fence, so only install creates an item. reserve.c
+ * has the reservation, claim.c the claims, cell.c how an item counts, link.c
+ * the connection. Windows are leased in ha/.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -24,8 +24,8 @@ static const char *memcached_library(void)
 
 /* --- raise --- */
 
-/* Whatever stands there by now: to drop a cell is always safe, and one that is
- * counted in all the while would never be found as it was read. */
+/* Drops the item without comparing its version: dropping a cell is always safe,
+ * and a cell that is in use would never have the version that was read. */
 static enum seqb_status cell_drop(struct memcached *mc,
                                   const struct memcached_key *key,
                                   struct seqb_error *err)
@@ -90,8 +90,8 @@ static enum seqb_status memcached_raise(struct seqb_backend *backend,
 
 /* --- install --- */
 
-/* Whether the window may be put there: SEQB_AGAIN, over the version `*cas` of
- * what stands there (0: nothing); else what install answers. */
+/* Whether the window may be installed. SEQB_AGAIN if so, over version `*cas` of
+ * the item (0: there is none); otherwise the answer of install. */
 static enum seqb_status install_read(struct memcached *mc,
                                      const struct memcached_key *key,
                                      const struct seqb_window *window,
@@ -108,7 +108,7 @@ static enum seqb_status install_read(struct memcached *mc,
         return memcached_resized(mc, key, err);
     if (status == SEQB_OK && found.offset < found.size &&
         found.window != window->over) {
-        *standing = found.window; /* somebody was faster */
+        *standing = found.window; /* another broker was faster */
         return SEQB_OK;
     }
     if (status == SEQB_OK && found.window >= window->window) {
@@ -128,7 +128,8 @@ static enum seqb_status install_read(struct memcached *mc,
                      mc->link.where, key->name, window->window);
 }
 
-/* Once: SEQB_AGAIN if the server said that it stored nothing. */
+/* Sends the window once. SEQB_AGAIN if the server answered that it stored
+ * nothing. */
 static enum seqb_status install_send(struct memcached *mc,
                                      const struct memcached_key *key,
                                      const struct memcached_cell *fresh,
@@ -192,8 +193,8 @@ static enum seqb_status memcached_install(struct seqb_backend *backend,
     status = install_send(mc, &key, &fresh, window->keep_s, cas, err);
     if (status != SEQB_AGAIN)
         return status;
-    /* The window was not stored and is not sent again: another stands there,
-     * or, SEQB_AGAIN, is used up or dropped already. */
+    /* The window was not stored and is not sent again. Another window is there,
+     * or it is already used up or dropped: SEQB_AGAIN. */
     return install_read(mc, &key, window, &cas, standing, err);
 }
 
@@ -214,7 +215,7 @@ static enum seqb_status memcached_clock(struct seqb_backend *backend,
     return status;
 }
 
-/* --- what it says of itself --- */
+/* --- the description --- */
 
 static enum seqb_status memcached_describe(struct seqb_backend *backend,
                                            struct seqb_details *out,
@@ -222,7 +223,7 @@ static enum seqb_status memcached_describe(struct seqb_backend *backend,
 {
     const struct memcached *mc = memcached_of(backend);
 
-    (void)err; /* all is known */
+    (void)err; /* the call needs no server */
     (void)text_copy(out->node, sizeof out->node, backend->domain);
     (void)text_copy(out->tls, sizeof out->tls, stream_tls(&mc->link.stream));
     return SEQB_OK;

@@ -6,7 +6,7 @@
 
 #include "backends/memcached/cell.h"
 
-#define ITEM_SIZE_MAX ((uint64_t)1 << 30) /* memcached's own bound */
+#define ITEM_SIZE_MAX ((uint64_t)1 << 30) /* memcached's own limit */
 
 struct span {
     const char *text;
@@ -43,7 +43,7 @@ static enum memcached_code line_code(const struct memcached_reply *reply)
     return MEMCACHED_LINE;
 }
 
-/* Takes the word off the front of `line`; one without letters ends it. */
+/* Removes the first word of `line`; an empty word is the end. */
 static struct span word_take(struct span *line)
 {
     struct span word = {line->text, 0};
@@ -52,15 +52,15 @@ static struct span word_take(struct span *line)
         word.length++;
     line->text += word.length;
     line->length -= word.length;
-    if (line->length > 0) { /* the space */
+    if (line->length > 0) { /* skip the space */
         line->text++;
         line->length--;
     }
     return word;
 }
 
-/* The item's fields that were asked for; those of no interest are passed
- * over, since every server adds its own. */
+/* Parses the item's fields that were requested; others are skipped, since every
+ * server adds its own. */
 static bool fields_parse(struct span line, struct memcached_reply *out)
 {
     while (line.length > 0) {
@@ -84,7 +84,7 @@ static bool fields_parse(struct span line, struct memcached_reply *out)
     return true;
 }
 
-/* The value after the line, which is `out->size` bytes. */
+/* Parses the value after the line; the line has `out->size` bytes. */
 static enum memcached_parsed value_parse(const char *data, size_t length,
                                          uint64_t value_length,
                                          struct memcached_reply *out)
@@ -107,7 +107,8 @@ static enum memcached_parsed value_parse(const char *data, size_t length,
                                                            : MEMCACHED_BROKEN;
 }
 
-/* Splits off the line; its text goes into messages, and so must be one. */
+/* Splits off the line. Its text is used in messages, so it must be a text
+ * without control characters. */
 static enum memcached_parsed line_parse(const char *data, size_t length,
                                         struct memcached_reply *out)
 {

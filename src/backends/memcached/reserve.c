@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The memcached engine's reserve: one round trip reads the cells, a second
- * counts those that have values left, so that counts which come too late
+ * The memcached engine's reserve: one round trip reads the cells, a second one
+ * increments those that have values left. So the increments that come too late
  * are bounded (cell.c says how).
  */
 #include <assert.h>
@@ -13,7 +13,7 @@
 
 enum stage { STAGE_LOOK, STAGE_COUNT };
 
-/* False, and the request is answered, if it cannot be asked at all. */
+/* False, with the request answered, if the request cannot be sent. */
 static bool request_key(struct memcached *mc, struct seqb_request *request,
                         struct memcached_key *key)
 {
@@ -34,7 +34,8 @@ static bool request_key(struct memcached *mc, struct seqb_request *request,
     return false;
 }
 
-/* What was found: the request is answered, or it is known how far to count. */
+/* Interprets the cell found: answers the request, or sets by how much to
+ * increment. */
 static enum seqb_status poll_answer(struct memcached *mc,
                                     const struct memcached_reply *reply,
                                     struct seqb_request *request,
@@ -108,8 +109,8 @@ static bool stage_add(struct memcached *mc, enum stage stage,
     return memcached_link_flush(&mc->link);
 }
 
-/* One round trip for all; false, with the reason, if the connection is not fit
- * for another call. */
+/* One round trip for all; false, with the reason, if the connection must not be
+ * used again. */
 static bool stage_run(struct memcached *mc, enum stage stage,
                       struct seqb_request *requests, size_t n,
                       struct seqb_error *why)
@@ -129,7 +130,7 @@ static bool stage_run(struct memcached *mc, enum stage stage,
             stage == STAGE_LOOK ? poll_answer(mc, &reply, &requests[i], count)
                                 : count_answer(mc, &reply, &requests[i], count);
         if (!memcached_link_is_open(
-                &mc->link)) { /* its answer was the reason */
+                &mc->link)) { /* its answer closed the connection */
             *why = requests[i].error;
             return false;
         }

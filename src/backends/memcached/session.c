@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a session with a memcached server begins: connect, log in, and refuse
- * servers that cannot do what the engine needs or may go back. */
+/* The begin of a session with a memcached server: connect, log in, and refuse
+ * servers that lack what the engine needs or whose data may go back. */
 #include "backends/memcached/session.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 #define STATS_MAX  1000 /* lines; servers have about a hundred */
 #define STATS_KEPT 6
 
-/* The lines of STAT that are looked at. */
+/* The STAT lines that the engine uses. */
 struct stats {
     char pid[STAT_SIZE];
     char uptime[STAT_SIZE];
@@ -24,9 +24,9 @@ struct stats {
     char memory_file[STAT_SIZE];
 };
 
-/* --- questions and answers --- */
+/* --- requests and answers --- */
 
-/* One line for one question. */
+/* Sends one question, and reads one line. */
 static enum seqb_status session_ask(struct memcached_link *link,
                                     struct memcached_reply *reply,
                                     struct seqb_error *err)
@@ -36,7 +36,7 @@ static enum seqb_status session_ask(struct memcached_link *link,
     return SEQB_OK;
 }
 
-/* Keeps the value of the line "STAT name value" if it is one of ours. */
+/* Keeps the value of the line "STAT name value" if the engine uses it. */
 static void stat_keep(const struct memcached_reply *line, struct stats *stats)
 {
     const struct {
@@ -60,7 +60,7 @@ static void stat_keep(const struct memcached_reply *line, struct stats *stats)
     }
 }
 
-/* `lost` is what it means that there is no answer. */
+/* `lost` is the status if there is no answer. */
 static enum seqb_status stats_read(struct memcached_link *link,
                                    const char *question, enum seqb_status lost,
                                    struct stats *stats, struct seqb_error *err)
@@ -86,8 +86,8 @@ static enum seqb_status stats_read(struct memcached_link *link,
 
 /* --- log in --- */
 
-/* Only if the server asked for it: another one would store the password as
- * the item that the command names. */
+/* Only if the server asked for a login: another server would store the password
+ * as the item that the command names. */
 static enum seqb_status session_login(struct memcached_link *link,
                                       const struct seqb_backend_options *from,
                                       struct seqb_error *err)
@@ -111,8 +111,8 @@ static enum seqb_status session_login(struct memcached_link *link,
                      "%s: the user or the password was refused", link->where);
 }
 
-/* The answer to "version", of which one is under way. A proxy has other
- * words here, or none. */
+/* Reads the answer to "version", which was sent already. A proxy answers other
+ * words, or none. */
 static enum seqb_status session_version(struct memcached_link *link,
                                         struct memcached_session *session,
                                         const struct seqb_backend_options *from,
@@ -142,7 +142,7 @@ static enum seqb_status session_version(struct memcached_link *link,
     return SEQB_OK;
 }
 
-/* Servers before 1.6 have no meta commands. */
+/* Refuses servers before 1.6, which have no meta commands. */
 static enum seqb_status session_meta(struct memcached_link *link,
                                      const struct memcached_session *session,
                                      struct seqb_error *err)
@@ -161,21 +161,21 @@ static enum seqb_status session_meta(struct memcached_link *link,
                      link->where, session->version);
 }
 
-/* --- what the server is --- */
+/* --- checks of the server --- */
 
 static bool stat_number(const char *text, int64_t *out)
 {
     return text_to_int64(text, strlen(text), out);
 }
 
-/* Seconds since 1970 that fit as ms, too. */
+/* Parses seconds since 1970 that also fit as ms. */
 static bool stat_time(const char *text, int64_t *out)
 {
     return stat_number(text, out) && *out >= 1 && *out <= INT64_MAX / 1000;
 }
 
-/* A server that keeps its memory in a file takes it over when it starts, and
- * would take over an old copy of it as well. */
+/* Refuses a server that keeps its memory in a file: at a start it loads that
+ * file, which may be an old copy. */
 static enum seqb_status check_memory(const struct memcached_link *link,
                                      const struct stats *stats,
                                      const struct seqb_backend_options *options,

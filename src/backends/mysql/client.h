@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What differs between the client libraries of MariaDB and of MySQL: one of
- * the files mysql_client_*.c is built, by which library there is. */
+/* The differences between the client libraries of MariaDB and of MySQL. One of
+ * the files client_mariadb.c and client_mysql.c is built, depending on the
+ * library. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,5 +11,6 @@
 
 const char *mysql_client_name(void);
 
-/* Whether a connection is encrypted and with whom, before it is opened. */
+/* Sets, before the connection is opened, whether it is encrypted and what is
+ * verified. */
 bool mysql_client_set_tls(MYSQL *handle, enum seqb_tls tls);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What MariaDB's Connector/C alone has. */
+/* What only MariaDB's Connector/C has. */
 #include "backends/mysql/client.h"
 
 const char *mysql_client_name(void)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What Oracle's libmysqlclient alone has. Not tested: see docs/guarantees.md.
- */
+/* What only Oracle's libmysqlclient has. Not tested: see docs/guarantees.md. */
 #include "backends/mysql/client.h"
 
 const char *mysql_client_name(void)

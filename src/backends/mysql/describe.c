@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a server, or a node of a Galera cluster, says of itself. How far its
- * replicas are behind no server of the kind knows. */
+/* The description of a server, or of a node of a Galera cluster. Neither knows
+ * how far its replicas are behind. */
 #include <string.h>
 
 #include "backends/mysql/mysql.h"
 #include "backends/mysql/server.h"
 #include "platform/text.h"
 
-/* What is kept of one of the server's variables. */
+/* The value of one of the server's variables. */
 struct kept {
     const char *variable;
     char value[64];
@@ -65,7 +65,7 @@ enum seqb_status mysql_describe(struct seqb_backend *backend,
     struct mysql_link *link = &((struct mysql *)backend)->link;
     struct kept kept[VARIABLES] = {
         [TLS] = {"Ssl_version", ""},
-        [REPLICAS] = {"Slaves_connected", ""}, /* MariaDB's */
+        [REPLICAS] = {"Slaves_connected", ""}, /* MariaDB only */
         [NODE_STATE] = {"wsrep_local_state_comment", ""},
         [CLUSTER] = {"wsrep_cluster_status", ""},
         [CLUSTER_SIZE] = {"wsrep_cluster_size", ""}};

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the error numbers of MySQL and MariaDB mean. */
+/* The meaning of the error numbers of MySQL and MariaDB. */
 #include "backends/mysql/errors.h"
 
 #include <errmsg.h>
 #include <mysqld_error.h>
 #include <stddef.h>
 
-/* MariaDB's library numbers its own errors from here on. */
+/* The range of the MariaDB library's own errors. */
 #define CONNECTOR_FIRST 5000
 #define CONNECTOR_LAST  5999
 
-/* From MySQL 8.0.24 on: the server had closed an idle connection before. */
+/* MySQL 8.0.24 and later: the server has closed an idle connection. */
 #define IDLE_TOO_LONG 4031
 
 static const struct mysql_error errors[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the error numbers of MySQL and MariaDB mean. Pure. */
+/* The meaning of the error numbers of MySQL and MariaDB. Pure. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,12 +12,13 @@ struct mysql_error {
     const char *next; /* what to do about it, or NULL */
 };
 
-/* The row of that error of a server, NULL if it has none: then it is
- * SEQB_REFUSED. After an error that has one nothing was committed. */
+/* The entry of that server error; NULL if there is none: then the status is
+ * SEQB_REFUSED. After an error that has an entry nothing was committed. */
 const struct mysql_error *mysql_error_find(unsigned code);
 
 /* Whether the user lacks a right, which may be granted at any time. */
 bool mysql_error_is_of_rights(unsigned code);
 
-/* Whether the client library reports it, and the connection is dead. */
+/* Whether it is an error of the client library, after which the connection is
+ * dead. */
 bool mysql_error_is_clients(unsigned code);

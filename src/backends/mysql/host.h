@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The server's name, looked up within the deadline of the open. */
+/* Looks up the server's name within the deadline of the open. */
 #pragma once
 
 #include "backends/mysql/link.h"
@@ -7,10 +7,10 @@
 #define MYSQL_HOST_SIZE 256
 
 /*
- * What the client library, which looks names up without a limit, is to be told:
- * the address where the name has one and no certificate has to be of the name,
- * else the name, which has been found a moment ago. SEQB_UNREACHABLE;
- * SEQB_INVALID for a name that is too long.
+ * The host to give to the client library, which itself looks names up without a
+ * time limit. It is the address if the name has one and no certificate needs
+ * the name; otherwise it is the name, whose look-up just succeeded.
+ * SEQB_UNREACHABLE; SEQB_INVALID for a name that is too long.
  */
 enum seqb_status mysql_host_find(const struct mysql_link *link,
                                  const struct seqb_backend_options *options,

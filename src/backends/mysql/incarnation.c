@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The nonce of a server, which a start of it forgets. */
+/* The nonce of a server, which the server loses when it restarts. */
 #include <inttypes.h>
 #include <string.h>
 #include <sys/random.h>
@@ -10,7 +10,7 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
-/* What an incarnation begins with whose nonce is empty: MYSQL_RUN_SQL. */
+/* The first character of an incarnation whose nonce is empty: MYSQL_RUN_SQL. */
 #define NO_NONCE '/'
 
 static enum seqb_status table_find(struct mysql *mysql, struct seqb_error *err)
@@ -99,7 +99,7 @@ static enum seqb_status run_read(struct mysql *mysql, struct seqb_error *err)
     return SEQB_OK;
 }
 
-/* Without the table, or rights to it, calls with a guard alone are refused. */
+/* Without the table, or rights on it, only calls with a guard are refused. */
 enum seqb_status mysql_incarnation_read(struct mysql *mysql,
                                         struct seqb_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The connection of the mysql engines: statements out, answers in, and what no
- * answer means. Only what MySQL's and MariaDB's libraries share is used here.
+ * The connection of the mysql engines: statements, their answers, and the
+ * status without an answer. It uses only what both client libraries share.
  */
 #include "backends/mysql/link.h"
 
@@ -24,11 +24,11 @@
 #include "platform/text.h"
 
 #define DEFAULT_PORT 3306
-#define TEXT_SIZE    1024 /* of statements, at first */
+#define TEXT_SIZE    1024 /* of the statements, initially */
 
 static char library[64]; /* written once */
 
-/* The library's own beginning is not fit for many threads at once. */
+/* The library's own initialisation is not thread-safe. */
 static void library_init(void)
 {
     (void)mysql_library_init(0, NULL, NULL);
@@ -109,8 +109,8 @@ static void rows_free(struct mysql_link *link)
     link->row = NULL;
 }
 
-/* A child's copy must not say farewell in the parent's name: what the library
- * writes goes nowhere. */
+/* In a forked child the library must not end the parent's session: what it
+ * writes goes to /dev/null. */
 static void handle_mute(MYSQL *handle)
 {
     const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -167,7 +167,7 @@ static enum seqb_status link_lose(struct mysql_link *link, bool is_late,
     return status;
 }
 
-/* What the server, or the library, said to the last statement. */
+/* The error of the server, or of the library, for the last statement. */
 static enum seqb_status link_refuse(struct mysql_link *link,
                                     struct seqb_error *err)
 {
@@ -188,8 +188,8 @@ static enum seqb_status link_refuse(struct mysql_link *link,
 
 /* --- calls --- */
 
-/* A server reads the rights on a database when it is chosen: those that are
- * granted later are for who chooses it again. */
+/* A server reads the rights on a database when the database is chosen: to see
+ * rights that are granted later, a session must choose it again. */
 static enum seqb_status rights_read(struct mysql_link *link,
                                     struct seqb_error *err)
 {
@@ -255,11 +255,12 @@ static bool link_wait(const struct mysql_link *link)
             return false;
         ready = poll(&fd, 1, (int)rest);
         if (ready > 0 || (ready < 0 && errno != EINTR))
-            return true; /* and the read tells what is wrong */
+            return true; /* the read then reports the error */
     }
 }
 
-/* Moves on to the next answer: 0 as it should be, 1 failed, -1 none is due. */
+/* Goes to the next answer: 0 on success, 1 on failure, -1 if there is no
+ * further answer. */
 static int link_advance(struct mysql_link *link)
 {
     if (link->taken++ == 0)
@@ -395,7 +396,7 @@ options_check(struct mysql_link *link,
     return SEQB_OK;
 }
 
-/* Nothing is read from the library's own configuration files. */
+/* The library reads none of its own configuration files. */
 static bool handle_set(MYSQL *handle,
                        const struct seqb_backend_options *options)
 {
@@ -404,7 +405,7 @@ static bool handle_set(MYSQL *handle,
     const unsigned protocol = options->socket_path != NULL
                                   ? (unsigned)MYSQL_PROTOCOL_SOCKET
                                   : (unsigned)MYSQL_PROTOCOL_TCP;
-    const unsigned no = 0; /* a server may not ask for files of ours */
+    const unsigned no = 0; /* a server may not request our files */
 
     return mysql_options(handle, MYSQL_OPT_CONNECT_TIMEOUT, &connect) == 0 &&
            mysql_options(handle, MYSQL_OPT_READ_TIMEOUT, &call) == 0 &&
@@ -450,9 +451,10 @@ static enum seqb_status link_connect(struct mysql_link *link,
     return SEQB_OK;
 }
 
-/* Locks are waited for no longer than by who asked; a row's has seconds. The
- * time zone matters to the origin, which has a date in it: a table's, which
- * MySQL 8 would answer from a cache of a day. MariaDB passes over that. */
+/* Lock waits are no longer than a call; the unit of a row's lock wait is a
+ * second. The time zone matters because the origin contains a table's date.
+ * MySQL 8 would answer that date from a cache that lives for a day, unless it
+ * is disabled; MariaDB ignores that setting. */
 static enum seqb_status session_set(struct mysql_link *link,
                                     struct seqb_error *err)
 {

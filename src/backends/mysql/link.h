@@ -2,14 +2,14 @@
 /*
  * One connection to a MySQL or MariaDB server, for the engines mysql-row and
  * mysql-autoinc: connecting, and statements and their answers within a call's
- * deadline. What a server must be like is server.h's, what its errors
- * mean errors.h's, tables and claims claim.h's.
+ * deadline. server.h says what is required of a server, errors.h what its
+ * errors mean; claims/claims.h has tables and claims.
  *
- * A call of an engine goes: mysql_link_begin; then, as often as it needs,
- * mysql_link_add and mysql_link_quote write statements with ';' between them,
+ * A call of an engine begins with mysql_link_begin. Then, as often as needed,
+ * mysql_link_add and mysql_link_quote write statements separated by ';',
  * mysql_link_send sends them in one round trip, and mysql_link_next takes the
- * answer of each in turn, all of them. The first statement that fails ends
- * its round trip: the server does not run those after it.
+ * answer of each, in order, until all are taken. The first statement that fails
+ * ends its round trip: the server does not run the later ones.
  */
 #pragma once
 
@@ -27,31 +27,31 @@ struct mysql_link {
     MYSQL *handle;        /* NULL when closed; a later call fails */
     const char *database; /* the options' */
     char where[256];      /* "mysql-a (mysql 10.0.0.1:3306)", no secrets */
-    int64_t deadline_ms;  /* of the call under way */
-    int32_t budget_ms;    /* its length, for messages */
-    int32_t timeout_ms;   /* the options': of a call after open */
+    int64_t deadline_ms;  /* of the current call */
+    int32_t budget_ms;    /* the call's length, for messages */
+    int32_t timeout_ms;   /* the options': for a call after open */
     pid_t pid;            /* a connection must not cross fork() */
     char store[SEQB_ORIGIN_SIZE];  /* the origin of seqb_counters at open ... */
-    char claims[SEQB_ORIGIN_SIZE]; /* ... and of seqb_claims; server.h */
-    const struct mysql_origin_sql *sql; /* how that is asked for */
+    char claims[SEQB_ORIGIN_SIZE]; /* ... and that of seqb_claims; server.h */
+    const struct mysql_origin_sql *sql; /* the SQL that reads them */
     bool is_cluster;                    /* a node of Galera: galera.h */
-    const char *run; /* what the incarnation must be in the claim or swap under
-                        way; NULL: whatever it is */
-    enum seqb_status run_lost; /* what it means if it is not */
-    bool is_mariadb;           /* or MySQL */
+    const char *run; /* the incarnation required by the current claim or swap;
+                        NULL: any */
+    enum seqb_status run_lost; /* the status if it differs */
+    bool is_mariadb;           /* else MySQL */
     int64_t version;           /* 101119 is 10.11.19 */
-    enum seqb_status lost;     /* what no answer to the last send means */
-    char *text;                /* statements to be sent, ended by 0 */
+    enum seqb_status lost;     /* the status if the last send gets no answer */
+    char *text;                /* statements to be sent, with a final 0 */
     size_t length;             /* of text */
     size_t size;               /* of its memory */
-    bool is_text_incomplete;   /* out of memory while it was written */
-    bool is_denied; /* a right was missing, and may be granted since */
-    size_t taken;   /* answers to the last send taken so far */
+    bool is_text_incomplete;   /* memory ran out while writing it */
+    bool is_denied; /* a right was missing, which may be granted since */
+    size_t taken;   /* answers to the last send that were taken */
 
     /* The answer that mysql_link_next took last. */
     unsigned code;      /* the error's number (ER_..., CR_...); 0: none */
     uint64_t changed;   /* rows that it changed */
-    uint64_t insert_id; /* of that OK packet: means nothing if changed is 0 */
+    uint64_t insert_id; /* of that OK packet: invalid if `changed` is 0 */
     MYSQL_RES *rows;    /* of a SELECT, else NULL; the link's to free */
     MYSQL_ROW row;      /* the row that mysql_link_row took last */
 };
@@ -61,28 +61,28 @@ const char *mysql_link_library(void);
 
 /*
  * Connects, logs in, and sets the session up: autocommit, READ COMMITTED, UTC,
- * strict mode, locks not waited for longer than a call may take. The library
- * counts `connect_timeout_ms` in whole seconds, rounded up. Whatever it
- * returns, mysql_link_close is due; `link` must have been zeroed. Statuses as
- * backend.h has them for open. On success a call is under way with what is
- * left of `connect_timeout_ms`.
+ * strict mode, and lock waits no longer than a call may take. The library
+ * counts `connect_timeout_ms` in whole seconds, rounded up. The caller must
+ * call mysql_link_close whatever this returns; `link` must be zeroed. Errors as
+ * for open in backend.h. On success a call is in progress with the rest of
+ * `connect_timeout_ms`.
  */
 enum seqb_status mysql_link_open(struct mysql_link *link,
                                  const struct seqb_backend_options *options,
                                  struct seqb_error *err);
 
-/* Frees all; what was not committed is rolled back. Takes a half-open or
- * closed link. Waits for no answer. In a forked child it leaves the parent's
- * connection whole. */
+/* Frees everything; what was not committed is rolled back. A half-open or
+ * closed link is allowed. Does not wait for an answer. In a forked child it
+ * leaves the parent's connection intact. */
 void mysql_link_close(struct mysql_link *link);
 
 /* The socket that calls wait on. */
 int mysql_link_fd(const struct mysql_link *link);
 
-/* A call begins that must end within the options' `timeout_ms`.
- * SEQB_UNREACHABLE if the connection was lost earlier, SEQB_FORKED in a
- * forked child. After one in which a right was missing, has the server read
- * them again, which may fail like a statement. */
+/* Begins a call that must end within the options' `timeout_ms`.
+ * SEQB_UNREACHABLE if the connection was lost earlier, SEQB_FORKED in a forked
+ * child. After a call that lacked a right, it makes the server read the rights
+ * again, which may fail like a statement. */
 enum seqb_status mysql_link_begin(struct mysql_link *link,
                                   struct seqb_error *err);
 
@@ -90,32 +90,32 @@ enum seqb_status mysql_link_begin(struct mysql_link *link,
 void mysql_link_add(struct mysql_link *link, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Adds a text in quotes, with whatever is in it escaped. */
+/* Adds a quoted text, with its special characters escaped. */
 void mysql_link_quote(struct mysql_link *link, const char *value);
 
 /*
- * Sends what was added since the last send, and forgets it. `lost` is the
- * status if no answer comes: SEQB_UNCERTAIN if what is sent may change
- * something for good, else SEQB_UNREACHABLE. On failure the link is closed.
+ * Sends what was added since the last send, and clears the buffer. `lost` is
+ * the status if no answer comes: SEQB_UNCERTAIN if the statements may have a
+ * permanent effect, else SEQB_UNREACHABLE. On failure the link is closed.
  */
 enum seqb_status mysql_link_send(struct mysql_link *link, enum seqb_status lost,
                                  struct seqb_error *err);
 
 /*
  * Takes the answer of the next statement into `changed`, `insert_id`, `rows`.
- * If none comes the link is closed. It is open after an error that the server
- * reported (`code`): what was sent after that statement was not run, and a
- * caller in a transaction ends it with ROLLBACK or by closing the link.
+ * If no answer comes, the link is closed. After an error that the server
+ * reported (`code`) the link stays open: the statements after it were not run,
+ * and a caller in a transaction ends it with ROLLBACK or by closing the link.
  *
- * The first answer is waited for to the deadline. Those after it come one by
- * one through the library's buffers, where no poll() sees them: a server that
- * stops between two of them is noticed by the pool, which shuts the socket
- * down, or by the library after `timeout_ms` in whole seconds.
+ * The wait for the first answer ends at the deadline. Later answers come one by
+ * one through the library's buffers, which poll() does not see: if the server
+ * stops between two of them, the pool notices and shuts the socket down, or the
+ * library notices after `timeout_ms` in whole seconds.
  */
 enum seqb_status mysql_link_next(struct mysql_link *link,
                                  struct seqb_error *err);
 
-/* Takes the answers of `n` statements of which none is looked at. */
+/* Takes the answers of `n` statements and ignores their contents. */
 enum seqb_status mysql_link_skip(struct mysql_link *link, size_t n,
                                  struct seqb_error *err);
 
@@ -138,10 +138,10 @@ bool mysql_link_row(struct mysql_link *link);
 /* A column of that row as text; NULL if it is NULL or not there. */
 const char *mysql_link_text(const struct mysql_link *link, unsigned column);
 
-/* A column of that row as a number; false if it is none that fits. */
+/* A column of that row as a number; false if it is not a number that fits. */
 bool mysql_link_int64(const struct mysql_link *link, unsigned column,
                       int64_t *out);
 
-/* The answer makes no sense: SEQB_PROTOCOL, and the link is closed. */
+/* Answers SEQB_PROTOCOL: the answer to `asked` is invalid. Closes the link. */
 enum seqb_status mysql_link_distrust(struct mysql_link *link, const char *asked,
                                      struct seqb_error *err);

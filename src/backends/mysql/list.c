@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading the counters of a MySQL store page by page. */
+/* Reads the counters of a MySQL store page by page. */
 #include "backends/mysql/mysql.h"
 
 #include <string.h>
@@ -7,8 +7,8 @@
 #include "backends/mysql/server.h"
 #include "platform/error.h"
 
-/* From the first SELECT on nobody can put another table in the place of
- * seqb_counters. Names are bytes, and in their order. */
+/* After the first SELECT nobody can replace the table seqb_counters until the
+ * transaction ends. Names are binary, and are sorted by bytes. */
 static void page_ask(struct mysql *mysql, const struct seqb_page *page,
                      const struct sql_range *range)
 {
@@ -70,7 +70,7 @@ static enum seqb_status rows_read(struct mysql *mysql, struct seqb_page *page,
     return status;
 }
 
-/* What follows a statement that failed was not run. */
+/* The statements after a failed one were not run. */
 static enum seqb_status page_end(struct mysql *mysql, enum seqb_status status,
                                  struct seqb_error *err)
 {

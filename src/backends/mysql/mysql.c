@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What both mysql engines do to open a store, how its rows are spoken to, and
+/* What both mysql engines share: opening a store, the dialect of its rows, and
  * its clock. */
 #include "backends/mysql/mysql.h"
 
@@ -57,8 +57,8 @@ static bool column_copy(const struct mysql_link *link, unsigned column,
     return text != NULL && text_copy(out, SEQB_ORIGIN_SIZE, text);
 }
 
-/* And how old the tables are, which is asked later, so that it holds for those
- * whose origin was read. */
+/* Also reads the age of the tables. The age is read after the origin, so that
+ * it applies to the tables whose origin was read. */
 static enum seqb_status origin_read(struct mysql_link *link, int64_t *age_ms,
                                     struct seqb_error *err)
 {
@@ -82,7 +82,7 @@ static enum seqb_status origin_read(struct mysql_link *link, int64_t *age_ms,
     return SEQB_OK;
 }
 
-/* On the server, by whose clock the tables are dated. */
+/* Waits on the server, because the server's clock dates the tables. */
 static enum seqb_status tables_await(struct mysql_link *link, int64_t left_ms,
                                      struct seqb_error *err)
 {
@@ -98,8 +98,9 @@ static enum seqb_status tables_await(struct mysql_link *link, int64_t left_ms,
     return mysql_link_run(link, SEQB_UNREACHABLE, err);
 }
 
-/* No row is bound to a date that tables might get which are made later: those
- * of a dump that is put back. */
+/* Waits until the second of the tables' date is over, so that no row is bound
+ * to a date that tables created later, those of a restored dump, could also
+ * have. */
 static enum seqb_status origin_await_next_second(struct mysql_link *link,
                                                  struct seqb_error *err)
 {
@@ -117,9 +118,9 @@ static enum seqb_status origin_await_next_second(struct mysql_link *link,
                      "%s: its tables are made again and again", link->where);
 }
 
-/* --- what rows are bound to --- */
+/* --- binding --- */
 
-/* "" if there is none, or nobody's. */
+/* "" if there is no base, or it is unbound. */
 static enum seqb_status base_read(struct mysql_link *link,
                                   char out[static SQL_EPOCH_DUE_SIZE],
                                   struct seqb_error *err)
@@ -137,7 +138,7 @@ static enum seqb_status base_read(struct mysql_link *link,
     return SEQB_OK;
 }
 
-/* Unless another broker was faster. */
+/* Changes nothing if another broker was faster. */
 static enum seqb_status base_write(struct mysql *mysql, const char *expected,
                                    struct seqb_error *err)
 {
@@ -155,7 +156,7 @@ static enum seqb_status base_write(struct mysql *mysql, const char *expected,
     return mysql_link_run(link, SEQB_UNREACHABLE, err);
 }
 
-/* A base that is not there is made, and bound, by the first raise. */
+/* A missing base is created and bound by the first raise. */
 static enum seqb_status base_bind(struct mysql *mysql, struct seqb_error *err)
 {
     struct mysql_link *link = &mysql->link;
@@ -180,8 +181,8 @@ static enum seqb_status base_bind(struct mysql *mysql, struct seqb_error *err)
                      link->where);
 }
 
-/* Of tables that were made by this very connection: the base is as it was made,
- * on this node, whose server has not ended since. */
+/* For tables that this connection itself created: the base is unchanged since
+ * then, on this node, whose server has not restarted since. */
 static enum seqb_status base_adopt(struct mysql_link *link,
                                    struct seqb_error *err)
 {
@@ -192,7 +193,8 @@ static enum seqb_status base_adopt(struct mysql_link *link,
     return mysql_link_run(link, SEQB_UNREACHABLE, err);
 }
 
-/* The history may be known only after its voucher was seen to. */
+/* In a cluster the history may be known only after mysql_cluster_enter has
+ * handled the voucher. */
 static enum seqb_status
 cluster_enter(struct mysql *mysql, const struct seqb_backend_options *options,
               struct seqb_error *err)
@@ -220,8 +222,8 @@ cluster_enter(struct mysql *mysql, const struct seqb_backend_options *options,
     return status == SEQB_OK ? base_bind(mysql, err) : status;
 }
 
-/* The incarnation has the tables' dates as well, so that it is read before
- * these are found settled. */
+/* The incarnation includes the tables' dates, so it is read before these are
+ * found settled. */
 enum seqb_status mysql_store_enter(struct mysql *mysql,
                                    const struct seqb_backend_options *options,
                                    struct seqb_error *err)
@@ -238,7 +240,7 @@ enum seqb_status mysql_store_enter(struct mysql *mysql,
     return status == SEQB_OK ? base_bind(mysql, err) : status;
 }
 
-/* The session's time zone is UTC, so that no hour comes twice. */
+/* The session's time zone is UTC, so no hour occurs twice. */
 enum seqb_status mysql_clock(struct seqb_backend *backend, int64_t *out_ms,
                              struct seqb_error *err)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the engines mysql-row and mysql-autoinc have in common: a backend over
- * one link, the rows of seqb_counters, and the calls that both answer alike.
+ * one link, the rows of seqb_counters, and the calls that are the same for
+ * both.
  */
 #pragma once
 
@@ -12,20 +13,22 @@
 struct mysql {
     struct sql_backend sql;
     struct mysql_link link;
-    bool may_create;      /* tables that are needed later */
-    bool has_incarnation; /* the table seqb_incarnation was seen */
+    bool may_create;      /* may create tables that are needed later */
+    bool has_incarnation; /* the table seqb_incarnation exists */
 };
 
-/* Opens the link and checks the server. Whatever they return, mysql_link_close
- * is due. `mysql` must have been zeroed but for its ops; it gets the dialect of
- * its rows, so that sql_reserve and its kin serve those. */
+/* Opens the link and checks the server. The caller must call mysql_link_close
+ * whatever this or mysql_store_enter returns. `mysql` must be zeroed except for
+ * its ops. It sets the dialect of the rows, so that sql_reserve, sql_raise and
+ * sql_install can serve them. */
 enum seqb_status mysql_store_connect(struct mysql *mysql,
                                      const struct seqb_backend_options *options,
                                      struct seqb_error *err);
 
-/* Then: finds the tables, or makes them with `create`, and reads the origin
- * and, if it is needed, the incarnation. Of tables that were made just now it
- * waits until their second is over, beyond `connect_timeout_ms`. */
+/* To be called after mysql_store_connect. Finds the tables, or creates them
+ * with `create`, and reads the origin and, if needed, the incarnation. If the
+ * tables were created just now, it waits until that second is over, even past
+ * `connect_timeout_ms`. */
 enum seqb_status mysql_store_enter(struct mysql *mysql,
                                    const struct seqb_backend_options *options,
                                    struct seqb_error *err);
@@ -55,27 +58,28 @@ enum seqb_status mysql_describe(struct seqb_backend *backend,
 
 /*
  * The incarnation of the server, for cells: a nonce in the table
- * seqb_incarnation, which is in memory, and so is empty after each start.
- * Requires the table, which it makes with `auto_create`. SEQB_REFUSED if it is
- * missing, SEQB_UNSAFE if it is not in memory. The second makes the nonce, too,
- * unless it is there; not within a transaction.
+ * seqb_incarnation, which is in memory and therefore empty after each start.
+ * mysql_incarnation_find requires the table, and creates it with `auto_create`.
+ * SEQB_REFUSED if it is missing, SEQB_UNSAFE if it is not in memory.
+ * mysql_incarnation_make also makes the nonce if there is none; not within a
+ * transaction.
  */
 enum seqb_status mysql_incarnation_find(struct mysql *mysql,
                                         struct seqb_error *err);
 enum seqb_status mysql_incarnation_make(struct mysql *mysql,
                                         struct seqb_error *err);
 
-/* For open: tells the incarnation, or why it is not known. Fails only with the
- * link. */
+/* For open: reads the incarnation, or sets why it is not known. Fails only if
+ * the link fails. */
 enum seqb_status mysql_incarnation_read(struct mysql *mysql,
                                         struct seqb_error *err);
 
 /*
- * For a dialect of sql.h. The rows are locked in the order of their names, the
- * base's "" first, so that brokers wait for each other and never in a circle;
- * claims of guards between the base and the counters, shared;
- * the marks of counters of periods after their counters, shared: a purge that
- * raises one waits for nothing else. The first four are one round trip each.
+ * For a dialect of sql.h. Brokers lock rows in one order, so that they wait for
+ * each other but never deadlock: first the base's "", then the claims of
+ * guards, shared, then the counters in the order of their names, then the marks
+ * of counters of periods, shared. A purge that raises a mark waits for no other
+ * row. The first four functions are one round trip each.
  */
 enum seqb_status mysql_rows_take(struct seqb_backend *backend,
                                  struct seqb_error *err);

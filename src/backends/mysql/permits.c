@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether the user may do what serving rows takes. An EXPLAIN asks for the
- * rights of what it explains, and does nothing. */
+/* Whether the user may do what serving rows needs. EXPLAIN checks the rights of
+ * the explained statement, and executes nothing. */
 #include "backends/mysql/mysql.h"
 
 #define INSERT_COUNTER_SQL                                                     \

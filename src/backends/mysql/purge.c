@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two transactions, in this order: what is over is noted in the counter's mark,
- * see sql/mark.h; then rows are deleted. Whoever finds no row looks at
- * the mark later than that, and finds it.
+ * Purging, in two transactions in this order: the first stores in the counter's
+ * mark what is over, see sql/mark.h; the second deletes rows. A broker that
+ * finds no row reads the mark afterwards, and so finds it.
  */
 #include "backends/mysql/mysql.h"
 
@@ -12,10 +12,11 @@
 #include "backends/mysql/server.h"
 #include "platform/error.h"
 
-/* --- noting --- */
+/* --- storing the mark --- */
 
-/* Whether the store is the one that was opened: periods of another one, that a
- * dump put back under the connection, are to be compared first. */
+/* The condition that the store is the one that was opened: if a dump was
+ * restored under the connection, the restored store must be compared before its
+ * periods are purged. */
 static void same_add(struct mysql_link *link)
 {
     mysql_link_add(link, "(%s = ", link->sql->store);
@@ -94,7 +95,8 @@ static enum seqb_status delete_refused(const struct mysql_link *link,
                      link->where, purge->counter, link->code);
 }
 
-/* Names are bytes. In their order, as others lock them. */
+/* Names are binary. Rows are deleted in their order, in which others lock
+ * them. */
 static enum seqb_status purge_delete(struct mysql_link *link,
                                      const struct seqb_purge *purge,
                                      int32_t *deleted, struct seqb_error *err)

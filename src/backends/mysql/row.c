@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The mysql-row engine: direct counters, each a row that carries the origin of
- * the server in which its value holds.
+ * The mysql-row engine: direct counters, each a row that has the origin of the
+ * server in which its value is valid.
  *
- * Tested on MariaDB; of SQL only what MySQL has too is used.
+ * Tested on MariaDB; it uses only SQL that MySQL has, too.
  */
 #include "backends/backends.h"
 

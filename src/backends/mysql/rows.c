@@ -9,7 +9,7 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
-/* Whoever replaces the claim waits until this transaction ends. */
+/* A broker that replaces the claim waits until this transaction ends. */
 static void guard_ask(struct mysql_link *link, const char *name)
 {
     mysql_link_add(link, ";SELECT text FROM seqb_claims WHERE name = ");
@@ -18,8 +18,8 @@ static void guard_ask(struct mysql_link *link, const char *name)
 }
 
 /*
- * Two who find no base would both make one, so that it is put there first if
- * need be: bound to no origin, so that it is another store's.
+ * Two brokers that find no base would both create one. So a missing base is
+ * inserted first, with the origin "", so that it counts as another store's.
  */
 static void begin_write(struct mysql *mysql, bool has_cells)
 {
@@ -52,8 +52,9 @@ static enum seqb_status guards_read(struct mysql *mysql, struct seqb_error *err)
     return status;
 }
 
-/* Later than the claims, so that their table is the one that stays. A server
- * that forgot the nonce is in no incarnation that was opened. */
+/* Reads the incarnation. It was asked for after the claims, when their table is
+ * locked. A server that lost the nonce has none of the incarnations that a
+ * backend may have opened. */
 static void run_read(struct mysql *mysql)
 {
     struct sql_guards *guards = &mysql->sql.guards;
@@ -63,8 +64,8 @@ static void run_read(struct mysql *mysql)
                     run != NULL ? run : "");
 }
 
-/* Whether grants are still this server's to make, and whether the backend was
- * opened on what the server is now. */
+/* Whether the server may still grant, and whether it is still in the state that
+ * the backend opened. */
 static enum seqb_status begin_read(struct mysql *mysql, bool has_cells,
                                    struct seqb_error *err)
 {
@@ -109,7 +110,7 @@ static void row_ask(struct mysql_link *link, const char *name)
     mysql_link_add(link, " FOR UPDATE");
 }
 
-/* Negative if it is no number. */
+/* Negative if the value is not a number. */
 static int64_t value_read(const struct mysql_link *link)
 {
     int64_t value;
@@ -131,9 +132,10 @@ static enum seqb_status row_read(struct mysql *mysql,
 }
 
 /*
- * A counter whose row was found to be gone may have been purged, and is seen to
- * be, since it is asked for later than its row: that was noted before it was
- * deleted. Shared, so that nothing more is noted until this transaction ends.
+ * A counter without a row may have been purged. The mark is asked for after the
+ * row, and a purge writes the mark before it deletes the row, so the mark shows
+ * that purge. It is locked in shared mode, so that no purge can change it until
+ * this transaction ends.
  */
 static void kept_ask(struct mysql_link *link, const char *name)
 {
@@ -246,7 +248,7 @@ enum seqb_status mysql_rows_abandon(struct seqb_backend *backend,
     return status;
 }
 
-/* Counters that are known need fewer rights than new ones. */
+/* Existing counters need fewer rights than new ones. */
 bool mysql_rows_blame(const struct seqb_backend *backend,
                       enum seqb_status status)
 {

@@ -29,7 +29,7 @@ const struct mysql_origin_sql mysql_sql_of_cluster = {
             "ON DUPLICATE KEY UPDATE text = VALUES(text)",
 };
 
-/* What is asked. A server answers those variables that it has. */
+/* The variables that are asked for. A server answers those that it has. */
 enum variable {
     VERSION,
     HOSTNAME,
@@ -60,10 +60,10 @@ static const char *const names[VARIABLES] = {
 };
 
 struct variables {
-    char value[VARIABLES][VALUE_SIZE]; /* "" where the server has none */
+    char value[VARIABLES][VALUE_SIZE]; /* "" if the server does not have it */
 };
 
-/* What each must be for acknowledged commits to last. */
+/* The value that each must have so that acknowledged commits last. */
 static const struct {
     enum variable variable;
     const char *safe;
@@ -72,7 +72,7 @@ static const struct {
     {FLUSH_LOG, "1", false},
     /* After a crash the binary log decides which transactions stay. */
     {SYNC_BINLOG, "1", true},
-    /* Two nodes of Galera are not one server: "hosts" is for that. */
+    /* Two nodes of Galera are not one server: "hosts" is for these. */
     {WSREP_ON, "OFF", false},
 };
 
@@ -106,7 +106,7 @@ static enum seqb_status variables_ask(struct mysql_link *link,
     return status;
 }
 
-/* "10.11.19-MariaDB-log": three numbers of two digits each. */
+/* Parses "10.11.19-MariaDB-log": three numbers of up to two digits. */
 static enum seqb_status version_read(struct mysql_link *link,
                                      const struct variables *variables,
                                      struct seqb_backend *base,
@@ -151,7 +151,7 @@ static enum seqb_status role_check(const struct mysql_link *link,
     return SEQB_OK;
 }
 
-/* Lists all that loses commits at once. */
+/* Lists all settings that lose commits. */
 static void loss_find(const struct variables *variables, bool is_cluster,
                       char *out, size_t size)
 {
@@ -175,7 +175,8 @@ durability_check(const struct mysql_link *link,
                  const struct seqb_backend_options *options,
                  struct seqb_backend *base, struct seqb_error *err)
 {
-    /* A replica would compare the rows' origin with its own, and do nothing. */
+    /* With statement-based replication a replica would compare the rows' origin
+     * with its own, and change nothing. */
     if (!is_off(variables->value[LOG_BIN]) &&
         strcmp(variables->value[BINLOG_FORMAT], "STATEMENT") == 0)
         return error_set(err, SEQB_UNSAFE,

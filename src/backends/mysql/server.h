@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the mysql engines ask a server about itself: whether it is a primary
- * that keeps what it commits, and which one it is.
+ * that keeps its commits, and which server it is.
  */
 #pragma once
 
@@ -9,15 +9,15 @@
 
 /*
  * The origin of that table (its name in quotes) as an SQL expression, never
- * NULL, at most SEQB_ORIGIN_SIZE - 1 bytes, computed again wherever it stands
- * in a statement: which server this is, and when it made the table. So a
- * replica, a dump that was put back, even on the same server, and on MariaDB
- * a copy of the server's files have another one each. server_id is the global
- * one: MariaDB's sessions have copies of it.
+ * NULL, at most SEQB_ORIGIN_SIZE - 1 bytes. It is evaluated wherever it occurs
+ * in a statement. It says which server this is and when it created the table.
+ * So a replica, a restored dump (even on the same server) and, on MariaDB, a
+ * copy of the server's files each have another origin. server_id is read as a
+ * global variable because MariaDB's sessions have copies of it.
  *
- * MySQL from 5.7 on runs what is in the comment; MariaDB, which has no such
- * variable, does not. sql/mysql.sql has the same text. Takes about 50 us:
- * where many statements need it, SET a variable before them.
+ * MySQL from 5.7 on evaluates the text in the comment; MariaDB, which has no
+ * such variable, ignores it. sql/mysql.sql has the same text. An evaluation
+ * takes about 50 us: if many statements need it, SET a variable before them.
  */
 #define MYSQL_ORIGIN_SQL(table)                                                \
     "CONCAT_WS('/', /*!50700 @@server_uuid, */ @@GLOBAL.server_id, "           \
@@ -26,36 +26,38 @@
     "FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() "          \
     "AND TABLE_NAME = " table "))"
 
-/* The store's origin: the one that the rows of seqb_counters must carry. */
+/* The store's origin, which the rows of seqb_counters must have. */
 #define MYSQL_STORE_SQL MYSQL_ORIGIN_SQL("'seqb_counters'")
 
-/* The same of seqb_claims: a dump puts back one table after the other. */
+/* The origin of seqb_claims. It is compared too, because a dump restores one
+ * table after the other. */
 #define MYSQL_CLAIMS_SQL MYSQL_ORIGIN_SQL("'seqb_claims'")
 
-/* How old the younger of these two tables is, in ms by the server's clock, less
- * what is below a second in the time when it was made. Negative if that is
- * ahead of the clock. */
+/* The age of the younger of these two tables, in ms by the server's clock, from
+ * the whole second in which it was created. Negative if that is ahead of the
+ * clock. */
 #define MYSQL_AGE_SQL                                                          \
     "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 - "                                    \
     "(SELECT COALESCE(MAX(UNIX_TIMESTAMP(CREATE_TIME)), 0) * 1000 "            \
     "FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() "          \
     "AND TABLE_NAME IN ('seqb_counters', 'seqb_claims')) AS SIGNED)"
 
-/* What cells must carry after their window and size: the store's origin, given
- * as SQL, and its incarnation, the nonce in a table that is empty after each
- * start of the server; NULL if it is, or the nonce. As a digest, for which
- * there is room. */
+/* What cells must have after their window and size: the store's origin, given
+ * as SQL, and its incarnation, which is the nonce in a table that is empty
+ * after each start of the server. Stored as a digest, so that it fits. NULL if
+ * that table or the nonce is empty. */
 #define MYSQL_NOW_SQL(origin)                                                  \
     "SHA2(CONCAT(" origin ", '/', "                                            \
     "(SELECT NULLIF(nonce, '') FROM seqb_incarnation WHERE id = 1)), 256)"
 
-/* When that table was made, as a number. */
+/* When that table was created, as a number. */
 #define MYSQL_CREATED_SQL(table)                                               \
     "(SELECT CREATE_TIME + 0 FROM information_schema.TABLES "                  \
     "WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = " table ")"
 
-/* The incarnation of the store, as seqb_backend has it; NULL without a nonce. A
- * dump that is put back while the server runs is older data as well. */
+/* The incarnation of the store, as in seqb_backend; NULL without a nonce. It
+ * includes the tables' dates because a dump that is restored while the server
+ * runs is older data as well. */
 #define MYSQL_RUN_SQL                                                          \
     "(SELECT CONCAT(nonce, '/', " MYSQL_CREATED_SQL(                           \
         "'seqb_counters'") ", '/', " MYSQL_CREATED_SQL("'seqb_claims'") ") "   \
@@ -71,9 +73,10 @@
                                                                         "= 1)"
 
 /*
- * The same of a Galera cluster, where dates of tables, and what is in memory,
- * are each node's own: the history of galera.h, which a node has while its
- * voucher, a digest of the dates of its tables, is in its seqb_incarnation.
+ * The incarnation of a Galera cluster. There, the dates of tables and the
+ * contents of memory tables differ from node to node. So it is the history of
+ * galera.h, which a node has while its own seqb_incarnation has the voucher: a
+ * digest of the dates of the node's tables.
  */
 #define MYSQL_HISTORY "cluster/incarnation"
 #define MYSQL_VOUCHER_SQL                                                      \
@@ -85,35 +88,36 @@
     "))"
 #define MYSQL_CLUSTER_SQL "CONCAT_WS('/', 'galera', " MYSQL_CLUSTER_RUN_SQL ")"
 
-/* Of wsrep_sync_wait: SELECT and BEGIN; INSERT. An UPDATE of one row needs no
- * wait: it is certified against whatever it did not see. */
+/* The value of wsrep_sync_wait: for SELECT and BEGIN, and for INSERT. An UPDATE
+ * of one row need not wait: certification fails it if it missed a change. */
 #define MYSQL_SYNC_WAIT 5
 
-/* The date of a table counts seconds. This is one, and 50 ms more, since files
- * are dated by a clock that lags behind by up to a tick. */
+/* A table's date is in whole seconds. This is one second, plus 50 ms since the
+ * clock that dates files lags behind by up to a tick. */
 #define MYSQL_SETTLED_MS 1050
 
-/* How a store is asked what it is, as SQL: as the macros above have it. */
+/* The SQL that reads a store's identity, from the macros above. */
 struct mysql_origin_sql {
     const char *store;      /* its origin */
-    const char *claims;     /* that of seqb_claims */
+    const char *claims;     /* the origin of seqb_claims */
     const char *run;        /* its incarnation */
-    const char *now;        /* what cells carry */
-    const char *now_of_set; /* the same, of the origin in @seqb_origin */
+    const char *now;        /* what cells must have */
+    const char *now_of_set; /* the same, for the origin in @seqb_origin */
 
-    /* A statement that each transaction begins with which relies on claims
-     * that it only reads: a cluster certifies rows that are written. Then no
-     * two of them commit side by side. */
+    /* The first statement of each transaction that relies on claims which it
+     * only reads. A cluster certifies only rows that are written; because of
+     * this statement no two such transactions commit concurrently. */
     const char *turn;
 };
 
 extern const struct mysql_origin_sql mysql_sql_of_server;
 extern const struct mysql_origin_sql mysql_sql_of_cluster;
 
-/* True while the server may be written to as a primary: part of the WHERE of
- * whatever grants, since read_only does not stop users with more rights. The
- * variable is a number or a word, by version; compared as a text, since MySQL
- * in strict mode refuses to change rows where 'OFF' is taken for a number. */
+/* True while the server may be written to as a primary. It is part of the WHERE
+ * of every statement that grants, since read_only does not stop users with more
+ * rights. The variable is a number or a word, depending on the version. It is
+ * compared as a text, since MySQL in strict mode refuses to change rows if
+ * 'OFF' is converted to a number. */
 #define MYSQL_PRIMARY_SQL "CONCAT(@@GLOBAL.read_only) IN ('0', 'OFF')"
 
 /*

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Granting from the rows of seqb_counters: the one statement that serves a
- * counter or a cell as a rule, and the one that puts a window into a cell whose
- * window is given up for it. What they do not serve is found out with the
- * rows locked (rows.c). Always in the order of their names, so that brokers
- * never wait in a circle.
+ * Granting from the rows of seqb_counters: the one statement that usually
+ * serves a counter or a cell, and the one that replaces the window of a cell.
+ * rows.c, with the rows locked, serves what they cannot. Rows are always used
+ * in the order of their names, so that brokers never deadlock.
  */
 #include "backends/mysql/galera/galera.h"
 #include "backends/mysql/mysql.h"
@@ -15,11 +14,11 @@
 #include "backends/mysql/server.h"
 #include "platform/error.h"
 
-/* Whether no new note is needed (sql/row.h): so that no term is ever above the
- * largest number. */
+/* Whether no new note is needed (sql/row.h); written so that no term exceeds
+ * the largest number. */
 #define NOTED_SQL " AND (value %% %d + %d) %% %d < %" PRId64
 
-/* SQL of what rows and cells must carry now. */
+/* SQL of the origins that rows and cells must have now. */
 struct origins {
     const char *row;
     const char *cell;
@@ -50,8 +49,8 @@ static void cell_write(struct mysql *mysql, const struct seqb_request *request,
     mysql_link_add(&mysql->link, " AND origin = CONCAT('%s', %s)", prefix, now);
 }
 
-/* All is checked where the value is added to; no row is changed if any of it
- * does not hold. */
+/* The statement that adds to the value checks everything itself; it changes no
+ * row if a condition is false. */
 static void grant_write(struct mysql *mysql, const struct seqb_request *request,
                         const struct origins *origins)
 {
@@ -80,9 +79,9 @@ static bool batch_has_cells(const struct sql_batch *batch)
     return false;
 }
 
-/* Many are one transaction; one is its own. From the SELECT on nobody can put
- * another table in the place of seqb_counters, so that the origin read after it
- * holds to the end. */
+/* Several requests are one transaction; a single one commits by itself. After
+ * the SELECT nobody can replace the table seqb_counters, so the origin that is
+ * read later is valid until the transaction ends. */
 static void grants_write(struct mysql *mysql)
 {
     const struct sql_batch *batch = &mysql->sql.batch;
@@ -107,8 +106,9 @@ static void grants_write(struct mysql *mysql)
     mysql_link_add(link, "COMMIT");
 }
 
-/* The value is this very packet's, and only if this statement changed its
- * row: the session's LAST_INSERT_ID() outlives a statement that did not. */
+/* The value is that of this OK packet, and valid only if this statement changed
+ * its row: the session's LAST_INSERT_ID() keeps the value of an earlier
+ * statement. */
 static enum seqb_status grant_read(struct mysql_link *link,
                                    struct seqb_request *request,
                                    struct seqb_error *err)
@@ -116,12 +116,12 @@ static enum seqb_status grant_read(struct mysql_link *link,
     int64_t value;
 
     if (link->changed == 0)
-        return SEQB_OK; /* why not is found out later */
+        return SEQB_OK; /* rows.c finds the reason */
     value = (int64_t)link->insert_id;
     if (link->changed != 1 || value < request->want || value > request->limit)
         return mysql_link_distrust(link, "UPDATE", err);
     request->status = SEQB_OK;
-    /* The value is the last that was granted; of a cell, one more. */
+    /* The value is the last one granted; for a cell, one more. */
     request->block.first =
         value - request->want + (sql_name_is_cell(request->counter) ? 0 : 1);
     request->block.count = request->want;
@@ -148,7 +148,7 @@ static enum seqb_status grants_read(struct mysql *mysql, struct seqb_error *err)
     return status == SEQB_OK ? mysql_link_next_commit(link, err) : status;
 }
 
-/* Answers the cells so, and takes them out. */
+/* Answers the cells with that error, and removes them from the batch. */
 static void cells_refuse(struct mysql *mysql, const struct seqb_error *why)
 {
     struct sql_batch *batch = &mysql->sql.batch;
@@ -165,7 +165,8 @@ static void cells_refuse(struct mysql *mysql, const struct seqb_error *why)
     batch->count = left;
 }
 
-/* Another node was first: nothing was done, and each is to be asked again. */
+/* Another node was first: nothing was done, and each request must be
+ * repeated. */
 static enum seqb_status conflict_answer(struct mysql *mysql,
                                         const struct seqb_error *why,
                                         struct seqb_error *err)

@@ -14,7 +14,7 @@
 
 /* --- parameters --- */
 
-/* Replaces what stands under the keyword, if anything; NULL changes nothing. */
+/* Replaces the value of the keyword, if there is one; NULL changes nothing. */
 static void parameter_set(struct postgres_address *address, const char *keyword,
                           const char *value)
 {
@@ -25,7 +25,7 @@ static void parameter_set(struct postgres_address *address, const char *keyword,
     while (i < address->count && strcmp(address->keywords[i], keyword) != 0)
         i++;
     if (i == POSTGRES_PARAMETERS)
-        return; /* more than libpq knows */
+        return; /* more keywords than libpq has */
     address->keywords[i] = keyword;
     address->values[i] = value;
     if (i == address->count)
@@ -53,7 +53,7 @@ static int list_count(const char *list)
     return count;
 }
 
-/* A list of one is the same for all. */
+/* A list of one item applies to all hosts. */
 static bool list_item(const char *list, int i, char *out, size_t size)
 {
     if (list_count(list) == 1)
@@ -76,7 +76,7 @@ static enum seqb_status conninfo_parse(struct postgres_address *address,
     char *message = NULL;
 
     address->parsed = PQconninfoParse(conninfo, &message);
-    /* libpq's message quotes the text. */
+    /* Not used, because libpq's message quotes the text. */
     PQfreemem(message);
     if (address->parsed == NULL)
         return error_set(err, SEQB_INVALID,
@@ -125,12 +125,12 @@ static enum seqb_status options_set(struct postgres_address *address,
     return SEQB_OK;
 }
 
-/* The lists are the parsed strings, which choosing a host replaces. */
+/* Keeps the parsed lists, because choosing a host replaces the parameters. */
 static void hosts_find(struct postgres_address *address,
                        const struct seqb_backend_options *options)
 {
     if (options->conninfo == NULL) {
-        address->hosts = 1; /* a folder may have a comma in its name */
+        address->hosts = 1; /* a folder's name may contain a comma */
         return;
     }
     address->host_list = parameter_get(address, "host");
@@ -158,8 +158,8 @@ postgres_address_init(struct postgres_address *address,
     parameter_set(address, "password", options->password);
     if (parameter_get(address, "application_name") == NULL)
         parameter_set(address, "application_name", "seqbroker");
-    /* The engine itself looks for the primary; only the hosts of a service
-     * file it does not see. */
+    /* The engine itself looks for the primary, except among the hosts of a
+     * service file, which it does not know. */
     if (parameter_get(address, "service") == NULL)
         parameter_set(address, "target_session_attrs", "any");
     else
@@ -169,8 +169,8 @@ postgres_address_init(struct postgres_address *address,
 
 /* --- one host --- */
 
-/* Half a password stands here where one with a '/' or '@' was not encoded in
- * a URI, so that libpq is not asked: it would quote it. */
+/* If a password with '/' or '@' was not encoded in a URI, part of it is parsed
+ * as the host. Then libpq is not called, because it would quote that text. */
 static bool host_is_sane(const struct postgres_address *address)
 {
     int64_t port;
@@ -212,7 +212,7 @@ enum seqb_status postgres_address_choose(struct postgres_address *address,
     };
     bool fits = true;
 
-    parameter_set(address, "hostaddr", ""); /* not that of the host before */
+    parameter_set(address, "hostaddr", ""); /* not that of the previous host */
     for (size_t p = 0; p < sizeof parts / sizeof parts[0]; p++) {
         if (parts[p].list == NULL)
             continue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the rows of a store are bound to, as its base says. */
+/* Determines from the base what the rows of a store are bound to. */
 #include <string.h>
 
 #include "backends/postgres/transaction.h"
@@ -11,12 +11,12 @@
 static const char base_sql[] =
     "SELECT max(origin) FROM seqb_counters WHERE name = ''";
 
-/* Unless another broker was faster, or the store is another by now. */
+/* Changes nothing if another broker was faster, or if the store has changed. */
 static const char bind_sql[] =
     "UPDATE seqb_counters SET origin = $2 WHERE name = '' AND origin = $1"
     " AND current_setting('seqbroker.origin') = $3";
 
-/* "" if there is no base, or it is nobody's. */
+/* "" if there is no base, or it is unbound. */
 static enum seqb_status base_receive(struct postgres *postgres,
                                      char out[static SQL_EPOCH_DUE_SIZE],
                                      struct seqb_error *err)
@@ -69,7 +69,7 @@ static enum seqb_status base_write(struct postgres *postgres,
     return status == SEQB_OK ? postgres_transaction_end(postgres, err) : status;
 }
 
-/* A base that is not there is made, and bound, by the first raise. */
+/* A missing base is created and bound by the first raise. */
 static enum seqb_status base_bind(struct postgres *postgres,
                                   struct seqb_error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a server says of itself. How far standbys are behind it tells only a
- * user who may read that (pg_monitor). */
+/* The description of a server. Only a user with pg_monitor may read how far the
+ * standbys are behind. */
 #include <inttypes.h>
 #include <string.h>
 

@@ -11,13 +11,13 @@
 #define STATE_LENGTH 5
 
 struct failure {
-    const char *state; /* the SQLSTATE or how it begins */
+    const char *state; /* the SQLSTATE or its first characters */
     enum seqb_status status;
     bool is_of_row;
-    const char *advice; /* after the server's own words */
+    const char *advice; /* appended to the server's own words */
 };
 
-/* The first that fits; the last fits all. */
+/* The first match counts; the last row matches everything. */
 static const struct failure failures[] = {
     {"08", SEQB_UNREACHABLE, false, ""},
     {"22003", SEQB_EXHAUSTED, true, ""}, /* only a raise can overflow */
@@ -78,7 +78,7 @@ static bool is_state(const char *text)
     return text[STATE_LENGTH] == ':';
 }
 
-/* "...: FATAL:  28P01: password ...": two blanks stand nowhere else, and the
+/* "...: FATAL:  28P01: password ...": two blanks occur only there, and the
  * severity may be in any language. */
 static const char *state_find(const char *text)
 {

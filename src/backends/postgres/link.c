@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A connection to PostgreSQL. What an SQLSTATE means is in
- * failure.c, what the statements mean in postgres.c. */
+/* A connection to PostgreSQL. failure.c has the meaning of an SQLSTATE,
+ * postgres.c that of the statements. */
 #include "backends/postgres/link.h"
 
 #include <fcntl.h>
@@ -22,7 +22,7 @@ static bool link_wait(const struct postgres_link *link, short events)
     struct pollfd fd = {PQsocket(link->conn), events, 0};
     int64_t rest = link->deadline_ms - clock_now_ms();
 
-    /* An interrupted wait goes on for the rest. */
+    /* An interrupted wait continues for the rest. */
     while (rest > 0 && fd.fd >= 0) {
         const int ready = poll(&fd, 1, (int)rest);
 
@@ -33,13 +33,13 @@ static bool link_wait(const struct postgres_link *link, short events)
     return false;
 }
 
-/* --- losing it --- */
+/* --- losing the connection --- */
 
 static void child_detach(PGconn *conn)
 {
     const int nowhere = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-    /* Else libpq would tell the server that the parent's session ends. */
+    /* Otherwise libpq would send the server the end of the parent's session. */
     if (nowhere >= 0) {
         (void)dup3(nowhere, PQsocket(conn), O_CLOEXEC);
         (void)close(nowhere);
@@ -56,7 +56,8 @@ void postgres_link_close(struct postgres_link *link)
     link->conn = NULL;
 }
 
-/* The connection is of no use any more; what was sent may have been done. */
+/* Closes the connection after it failed; what was sent may have been
+ * executed. */
 static enum seqb_status link_lose(struct postgres_link *link, const char *why,
                                   struct seqb_error *err)
 {
@@ -65,7 +66,7 @@ static enum seqb_status link_lose(struct postgres_link *link, const char *why,
     const bool is_late = clock_now_ms() >= link->deadline_ms;
     struct seqb_error lost;
 
-    /* libpq's text dies with the connection, so that it is copied first. */
+    /* libpq frees its text with the connection, so it is copied first. */
     if (is_late)
         (void)error_set(&lost, status, "%s: no answer within %d ms",
                         link->where, (int)link->budget_ms);
@@ -135,7 +136,7 @@ enum seqb_status postgres_link_connect(struct postgres_link *link,
     link->conn = PQconnectStartParams(keywords, values, 0);
     if (link->conn == NULL)
         return error_set(err, SEQB_NO_MEMORY, "%s: out of memory", link->where);
-    /* The text is all there is to read an SQLSTATE from. */
+    /* The SQLSTATE of a failed connection is only in the text. */
     (void)PQsetErrorVerbosity(link->conn, PQERRORS_VERBOSE);
     (void)PQsetNoticeReceiver(link->conn, link_notice, link);
     if (PQstatus(link->conn) == CONNECTION_BAD)
@@ -185,7 +186,7 @@ void postgres_link_add_commit(struct postgres_link *link)
     postgres_link_add(link, "COMMIT", 0, NULL);
 }
 
-/* Answers are taken in meanwhile: a server that cannot write does not read. */
+/* Reads answers while it sends: a server that cannot write stops reading. */
 static bool link_flush(const struct postgres_link *link)
 {
     int rest = PQflush(link->conn);
@@ -209,7 +210,7 @@ enum seqb_status postgres_link_send(struct postgres_link *link,
 
 /* --- reading --- */
 
-/* The next result, NULL where libpq has none or the connection is lost. */
+/* The next result, NULL if libpq has none or the connection is lost. */
 static PGresult *link_take(const struct postgres_link *link, bool *is_lost)
 {
     *is_lost = false;
@@ -218,15 +219,16 @@ static PGresult *link_take(const struct postgres_link *link, bool *is_lost)
             *is_lost = true;
             return NULL;
         }
-        /* On failure libpq has a result that tells why. */
+        /* On failure libpq has a result with the reason. */
         if (PQconsumeInput(link->conn) != 1)
             break;
     }
     return PQgetResult(link->conn);
 }
 
-/* Whether the server refused one statement and goes on. Whatever else libpq
- * or a pooler calls an error is a lost connection. */
+/* Whether the server refused one statement and the connection is still good.
+ * Anything else that libpq or a pooler reports as an error is a lost
+ * connection. */
 static bool result_is_refusal(const PGresult *result)
 {
     const char *severity = PQresultErrorField(result, PG_DIAG_SEVERITY);
@@ -240,7 +242,7 @@ static bool result_is_refusal(const PGresult *result)
     return severity != NULL && strcmp(severity, "ERROR") == 0;
 }
 
-/* What an answer means that is not the expected one. */
+/* The status of an answer that is not the expected one. */
 static enum seqb_status result_check(struct postgres_link *link,
                                      const PGresult *result,
                                      struct seqb_error *err)
@@ -255,7 +257,8 @@ static enum seqb_status result_check(struct postgres_link *link,
     }
     if (PQresultStatus(result) == PGRES_FATAL_ERROR)
         return link_lose(link, PQresultErrorMessage(result), err);
-    /* Values of a COMMIT that may be on its way are not to be trusted. */
+    /* Values of a transaction whose COMMIT may be in progress must not be
+     * used. */
     return postgres_link_distrust(link, "a statement", err);
 }
 
@@ -273,7 +276,7 @@ enum seqb_status postgres_link_read(struct postgres_link *link,
         return link_lose(link, PQerrorMessage(link->conn), err);
     if (PQresultStatus(result) != expected)
         status = result_check(link, result, err);
-    /* Each statement's answers end with none. */
+    /* After each statement's answers libpq returns NULL. */
     if (link->conn != NULL) {
         end = link_take(link, &is_lost);
         if (end != NULL || is_lost)
@@ -320,7 +323,7 @@ enum seqb_status postgres_link_finish(struct postgres_link *link,
         bool is_lost;
         PGresult *result = link_take(link, &is_lost);
 
-        kind = PQresultStatus(result); /* of NULL: PGRES_FATAL_ERROR */
+        kind = PQresultStatus(result); /* for NULL: PGRES_FATAL_ERROR */
         PQclear(result);
         if (is_lost || PQstatus(link->conn) != CONNECTION_OK)
             return link_lose(link, PQerrorMessage(link->conn), err);
@@ -341,7 +344,7 @@ bool postgres_link_abandon(struct postgres_link *link)
 
 /* --- several statements in one text --- */
 
-/* Reads all answers; the first that is a failure is kept. */
+/* Reads all answers; keeps the first failure. */
 static enum seqb_status run_read(struct postgres_link *link,
                                  struct seqb_error *err)
 {

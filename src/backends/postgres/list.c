@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading the counters of a PostgreSQL store page by page. */
+/* Reads the counters of a PostgreSQL store page by page. */
 #include <string.h>
 
 #include "backends/postgres/session.h"
@@ -7,12 +7,12 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
-/* In the order of bytes, which the database's own need not be. */
+/* Sorts by bytes, which may differ from the database's own order. */
 static const char list_sql[] =
     "SELECT name, value FROM seqb_counters WHERE name COLLATE \"C\" >= $1"
     " AND name COLLATE \"C\" < $2 ORDER BY name COLLATE \"C\" LIMIT $3::int";
 
-/* After that, when the table is locked in the file that it has. */
+/* Read afterwards, when the table is locked in its current file. */
 static const char run_sql[] = "SELECT " POSTGRES_RUN;
 
 enum list_column { LIST_NAME, LIST_VALUE, LIST_COLUMNS };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether the user may do what serving counters takes. An EXPLAIN asks for the
- * rights of what it explains, and does nothing. */
+/* Whether the user may do what serving counters needs. EXPLAIN checks the
+ * rights of the explained statement, and executes nothing. */
 #include "backends/postgres/transaction.h"
 
 #define INSERT_COUNTER_SQL                                                     \
@@ -37,7 +37,7 @@ enum seqb_status postgres_permits(struct seqb_backend *backend,
     enum seqb_status status =
         postgres_link_begin(&postgres->link, postgres->timeout_ms, err);
 
-    (void)counter; /* all are rows of one table */
+    (void)counter; /* all counters are rows of one table */
     for (size_t i = 0; i < sizeof needs / sizeof needs[0] && status == SEQB_OK;
          i++)
         status = need_ask(&postgres->link, needs[i], err);

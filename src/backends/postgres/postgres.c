@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The postgres engine: direct counters, each a row that carries the origin in
- * which its value holds. No sequence objects: what nextval() answered may be
- * forgotten in a crash (docs/guarantees.md). Here are opening, claims and the
- * clock; the counters are in list.c, reserve.c, rows.c and purge.c.
+ * The postgres engine: direct counters, each a row that has the origin in which
+ * its value is valid. It does not use sequence objects: a crash may lose what
+ * nextval() answered (docs/guarantees.md). This file has opening, claims and
+ * the clock; the counters are in list.c, reserve.c, rows.c and purge.c.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static enum seqb_status claim_copy(const struct postgres *postgres,
                                    char *standing, size_t size,
                                    struct seqb_error *err)
 {
-    /* "" where there is none */
+    /* "" if there is none */
     if (!text_copy(standing, size, PQgetvalue(result, 0, CLAIM_TEXT)))
         return error_set(err, SEQB_PROTOCOL,
                          "%s: claim '%s' is longer than %zu bytes",
@@ -57,9 +57,10 @@ static enum seqb_status claim_copy(const struct postgres *postgres,
     return SEQB_OK;
 }
 
-/* True on what was opened: the COMMIT is on its way when the answers come. A
- * dump that is put back replaces one table after the other; a statement that
- * changes seqb_claims holds it while this is computed. */
+/* True in the store that was opened. It is part of the statement because the
+ * COMMIT was already sent when the answers arrive. A restored dump replaces one
+ * table after the other; a statement that changes seqb_claims has the table
+ * locked while this is computed. */
 #define IS_SAME                                                                \
     "current_setting('seqbroker.origin') = $3 AND " POSTGRES_CLAIMS_FILE " = " \
     "$4 AND ($5::text IS NULL OR " POSTGRES_RUN " = $5)"
@@ -68,8 +69,8 @@ static const char claim_sql[] =
     "INSERT INTO seqb_claims (name, text) SELECT $1, $2 WHERE " IS_SAME
     " ON CONFLICT (name) DO NOTHING";
 
-/* A text that stands there already is written as well: its commit may not have
- * reached the standbys that it waits for. */
+/* A text that is already stored is written again, because its commit may not
+ * have reached the standbys that it waits for. */
 static const char swap_sql[] =
     "UPDATE seqb_claims SET text = $2"
     " WHERE name = $1 AND text IN ($2, $6) AND " IS_SAME;
@@ -80,14 +81,14 @@ static const char swap_none_sql[] =
 
 /* A change of a claim. */
 struct claim_change {
-    const char *sql; /* NULL: only to look */
+    const char *sql; /* NULL: only read */
     const char *name;
     const char *text;
-    const char *expected;         /* NULL: `sql` has none */
+    const char *expected;         /* NULL: `sql` has no $6 */
     const struct seqb_swap *swap; /* NULL: a claim */
 };
 
-/* What the store's must be; NULL: whatever it is. */
+/* The incarnation that the store must have; NULL: any. */
 static const char *incarnation_of(const struct postgres *postgres,
                                   const struct claim_change *change)
 {
@@ -150,8 +151,8 @@ static enum seqb_status claims_check(struct postgres *postgres,
                      postgres->link.where);
 }
 
-/* The answers to change_add: what stands there, for the caller to free; it may
- * be NULL on failure. */
+/* Reads the answers to change_add: the stored text, to be freed by the caller;
+ * it may be NULL on failure. */
 static enum seqb_status change_read(struct postgres *postgres,
                                     const struct claim_change *change,
                                     PGresult **out, struct seqb_error *err)
@@ -166,7 +167,7 @@ static enum seqb_status change_read(struct postgres *postgres,
                              : status;
 }
 
-/* The same, and the ends of the transaction. */
+/* As change_read, with the begin and the end of the transaction. */
 static enum seqb_status claim_receive(struct postgres *postgres,
                                       const struct claim_change *change,
                                       PGresult **out, struct seqb_error *err)
@@ -213,11 +214,11 @@ static enum seqb_status postgres_claim(struct seqb_backend *backend,
     return claim_run(postgres_of(backend), &change, standing, size, err);
 }
 
-/* So many are inserted within a few ms, each by a statement of its own. */
+/* This many are inserted within a few ms, each by its own statement. */
 #define CLAIMS_MAX 256
 
-/* By name: brokers that claim the same ones wait for each other, and never in a
- * circle. */
+/* Sorts by name, so that brokers that claim the same names wait for each other
+ * but never deadlock. */
 static int claim_order(const void *a, const void *b)
 {
     const struct seqb_claim *const *first = a;
@@ -244,7 +245,7 @@ static enum seqb_status claims_receive(struct postgres *postgres,
         PGresult *result = NULL;
 
         status = change_read(postgres, &change, &result, err);
-        if (status == SEQB_OK) /* one that is too long is cut */
+        if (status == SEQB_OK) /* a text that is too long is cut */
             (void)text_copy(claims[i]->standing, sizeof claims[i]->standing,
                             PQgetvalue(result, 0, CLAIM_TEXT));
         PQclear(result);
@@ -252,7 +253,8 @@ static enum seqb_status claims_receive(struct postgres *postgres,
     return status == SEQB_OK ? postgres_transaction_end(postgres, err) : status;
 }
 
-/* The statements of a single claim, all in one transaction and round trip. */
+/* Sends the statements of each single claim, all in one transaction and one
+ * round trip. */
 static enum seqb_status postgres_claim_many(struct seqb_backend *backend,
                                             struct seqb_claim *claims, size_t n,
                                             size_t *done,

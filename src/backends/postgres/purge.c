@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Purging from PostgreSQL, in two transactions and in this order: what is over
- * is noted in the counter's mark, see sql/mark.h; then rows are
- * deleted.
+ * Purging from PostgreSQL, in two transactions in this order: the first stores
+ * in the counter's mark what is over, see sql/mark.h; the second deletes rows.
  */
 #include <string.h>
 
@@ -11,9 +10,9 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
-/* Statement and commit are sent together, and what the transaction began with
- * is read later: each statement compares the store with the one that was
- * opened. */
+/* Statement and commit are sent together, before the answers to the begin of
+ * the transaction are read. So each statement itself compares the store with
+ * the one that was opened. */
 #define SAME_STORE "current_setting('seqbroker.origin') = $4"
 
 static const char note_sql[] =
@@ -25,15 +24,16 @@ static const char note_sql[] =
     " WHERE mark.value < excluded.value"
     " OR mark.origin COLLATE \"C\" < excluded.origin";
 
-/* In the order of bytes, which the database's own need not be. Rows that others
- * hold are for the next time. */
+/* Sorts by bytes, which may differ from the database's own order. Rows that
+ * others have locked are left for the next purge. */
 static const char delete_sql[] =
     "DELETE FROM seqb_counters WHERE ctid = ANY (ARRAY("
     "SELECT ctid FROM seqb_counters WHERE name COLLATE \"C\" > $1 || '@'"
     " AND name COLLATE \"C\" < $2 ORDER BY name COLLATE \"C\""
     " LIMIT $3::int FOR UPDATE SKIP LOCKED)) AND " SAME_STORE;
 
-/* One statement in a transaction; how many rows it changed. */
+/* Runs one statement in a transaction; `*changed` is the number of rows that it
+ * changed. */
 static enum seqb_status change_run(struct postgres *postgres, const char *sql,
                                    const char *const arguments[static 4],
                                    int32_t *changed, struct seqb_error *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reserving from PostgreSQL: one transaction and one round trip serves all
- * requests whose counters are well; sql/ serves the rest.
+ * requests whose counters are bound and sound; sql/ serves the rest.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -20,15 +20,15 @@
 
 static const char take_sql[] = TAKE_SQL ANSWER_SQL;
 
-/* The same, if no new note is needed (sql/row.h): so that no term is ever above
- * the largest number. */
+/* The same, if no new note is needed (sql/row.h); written so that no term
+ * exceeds the largest number. */
 static const char take_noted_sql[] =
     TAKE_SQL " AND (value % $6::bigint + $6::bigint - 1) % $6::bigint"
              " < $6::bigint - $2::bigint" ANSWER_SQL;
 
-/* Of a cell, $4 is what stands before the origin. The server may have been
- * started again since the connection to a pooler was made: what it says of
- * itself is asked in the statement. */
+/* For a cell, $4 is the text before the origin. Behind a pooler the server may
+ * have been restarted since the connection was made, so the statement itself
+ * asks for the server's incarnation. */
 static const char take_cell_sql[] =
     "UPDATE seqb_counters SET value = value + $2::bigint"
     " WHERE name = $1"
@@ -77,9 +77,9 @@ static void take_ask(struct postgres *postgres,
         row_ask(postgres, request);
 }
 
-/* Before and after of a row that was taken from. SEQB_AGAIN if there was
- * none. A counter's value is the last that was granted, a cell's the first
- * offset that was not. */
+/* Checks the values of a row before and after the grant. SEQB_AGAIN if there
+ * was no row. A counter's value is the last one granted, a cell's value is the
+ * first offset not granted. */
 static enum seqb_status take_check(const PGresult *result,
                                    struct seqb_request *request)
 {
@@ -119,9 +119,9 @@ static enum seqb_status take_receive(struct postgres *postgres,
 
 /* --- reserve --- */
 
-/* One transaction for the batch; `*failed` is the request that it failed at,
- * batch->count if it was none of them. The answers hold once it is committed.
- */
+/* One transaction for the batch; `*failed` is the index of the request that
+ * failed, batch->count if none did. The answers are valid once it is
+ * committed. */
 static enum seqb_status trip_once(struct postgres *postgres, size_t *failed,
                                   struct seqb_error *err)
 {
@@ -168,10 +168,10 @@ static bool commits_wait(struct postgres_link *link)
     return is_waiting;
 }
 
-/* Whether the others of a batch may be tried, now that the row of one has
+/* Whether the other requests of a batch may be tried after the row of one
  * failed. A primary without its synchronous standby keeps the row of a commit
- * locked, even when its client is gone: all later calls would wait for it, and
- * the next open may find a later primary. */
+ * locked, even when the client of that commit is gone: all later calls would
+ * wait for the row, and the next open may find a later primary. */
 static bool link_goes_on(struct postgres_link *link)
 {
     if (!postgres_link_abandon(link))
@@ -180,8 +180,8 @@ static bool link_goes_on(struct postgres_link *link)
            (!commits_wait(link) && postgres_link_abandon(link));
 }
 
-/* A statement that fails undoes its whole transaction: then the others have
- * one without it. */
+/* A statement that fails undoes its whole transaction, so the other requests
+ * are sent again without it. */
 enum seqb_status postgres_take(struct seqb_backend *backend,
                                struct seqb_error *err)
 {

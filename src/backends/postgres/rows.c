@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows of seqb_counters inside a transaction: locked, read, written. What
- * they mean is sql/row.h's. */
+/* The rows of seqb_counters inside a transaction: locked, read, written.
+ * sql/row.h defines their meaning. */
 #include <string.h>
 
 #include "backends/postgres/session.h"
@@ -8,12 +8,13 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
-/* A base that is not there belongs to no store. */
+/* A missing base is inserted unbound. */
 static const char base_sql[] =
     "INSERT INTO seqb_counters (name, value, origin) VALUES ('', 0, '')"
     " ON CONFLICT (name) DO NOTHING";
 
-/* Until the transaction ends, whoever replaces the claim waits. */
+/* FOR SHARE makes a broker that replaces the claim wait until the transaction
+ * ends. */
 static const char guard_sql[] =
     "SELECT (SELECT text FROM seqb_claims WHERE name = $1 FOR SHARE),"
     " " POSTGRES_RUN;
@@ -21,8 +22,8 @@ static const char guard_sql[] =
 static const char row_sql[] =
     "SELECT value, origin FROM seqb_counters WHERE name = $1 FOR UPDATE";
 
-/* In a statement of its own, which sees all that was noted before the row was
- * found to be gone. */
+/* A separate statement, so that it sees every mark that was stored before the
+ * row was found missing. */
 static const char kept_sql[] =
     "SELECT value, origin FROM seqb_counters WHERE name = $1 FOR SHARE";
 
@@ -81,7 +82,7 @@ static void counter_ask(struct postgres *postgres,
     postgres_link_add(&postgres->link, kept_sql, 1, kept);
 }
 
-/* Negative if it is no number. */
+/* Negative if the value is not a number. */
 static int64_t value_read(const PGresult *result)
 {
     int64_t value;
@@ -96,7 +97,7 @@ static const char *origin_read(const PGresult *result)
                : PQgetvalue(result, 0, ROW_ORIGIN);
 }
 
-/* A row or none; `*is_there` tells which. The result is the caller's. */
+/* Reads a row or none; `*is_there` says which. The caller frees the result. */
 static enum seqb_status row_receive(struct postgres *postgres, PGresult **out,
                                     bool *is_there, struct seqb_error *err)
 {
@@ -140,7 +141,7 @@ static enum seqb_status rows_lock(struct seqb_backend *backend,
     struct postgres_link *link = &postgres->link;
     enum seqb_status status;
 
-    link->state[0] = '\0'; /* blames this transaction's rows alone */
+    link->state[0] = '\0'; /* only errors of this transaction count */
     postgres_transaction_begin(postgres);
     guards_ask(postgres);
     postgres_link_add(link, base_sql, 0, NULL);
@@ -198,7 +199,7 @@ static enum seqb_status rows_abandon(struct seqb_backend *backend,
                      link->where);
 }
 
-/* Counters that are known need fewer rights than new ones. */
+/* Existing counters need fewer rights than new ones. */
 static bool rows_blame(const struct seqb_backend *backend,
                        enum seqb_status status)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The begin of a session with PostgreSQL. Hosts are tried in their order;
- * their addresses are address.c's. */
+ * address.c has their addresses. */
 #include "backends/postgres/session.h"
 
 #include <string.h>
@@ -11,9 +11,9 @@
 #include "platform/text.h"
 #include "postgres_sql.h"
 
-#define VERSION_MIN 120000 /* the oldest whose SQL is used here */
+#define VERSION_MIN 120000 /* the oldest version with the SQL used here */
 
-/* What is asked of a new connection, as columns. */
+/* What a new connection is asked, as columns. */
 enum column {
     COLUMN_ROLE, /* "" for a primary */
     COLUMN_FSYNC,
@@ -39,7 +39,7 @@ static const char question[] =
     " (SELECT system_identifier::text FROM pg_control_system()),"
     " " POSTGRES_ORIGIN_OR_NONE ", " POSTGRES_CLAIMS_FILE ", " POSTGRES_RUN;
 
-/* --- what the server says of itself --- */
+/* --- checks of the server --- */
 
 static enum seqb_status session_ask(struct postgres_link *link, PGresult **out,
                                     struct seqb_error *err)
@@ -81,8 +81,9 @@ static enum seqb_status check_role(const struct postgres_link *link,
                      link->where, role);
 }
 
-/* Both lose pages in a crash of the machine, and commits with them;
- * synchronous_commit is raised in each transaction, so that it may be off. */
+/* If fsync or full_page_writes is off, a crash of the machine loses pages, and
+ * commits with them. synchronous_commit may be off, because each transaction
+ * raises it. */
 static enum seqb_status check_durability(const struct postgres_link *link,
                                          const PGresult *facts,
                                          bool accepts_loss, char *loss,
@@ -156,9 +157,10 @@ static enum seqb_status check_tables(const struct postgres_link *link,
 
 /* --- tables --- */
 
-/* Makes the tables, all or none. Two who make them at once collide in the
- * catalog; the second then finds the first one's. No later commit can survive
- * a crash that loses this one: it is ahead of them in the log. */
+/* Creates the tables, all or none. Two brokers that do so at the same time
+ * collide in the catalog; the second then finds the tables of the first. This
+ * commit need not wait for the disk: a later commit that survives a crash is
+ * behind it in the WAL, so this one survives too. */
 static enum seqb_status tables_found(struct postgres_link *link,
                                      struct seqb_error *err)
 {
@@ -245,7 +247,8 @@ session_begin(struct postgres_link *link,
 
 /* --- all hosts --- */
 
-/* Of the time that is left, for hosts behind a primary: one in so many. */
+/* The share of the remaining time for the hosts after a primary: one part in
+ * LOOK_SHARE. */
 #define LOOK_SHARE      4
 #define TIMELINE_DIGITS 8
 
@@ -257,13 +260,14 @@ struct search {
     const struct seqb_backend_options *options;
 };
 
-/* Another host, or another address, may be the primary. */
+/* Whether another host, or another address, may be the primary. */
 static bool may_be_elsewhere(enum seqb_status status)
 {
     return status == SEQB_ROLE || status == SEQB_UNREACHABLE;
 }
 
-/* The next `left` attempts share what is left until then. */
+/* Sets the deadline of an attempt: the next `left` attempts share the time
+ * until `until_ms`. */
 static void attempt_begins(struct postgres_link *link, int64_t until_ms,
                            int left)
 {
@@ -282,7 +286,7 @@ static int addresses_left(const struct addrinfo *at)
     return left;
 }
 
-/* The chosen host by each of its addresses, within the call under way. */
+/* Tries the addresses of the chosen host, within the current call. */
 static enum seqb_status host_try(const struct search *search,
                                  struct seqb_error *err)
 {
@@ -310,8 +314,8 @@ static enum seqb_status host_try(const struct search *search,
     return status;
 }
 
-/* A host gets its share of the time that is left for it and those behind it,
- * so that one that hangs does not hide the primary behind it. */
+/* A host gets its share of the time that is left for it and the following
+ * hosts, so that a host that hangs does not hide a primary after it. */
 static enum seqb_status host_open(const struct search *search, int host,
                                   int64_t until_ms, struct seqb_error *err)
 {
@@ -327,7 +331,7 @@ static enum seqb_status host_open(const struct search *search, int host,
     return status;
 }
 
-/* The first host that is a primary. */
+/* Finds the first host that is a primary. */
 static enum seqb_status primary_find(const struct search *search, int *host,
                                      int64_t until_ms, struct seqb_error *err)
 {
@@ -340,8 +344,8 @@ static enum seqb_status primary_find(const struct search *search, int *host,
 
         if (status == SEQB_OK)
             return SEQB_OK;
-        /* A standby's primary may come next; its word counts more than that
-         * of a host which says nothing. */
+        /* The primary of a standby may be next. A standby's error is kept
+         * rather than that of a host that does not answer. */
         if (!may_be_elsewhere(status))
             return error_copy(err, &why);
         if (found.status == SEQB_UNREACHABLE)
@@ -350,7 +354,7 @@ static enum seqb_status primary_find(const struct search *search, int *host,
     return error_copy(err, &found);
 }
 
-/* Of "SYSTEM:TIMELINE:...", both of one system. */
+/* Compares "SYSTEM:TIMELINE:...", both of one system. */
 static bool timeline_is_later(const char *store, const char *than)
 {
     const size_t system = strcspn(store, ":");
@@ -359,8 +363,9 @@ static bool timeline_is_later(const char *store, const char *than)
            strncmp(store + system, than + system, TIMELINE_DIGITS + 1) > 0;
 }
 
-/* A primary that was cut off from its cluster may not know that another one was
- * promoted: of two, the one of the later timeline is the cluster's. */
+/* A primary that was disconnected from its cluster may not know that another
+ * one was promoted: of two primaries, the one with the later timeline is
+ * valid. */
 static int latest_find(const struct search *search, int host, int64_t until_ms)
 {
     struct seqb_backend_options options = *search->options;

@@ -1,44 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a session with PostgreSQL begins, for the postgres engine alone: the
- * primary among the hosts, settings that lose nothing, our tables. */
+/* Begins a session with PostgreSQL, for the postgres engine only: finds the
+ * primary among the hosts, checks that settings lose no commit, and finds our
+ * tables. */
 #pragma once
 
 #include "backends/postgres/link.h"
 
-/* SQL: the history in which values of seqb_counters hold, NULL without it. The
- * control data's timeline is that of the last checkpoint, which a promotion
- * does not wait for; the name of the log's file has the one of now. */
+/* SQL: the history in which the values of seqb_counters are valid; NULL without
+ * the table. The timeline in the control data is that of the last checkpoint,
+ * and a promotion does not wait for a checkpoint; the name of the current WAL
+ * file has the current timeline. */
 #define POSTGRES_ORIGIN                                                        \
     "((SELECT system_identifier::text FROM pg_control_system())"               \
     " || ':' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)"           \
     " || ':' || pg_relation_filepath(to_regclass('seqb_counters')))"
 
-/* SQL: the incarnation of the server, in us since 1970: no file says when it
- * was started, so that whatever is put back while it is down has another. */
+/* SQL: the incarnation of the server: its start, in us since 1970. No file
+ * contains it, so data that is restored while the server is down gets another
+ * incarnation. */
 #define POSTGRES_INCARNATION                                                   \
     "(extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint::text"
 
-/* SQL: the file of a table without its folder, "" if there is none. */
+/* SQL: the file name of a table without its folder, "" if there is none. */
 #define POSTGRES_NODE(table)                                                   \
     "coalesce(pg_relation_filenode(to_regclass('" table "'))::text, '')"
 
-/* SQL: the incarnation of the store, as seqb_backend has it. A dump that is put
- * back while the server runs is older data as well. */
+/* SQL: the incarnation of the store, as in seqb_backend. It includes the
+ * tables' files because a dump that is restored while the server runs is older
+ * data as well. */
 #define POSTGRES_RUN                                                           \
     "(" POSTGRES_INCARNATION " || '/' || " POSTGRES_NODE(                      \
         "seqb_counters") " || '/' || " POSTGRES_NODE("seqb_claims") ")"
 
-/* The origin, "" on a standby, where the log's name cannot be asked. */
+/* SQL: the origin; "" on a standby, which cannot answer the name of the WAL
+ * file. */
 #define POSTGRES_ORIGIN_OR_NONE                                                \
     "CASE WHEN pg_is_in_recovery() THEN ''"                                    \
     " ELSE coalesce(" POSTGRES_ORIGIN ", '') END"
 
-/* SQL: the file of seqb_claims, another one after a dump was put back or the
- * table was emptied. */
+/* SQL: the file of seqb_claims, which changes when a dump is restored or the
+ * table is truncated. */
 #define POSTGRES_CLAIMS_FILE                                                   \
     "coalesce(pg_relation_filepath(to_regclass('seqb_claims')), '')"
 
-/* Opens the link and fills `base`. Errors as open's; a failure leaves what
+/* Opens the link and fills `base`. Errors as for open; a failure leaves what
  * postgres_link_close frees. */
 enum seqb_status
 postgres_session_open(struct postgres_link *link, struct seqb_backend *base,

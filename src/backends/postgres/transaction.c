@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a transaction of the postgres engine begins and ends. */
+/* The begin and the end of a transaction of the postgres engine. */
 #include "backends/postgres/transaction.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@ void postgres_number_make(int64_t value, char out[static POSTGRES_NUMBER_SIZE])
     (void)text_format(out, POSTGRES_NUMBER_SIZE, "%" PRId64, value);
 }
 
-/* A cell that is a number; false if it is anything else. */
+/* A column as a number; false if it is anything else. */
 bool postgres_number_read(const PGresult *result, int column, int64_t *out)
 {
     return PQgetisnull(result, 0, column) == 0 &&
@@ -25,9 +25,10 @@ bool postgres_number_read(const PGresult *result, int column, int64_t *out)
 /* --- transactions --- */
 
 /*
- * A waiting lock ends before the caller's patience does, and a commit is on
- * disk whatever the session's default: `off` acknowledges before. The origin
- * is this transaction's: reading the table locks it in the file that it has.
+ * A lock wait ends before the caller's deadline, and a commit is on disk
+ * whatever the session's default is: with `off` it would be acknowledged
+ * before. The origin is that of this transaction, because reading the table
+ * locks it in its current file.
  */
 static const char prelude[] =
     "SELECT set_config('lock_timeout', $1, true),"
@@ -49,9 +50,9 @@ enum prelude_column {
     PRELUDE_COLUMNS
 };
 
-/* READ COMMITTED, since a statement that waited for another broker's must
- * then see what that one left. Not READ WRITE: a server that was made
- * read-only is to stay so. */
+/* READ COMMITTED, so that a statement that waited for another broker's
+ * transaction sees its result. Not READ WRITE: a server that was made read-only
+ * must stay so. */
 void postgres_transaction_begin(struct postgres *postgres)
 {
     char lock_ms[POSTGRES_NUMBER_SIZE];
@@ -65,8 +66,8 @@ void postgres_transaction_begin(struct postgres *postgres)
     postgres_link_add(&postgres->link, prelude, 2, arguments);
 }
 
-/* The claims were compared on the store that was opened: if a pooler leads to
- * another by now, the pool must begin again. */
+/* The claims were compared in the store that was opened: if a pooler now leads
+ * to another store, the pool must start again. */
 static enum seqb_status prelude_check(struct postgres *postgres,
                                       const PGresult *result,
                                       struct seqb_error *err)
@@ -95,7 +96,7 @@ static enum seqb_status prelude_check(struct postgres *postgres,
     return SEQB_OK;
 }
 
-/* Reads the answers to transaction_begin. */
+/* Reads the answers to postgres_transaction_begin. */
 enum seqb_status postgres_transaction_check(struct postgres *postgres,
                                             struct seqb_error *err)
 {
@@ -124,7 +125,7 @@ enum seqb_status postgres_transaction_end(struct postgres *postgres,
     return status;
 }
 
-/* The answer to a statement that answers no row. */
+/* Reads the answer to a statement that returns no row. */
 enum seqb_status postgres_done_read(struct postgres *postgres,
                                     struct seqb_error *err)
 {

@@ -21,7 +21,7 @@ static void node_lose(struct redis_node *node, struct seqb_error *first)
     note(first, status, &why);
 }
 
-/* Nothing goes out yet. */
+/* Adds all runs to the servers' buffers; sends nothing yet. */
 static enum seqb_status runs_add(struct batch *batch, struct seqb_error *err)
 {
     enum seqb_status status = SEQB_OK;
@@ -42,7 +42,8 @@ static enum seqb_status runs_add(struct batch *batch, struct seqb_error *err)
     return status;
 }
 
-/* Each server once: all that was added for it goes out with its first run. */
+/* Flushes each server once: its first run sends everything that was added for
+ * it. */
 static void runs_flush(struct batch *batch, struct seqb_error *first)
 {
     for (size_t i = 0; i < batch->count; i++) {
@@ -54,7 +55,7 @@ static void runs_flush(struct batch *batch, struct seqb_error *first)
     }
 }
 
-/* Reads on after a refusal, so that every run gets its own answer. */
+/* Continues after a refusal, so that every run gets its own answer. */
 static void runs_read(struct batch *batch, struct seqb_error *first)
 {
     for (size_t i = 0; i < batch->count; i++) {
@@ -81,7 +82,7 @@ static void runs_read(struct batch *batch, struct seqb_error *first)
     }
 }
 
-/* Slots move seldom. */
+/* Repeats the redirected runs one by one, since slots rarely move. */
 static void runs_send_on(struct batch *batch, struct seqb_error *first)
 {
     for (size_t i = 0; i < batch->count && first->status == SEQB_OK; i++) {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Many runs of redis.lua in one call: those of each server in one round trip,
- * then, one by one, those that a cluster has redirected. What a run asks, and
- * what its answer means, is the caller's.
+ * Many runs of redis.lua in one call: the runs of each server in one round
+ * trip, then, one by one, the runs that a cluster redirected. The caller makes
+ * the runs and interprets their answers.
  */
 #pragma once
 
 #include "backends/redis/script.h"
 
-#define BATCH_MAX 1024 /* runs, as backend.h has it */
+#define BATCH_MAX 1024 /* runs, the limit of backend.h */
 
-/* A script, and what its words are kept in. */
+/* A script, and the memory of its number arguments. */
 struct run {
     struct script script;
     char numbers[2][REDIS_NUMBER_SIZE];
@@ -18,22 +18,24 @@ struct run {
 
 struct batch {
     struct redis *redis;
-    size_t count;  /* of runs, at most BATCH_MAX */
+    size_t count;  /* number of runs, at most BATCH_MAX */
     void *context; /* the caller's */
 
-    /* Makes the i-th run; false if there is none to be made. Called several
-     * times. */
+    /* Makes the i-th run; false if there is none. May be called several times
+     * for the same run. */
     bool (*make)(const struct batch *batch, size_t i, struct run *out);
 
     /* Takes the answer to the i-th run, which may be an error. SEQB_OK if the
-     * connection is fit for another call. */
+     * connection may be used again. */
     enum seqb_status (*take)(const struct batch *batch, size_t i,
                              const struct script *script,
                              const redisReply *reply, struct seqb_error *err);
 
-    struct redis_node *nodes[BATCH_MAX]; /* batch.c's: whom a run was sent to */
+    struct redis_node *nodes[BATCH_MAX]; /* private to batch.c: the server that
+                                            each run was sent to */
 };
 
-/* SEQB_OK, or the first failure that makes a connection unfit; every answer
- * that could be read was taken by then. SEQB_UNREACHABLE: nothing was sent. */
+/* SEQB_OK, or the first failure after which a connection must not be used;
+ * every answer that could be read has been taken. SEQB_UNREACHABLE: nothing was
+ * sent. */
 enum seqb_status batch_send(struct batch *batch, struct seqb_error *err);

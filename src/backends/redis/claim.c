@@ -6,7 +6,7 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
-/* So many are answered in a few ms by a Redis that is busy, too. */
+/* Even a busy Redis answers this many in a few ms. */
 #define CLAIMS_MAX 512
 
 static enum seqb_status claim_answer(const struct script *script,

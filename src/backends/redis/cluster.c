@@ -21,8 +21,8 @@ static int32_t rest_ms(const struct redis_cluster *cluster)
 
 /* --- servers --- */
 
-/* The node at that address, which is made if there is none; NULL when out of
- * memory, or with too many of them. */
+/* The node at that address, which is created if there is none; NULL when out of
+ * memory or at CLUSTER_NODES_MAX. */
 static struct redis_node *node_at(struct redis_cluster *cluster,
                                   const struct address *address, size_t *index)
 {
@@ -43,7 +43,7 @@ static struct redis_node *node_at(struct redis_cluster *cluster,
     return node;
 }
 
-/* Connected, and with a call under way. */
+/* Connects the node if necessary, and begins a call. */
 static enum seqb_status node_ready(struct redis_cluster *cluster,
                                    struct redis_node *node,
                                    struct seqb_error *err)
@@ -68,8 +68,8 @@ static bool is_integer(const redisReply *reply)
     return reply->type == REDIS_REPLY_INTEGER;
 }
 
-/* The master of a range: [host or "", port, ...]. One that does not know its
- * own address is the one that was asked. */
+/* The master of a range: [host or "", port, ...]. A server that does not know
+ * its own address is the server that was asked. */
 static bool master_read(const redisReply *reply, const struct address *asked,
                         struct address *out)
 {
@@ -87,7 +87,7 @@ static bool master_read(const redisReply *reply, const struct address *asked,
            text_copy(out->host, sizeof out->host, host->str);
 }
 
-/* [first, last, [master], [replica] ...] */
+/* A range is [first, last, [master], [replica] ...]. */
 static enum seqb_status range_read(struct redis_cluster *cluster,
                                    struct redis_link *link,
                                    const redisReply *range,
@@ -133,8 +133,8 @@ static enum seqb_status slots_read(struct redis_cluster *cluster,
     return status;
 }
 
-/* Asks one server for the slots, over a connection of its own: it may be a
- * replica. */
+/* Asks one server for the slots, over a separate connection, because it may be
+ * a replica. */
 static enum seqb_status slots_ask(struct redis_cluster *cluster,
                                   const struct address *asked,
                                   int32_t budget_ms, struct seqb_error *err)
@@ -212,7 +212,8 @@ static enum seqb_status views_try(struct redis_cluster *cluster,
         clock_now_ms() + cluster->options.connect_timeout_ms;
     enum seqb_status status = SEQB_UNREACHABLE;
 
-    /* One that was cut off may have an old view. */
+    /* Asks the next server too, because a server that was disconnected may have
+     * an old view. */
     for (; *endpoint != NULL &&
            (status == SEQB_UNREACHABLE || status == SEQB_ROLE);
          endpoint++) {
@@ -259,7 +260,7 @@ void cluster_close(struct redis_cluster *cluster)
 void cluster_origin(const struct redis_cluster *cluster,
                     char out[static SEQB_ORIGIN_SIZE])
 {
-    uint64_t sum = 0; /* in whatever order they are listed */
+    uint64_t sum = 0; /* independent of the order of the nodes */
 
     for (size_t i = 0; i < cluster->count; i++) {
         const char *origin = cluster->nodes[i]->session.origin;
@@ -288,7 +289,8 @@ enum seqb_status cluster_find(struct redis_cluster *cluster, const char *key,
 {
     const uint16_t owner = cluster->owner[slot_of_key(key)];
 
-    /* Any server knows, or says that none has it. */
+    /* Without a known owner any server will do: it redirects, or says that
+     * there is no owner. */
     *out = cluster->nodes[owner > 0 ? owner - 1 : 0];
     return node_ready(cluster, *out, err);
 }

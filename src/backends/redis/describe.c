@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a Redis server, or a cluster by one of its masters, says of itself. */
+/* The description of a Redis server, or of a cluster by one of its masters. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static bool field_number(const redisReply *info, const char *name, int64_t *out)
            text_to_int64(text, strlen(text), out);
 }
 
-/* How far the last of the replicas is behind. */
+/* How far the slowest replica is behind, in bytes. */
 static bool replicas_lag(const redisReply *info, int64_t count, int64_t *out)
 {
     int64_t written;
@@ -62,7 +62,7 @@ static void replication_take(const redisReply *info, struct seqb_details *out)
                           count);
 }
 
-/* A failover takes the votes of most of the masters that have slots. */
+/* A failover needs the votes of a majority of the masters that have slots. */
 static void cluster_take(const redisReply *info, struct seqb_details *out)
 {
     char state[16];
@@ -75,7 +75,7 @@ static void cluster_take(const redisReply *info, struct seqb_details *out)
                           masters / 2 + 1, masters, state);
 }
 
-/* Asks, and has `take` read the answer; a server that refuses is well. */
+/* Asks, and passes the answer to `take`; a server that refuses is no error. */
 static enum seqb_status
 info_ask(struct redis_node *node, const char *const command[2],
          void (*take)(const redisReply *info, struct seqb_details *out),

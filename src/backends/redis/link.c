@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The connection of the redis engine, and what error replies mean. */
+/* The connection of the redis engine, and the meaning of error replies. */
 #include "backends/redis/link.h"
 
 #include <string.h>
@@ -88,8 +88,9 @@ enum seqb_status link_distrust(struct redis_link *link, const char *asked,
 
 /* --- error replies --- */
 
-/* Any other (OOM, MISCONF, NOPERM, ...) is SEQB_REFUSED with the server's own
- * words. Nothing was done then: the script checks first and writes last. */
+/* Any other error (OOM, MISCONF, NOPERM, ...) is SEQB_REFUSED with the server's
+ * own words. It means that nothing was done, because the script checks first
+ * and writes last. */
 static const struct {
     const char *word;
     enum seqb_status status;

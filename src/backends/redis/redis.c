@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The redis engine: windowed counters in a store that may forget. What must be
- * atomic is in redis.lua, one key a counter; here is what is asked of it and
- * what its answers mean. To reserve is reserve.c's, a run of the script
- * script.c's, the connection link.c's, its begin session.c's;
- * windows are leased in ha/.
+ * The redis engine: windowed counters in a store that may forget. redis.lua
+ * does what must be atomic, with one key for each counter; this file calls it
+ * and interprets its answers. reserve.c has the reservation, script.c a run of
+ * the script, link.c the connection, session.c the begin of a session. Windows
+ * are leased in ha/.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -17,8 +17,8 @@
 
 #define DEFAULT_PREFIX "seqbroker"
 
-/* s; what is to be kept longer than that, 34 thousand years, is kept for ever:
- * in ms and since 1970 it would not fit. */
+/* Seconds. A cell that is to be kept longer than that, 34 thousand years, never
+ * expires: as ms since 1970 the time would not fit. */
 #define KEEP_MAX ((int64_t)1 << 40)
 
 #define TEXT_OF(number) #number
@@ -62,7 +62,7 @@ static enum seqb_status redis_raise(struct seqb_backend *backend,
 
 /* --- install --- */
 
-/* What the answer to an install means; `*standing` is the cell's window. */
+/* Interprets the answer to an install; `*standing` is the cell's window. */
 static enum seqb_status install_answer(const struct script *script,
                                        const redisReply *reply,
                                        int64_t *standing,
@@ -145,7 +145,7 @@ static enum seqb_status redis_clock(struct seqb_backend *backend,
     else if (!reply_time(reply, out_ms))
         status = link_distrust(&node->link, "TIME", err);
     freeReplyObject(reply);
-    if (status == SEQB_REFUSED) { /* what counts is allowed, TIME may not be */
+    if (status == SEQB_REFUSED) { /* scripts are allowed, but TIME may not be */
         *out_ms = 0;
         status = SEQB_OK;
     }
@@ -165,7 +165,8 @@ static void redis_close(struct seqb_backend *backend)
     free(redis);
 }
 
-/* What is told of the server, or of the cluster by the one that has slot 0. */
+/* Fills in the description of the server, or of the cluster by the server that
+ * has slot 0. */
 static void base_fill(struct redis *redis,
                       const struct seqb_backend_options *options)
 {
@@ -183,7 +184,8 @@ static void base_fill(struct redis *redis,
                       node->session.version);
     (void)text_format(redis->where, sizeof redis->where, "%s (%s %s)",
                       options->name, kind, node->session.domain);
-    if (cluster != NULL) { /* streams keep the time of several sockets */
+    if (cluster != NULL) { /* several sockets, whose streams enforce the
+                              time-out */
         cluster_origin(cluster, base->origin);
         return;
     }

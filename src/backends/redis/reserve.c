@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The redis engine's reserve: a run of redis.lua for each request, all of them
- * in one round trip, each with an answer of its own.
+ * The redis engine's reserve: a run of redis.lua for each request, all in one
+ * round trip, each with its own answer.
  */
 #include <string.h>
 
@@ -18,7 +18,7 @@ static const char *state_text(enum seqb_status status)
     return "was made with another window size";
 }
 
-/* Takes over what a reply grants; the status is the request's. */
+/* Copies what a reply grants into the request; returns the request's status. */
 static enum seqb_status grant_take(const redisReply *reply,
                                    struct seqb_request *request)
 {
@@ -26,7 +26,7 @@ static enum seqb_status grant_take(const redisReply *reply,
     const redisReply *text = reply_text(reply);
 
     if (status == SEQB_FENCED && text != NULL && text->len == 0)
-        return SEQB_FENCED; /* no cell */
+        return SEQB_FENCED; /* there is no cell */
     if (!reply_window(reply, &request->window) || request->window == 0)
         return SEQB_PROTOCOL;
     if (status == SEQB_OK && !reply_block(reply, request, &request->block))
@@ -34,7 +34,7 @@ static enum seqb_status grant_take(const redisReply *reply,
     return status;
 }
 
-/* The user may run the script, but not on this key. */
+/* Whether the user may run the script, but not on this key. */
 static bool key_is_denied(const redisReply *reply)
 {
     return reply_is_error(reply, "NOPERM") &&
@@ -99,7 +99,7 @@ static enum seqb_status request_take(const struct batch *batch, size_t i,
     return SEQB_OK;
 }
 
-/* Those that are out of range are answered here, and not sent. */
+/* Answers the requests that are out of range, so that they are not sent. */
 static void requests_check(const struct redis *redis,
                            struct seqb_request *requests, size_t n)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs of redis.lua: keys, words, and what it answers. */
+/* Runs of redis.lua: their keys, words and answers. */
 #include "backends/redis/script.h"
 
 #include <inttypes.h>
@@ -22,7 +22,7 @@ void script_number(int64_t value, char out[static REDIS_NUMBER_SIZE])
     (void)text_format(out, REDIS_NUMBER_SIZE, "%" PRId64, value);
 }
 
-/* --- who is asked --- */
+/* --- routing --- */
 
 enum seqb_status script_begin(struct redis *redis, struct seqb_error *err)
 {
@@ -87,7 +87,8 @@ enum seqb_status script_answer(struct redis_node *node, bool is_added,
     return SEQB_OK;
 }
 
-/* Has the server take a slot's command while the slot is still on its way. */
+/* Makes the server accept one command for a slot that is still being migrated
+ * to it. */
 static enum seqb_status send_asking(struct redis_node *node,
                                     struct seqb_error *err)
 {
@@ -101,7 +102,8 @@ static enum seqb_status send_asking(struct redis_node *node,
     return status;
 }
 
-/* Where an error reply sends the run: SEQB_OK, or what the error means. */
+/* Follows an error reply that redirects the run: SEQB_OK if it does, otherwise
+ * the status of the error. */
 static enum seqb_status send_on(struct redis *redis, struct script *script,
                                 const redisReply *reply, struct seqb_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A walk along the sentinels: one connection and one question each. */
+/* A walk along the sentinels: one connection and one query each. */
 #include "backends/redis/sentinel.h"
 
 #include <string.h>
@@ -38,7 +38,8 @@ int32_t sentinel_rest_ms(const struct sentinel_walk *walk)
     return (int32_t)(walk->deadline_ms - clock_now_ms());
 }
 
-/* One that hangs leaves the others, and the master, their share. */
+/* A sentinel that hangs uses only its share: the other sentinels and the master
+ * keep theirs. */
 static int32_t share_ms(const struct sentinel_walk *walk)
 {
     const char *const *left = walk->options->sentinels + walk->asked;
@@ -55,14 +56,15 @@ static void note(struct sentinel_walk *walk, const char *text)
                       walk->said[0] == '\0' ? "" : "; ", text);
 }
 
-/* One with a 0 in it would be read up to there, as another one. */
+/* A text with a 0 in it is invalid: it would be truncated there, to another
+ * name. */
 static bool is_text(const redisReply *reply)
 {
     return reply->type == REDIS_REPLY_STRING && reply->len > 0 &&
            memchr(reply->str, '\0', reply->len) == NULL;
 }
 
-/* Takes the address out of an answer, an array of host and port. */
+/* Reads the address from an answer, an array of host and port. */
 static bool master_take(const redisReply *reply, struct address *out)
 {
     return reply->type == REDIS_REPLY_ARRAY && reply->elements == 2 &&
@@ -129,7 +131,7 @@ static enum seqb_status walk_step(struct sentinel_walk *walk,
     struct address address = {.port = 0};
     enum seqb_status status;
 
-    (void)address_parse(name, &address); /* as sentinel_begin has seen */
+    (void)address_parse(name, &address); /* checked by sentinel_begin */
     (void)text_format(link.where, sizeof link.where, "sentinel %s", name);
     status = link_connect(&link, walk->options, &address, budget_ms, err);
     if (status == SEQB_OK)
@@ -153,7 +155,7 @@ bool sentinel_next(struct sentinel_walk *walk)
             continue;
         }
         if (address_equal(&found, &walk->found))
-            continue; /* it was rejected */
+            continue; /* it was rejected, see `said` */
         walk->found = found;
         return true;
     }

@@ -1,38 +1,40 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Asks Redis sentinels where the master is. They may be behind the truth, so
- * whoever is led to a server checks its role, and asks on if it is none.
+ * Asks Redis sentinels for the master. Their answers may be outdated, so the
+ * caller checks the role of the server, and asks the next sentinel if it is not
+ * a master.
  */
 #pragma once
 
 #include "backends/redis/link.h"
 
-/* A walk along options->sentinels, each asked once. */
+/* A walk along options->sentinels, which asks each once. */
 struct sentinel_walk {
     const struct seqb_backend_options *options;
     int64_t deadline_ms;
     size_t asked;         /* sentinels so far */
     struct address found; /* the last master named */
-    char said[768];       /* by those that led to none */
+    char said[768];       /* the answers of those that led to no master */
 };
 
 /* Begins a walk that ends within `connect_timeout_ms`. SEQB_INVALID if the
- * options do not say whom to ask for what. */
+ * options lack the sentinels or the master's name. */
 enum seqb_status sentinel_begin(struct sentinel_walk *walk,
                                 const struct seqb_backend_options *options,
                                 struct seqb_error *err);
 
-/* Asks on until one names a master that the one before did not: it is then
- * `found`. One that is down, hangs, or knows no such master is passed over.
- * False when none is left, or no time. */
+/* Asks the next sentinels until one names another master than the previous one
+ * did; that master is then `found`. A sentinel that is down, hangs, or does not
+ * know the master is skipped. False when no sentinel or no time is left. */
 bool sentinel_next(struct sentinel_walk *walk);
 
-/* What is left of the time, ms; may be negative. */
+/* The time left, ms; may be negative. */
 int32_t sentinel_rest_ms(const struct sentinel_walk *walk);
 
-/* The master found was none, or not to be reached: `why`. */
+/* Notes why the master found was not a master or could not be reached. */
 void sentinel_reject(struct sentinel_walk *walk, const struct seqb_error *why);
 
-/* The walk is over: the failure, `status`, with what each of them said. */
+/* The walk has failed with `status`; the text has the answer of each
+ * sentinel. */
 enum seqb_status sentinel_fail(const struct sentinel_walk *walk,
                                enum seqb_status status, struct seqb_error *err);

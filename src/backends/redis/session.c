@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a session with a Redis server begins: find it, connect, log in, require
+/* The begin of a session with a Redis server: find it, connect, log in, require
  * a master, read its origin, load the script. */
 #include "backends/redis/session.h"
 
@@ -13,7 +13,7 @@
 
 #define DEFAULT_PORT 6379
 
-/* Where the options say that the server is, without sentinels. */
+/* The server's address in the options, without sentinels. */
 static enum seqb_status
 address_given(const struct seqb_backend_options *options, struct address *out,
               struct seqb_error *err)
@@ -34,7 +34,7 @@ address_given(const struct seqb_backend_options *options, struct address *out,
     return SEQB_OK;
 }
 
-/* Connects to the server that is asked from now on. */
+/* Connects to the server that the session will use. */
 static enum seqb_status
 server_connect(struct redis_node *node,
                const struct seqb_backend_options *options, int32_t budget_ms,
@@ -61,7 +61,7 @@ static struct redis_login login_of(const struct seqb_backend_options *options)
     return login;
 }
 
-/* A new connection stands in database 0. */
+/* A new connection uses database 0. */
 static bool wants_select(const struct seqb_backend_options *options)
 {
     return options->database != NULL && strcmp(options->database, "0") != 0;
@@ -82,7 +82,7 @@ static bool session_append(struct redis_link *link,
            link_append(link, (const char *[]){"SCRIPT", "LOAD", redis_lua}, 3);
 }
 
-/* The next answer, which must be of that type; the caller's to free. */
+/* The next answer, which must have that type; to be freed by the caller. */
 static enum seqb_status session_read(struct redis_link *link, int type,
                                      const char *asked, redisReply **out,
                                      struct seqb_error *err)
@@ -193,7 +193,7 @@ static enum seqb_status session_script(struct redis_link *link,
     return status;
 }
 
-/* All that must be said on a new connection before the first script. */
+/* Everything that must be sent on a new connection before the first script. */
 static enum seqb_status
 session_begin(struct redis_link *link, struct redis_session *session,
               const struct seqb_backend_options *options,
@@ -225,8 +225,9 @@ enum seqb_status session_connect(struct redis_node *node,
     return status;
 }
 
-/* With the first server that the sentinels lead to and that is a master: one
- * that was cut off may name a server that is dead or demoted by now. */
+/* Opens a session with the first server that the sentinels name and that is a
+ * master: a sentinel that was disconnected may name a server that is dead or
+ * demoted by now. */
 static enum seqb_status
 session_follow(struct redis_node *node,
                const struct seqb_backend_options *options,

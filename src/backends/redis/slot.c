@@ -54,7 +54,8 @@ bool redirection_parse(const char *error, struct redirection *out)
     if (!slot_parse(error, length, &out->slot) || error[length] != ' ')
         return false;
     error += length + 1;
-    if (error[0] == ':' && error[1] != ':') { /* it does not know its name */
+    if (error[0] == ':' && error[1] != ':') { /* the server does not know its
+                                                 own name */
         out->to.host[0] = '\0';
         return port_parse(error + 1, &out->to.port);
     }

@@ -13,17 +13,18 @@
 
 #define REDIS_SLOTS 16384
 
-/* Of a key: CRC16 of what stands in its first {...}, or of the whole key. */
+/* The slot of a key: CRC16 of the text in its first {...}, or of the whole
+ * key. */
 unsigned slot_of_key(const char *key);
 
-/* Where the command has to go; it was not carried out. */
+/* Where to send the command, which was not executed. */
 struct redirection {
-    bool is_ask; /* this time only, behind an ASKING; else the slot's server
-                    from now on */
+    bool is_ask; /* this time only, after ASKING; else the slot's server from
+                    now on */
     unsigned slot;
-    struct address to; /* host "": that of the server which said so */
+    struct address to; /* host "": that of the server that redirected */
 };
 
-/* From the text of an error reply; false if it is none of "MOVED 3999
- * 127.0.0.1:6381" and "ASK 3999 127.0.0.1:6381". */
+/* Parses an error reply; false if it is neither "MOVED 3999 127.0.0.1:6381" nor
+ * "ASK 3999 127.0.0.1:6381". */
 bool redirection_parse(const char *error, struct redirection *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the row of a cell means. */
+/* The meaning of a cell's row. */
 #include "backends/sql/cell.h"
 
 #include <inttypes.h>
@@ -19,7 +19,7 @@ void sql_cell_prefix(int64_t window, int64_t size,
                       window, size);
 }
 
-/* Takes a number that is not negative, and the ':' after it. */
+/* Parses a number that is not negative, and the ':' after it. */
 static bool number_take(const char **at, int64_t *out)
 {
     const size_t length = strcspn(*at, ":");
@@ -101,8 +101,8 @@ struct sql_cell_answer sql_cell_install(const struct sql_cell *cell,
                                              .used = window->take}};
 }
 
-/* A row that is damaged is dropped with the rest: whatever its window was, it
- * is never counted in again. */
+/* A damaged row is dropped, too: whatever its window was, no offset of it is
+ * granted again. */
 struct sql_cell_answer sql_cell_drop(const struct sql_cell *cell, int64_t floor)
 {
     const bool stays = cell->window > floor;

@@ -11,7 +11,7 @@
 #define MARK '#'
 #define DUE  '!'
 
-/* How long the store's part is. No store's name has the mark in it. */
+/* The length of the store's part. No store's name contains the mark. */
 static size_t store_length(const char *bound)
 {
     const char *mark = strrchr(bound, MARK);
@@ -39,7 +39,7 @@ bool sql_epoch_read(const char *base, const char *store,
     return text_format(out, SEQB_ORIGIN_SIZE, "%.*s", (int)length, base);
 }
 
-/* Room is left for what is due. */
+/* Leaves one byte free for the '!' of sql_epoch_due. */
 enum seqb_status sql_epoch_make(const char *where, const char *base,
                                 const char *store,
                                 char out[static SEQB_ORIGIN_SIZE],

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What claims mean for the guards that name them. */
+/* Compares claims with the guards that name them. */
 #include "backends/sql/guard.h"
 
 #include <assert.h>
@@ -8,7 +8,7 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
-/* Where the claim of that name is, or is to be put. */
+/* The index of the claim of that name, or where to insert it. */
 static size_t claim_place(const struct sql_guards *guards, const char *name)
 {
     size_t i = guards->count;

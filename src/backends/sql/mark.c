@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of rows that keep what periods need. */
+/* The names of the rows that keep what periods need. */
 #include "backends/sql/mark.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the SQL engines name the rows, beside those of counters, that keep what
- * periods need. '@' stands in no key, so that they are nobody's counters. Pure.
+ * The names of the rows that keep what periods need, for the SQL engines. No
+ * key contains '@', so these rows are no sequence's counters. Pure.
  */
 #pragma once
 
@@ -9,26 +9,27 @@
 
 #include <seqbroker/backend.h>
 
-/* Its value: counters of periods that begin after it (ms since 1970) cannot
- * have been forgotten by the store, and need not begin after the base. */
+/* The value of this row: counters of periods that begin after it (ms since
+ * 1970) cannot have been forgotten by the store, and need not begin after the
+ * base. */
 #define SQL_MARK_BASE "@"
 
 /*
- * The name of the row of a counter, with its "@STAMP" or without: its value is
- * the highest `before_ms` that a purge of it was told, and in the place of an
- * origin it has the highest `keep`. False if the counter's name is too long.
+ * The name of the mark of a counter, given with its "@STAMP" or without. The
+ * mark's value is the highest `before_ms` of its purges, and its origin column
+ * is the highest `keep`. False if the counter's name is too long.
  */
 bool sql_mark_name(const char *counter, char out[SEQB_COUNTER_SIZE]);
 
-/* Before a counter without a period: the row that is its note (row.h). */
+/* The prefix of the note (row.h) of a counter without a period. */
 #define SQL_NOTE_PREFIX "@@"
 
-/* Whether it has a mark: a counter of a period, the base, or a cell, which
- * needs no note. Others have a note. */
+/* Whether the counter has a mark instead of a note: a counter of a period, the
+ * base, or a cell, which needs no note. Other counters have a note. */
 bool sql_mark_counts(const char *counter);
 
 bool sql_name_is_stamped(const char *counter);
 
-/* Whether `keep` is a stamp of the purge's counter: between "<counter>@" and it
- * then stand, in the order of bytes, stamps of that counter alone. */
+/* Whether `keep` is a stamp of the purge's counter. Then, in the order of
+ * bytes, only stamps of that counter are between "<counter>@" and `keep`. */
 bool sql_purge_is_sane(const struct seqb_purge *purge);

@@ -21,8 +21,8 @@ enum seqb_status sql_page_begin(struct seqb_page *page, struct sql_range *out,
                          where, page->prefix);
     out->to[length - 1]++;
     (void)text_copy(out->from, sizeof out->from, page->prefix);
-    /* What is above a name is at or above that name with the lowest byte that
-     * there is after it. */
+    /* The next possible name after a name is that name with the lowest byte
+     * appended. */
     if (strcmp(page->after, page->prefix) >= 0 &&
         !text_format(out->from, sizeof out->from, "%s\x01", page->after))
         return error_set(err, SEQB_INVALID, "%s: no counter is named '%s'",
@@ -30,7 +30,8 @@ enum seqb_status sql_page_begin(struct seqb_page *page, struct sql_range *out,
     return SEQB_OK;
 }
 
-/* A store whose index is in another order would leave counters out. */
+/* Checks the order, because a store whose index has another order would omit
+ * counters. */
 static bool is_next(const struct seqb_page *page, const char *name)
 {
     const char *last =

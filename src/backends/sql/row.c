@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the rows of a counter mean. */
+/* The meaning of a counter's rows. */
 #include "backends/sql/row.h"
 
 #include <string.h>
@@ -9,7 +9,8 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
-/* Names that are cut off share a note, which is as good for both. */
+/* Names that are too long are truncated and may share a note, which is valid
+ * for both. */
 void sql_counter_init(struct sql_counter *counter, const char *name)
 {
     *counter = (struct sql_counter){.name = name};
@@ -20,7 +21,7 @@ void sql_counter_init(struct sql_counter *counter, const char *name)
                           SQL_NOTE_PREFIX "%s", name);
 }
 
-/* Whether a base is bound to the same, and to be raised. */
+/* Whether a base is bound to `now` and must be raised. */
 static bool is_due(const char *origin, const char *now)
 {
     char due[SQL_EPOCH_DUE_SIZE];
@@ -51,8 +52,8 @@ void sql_row_found(struct sql_counter *counter, int64_t value,
     row_found(&counter->row, value, origin, now);
 }
 
-/* Whether both are stamps of one counter. Marks of a SQLite file that an
- * earlier version wrote have the file's origin there. */
+/* Whether both are stamps of one counter. In a SQLite file that an earlier
+ * version wrote, marks have the file's origin in that column instead. */
 static bool names_share_key(const char *name, const char *other)
 {
     const char *stamp = strrchr(name, '@');
@@ -88,7 +89,7 @@ bool sql_row_is_noted(const char *name, int64_t value, int64_t want)
             (value - 1) % SQL_NOTE_VALUES < SQL_NOTE_VALUES - want);
 }
 
-/* What the note of a counter becomes that is at `value`; 0: as it is. */
+/* The new note of a counter that is at `value`; 0: unchanged. */
 static int64_t note_due(const struct sql_counter *counter, int64_t value)
 {
     const struct sql_row *note = &counter->note;
@@ -132,8 +133,8 @@ struct sql_grant sql_row_take(const struct sql_row *row,
                               .value = row->value + count};
 }
 
-/* Whether the period is over comes before whether the base is bound: a counter
- * that is fenced would be raised, and so be made. */
+/* Checks whether the period is over before checking whether the base is bound:
+ * a counter that is fenced would be raised, and thereby created. */
 static struct sql_grant counter_take(const struct sql_counter *base,
                                      const struct sql_counter *counter,
                                      const struct seqb_request *request)
@@ -178,8 +179,8 @@ struct sql_grant sql_counter_take(const struct sql_counter *base,
 
 /* --- raises --- */
 
-/* What a row becomes by a raise: as it is if it is bound, else `gap` higher
- * and bound. False if that is no number. */
+/* Rebinds a row in a raise: a bound row is unchanged, any other becomes `gap`
+ * higher and bound. False if the value overflows. */
 static bool row_rebind(struct sql_row *row, int64_t gap)
 {
     if (row->state == SQL_ROW_BOUND)
@@ -191,8 +192,9 @@ static bool row_rebind(struct sql_row *row, int64_t gap)
     return true;
 }
 
-/* The base is rebound with the first counter, so that those which are not in
- * an older copy of the store begin above what they had reached. */
+/* The base is rebound together with the first counter, so that counters that
+ * are missing in an older copy of the store begin above what they had
+ * reached. */
 static bool base_lift(struct sql_row *base, const struct seqb_raise *raise)
 {
     const bool is_new = base->state == SQL_ROW_ABSENT || base->is_unbound;
@@ -203,7 +205,7 @@ static bool base_lift(struct sql_row *base, const struct seqb_raise *raise)
     return fits;
 }
 
-/* A counter that is not there begins at the base, or where it was granted. */
+/* A missing counter begins at the base, or above its note if that is higher. */
 static bool row_begin(struct sql_row *row, const struct sql_row *base,
                       struct sql_row note, const struct seqb_raise *raise)
 {
@@ -217,8 +219,8 @@ static bool row_begin(struct sql_row *row, const struct sql_row *base,
     return true;
 }
 
-/* Whether brokers that know nothing of each other, each with a store that is
- * the same copy, are to raise it to different values. */
+/* Whether the raise is spread: brokers that do not know each other, each with
+ * the same copy of the store, should then raise it to different values. */
 static bool row_is_spread(const struct sql_row *row, const struct sql_row *base)
 {
     return row->state == SQL_ROW_FOREIGN ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What serves a SQL store's counters where one statement does not: reserve. The
- * calls for one counter are in single.c. */
+/* The general path of a reserve for what a single statement cannot do. The calls
+ * for one counter are in single.c. */
 #include "backends/sql/sql.h"
 
 #include <assert.h>
@@ -61,7 +61,7 @@ static void batch_add(struct sql_backend *sql, struct seqb_request *request)
         batch->requests[batch->count++] = request;
 }
 
-/* From now on those with a guard are among the others. */
+/* Moves the requests with a guard to the others. */
 static void batch_join(struct sql_batch *batch)
 {
     if (batch->guarded == 0)
@@ -96,9 +96,9 @@ static enum seqb_status batch_fail(struct sql_batch *batch,
     return error_copy(err, why);
 }
 
-/* --- a transaction for `n` of them, `from` the first --- */
+/* --- one transaction, for `n` requests from `from` on --- */
 
-/* And their guards. */
+/* Sets the counters and guards of `n` requests. */
 static void counters_name(struct sql_backend *sql, size_t from, size_t n)
 {
     struct sql_batch *batch = &sql->batch;
@@ -112,7 +112,7 @@ static void counters_name(struct sql_backend *sql, size_t from, size_t n)
     }
 }
 
-/* What the rule of the counter gives the request. */
+/* Applies the counter's rule to the request. */
 static struct sql_grant counter_take(const struct sql_batch *batch, size_t i,
                                      struct seqb_request *request)
 {
@@ -129,7 +129,8 @@ static struct sql_grant counter_take(const struct sql_batch *batch, size_t i,
                               .value = answer.cell.used};
 }
 
-/* Answers those that get nothing, and lists the rows of the others. */
+/* Answers the requests that get nothing, and lists the rows to write for the
+ * others. */
 static size_t writes_fill(struct sql_backend *sql, size_t from, size_t n)
 {
     struct sql_batch *batch = &sql->batch;
@@ -144,7 +145,7 @@ static size_t writes_fill(struct sql_backend *sql, size_t from, size_t n)
                              request->counter, &request->error);
         if (request->status != SEQB_OK)
             continue;
-        request->status = SEQB_AGAIN; /* until that is committed */
+        request->status = SEQB_AGAIN; /* until the commit */
         grant = counter_take(batch, i + 1, request);
         if (grant.status != SEQB_OK) {
             request->status =
@@ -218,9 +219,9 @@ static enum seqb_status part_serve(struct sql_backend *sql, size_t from,
     return status;
 }
 
-/* --- all of them --- */
+/* --- all requests --- */
 
-/* Ends what failed; whether others may go well. */
+/* Rolls back after a failure. True if other requests may succeed. */
 static bool goes_on(struct sql_backend *sql, enum seqb_status status)
 {
     const struct sql_dialect *dialect = sql->dialect;
@@ -231,8 +232,8 @@ static bool goes_on(struct sql_backend *sql, enum seqb_status status)
     return dialect->abandon(&sql->base, NULL) == SEQB_OK && is_of_row;
 }
 
-/* A statement that fails undoes its whole transaction: then each has one to
- * itself. */
+/* A statement that fails undoes its whole transaction, so each request now gets
+ * a transaction of its own. */
 static enum seqb_status batch_serve_each(struct sql_backend *sql,
                                          struct seqb_error *err)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the engines for SQL stores share: the rules of a row (row.h), of a cell
- * (cell.h) and of a guard (guard.h), the names of marks (mark.h), which rows a
- * page lists (page.h), and the way that serves whatever
- * an engine's own statement could not. That takes two round trips: rows are
- * locked and read, and what the rule decided is written and committed. All that
- * is peculiar to a store is in its dialect.
+ * (cell.h) and of a guard (guard.h), the names of marks (mark.h), the rows of a
+ * page (page.h), and a general path for requests that the engine's own
+ * statement could not serve. The general path takes two round trips: the first
+ * locks and reads the rows, the second writes and commits what the rule
+ * decided. Everything specific to a store is in its dialect.
  */
 #pragma once
 
@@ -22,78 +22,80 @@
 
 #define SQL_REQUESTS_MAX 1024
 
-/* How a store is spoken to. */
+/* The operations of a store. */
 struct sql_dialect {
-    /* A call begins that must end within the options' `timeout_ms`. NULL:
-     * nothing is to be done for that. */
+    /* Begins a call that must end within the options' `timeout_ms`. NULL:
+     * nothing needs to be done. */
     enum seqb_status (*begin)(struct seqb_backend *backend,
                               struct seqb_error *err);
 
     /*
-     * Answers what the engine's own statement can, of the requests in the
-     * batch: SEQB_OK with a block, each only if its row is bound to the store
-     * as it is when the value is added to. The others stay SEQB_AGAIN, or fail
-     * alone. If this fails nothing that it answered counts. NULL: all goes the
-     * shared way.
+     * Serves those requests of the batch that the engine's own statement can:
+     * SEQB_OK with a block, each only if its row is bound to the store as it is
+     * at the moment of the addition. The others stay SEQB_AGAIN, or fail alone.
+     * If this function fails, none of its answers is valid. NULL: all requests
+     * take the general path.
      */
     enum seqb_status (*take)(struct seqb_backend *backend,
                              struct seqb_error *err);
 
     /*
      * Puts the window into its cell by the engine's own statement, if the cell
-     * counts in the window `over`, is bound to the store as it is when it is
-     * written, and is not damaged: sql_cell_install does so too, whatever is
-     * left there. `*is_done` tells whether it is there, durably; if not,
-     * nothing was changed. SEQB_UNCERTAIN if that is not known. NULL: all goes
-     * the shared way.
+     * is in the window `over`, is bound to the store as it is at the write, and
+     * is not damaged. sql_cell_install does the same with the rows locked,
+     * whatever values the cell has left. `*is_done`: the window is in the cell,
+     * durably; if false, nothing was changed. SEQB_UNCERTAIN if that is not
+     * known. NULL: sql_cell_install serves all.
      */
     enum seqb_status (*renew)(struct seqb_backend *backend,
                               const struct seqb_window *window, bool *is_done,
                               struct seqb_error *err);
 
     /*
-     * Begins a transaction; if there are cells, puts the store's origin with
-     * its incarnation into `now`; if there are guards, puts the store's
-     * incarnation into them, and locks their claims in their order, shared, and
-     * tells sql_guards_found of each; locks the rows of `counters` in their
-     * order, the first of which is the base's; and tells sql_found of each that
-     * is there, and sql_kept_found of the mark or note of each, which is read
-     * later than its counter and locked too, or so that no purge can change it
-     * before this ends. A base that is not there is put there before, with 0
-     * and the origin "", so that those who find none wait for each other.
-     * SEQB_ROLE if the server is no primary any more, SEQB_UNREACHABLE if the
+     * Begins a transaction and locks the rows. If there are cells, it puts the
+     * store's origin with its incarnation into `now`. If there are guards, it
+     * puts the store's incarnation into them, share-locks their claims in their
+     * order, and passes each to sql_guards_found. It locks the rows of
+     * `counters` in their order, of which the first is the base, and passes
+     * each existing one to sql_found. It passes the mark or note of each
+     * counter to sql_kept_found. A mark or note is read after its counter, and
+     * is locked too or otherwise protected from a purge until the transaction
+     * ends. If the base is missing, it is inserted before it is locked, with 0
+     * and the origin "", so that brokers that find none wait for each other.
+     * SEQB_ROLE if the server is no longer a primary, SEQB_UNREACHABLE if the
      * store is not the one that was opened.
      */
     enum seqb_status (*lock)(struct seqb_backend *backend,
                              struct sql_counter *counters, size_t n,
                              struct seqb_error *err);
 
-    /* Writes the rows, new ones too, each with sql_write_origin, and commits,
-     * durably. SEQB_UNCERTAIN if it is not known whether it did. */
+    /* Writes the rows, including new ones, each with sql_write_origin, and
+     * commits durably. SEQB_UNCERTAIN if it is not known whether the commit
+     * happened. */
     enum seqb_status (*commit)(struct seqb_backend *backend,
                                const struct sql_write *writes, size_t n,
                                struct seqb_error *err);
 
-    /* Ends a transaction, even one that failed, without a change. A failure
-     * leaves the connection closed. */
+    /* Rolls back a transaction, even one that failed. If this fails, the
+     * connection is closed. */
     enum seqb_status (*abandon)(struct seqb_backend *backend,
                                 struct seqb_error *err);
 
-    /* Whether the failure of one of the above may be that of one row alone, so
-     * that others may go well. NULL: never. */
+    /* Whether a failure of one of the functions above may be due to one row
+     * alone, so that other rows may succeed. NULL: never. */
     bool (*blames_row)(const struct seqb_backend *backend,
                        enum seqb_status status);
 };
 
-/* The requests of a call that have no answer yet, and room for their rows. */
+/* The requests of a call that have no answer yet, and space for their rows. */
 struct sql_batch {
     struct seqb_request *requests[SQL_REQUESTS_MAX];
     size_t count;
-    size_t size;    /* of the call */
-    size_t guarded; /* the last so many of `requests` up to `size`: those with a
-                       guard, which the engine's own statement does not serve */
+    size_t size;    /* of the whole call */
+    size_t guarded; /* the last `guarded` of requests[0 ... size - 1] have a
+                       guard: the engine's own statement does not serve them */
     struct sql_counter counters[SQL_REQUESTS_MAX + 1];
-    struct sql_write writes[2 * SQL_REQUESTS_MAX]; /* with their notes */
+    struct sql_write writes[2 * SQL_REQUESTS_MAX]; /* including notes */
 };
 
 /* The first member of an engine's struct. */
@@ -101,26 +103,28 @@ struct sql_backend {
     struct seqb_backend base; /* its origin is what rows are bound to */
     const struct sql_dialect *dialect;
     const char *where;              /* begins messages */
-    char unknown[SQL_UNKNOWN_SIZE]; /* why base.incarnation is "", by open */
-    struct sql_guards guards;       /* of the transaction under way */
-    char now[SQL_CELL_NOW_SIZE]; /* by the dialect's lock, for its transaction:
-                                    the origin that cells must carry; "":
-                                    it is not known, and none is good */
-    struct sql_batch batch; /* of the reserve call under way: in the order of
-                               their names, in which all brokers lock rows */
+    char unknown[SQL_UNKNOWN_SIZE]; /* why base.incarnation is "", set by
+                                       open */
+    struct sql_guards guards;       /* of the current transaction */
+    char now[SQL_CELL_NOW_SIZE];    /* set by the dialect's lock for its
+                                       transaction: the origin that valid cells
+                                       have; "": not known, and no cell is valid */
+    struct sql_batch batch; /* of the current reserve call, sorted by name,
+                               which is the order in which all brokers lock
+                               rows */
 };
 
-/* For a dialect: notes the row that was found under the counter's name, which
- * may be a cell; its value is negative if it is no number, its origin NULL if
- * there is none. */
+/* For a dialect: notes the row found under the counter's name, which may be a
+ * cell. `value` is negative if it is not a number, `origin` is NULL if there is
+ * none. */
 void sql_found(const struct sql_backend *sql, struct sql_counter *counter,
                int64_t value, const char *origin);
 
 /* For a dialect: whether any of the counters is a cell. */
 bool sql_have_cells(const struct sql_counter *counters, size_t n);
 
-/* For a dialect: what stands in the place of the origin in the row that is to
- * be written; `room` is for that of a cell. */
+/* For a dialect: the origin column of the row to be written; `room` is space
+ * for that of a cell. */
 const char *sql_write_origin(const struct sql_backend *sql,
                              const struct sql_write *write,
                              char room[SQL_CELL_ORIGIN_SIZE]);
@@ -136,25 +140,26 @@ enum seqb_status sql_install(struct seqb_backend *backend,
                              const struct seqb_window *window,
                              int64_t *standing, struct seqb_error *err);
 
-/* sql_reserve for requests that need not lie side by side. */
+/* As sql_reserve, for requests that are not one array. */
 enum seqb_status sql_serve(struct seqb_backend *backend,
                            struct seqb_request *const *requests, size_t n,
                            struct seqb_error *err);
 
-/* SEQB_UNREACHABLE if the base, once it was locked and read, is bound to
- * another epoch of the store than this connection's rows. */
+/* Checks the base after it was locked and read: SEQB_UNREACHABLE if it is bound
+ * to another epoch of the store than this connection's rows. */
 enum seqb_status sql_base_check(const struct sql_counter *base,
                                 const char *where, struct seqb_error *err);
 
-/* For the files of this folder: begins a call; whether the connection may go
- * on with what it locked. */
+/* For the files of this folder. Begins a call. */
 enum seqb_status sql_call_begin(struct sql_backend *sql,
                                 struct seqb_error *err);
+
+/* Whether the connection may use what it locked. */
 enum seqb_status sql_locked_check(const struct sql_backend *sql,
                                   const struct sql_counter *base,
                                   struct seqb_error *err);
 
-/* What the rule of a raise refused, said of that counter. */
+/* The error of a raise that the rule refused, for that counter. */
 enum seqb_status sql_lift_refused(const struct sql_lift *lift,
                                   const char *where, const char *counter,
                                   struct seqb_error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims: a text under a name, stored once and replaced by a swap alone. */
+/* Claims: a text under a name, stored once and replaced only by a swap. */
 #include "backends/sqlite/claims.h"
 
 #include "backends/sqlite/incarnation.h"
@@ -38,7 +38,8 @@ static enum seqb_status claim_add(struct sqlite_link *link, const char *name,
     return sqlite_link_run(link, SQLITE_QUERY_CLAIM_ADD, err);
 }
 
-/* In the caller's transaction, if there is one: opening a new file. */
+/* Runs in the caller's transaction, if there is one: that of opening a new
+ * file. */
 static enum seqb_status claim_add_safely(struct sqlite_link *link,
                                          const char *name, const char *text,
                                          struct seqb_error *err)
@@ -54,8 +55,8 @@ static enum seqb_status claim_add_safely(struct sqlite_link *link,
     return sqlite_link_end(link, status, err);
 }
 
-/* Claims are never removed, so that looking first is safe, and an ordinary
- * start writes nothing. */
+/* Claims are never removed. So it is safe to read first, and a normal start
+ * writes nothing. */
 static enum seqb_status claim_stand(struct sqlite_link *link, const char *name,
                                     const char *text, char *standing,
                                     size_t size, struct seqb_error *err)
@@ -72,7 +73,7 @@ static enum seqb_status claim_stand(struct sqlite_link *link, const char *name,
     return claim_find(link, name, standing, size, &is_found, err);
 }
 
-/* The same while the file has the incarnation of open. */
+/* As claim_stand, while the file has the incarnation of open. */
 static enum seqb_status claim_stand_now(struct sqlite *sqlite, const char *name,
                                         const char *text, char *standing,
                                         size_t size, struct seqb_error *err)
@@ -101,7 +102,7 @@ enum seqb_status sqlite_claims_stand(struct sqlite *sqlite, const char *name,
     return claim_stand(&sqlite->link, name, text, standing, size, err);
 }
 
-/* A text that is longer is cut: see claim_many of <seqbroker/backend.h>. */
+/* A longer text is cut: see claim_many of <seqbroker/backend.h>. */
 static enum seqb_status claim_stand_cut(struct sqlite_link *link,
                                         struct seqb_claim *claim,
                                         struct seqb_error *err)

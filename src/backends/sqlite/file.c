@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What statx and the extended attributes say of a SQLite file. */
+/* Identifies a SQLite file by statx and extended attributes. */
 #include "backends/sqlite/file.h"
 
 #include <fcntl.h>
@@ -48,16 +48,17 @@ void sqlite_mark_commits(const char *path, int64_t commits)
     attribute_write(path, COMMITS, number);
 }
 
-/* In this order: if it breaks off in between, a history begins once more. */
+/* In this order, because after a crash between the two writes another history
+ * begins. */
 void sqlite_mark_begin(const char *path, const char *history, int64_t commits)
 {
     attribute_write(path, HISTORY, history);
     sqlite_mark_commits(path, commits);
 }
 
-/* Names a file as no other one is ever named. The time of birth is in it
- * because a file system gives the inode of a removed file to the next, the
- * history because its content may be replaced. */
+/* The time of birth is part of the identity because a file system gives the
+ * inode of a removed file to the next one; the history is, because the file's
+ * content may be replaced. */
 bool sqlite_file_identify(const char *path, char out[SQLITE_FILE_ID_SIZE])
 {
     struct sqlite_mark mark;
@@ -84,7 +85,7 @@ bool sqlite_file_is(const char *path, const char *identity)
 
 /* --- file systems --- */
 
-/* By statfs(2). FUSE does not tell what is behind it. */
+/* The types of statfs(2). FUSE does not show what is behind it. */
 static const struct {
     uint32_t magic;
     const char *name;
@@ -98,7 +99,8 @@ static const struct {
     {0x786f4256, "vboxsf"}, {0xbacbacbc, "vmhgfs"},
 };
 
-/* The file's, or if it is not there yet its folder's. */
+/* The file system of the file or, if the file does not exist yet, of its
+ * folder. */
 static bool file_system_read(const char *path, struct statfs *out)
 {
     char folder[PATH_MAX];
@@ -116,7 +118,7 @@ const char *sqlite_file_network(const char *path)
     struct statfs info;
 
     if (!file_system_read(path, &info))
-        return NULL; /* opening it will say why */
+        return NULL; /* opening the file will report why */
     for (size_t i = 0; i < sizeof networks / sizeof networks[0]; i++) {
         if ((uint32_t)info.f_type == networks[i].magic)
             return networks[i].name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a SQLite file is the same one, with the same content or more. */
+/* Checks that a SQLite file is the same, with the same content or more. */
 #include "backends/sqlite/history.h"
 
 #include "backends/sqlite/log.h"
@@ -33,9 +33,9 @@ static enum seqb_status commits_read(struct sqlite_link *link, int64_t *out,
     return status;
 }
 
-/* Whether an older content stands in the file, whose count is then the link's.
- * The mark is read first, since it only grows when the content has grown: no
- * lock is needed. */
+/* Whether the file has an older content; link->commits becomes the file's
+ * count. The mark is read first. It grows only after the content has grown, so
+ * no lock is needed. */
 static enum seqb_status link_is_behind(struct sqlite_link *link, bool *out,
                                        struct seqb_error *err)
 {
@@ -43,15 +43,15 @@ static enum seqb_status link_is_behind(struct sqlite_link *link, bool *out,
     enum seqb_status status;
 
     sqlite_mark_read(link->path, &mark);
-    /* Also opens the log where nothing has opened it yet. */
+    /* Also opens the log if it is not open yet. */
     status = commits_read(link, &link->commits, err);
     *out = status == SEQB_OK && mark.commits > link->commits;
     return status;
 }
 
-/* Another history begins, so that every counter in the file is foreign. Under
- * the lock of a writer: of those who open it at once, one does it, and the
- * others find it done. */
+/* Begins another history, so that every counter in the file is foreign. The
+ * write lock is held: of several handles that open the file at the same time,
+ * one begins the history and the others find it begun. */
 static enum seqb_status link_begin_history(struct sqlite_link *link,
                                            struct seqb_error *err)
 {
@@ -81,9 +81,10 @@ static enum seqb_status link_compare_mark(struct sqlite_link *link,
                                           : status;
 }
 
-/* With the file locked, so that no other handle writes meanwhile. Another
- * history begins with it: a tool that copies the log into the file makes it
- * look whole. */
+/* Compares again with the file locked, so that no other handle writes
+ * meanwhile. If file and log do not match, it also begins another history,
+ * because a tool that copies the log into the file makes the result look
+ * complete. */
 static enum seqb_status link_refuse_log(struct sqlite_link *link,
                                         struct seqb_error *err)
 {
@@ -119,8 +120,8 @@ enum seqb_status sqlite_history_identify(struct sqlite_link *link,
     int has_moved = 0;
     enum seqb_status status = link_compare_mark(link, err);
 
-    /* SQLite has opened the log by now. An index that is looked at before it
-     * has is never closed. */
+    /* SQLite has opened the log by now. If the index were read before SQLite
+     * has opened it, it would never be closed. */
     link->is_logged = status == SEQB_OK;
     if (status == SEQB_OK)
         status = link_compare_log(link, err);
@@ -129,7 +130,7 @@ enum seqb_status sqlite_history_identify(struct sqlite_link *link,
     if (!sqlite_file_identify(link->path, link->file) ||
         !sqlite_file_identify(log_path(link), link->log))
         return link_fail_moved(link, err);
-    /* Asked after: so the name's file is the handle's file. */
+    /* Asked last, so that the file at the path is the handle's file. */
     (void)sqlite3_file_control(link->db, "main", SQLITE_FCNTL_HAS_MOVED,
                                &has_moved);
     return has_moved != 0 ? link_fail_moved(link, err) : SEQB_OK;
@@ -142,16 +143,16 @@ enum seqb_status sqlite_history_check(struct sqlite_link *link,
 
     if (status != SEQB_OK)
         return status;
-    /* A handle goes on writing into a file that was removed, and what it
-     * commits there is gone for everybody else. */
+    /* A handle continues to write into a file that was removed, and what it
+     * commits there is lost for everybody else. */
     if (!sqlite_file_is(link->path, link->file) ||
         !sqlite_file_is(log_path(link), link->log))
         return link_fail_moved(link, err);
     return SEQB_OK;
 }
 
-/* Others may have made transactions that went back before this handle saw them:
- * of these only the mark tells. */
+/* Other handles may have committed transactions that were lost before this
+ * handle saw them: only the mark shows these. */
 enum seqb_status sqlite_history_check_commits(struct sqlite_link *link,
                                               struct seqb_error *err)
 {
@@ -161,7 +162,7 @@ enum seqb_status sqlite_history_check_commits(struct sqlite_link *link,
 
     if (status != SEQB_OK || (!is_behind && link->commits >= seen))
         return status;
-    link->commits = seen; /* whoever asks again is answered the same */
+    link->commits = seen; /* a repeated check answers the same */
     return error_set(err, SEQB_UNREACHABLE,
                      "sqlite %s: the content of %s went back: it was replaced "
                      "by an older one",

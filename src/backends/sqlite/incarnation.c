@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A note in /dev/shm, one a file. The lock of SQLite's writer guards it. */
+/* The notes in /dev/shm, one for each file, guarded by SQLite's write lock. */
 #include "backends/sqlite/incarnation.h"
 
 #include <errno.h>
@@ -16,10 +16,10 @@
 
 #define FOLDER         "/dev/shm"
 #define BOOT_ID        "/proc/sys/kernel/random/boot_id"
-#define NOTE_SIZE      128 /* of the text, padded with 0 */
+#define NOTE_SIZE      128 /* the text, padded with 0 */
 #define NOTE_PATH_SIZE 96
 
-/* What to do if the note cannot be opened, or written. */
+/* The advice if the note cannot be opened, or written. */
 #define GIVE_RIGHTS "; this user must be able to write it"
 #define MAKE_ROOM   "; make room there"
 
@@ -55,8 +55,9 @@ static bool boot_read(char out[SQLITE_BOOT_SIZE])
 
 /* --- the file of the note --- */
 
-/* With the time of birth, where the file system knows it: it gives the inode
- * of a removed file to the next, whose note that is not. */
+/* The name includes the time of birth, if the file system has it: a file system
+ * gives the inode of a removed file to the next one, which must not use that
+ * file's note. */
 static bool note_path(const char *file, char out[NOTE_PATH_SIZE])
 {
     struct statx info;
@@ -72,7 +73,8 @@ static bool note_path(const char *file, char out[NOTE_PATH_SIZE])
                        (unsigned)info.stx_btime.tv_nsec);
 }
 
-/* Whoever may write the SQLite file may write the note. */
+/* Gives the note the rights of the SQLite file: who may write the file may
+ * write the note. */
 static int note_make(const char *path, const struct stat *file)
 {
     const int fd =
@@ -93,7 +95,8 @@ void sqlite_incarnation_close(struct sqlite_link *link)
     link->note = -1;
 }
 
-/* One that was removed while it was open is not the one that others read. */
+/* Closes a note that was removed while it was open: other handles do not read
+ * it any more. */
 static void note_forget(struct sqlite_link *link)
 {
     struct stat note;
@@ -103,8 +106,8 @@ static void note_forget(struct sqlite_link *link)
         sqlite_incarnation_close(link);
 }
 
-/* Opens the note, with `make` one that is not there. Without, there may be
- * none: then the link has no nonce. */
+/* Opens the note, or with `make` creates a missing one. Without `make` a
+ * missing note is no error: then the link has no nonce. */
 static enum seqb_status note_open(struct sqlite_link *link, bool make,
                                   struct seqb_error *err)
 {
@@ -124,7 +127,7 @@ static enum seqb_status note_open(struct sqlite_link *link, bool make,
     return note_fail(link, "open", path, GIVE_RIGHTS, err);
 }
 
-/* False if it is no note: new, torn, or of another boot. */
+/* False if there is no valid note: it is new, torn, or of another boot. */
 static bool note_read(const struct sqlite_link *link, struct note *out)
 {
     char text[NOTE_SIZE + 1] = "";
@@ -158,7 +161,8 @@ static enum seqb_status note_write(const struct sqlite_link *link,
     return note_fail(link, "write", FOLDER, MAKE_ROOM, err);
 }
 
-/* For the note of this transaction's commit. */
+/* Keeps the note's values for the note that this transaction's commit
+ * writes. */
 static void note_keep(struct sqlite_link *link, const struct note *note)
 {
     (void)text_copy(link->nonce, sizeof link->nonce, note->nonce);
@@ -182,7 +186,7 @@ static enum seqb_status incarnation_begin(struct sqlite_link *link,
     return status;
 }
 
-/* Of a note that is open. */
+/* Compares the open note with the file. */
 static enum seqb_status note_compare(struct sqlite_link *link,
                                      struct seqb_error *err)
 {
@@ -203,8 +207,7 @@ enum seqb_status sqlite_incarnation_check(struct sqlite_link *link,
                                                 : status;
 }
 
-/* A note that is open, with its nonce, was compared as the transaction began.
- */
+/* An open note that has its nonce was compared when the transaction began. */
 enum seqb_status sqlite_incarnation_make(struct sqlite_link *link,
                                          struct seqb_error *err)
 {
@@ -212,7 +215,7 @@ enum seqb_status sqlite_incarnation_make(struct sqlite_link *link,
 
     if (link->note >= 0 && link->nonce[0] != '\0')
         return SEQB_OK;
-    link->nonce[0] = '\0'; /* nor is it after a failure */
+    link->nonce[0] = '\0'; /* stays empty after a failure */
     status = note_open(link, true, err);
     return status == SEQB_OK ? note_compare(link, err) : status;
 }

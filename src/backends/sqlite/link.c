@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A handle on a SQLite file: opening and transactions. What the rows mean is
- * in sql/row.c, the tables are in sql/sqlite.sql, what to do about a failure is
- * the pool's.
+ * A handle on a SQLite file: opening and transactions. sql/row.c defines what
+ * the rows mean, sql/sqlite.sql the tables; the pool decides what to do about a
+ * failure.
  */
 #include "backends/sqlite/link.h"
 
@@ -20,10 +20,10 @@
 #include "platform/text.h"
 #include "sqlite_sql.h"
 
-#define SQL_SIZE 32 /* of a short answer */
+#define SQL_SIZE 32 /* for a short answer */
 
-/* Only WAL with FULL lost nothing in a power cut; NORMAL and the rollback
- * journal did. So each is set, and then must be. */
+/* In tests of power cuts only WAL with FULL lost nothing; NORMAL and the
+ * rollback journal lost commits. So each setting is set and then verified. */
 static const struct {
     const char *set;
     const char *ask;
@@ -35,8 +35,8 @@ static const struct {
 
 /* --- transactions --- */
 
-/* For sqlite_log_matches, which takes a count that went back for an older file.
- * A pragma takes no parameter. */
+/* Increments the count for sqlite_log_matches, which takes a lower count for an
+ * older file. A pragma takes no parameter. */
 static enum seqb_status count_up(struct sqlite_link *link,
                                  struct seqb_error *err)
 {
@@ -82,7 +82,7 @@ enum seqb_status sqlite_link_begin(struct sqlite_link *link,
         status = sqlite_link_run(link, SQLITE_QUERY_BEGIN, err);
     if (status != SEQB_OK)
         return status;
-    /* Now, since waiting for the lock may have taken a while. */
+    /* Checked after taking the lock, because the wait may have been long. */
     status = sqlite_history_check(link, err);
     if (status == SEQB_OK)
         status = sqlite_history_check_commits(link, err);
@@ -99,8 +99,8 @@ enum seqb_status sqlite_link_end(struct sqlite_link *link,
 {
     struct seqb_error why;
 
-    /* Now, when all that counts was read: whoever writes a file over begins
-     * with its first page. */
+    /* Checked last, when everything relevant was read: a tool that overwrites a
+     * file begins with its first page. */
     if (status == SEQB_OK)
         status = sqlite_history_check_log(link, err);
     if (status == SEQB_OK && link_commit(link, &why) == SEQB_OK)
@@ -108,7 +108,7 @@ enum seqb_status sqlite_link_end(struct sqlite_link *link,
     (void)sqlite_link_run(link, SQLITE_QUERY_ROLLBACK, NULL);
     if (status != SEQB_OK)
         return status;
-    /* Whatever the reason, the log may hold the commit already. */
+    /* Whatever the reason, the log may already have the commit. */
     return error_set(err, SEQB_UNCERTAIN, "%s", why.text);
 }
 
@@ -120,8 +120,8 @@ void sqlite_link_abandon(struct sqlite_link *link)
 
 /* --- opening --- */
 
-/* SQLite tries again read-only when it may not make a file, and then reports
- * that there is none. */
+/* Checked because SQLite, if it may not create a file, tries again read-only
+ * and then reports that there is no file. */
 static bool folder_is_closed(const char *path)
 {
     char folder[PATH_MAX];
@@ -133,18 +133,18 @@ static bool folder_is_closed(const char *path)
            (errno == EACCES || errno == EPERM || errno == EROFS);
 }
 
-/* A call must be able to wait for the lock and still write in time. */
+/* A call must have time to write after it has waited for the lock. */
 void sqlite_link_be_patient(struct sqlite_link *link, int32_t call_ms)
 {
     link->busy_ms = call_ms / 4 * 3;
     (void)sqlite3_busy_timeout(link->db, link->busy_ms);
 }
 
-/* Numbers are nobody else's to read or change: a file of ours is its owner's
- * alone, and so are its log and its shared memory, which get its mode. It is
- * made without being opened, since a close would drop the locks that another
- * connection of this process may have by then. Where that cannot be done
- * SQLite makes it, or says why not. */
+/* Only the owner may read or change a file of ours, and its log and its shared
+ * memory, which get the file's mode. The file is created without being opened,
+ * since a close would drop the locks that another connection of this process
+ * may have by then. If that fails, SQLite creates the file, or reports why it
+ * cannot. */
 static void file_reserve_for_owner(const char *path)
 {
     (void)mknod(path, S_IFREG | S_IRUSR | S_IWUSR, 0);
@@ -180,8 +180,8 @@ link_open_file(struct sqlite_link *link,
     return SEQB_OK;
 }
 
-/* Whether our tables are in the file. A file that holds others' and not ours
- * is never made ours: the path is likely to be a mistake. */
+/* Whether our tables are in the file. A file that has other tables and not ours
+ * is never used: the path is probably a mistake. */
 static enum seqb_status link_find_tables(struct sqlite_link *link,
                                          bool *is_empty, struct seqb_error *err)
 {
@@ -226,7 +226,7 @@ static enum seqb_status link_set(struct sqlite_link *link,
     return SEQB_OK;
 }
 
-/* Makes the tables in a transaction that stays open. */
+/* Creates the tables, and leaves the transaction open. */
 static enum seqb_status link_found(struct sqlite_link *link,
                                    struct seqb_error *err)
 {
@@ -276,8 +276,9 @@ enum seqb_status sqlite_link_empty_log(struct sqlite_link *link,
                : sqlite_link_fail(link, result, "empty the log of", err);
 }
 
-/* Once in a file of an earlier version: that it is not counted yet is no
- * longer to be believed of any copy. If it is locked, the next open does it. */
+/* Starts the count in a file that an earlier version wrote, so that from then
+ * on a copy without a count is recognised as older. If the file is locked, the
+ * next open does it. */
 static void link_begin_count(struct sqlite_link *link)
 {
     uint32_t count;
@@ -317,8 +318,9 @@ void sqlite_link_close(struct sqlite_link *link)
     for (int i = 0; i < SQLITE_QUERIES; i++)
         (void)sqlite3_finalize(link->queries[i]);
     sqlite_incarnation_close(link);
-    /* The last one to close copies the log into the file: what does not belong
-     * together, or was not compared, would look whole then. */
+    /* The last handle that closes copies the log into the file. A log that does
+     * not match its file, or was not compared, must not be copied: the result
+     * would look complete. */
     if (link->db != NULL && (!link->is_logged || !sqlite_log_matches(link)))
         (void)sqlite3_db_config(link->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1,
                                 NULL);

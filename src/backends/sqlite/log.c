@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a SQLite file, its log and the log's index say of each other. */
+/* Compares a SQLite file, its log and the log's index. */
 #include "backends/sqlite/log.h"
 
 #include <stdlib.h>
@@ -10,16 +10,16 @@
 
 #define LOG_HEAD   32 /* bytes before the first frame */
 #define FRAME_HEAD 24 /* bytes before a frame's page */
-#define LOG_SALT   16 /* at that byte of the log's head, 8 of them */
-#define VERSION_AT 60 /* of page 1: user_version */
+#define LOG_SALT   16 /* the offset in the log's header of 8 bytes of salt */
+#define VERSION_AT 60 /* the offset of user_version in page 1 */
 
-/* The index in shared memory. */
-#define INDEX_SIZE       32768 /* of its first part */
+/* The index in shared memory: its first part, and offsets in it. */
+#define INDEX_SIZE       32768
 #define INDEX_PAGE_SIZE  14
-#define INDEX_FRAMES     16 /* committed */
-#define INDEX_PAGES      20 /* of the whole content */
+#define INDEX_FRAMES     16 /* committed frames */
+#define INDEX_PAGES      20 /* pages of the whole content */
 #define INDEX_SALT       32
-#define INDEX_BACKFILLED 96 /* so many frames are in the file */
+#define INDEX_BACKFILLED 96 /* frames that were copied into the file */
 
 #define SALT_SIZE 8
 
@@ -33,7 +33,7 @@ struct halves {
     unsigned char salt[SALT_SIZE];
 };
 
-/* A short read fills up with zeros. */
+/* A short read is filled up with zeros. */
 static bool bytes_read(sqlite3_file *file, void *out, int size, int64_t at)
 {
     const int result = file->pMethods->xRead(file, out, size, at);
@@ -49,9 +49,9 @@ static uint32_t number_of(const unsigned char *bytes)
 
 /* --- the index --- */
 
-/* In the machine's own order. Read backwards from how much was copied into the
- * file, which other handles may raise at any time, so that the file has more.
- */
+/* In the machine's byte order. It is read backwards, beginning with the number
+ * of frames that were copied into the file. Other handles may raise that number
+ * at any time, so that the file has more than it says, never less. */
 static void index_read(const volatile unsigned char *index, struct halves *out)
 {
     unsigned char copy[INDEX_BACKFILLED + sizeof out->backfilled];
@@ -67,7 +67,7 @@ static void index_read(const volatile unsigned char *index, struct halves *out)
     out->page_size = size == 1 ? 65536 : size;
 }
 
-/* False where there is no log. */
+/* False if there is no log. */
 static bool halves_find(struct sqlite_link *link, struct halves *out)
 {
     void volatile *index = NULL;
@@ -122,7 +122,7 @@ static bool count_last(const struct halves *halves, bool *is_there,
     return true;
 }
 
-/* That in the first one of the log. */
+/* The count in the log's first frame of the first page. */
 static bool count_first(const struct halves *halves, uint32_t *out)
 {
     uint32_t page;
@@ -146,15 +146,15 @@ static bool count_of_file(const struct halves *halves, uint32_t *out)
     return true;
 }
 
-/* --- what they say --- */
+/* --- comparing --- */
 
-/* Not below, where numbers begin again after the last. */
+/* Whether `most` is at or above `least`, in numbers that wrap around. */
 static bool is_upto(uint32_t least, uint32_t most)
 {
     return (int32_t)(most - least) >= 0;
 }
 
-/* The index was made of this log. */
+/* Whether the index belongs to this log. */
 static bool is_log_of_index(const struct halves *halves)
 {
     unsigned char salt[SALT_SIZE];
@@ -163,8 +163,8 @@ static bool is_log_of_index(const struct halves *halves)
            memcmp(salt, halves->salt, SALT_SIZE) == 0;
 }
 
-/* The file has all that was written before the log began, and nothing that the
- * log does not know. */
+/* Whether the file has everything that was written before the log began, and
+ * nothing that the log does not have. */
 static bool counts_match(const struct halves *halves)
 {
     uint32_t of_file;
@@ -182,8 +182,8 @@ static bool counts_match(const struct halves *halves)
     return is_upto(least - 1, of_file) && is_upto(of_file, most);
 }
 
-/* By page: its last frame, 0 for a page that the log has not. The caller's to
- * free; NULL: no memory, or the log cannot be read. */
+/* For each page its last frame, 0 for a page that the log does not have. To be
+ * freed by the caller; NULL: no memory, or the log cannot be read. */
 static uint32_t *frames_find(const struct halves *halves)
 {
     uint32_t *frames = calloc((size_t)halves->pages + 1, sizeof *frames);
@@ -214,10 +214,10 @@ static bool page_matches(const struct halves *halves, uint32_t page,
            memcmp(room, room + size, (size_t)size) == 0;
 }
 
-/* SQLite takes a page from the file if its last frame was copied: then both are
- * the same. A checkpoint that a reader holds up copies no page that was written
- * again after what it may copy, so that the file's first page says nothing of
- * the others. */
+/* Every page whose last frame was copied must be equal in the file, where
+ * SQLite then reads it. If a reader limits a checkpoint, the checkpoint skips a
+ * page that was written again after that limit. So the file's first page does
+ * not show the state of the other pages. */
 static bool pages_match(const struct halves *halves, const uint32_t *frames)
 {
     unsigned char *room = malloc((size_t)halves->page_size * 2);
@@ -231,7 +231,8 @@ static bool pages_match(const struct halves *halves, const uint32_t *frames)
     return is_well;
 }
 
-/* As after sqlite3's .restore: then whatever the file was does not matter. */
+/* Whether the log has every page, as after sqlite3's .restore: then the content
+ * of the file does not matter. */
 static bool is_all_in_log(const struct halves *halves, const uint32_t *frames)
 {
     uint32_t page = 1;
@@ -253,7 +254,8 @@ static bool halves_match(const struct halves *halves, bool counts)
 
 /* --- when the file was written last --- */
 
-/* 0: it may be written once more and bear the same time. */
+/* When the file was written last. 0 if another write could still get the same
+ * time. */
 static struct timespec written_at(const struct sqlite_link *link)
 {
     struct stat info;
@@ -283,7 +285,8 @@ bool sqlite_log_matches(struct sqlite_link *link)
         return true;
     if (!halves_match(&halves, counts))
         return false;
-    /* Only in a transaction: else others write meanwhile. */
+    /* Noted only in a transaction: otherwise other handles may write
+     * meanwhile. */
     if (sqlite3_get_autocommit(link->db) == 0)
         link->compared = written;
     return true;

@@ -11,8 +11,8 @@
 
 /* --- one row --- */
 
-/* The row of that name, to be reset by the caller; `*is_there` tells if there
- * is one. */
+/* Steps to the row of that name; the caller resets the query. `*is_there` says
+ * whether the row exists. */
 static enum seqb_status row_step(struct sqlite *sqlite, const char *name,
                                  sqlite3_stmt **out, bool *is_there,
                                  struct seqb_error *err)
@@ -28,7 +28,7 @@ static enum seqb_status row_step(struct sqlite *sqlite, const char *name,
     return sqlite_link_fail(&sqlite->link, result, "read", err);
 }
 
-/* Negative if it is no number. */
+/* Negative if the column is not a number. */
 static int64_t row_value(sqlite3_stmt *query)
 {
     return sqlite3_column_type(query, 0) == SQLITE_INTEGER
@@ -56,7 +56,7 @@ static enum seqb_status row_read(struct sqlite *sqlite,
     return status;
 }
 
-/* Its mark or note. */
+/* Reads the counter's mark or note. */
 static enum seqb_status kept_read(struct sqlite *sqlite,
                                   struct sql_counter *counter,
                                   struct seqb_error *err)
@@ -95,7 +95,7 @@ enum seqb_status sqlite_row_put(struct sqlite *sqlite,
                    sql_write_origin(&sqlite->sql, write, room), err);
 }
 
-/* --- what rows are bound to --- */
+/* --- binding --- */
 
 /* The base's value, and what it is bound to: "" if there is none. */
 static enum seqb_status base_read(struct sqlite *sqlite, int64_t *value,
@@ -117,7 +117,7 @@ static enum seqb_status base_read(struct sqlite *sqlite, int64_t *value,
     return status;
 }
 
-/* A base that is not there is made, and bound, by the first raise. */
+/* A missing base is created and bound by the first raise. */
 static enum seqb_status base_is_there(struct sqlite *sqlite, const char *store,
                                       bool *is_of_other, struct seqb_error *err)
 {
@@ -134,7 +134,8 @@ static enum seqb_status base_is_there(struct sqlite *sqlite, const char *store,
                           sqlite->sql.base.origin, err);
 }
 
-/* With the file locked: of those who open it at once, one does it. */
+/* With the file locked: of several brokers that open the file at the same time,
+ * one binds the base. */
 static enum seqb_status base_write(struct sqlite *sqlite, const char *store,
                                    struct seqb_error *err)
 {
@@ -179,7 +180,7 @@ static enum seqb_status guards_enter(struct sqlite *sqlite,
     return status == SEQB_OK ? sqlite_claims_read(sqlite, guards, err) : status;
 }
 
-/* Cells are bound to the file and its incarnation. */
+/* Sets what cells are bound to: the file and its incarnation. */
 static enum seqb_status cells_enter(struct sqlite *sqlite,
                                     struct seqb_error *err)
 {
@@ -190,9 +191,9 @@ static enum seqb_status cells_enter(struct sqlite *sqlite,
     return status;
 }
 
-/* Takes from the counters that are well, in a transaction of the caller's;
- * `*granted` tells if any was. The answers hold once it is committed. Cells
- * are left to the shared way, which needs no other file. */
+/* Takes from the counters that can be granted, in the caller's transaction;
+ * `*granted` says whether any was. The answers are valid once it is committed.
+ * Cells are left to the general path, so that this path needs no other file. */
 static enum seqb_status rows_take(struct sqlite *sqlite, bool *granted,
                                   struct seqb_error *err)
 {
@@ -212,7 +213,7 @@ static enum seqb_status rows_take(struct sqlite *sqlite, bool *granted,
         if (grant.status != SEQB_OK ||
             !sql_row_is_noted(counter.name, counter.row.value,
                               grant.block.count))
-            continue; /* for the shared way */
+            continue; /* left to the general path */
         request->status = SEQB_OK;
         request->block = grant.block;
         status = sqlite_row_put(
@@ -253,7 +254,8 @@ static enum seqb_status batch_take(struct seqb_backend *backend,
     return sqlite_link_end(&sqlite->link, status, err);
 }
 
-/* The file is locked as a whole: who finds no base is alone with that. */
+/* The file is locked as a whole, so no other broker can find the base missing
+ * at the same time. */
 static enum seqb_status rows_lock(struct seqb_backend *backend,
                                   struct sql_counter *counters, size_t n,
                                   struct seqb_error *err)
@@ -347,7 +349,7 @@ enum seqb_status sqlite_rows_list(struct sqlite *sqlite, struct seqb_page *page,
 
 /* --- purging --- */
 
-/* The mark only grows, in both that it holds. */
+/* Both values of the mark only grow. */
 static enum seqb_status purge_note(struct sqlite *sqlite,
                                    const struct seqb_purge *purge,
                                    struct seqb_error *err)
@@ -374,7 +376,8 @@ static enum seqb_status purge_note(struct sqlite *sqlite,
     return sqlite_link_run(&sqlite->link, SQLITE_QUERY_MARK_PUT, err);
 }
 
-/* The names between "COUNTER@" and the first that is kept all begin so. */
+/* All names between "COUNTER@" and the first one to keep begin with
+ * "COUNTER@". */
 static enum seqb_status rows_delete(struct sqlite *sqlite,
                                     const struct seqb_purge *purge,
                                     int32_t *deleted, struct seqb_error *err)

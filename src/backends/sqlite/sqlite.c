@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The sqlite engine: direct counters, each a row that carries the origin of
- * the file in which its value holds. The rows are in rows.c, the handle
- * and its transactions in link.c.
+ * The sqlite engine: direct counters, each a row that has the origin of the
+ * file in which its value is valid. rows.c has the rows, link.c the handle and
+ * its transactions.
  */
 #include "backends/backends.h"
 
@@ -56,7 +56,8 @@ static enum seqb_status sqlite_claim(struct seqb_backend *backend,
     return sqlite_claims_stand(sqlite, name, text, standing, size, err);
 }
 
-/* So many are committed in a few ms, and delay other brokers no longer. */
+/* This many are committed in a few ms, and do not delay other brokers
+ * longer. */
 #define CLAIMS_MAX 1024
 
 static enum seqb_status sqlite_claim_many(struct seqb_backend *backend,
@@ -84,8 +85,8 @@ static enum seqb_status sqlite_swap(struct seqb_backend *backend,
 
 /* --- open and close --- */
 
-/* The origin is the file together with an id inside it: a copy has another
- * file, a new file in the same place has another id. */
+/* The origin is the file together with an id inside it: a copy is another file,
+ * a new file in the same place has another id. */
 static enum seqb_status origin_read(struct sqlite *sqlite, bool is_new,
                                     struct seqb_error *err)
 {
@@ -122,7 +123,7 @@ static void sqlite_close(struct seqb_backend *backend)
     free(sqlite);
 }
 
-/* What accept_loss lets pass. */
+/* Notes the losses that accept_loss permits. */
 static void loss_find(struct sqlite *sqlite,
                       const struct seqb_backend_options *options)
 {
@@ -135,7 +136,7 @@ static void loss_find(struct sqlite *sqlite,
                           network);
 }
 
-/* A note that cannot be made is the trouble of calls with a guard alone. */
+/* If no note can be made, only calls with a guard fail. */
 static enum seqb_status incarnation_read(struct sqlite *sqlite,
                                          struct seqb_error *err)
 {
@@ -201,8 +202,9 @@ static enum seqb_status store_open(const struct seqb_backend_options *options,
     return SEQB_OK;
 }
 
-/* SQLite's locks and its shared memory hold on one machine: on a file system
- * that others reach, two brokers may read one row at once. */
+/* SQLite's locks and shared memory work on one machine only: on a file system
+ * that other machines access, two brokers could read one row at the same
+ * time. */
 static enum seqb_status
 file_system_check(const struct seqb_backend_options *options,
                   struct seqb_error *err)
@@ -218,8 +220,8 @@ file_system_check(const struct seqb_backend_options *options,
                      options->name, options->path, network);
 }
 
-/* Makes a store that is whole in its file: the log does not go by its next
- * name. */
+/* Creates a store that is complete in its file, because the log does not follow
+ * when the file is renamed. */
 static enum seqb_status store_draft(const struct seqb_backend_options *options,
                                     struct seqb_error *err)
 {
@@ -232,7 +234,8 @@ static enum seqb_status store_draft(const struct seqb_backend_options *options,
     return status;
 }
 
-/* What a draft that failed, or could not be closed well, leaves behind. */
+/* Removes what a draft leaves behind if it failed or could not be closed
+ * cleanly. */
 static void draft_remove(const char *path)
 {
     static const char *const ends[] = {"", "-wal", "-shm"};
@@ -244,9 +247,9 @@ static void draft_remove(const char *path)
     }
 }
 
-/* A store is made whole under a name of its own and only then gets its real
- * one, so that many who begin at once find none that is half made; whoever
- * was faster has made the store. */
+/* A store is created completely under a temporary name and then renamed. So
+ * brokers that begin at the same time never find a partial one. If the final
+ * name exists by then, another broker was faster. */
 static enum seqb_status store_found(const struct seqb_backend_options *options,
                                     struct seqb_error *err)
 {

@@ -68,7 +68,7 @@ static enum seqb_status result_status(struct sqlite_link *link, int code)
         return SEQB_NO_MEMORY;
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
-    case SQLITE_ERROR: /* such as a column that is not there */
+    case SQLITE_ERROR: /* for example a missing column */
         return SEQB_CORRUPT;
     default:
         return SEQB_PROTOCOL;
@@ -78,7 +78,7 @@ static enum seqb_status result_status(struct sqlite_link *link, int code)
 enum seqb_status sqlite_link_fail(struct sqlite_link *link, int result,
                                   const char *what, struct seqb_error *err)
 {
-    const int code = result & 0xff; /* without what extends it */
+    const int code = result & 0xff; /* without the extended part */
 
     if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
         return error_set(err, SEQB_UNREACHABLE,
@@ -123,8 +123,8 @@ enum seqb_status sqlite_link_run(struct sqlite_link *link,
                : sqlite_link_fail(link, result, query_texts[query], err);
 }
 
-/* The first row's first column, "" without a row. To the statement's end: what
- * it writes is committed there. */
+/* The first column of the first row, "" without a row. Runs the statement to
+ * its end, because only then is what it writes committed. */
 static int answer_read(sqlite3_stmt *statement, char *out, size_t size)
 {
     int result = sqlite3_step(statement);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A handle on one SQLite file, for the sqlite engine alone: its statements, and
- * what their failures mean. Opening and transactions are link.h's, whether it
- * is still the file that stands under its name history.h's.
+ * A handle on one SQLite file, for the sqlite engine only: its statements, and
+ * what their failures mean. link.h has opening and transactions; history.h
+ * checks that the file is still the one under its name.
  */
 #pragma once
 
@@ -41,20 +41,20 @@ struct sqlite_link {
     char where[128]; /* "sqlite NAME", for messages */
     sqlite3 *db;
     sqlite3_stmt *queries[SQLITE_QUERIES];
-    int busy_ms;              /* how long a lock of others is waited for */
+    int busy_ms;              /* how long to wait for other handles' locks */
     bool is_logged;           /* a write-ahead log is in use */
     pid_t pid;                /* SQLite forbids a handle to cross fork() */
-    int64_t commits;          /* in the file, as this handle saw last */
-    struct timespec compared; /* when the file was written last, as its pages
-                                 were found to match the log; 0: never */
-    int note;                 /* of its incarnation; -1: none is open */
-    char nonce[SQLITE_RANDOM_SIZE]; /* of the note; "": none was seen */
-    char boot[SQLITE_BOOT_SIZE];    /* the kernel's id as it was seen then */
-    char file[SQLITE_FILE_ID_SIZE]; /* which file `path` was at open ... */
-    char log[SQLITE_FILE_ID_SIZE];  /* ... and which its write-ahead log */
+    int64_t commits;          /* in the file, as this handle last saw */
+    struct timespec compared; /* the file's last write when its pages were found
+                                 to match the log; 0: never */
+    int note;                 /* the open note of its incarnation; -1: none */
+    char nonce[SQLITE_RANDOM_SIZE]; /* of the note; "": none was read */
+    char boot[SQLITE_BOOT_SIZE];    /* the kernel's boot id at that time */
+    char file[SQLITE_FILE_ID_SIZE]; /* the file at `path` at open ... */
+    char log[SQLITE_FILE_ID_SIZE];  /* ... and its write-ahead log */
 };
 
-/* Prepares the queries, once the tables are there. */
+/* Prepares the queries, after the tables were created. */
 enum seqb_status sqlite_link_prepare(struct sqlite_link *link,
                                      struct seqb_error *err);
 
@@ -62,11 +62,12 @@ enum seqb_status sqlite_link_prepare(struct sqlite_link *link,
 enum seqb_status sqlite_link_check_process(const struct sqlite_link *link,
                                            struct seqb_error *err);
 
-/* The query with its first parameter bound; `name` must live until it ran. */
+/* The query with its first parameter bound; `name` must live until the query
+ * ran. */
 sqlite3_stmt *sqlite_link_query(struct sqlite_link *link,
                                 enum sqlite_query query, const char *name);
 
-/* Runs a query that answers no row. */
+/* Runs a query that returns no row. */
 enum seqb_status sqlite_link_run(struct sqlite_link *link,
                                  enum sqlite_query query,
                                  struct seqb_error *err);
@@ -75,11 +76,12 @@ enum seqb_status sqlite_link_run(struct sqlite_link *link,
 enum seqb_status sqlite_link_random(const char *name, char *out,
                                     struct seqb_error *err);
 
-/* What SQLite's last answer `result` means; `what` was being done. */
+/* The status of SQLite's last result; `what` was being done. */
 enum seqb_status sqlite_link_fail(struct sqlite_link *link, int result,
                                   const char *what, struct seqb_error *err);
 
-/* Runs one statement; its first row's first column, or "" without a row. */
+/* Runs one statement; `out` is the first column of its first row, or "" without
+ * a row. */
 enum seqb_status sqlite_link_ask(struct sqlite_link *link, const char *sql,
                                  char *out, size_t size,
                                  struct seqb_error *err);

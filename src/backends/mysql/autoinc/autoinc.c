@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The mysql-autoinc engine: direct counters, each an AUTO_INCREMENT in a table
- * of its own where one row stands for one id, and a row in seqb_counters that
- * holds the highest id ever acknowledged and the origin. Whatever has no table
- * (names.h) is a row alone, which the code of mysql-row serves. The connection
- * is in link.c, making and checking tables in tables.c, making ids in ids.c,
- * raising in raise.c.
+ * The mysql-autoinc engine: direct counters. Each has an AUTO_INCREMENT table
+ * of its own, in which one row is one id, and a row in seqb_counters with the
+ * highest id ever acknowledged and the origin. A counter without a table
+ * (names.h) has only that row, and is served by the code of mysql-row. link.c
+ * has the connection, tables.c creates and checks tables, ids.c makes ids,
+ * raise.c raises.
  */
 #include "backends/backends.h"
 
@@ -22,13 +22,13 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
-/* So many rows are made in one transaction, and for one request: some 30 us
- * each. And so many counters are served in one: some 100 us each. */
+/* The most rows that one transaction makes, and for one request: about 30 us
+ * each. And the most counters in one transaction: about 100 us each. */
 #define CALL_ROWS     1024
 #define REQUEST_ROWS  256
 #define CALL_COUNTERS 256
 
-/* After so many rows of a table at most so many old ones are purged. */
+/* After PURGE_EVERY rows of a table at most PURGE_ROWS old ones are purged. */
 #define PURGE_EVERY 1024
 #define PURGE_ROWS  2048
 
@@ -38,7 +38,7 @@ struct autoinc {
     int64_t increment; /* ids of a table differ by a multiple of it */
     int64_t keep_rows; /* 0: all */
 
-    /* The requests of the call under way. */
+    /* The requests of the current call. */
     struct seqb_request *in_tables[SQL_REQUESTS_MAX];
     struct seqb_request *in_rows[SQL_REQUESTS_MAX];
 };
@@ -56,8 +56,8 @@ static void autoinc_close(struct seqb_backend *backend)
     free(autoinc);
 }
 
-/* Before these versions the next id was kept in memory alone, and began after
- * a restart at the highest one in the table. */
+/* Before these versions the next id was kept only in memory, and after a
+ * restart began at the highest id in the table. */
 static enum seqb_status version_check(const struct mysql_link *link,
                                       struct seqb_error *err)
 {
@@ -140,7 +140,8 @@ static enum seqb_status autoinc_open(const struct seqb_backend_options *options,
 
 /* --- reserve --- */
 
-/* What remains when half of the call's time is over is for the next one. */
+/* Whether half of the call's time is over: then the remaining tables are left
+ * to the next call. */
 static bool call_is_late(const struct mysql_link *link)
 {
     return clock_now_ms() >= link->deadline_ms - link->timeout_ms / 2;
@@ -155,8 +156,8 @@ static void request_put_off(const struct mysql_link *link,
                   link->where, request->counter);
 }
 
-/* Looks at the tables that were not looked at yet, at one at least; requests
- * that remain are answered. */
+/* Checks the tables that were not checked yet, at least one; answers the
+ * requests that it does not get to. */
 static enum seqb_status parts_prepare(struct autoinc *autoinc,
                                       struct seqb_request *const *requests,
                                       size_t n, struct seqb_error *err)
@@ -190,7 +191,8 @@ static int part_compare(const void *a, const void *b)
                   ((const struct mysql_part *)b)->table->counter);
 }
 
-/* The parts of the requests whose tables are ready; how many. */
+/* Makes the parts of the requests whose tables are ready; returns their
+ * number. */
 static size_t parts_fill(const struct autoinc *autoinc,
                          struct seqb_request *const *requests, size_t n,
                          struct mysql_part *parts)
@@ -199,7 +201,8 @@ static size_t parts_fill(const struct autoinc *autoinc,
     int64_t most = share < REQUEST_ROWS ? share : REQUEST_ROWS;
     size_t count = 0;
 
-    /* Ids that are apart are no block: more than one would be wasted. */
+    /* Ids that are not consecutive are no block: all but one would be
+     * wasted. */
     if (autoinc->increment > 1 || most < 1)
         most = 1;
     for (size_t i = 0; i < n; i++) {
@@ -216,8 +219,8 @@ static size_t parts_fill(const struct autoinc *autoinc,
     return count;
 }
 
-/* A part that the server refuses is left out, and the others, for which
- * nothing was done either, go on without it. */
+/* A part that the server refuses is removed. Nothing was done for the other
+ * parts, and they are sent again without it. */
 static enum seqb_status parts_serve(struct autoinc *autoinc,
                                     struct mysql_part *parts, size_t *n,
                                     struct seqb_error *err)
@@ -238,8 +241,8 @@ static enum seqb_status parts_serve(struct autoinc *autoinc,
     return SEQB_OK;
 }
 
-/* At most one table at a time. A failure is nobody's loss: the ids are
- * committed, and the connection, if it was lost, is missed by the next call. */
+/* Purges at most one table per call. A failure does no harm: the ids are
+ * committed, and the next call notices a lost connection. */
 static void parts_purge(struct autoinc *autoinc, struct mysql_part *parts,
                         size_t n)
 {
@@ -262,7 +265,7 @@ static void parts_purge(struct autoinc *autoinc, struct mysql_part *parts,
     (void)mysql_link_run(link, SEQB_UNREACHABLE, NULL);
 }
 
-/* Serves so many requests as fit one transaction. */
+/* Serves as many requests as fit in one transaction. */
 static enum seqb_status requests_serve(struct autoinc *autoinc,
                                        struct seqb_request *const *requests,
                                        size_t n, struct mysql_part *parts,
@@ -280,13 +283,13 @@ static enum seqb_status requests_serve(struct autoinc *autoinc,
     parts_purge(autoinc, parts, count);
     for (size_t i = 0; i < count; i++) {
         mysql_ids_answer(&autoinc->mysql.link, &parts[i]);
-        if (parts[i].state == PART_ABSENT) /* it may begin next time */
+        if (parts[i].state == PART_ABSENT) /* its next request may begin it */
             mysql_tables_forget(&autoinc->tables, parts[i].table->counter);
     }
     return SEQB_OK;
 }
 
-/* One transaction as a rule; `*answered` of them are when it fails. */
+/* Usually one transaction; `*answered` requests were answered if it fails. */
 static enum seqb_status tables_serve(struct autoinc *autoinc,
                                      struct seqb_request *const *requests,
                                      size_t n, size_t *answered,
@@ -311,7 +314,7 @@ static enum seqb_status tables_serve(struct autoinc *autoinc,
     return status;
 }
 
-/* How many are rows alone: in_rows. */
+/* Splits the requests; returns how many need only a row: in_rows. */
 static size_t requests_split(struct autoinc *autoinc,
                              struct seqb_request *requests, size_t n)
 {
@@ -327,7 +330,8 @@ static size_t requests_split(struct autoinc *autoinc,
     return rows;
 }
 
-/* Those that are rows first: they are one transaction, however many. */
+/* Requests for rows come first: they are one transaction, however many there
+ * are. */
 static enum seqb_status autoinc_reserve(struct seqb_backend *backend,
                                         struct seqb_request *requests, size_t n,
                                         struct seqb_error *err)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The transaction: the counters' rows in seqb_counters are locked in the order
- * of their names, so that brokers take turns and never wait in a circle. Then
- * for each counter so many INSERTs of one row; each holds in itself whether it
- * may: the origin, and that the table's last id is not below the value noted,
- * as it is after TRUNCATE, DELETE, DROP or when an old copy was put back. Each
- * id is that of its own OK packet. Last, the value noted is moved up. All of
- * it, with the COMMIT, is sent at once: a broker that is stopped amid it
- * holds no lock.
+ * The transaction. It locks the counters' rows in seqb_counters in the order of
+ * their names, so that brokers take turns and never deadlock. Then, for each
+ * counter, it runs an INSERT for each new row. Each INSERT itself checks that
+ * it may run: the origin, and that the table's last id is not below the stored
+ * value, as it would be after TRUNCATE, DELETE, DROP or the restore of an old
+ * copy. Each id is that of its own OK packet. Last, the stored value is raised.
+ * Everything, including the COMMIT, is sent at once: a broker that is stopped
+ * in between holds no lock.
  */
 #include "backends/mysql/autoinc/ids.h"
 
@@ -17,10 +17,10 @@
 
 #include "platform/error.h"
 
-/* --- asking --- */
+/* --- statements --- */
 
-/* From the first SELECT on nobody can put another table in the place of
- * seqb_counters, so that the origin read after it holds to the end. */
+/* After the first SELECT nobody can replace the table seqb_counters, so the
+ * origin that is read later is valid until the transaction ends. */
 static void lock_add(struct mysql_link *link, const char *origin,
                      const struct mysql_part *parts, size_t n)
 {
@@ -72,7 +72,7 @@ static void part_add(struct mysql_link *link, const struct mysql_part *part)
                    table);
 }
 
-/* Nothing is known of a part until it is answered. */
+/* Resets what the answers set. */
 static void part_reset(struct mysql_part *part)
 {
     part->state = PART_ABSENT;
@@ -97,7 +97,8 @@ static enum seqb_status script_send(struct mysql_link *link, const char *origin,
 
 /* --- answers --- */
 
-/* Whether the store is still what was opened, and grants are its to make. */
+/* Checks that the store is still the one that was opened, and that it may
+ * grant. */
 static enum seqb_status store_take(struct mysql_link *link,
                                    struct seqb_error *err)
 {
@@ -135,7 +136,7 @@ static enum seqb_status part_read(struct mysql_link *link,
     return SEQB_OK;
 }
 
-/* The rows come in the order of the parts, without those that are absent. */
+/* The rows come in the order of the parts; missing rows are left out. */
 static enum seqb_status lock_take(struct mysql_link *link,
                                   struct mysql_part *parts, size_t n,
                                   struct seqb_error *err)
@@ -158,7 +159,7 @@ static enum seqb_status lock_take(struct mysql_link *link,
     return status;
 }
 
-/* Notes one id; those after a gap are spent, but no part of the block. */
+/* Counts one id; ids after a gap are spent, but not part of the block. */
 static void part_count(struct mysql_part *part, int64_t id)
 {
     part->made++;
@@ -201,7 +202,7 @@ static enum seqb_status script_take(struct mysql_link *link,
     return status == SEQB_OK ? mysql_link_next_commit(link, err) : status;
 }
 
-/* The server refused a part amid the transaction, which is still open. */
+/* The server refused a part within the transaction, which is still open. */
 static enum seqb_status part_undo(struct mysql_link *link,
                                   const struct mysql_part *part,
                                   struct seqb_error *err)
@@ -237,7 +238,7 @@ enum seqb_status mysql_ids_make(struct mysql_link *link, const char *origin,
     return status;
 }
 
-/* --- what they mean --- */
+/* --- interpreting the answers --- */
 
 struct verdict {
     enum seqb_status status;
@@ -254,7 +255,7 @@ static struct verdict part_evaluate(const struct mysql_part *part)
         return (struct verdict){SEQB_FENCED, "it has no row in seqb_counters"};
     if (part->state == PART_FOREIGN)
         return (struct verdict){SEQB_FENCED, "its row is of another store"};
-    /* A table that ends beyond the limit has moved the value, too. */
+    /* A table whose last id is beyond the limit has raised the value, too. */
     if (part->value >= limit || (part->made == 0 && part->is_noted))
         return (struct verdict){SEQB_EXHAUSTED, "it is at its limit"};
     if (part->made == 0 || !part->is_noted || part->ids.first <= part->value)

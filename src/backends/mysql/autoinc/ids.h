@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Making ids in the tables of many counters by one transaction in one round
- * trip, for mysql-autoinc, and what the answers mean. Tables are
- * tables.h's.
+ * Makes ids in the tables of many counters by one transaction in one round
+ * trip, for mysql-autoinc, and interprets the answers. tables.h has the tables.
  */
 #pragma once
 
@@ -15,24 +14,25 @@
 struct mysql_part {
     struct seqb_request *request;
     struct mysql_table *table;
-    int64_t rows; /* to be made: 1 ... request->want */
+    int64_t rows; /* rows to make: 1 ... request->want */
 
-    /* Its row in seqb_counters, locked, as it was before. */
+    /* Its row in seqb_counters, locked, before the transaction's changes. */
     enum { PART_ABSENT, PART_BOUND, PART_FOREIGN, PART_DAMAGED } state;
     int64_t value;
 
-    struct seqb_block ids; /* those made, up to the first gap among them */
-    int64_t made;          /* all of them */
-    bool is_noted;         /* the row's value was moved to the last of them */
+    struct seqb_block ids; /* the ids made, up to the first gap among them */
+    int64_t made;          /* the number of ids made, including those after a
+                              gap */
+    bool is_noted;         /* the row's value was set to the last id */
 };
 
 /*
  * Makes the rows of all parts, which are sorted by counter, and commits them.
  * If the server refuses a part, `*refused` is its index and nothing was done
- * for any of them: the link is fit for another call without that part. Else
+ * for any part: the link may be used again without that part. Otherwise
  * `*refused` is `n`, and on failure the link must be closed: SEQB_ROLE if the
- * server is no primary any more, SEQB_UNREACHABLE if the store is another than
- * the one that was opened. Rows are bound to `origin`.
+ * server is no longer a primary, SEQB_UNREACHABLE if the store is not the one
+ * that was opened. Rows are bound to `origin`.
  */
 enum seqb_status mysql_ids_make(struct mysql_link *link, const char *origin,
                                 struct mysql_part *parts, size_t n,

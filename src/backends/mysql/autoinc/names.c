@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Names of tables: readable where they can be, never two alike by case. */
+/* The names of tables: readable if possible, and no two differ only in case. */
 #include "backends/mysql/autoinc/names.h"
 
 #include <inttypes.h>
@@ -16,8 +16,8 @@
 #define KEY        LOWER DIGITS "_.:-" /* no upper case: names may ignore it */
 #define GENERATION '~' /* in a pool's internal name, before its number */
 
-/* A server spends up to 5 bytes of a file name on a character: what is longer
- * than this may be refused by a file system that allows 255. */
+/* A server uses up to 5 bytes of a file name for a character: a longer name may
+ * be refused by a file system that permits 255 bytes. */
 #define FORMATTED_MAX 48
 #define READABLE_MAX  40 /* of the counter's name in a table's own name */
 #define PARTITION_MAX 6  /* digits */
@@ -53,9 +53,10 @@ bool mysql_format_is_valid(const char *format)
     return keys == 1 && partitions == 1;
 }
 
-/* Takes "<pool>/<partition>/<key>" apart; false if it is none, or its key may
- * not stand in a formatted name, or its pool is of a later generation: the
- * format names no pool, so that its table would be that of the first. */
+/* Splits "<pool>/<partition>/<key>"; false if the name has another form, if a
+ * formatted name may not contain the key, or if the pool is of a later
+ * generation: the format does not contain the pool, so the table would be that
+ * of the first generation. */
 static bool counter_split(const char *counter, struct parts *out)
 {
     const char *partition = strchr(counter, '/');

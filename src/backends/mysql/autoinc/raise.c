@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Raising a counter of mysql-autoinc: its row in seqb_counters and, in the
- * same transaction, the table's last id, which is lifted by a row of that id:
- * unlike ALTER TABLE that neither commits by itself nor needs more rights.
+ * Raising a counter of mysql-autoinc: its row in seqb_counters and, in the same
+ * transaction, the table's last id. That id is raised by inserting a row with
+ * it: unlike ALTER TABLE, an INSERT does not commit by itself and needs no more
+ * rights.
  */
 #include "backends/mysql/autoinc/raise.h"
 
@@ -10,7 +11,7 @@
 
 #include "platform/error.h"
 
-/* Locks the rows, and only then looks at the table: its last id, 0 if there is
+/* Locks the rows, and only then reads the table's last id, 0 if there is
  * none. */
 static enum seqb_status standing_read(struct mysql *mysql,
                                       const struct mysql_table *table,
@@ -34,8 +35,8 @@ static enum seqb_status standing_read(struct mysql *mysql,
     return SEQB_OK;
 }
 
-/* The counter lies above its table, too; by the gap if it is not bound, since
- * either the row or the table may be older than the other. */
+/* The counter must be above its table, too; by the gap if it is not bound,
+ * since either the row or the table may be older than the other. */
 static int64_t table_floor(const struct sql_counter *counter, int64_t last,
                            const struct seqb_raise *raise)
 {
@@ -44,8 +45,8 @@ static int64_t table_floor(const struct sql_counter *counter, int64_t last,
     return last > raise->floor ? last : raise->floor;
 }
 
-/* Where the row is there already this still moves the next id above it, which
- * may lie below after an UPDATE of ids. */
+/* If the row exists already, this still moves the next id above it; the next id
+ * may be lower after an UPDATE of ids. */
 static enum seqb_status table_lift(struct mysql_link *link,
                                    const struct mysql_table *table,
                                    int64_t last, struct seqb_error *err)

@@ -7,7 +7,7 @@
 #include "backends/mysql/autoinc/tables.h"
 #include "backends/mysql/mysql.h"
 
-/* The counter of that table, as found fit within this call. */
+/* Raises the counter of that table, which was found fit within this call. */
 enum seqb_status mysql_raise(struct mysql *mysql,
                              const struct mysql_table *table,
                              const struct seqb_raise *raise, int64_t *out,

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Looking at and making tables. Making one commits by itself, so each step
- * leaves what the next broker may go on from, wherever this one is killed:
- *   1. the claim "table/<name>" says whose table it will be: no other
- *      counter's, ever
+ * Checking and creating tables. CREATE TABLE commits by itself. So each step
+ * leaves a state from which the next broker can continue, whenever this one is
+ * killed:
+ *   1. the claim "table/<name>" says which counter the table belongs to, for
+ *      ever
  *   2. the table, empty: without a row in seqb_counters nothing is granted
- *      from it, and with one that has a value it is seen to be too low
- *   3. the counter's row in seqb_counters, if the base is 0: after one that was
- *      raised, a raise puts it there
- * Only now ids are granted, each with its row in seqb_counters in one
+ *      from it; if there is a row with a value, the table is found too low
+ *   3. the counter's row in seqb_counters, if the base is 0; if the base was
+ *      raised, a raise inserts the row
+ * Only then are ids granted, each with its row in seqb_counters in one
  * transaction.
  */
 #include "backends/mysql/autoinc/tables.h"
@@ -23,24 +24,24 @@
 #include "platform/text.h"
 
 #define USUAL_FORMAT "%s_code_%d"
-#define CLAIM_PREFIX "table/" /* and the name in lower case: the counter */
+#define CLAIM_PREFIX "table/" /* followed by the table's name in lower case */
 
-/* What a table must be. Not TIMESTAMP, which ends in 2038; the session's time
- * zone is UTC. */
+/* The definition of a table. The column is not a TIMESTAMP, which ends in 2038;
+ * the session's time zone is UTC. */
 #define TABLE_COLUMNS                                                          \
     "(id BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, "                         \
     "generate_time DATETIME NOT NULL DEFAULT CURRENT_TIMESTAMP) "              \
     "ENGINE=InnoDB"
 #define TABLE_REPAIR "ENGINE=InnoDB, MODIFY id BIGINT NOT NULL AUTO_INCREMENT"
 
-/* What stands in the database under a table's name. */
+/* What the database has under a table's name. */
 struct look {
     enum { LOOK_MISSING, LOOK_FIT, LOOK_UNFIT } state;
-    char what[96];  /* of an unfit one: "MyISAM, id bigint PRI" */
+    char what[96];  /* why it is unfit: "MyISAM, id bigint PRI" */
     bool has_begun; /* the counter has its row */
 };
 
-/* --- those looked at --- */
+/* --- checked tables --- */
 
 void mysql_tables_init(struct mysql_tables *tables, struct mysql *mysql,
                        const struct seqb_backend_options *options)
@@ -60,7 +61,7 @@ void mysql_tables_fini(struct mysql_tables *tables)
     tables->seen = NULL;
 }
 
-/* The counter's name is what a table begins with. */
+/* The counter's name is the first member of struct mysql_table. */
 static int counter_compare(const void *a, const void *b)
 {
     return strcmp(a, b);
@@ -103,8 +104,8 @@ static enum seqb_status table_keep(struct mysql_tables *tables,
 
 /* --- a table --- */
 
-/* Two counters never share a table, not even on a server that ignores the
- * case of names. */
+/* Claims the table for the counter: two counters never share a table, even on a
+ * server that ignores the case of names. */
 static enum seqb_status table_claim(struct mysql_tables *tables,
                                     const struct mysql_table *table,
                                     struct seqb_error *err)
@@ -178,7 +179,7 @@ static enum seqb_status table_read(struct mysql_link *link,
     return SEQB_OK;
 }
 
-/* It is not there, and cannot be made. */
+/* The error of a table that is missing and cannot be created. */
 static enum seqb_status table_miss(const struct mysql_tables *tables,
                                    const struct mysql_table *table,
                                    enum seqb_status status, const char *why,
@@ -236,8 +237,8 @@ static enum seqb_status table_find(struct mysql_tables *tables,
     return table_distrust(tables, table, look, err);
 }
 
-/* Making it as another one that is not there fails in any case: first for the
- * right that is missing. */
+/* Tries CREATE TABLE ... LIKE a table that does not exist. It always fails, but
+ * a missing right is reported first. */
 static enum seqb_status table_may_be_made(const struct mysql_tables *tables,
                                           const struct mysql_table *table,
                                           struct seqb_error *err)
@@ -280,7 +281,8 @@ enum seqb_status mysql_tables_permit(const struct mysql_tables *tables,
     return mysql_link_run(tables->link, SEQB_UNREACHABLE, err);
 }
 
-/* The base, if it is bound to the store, and was never raised. */
+/* Adds SQL that selects the base, if it is bound to the store and was never
+ * raised. */
 static void base_add(const struct mysql_tables *tables)
 {
     struct mysql_link *link = tables->link;
@@ -293,7 +295,8 @@ static void base_add(const struct mysql_tables *tables)
     mysql_link_quote(link, tables->origin);
 }
 
-/* Two brokers may do so at once: either finds done what the other did. */
+/* Two brokers may do so at the same time: each accepts what the other has
+ * done. */
 static enum seqb_status counter_begin(const struct mysql_tables *tables,
                                       const struct mysql_table *table,
                                       struct seqb_error *err)

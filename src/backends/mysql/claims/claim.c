@@ -17,7 +17,7 @@
 
 /* --- tables --- */
 
-/* Whether both tables are there and have their first rows. */
+/* Whether both tables exist and have their first rows. */
 static enum seqb_status tables_find(struct mysql_link *link, bool *are_ready,
                                     struct seqb_error *err)
 {
@@ -113,7 +113,7 @@ static enum seqb_status claim_find(struct mysql_link *link, const char *name,
     return SEQB_OK;
 }
 
-/* Another broker may be faster: then there is one already, which is well. */
+/* Another broker may be faster: then the claim exists, which is no error. */
 static enum seqb_status claim_add(struct mysql_link *link, const char *name,
                                   const char *text, bool *is_added,
                                   struct seqb_error *err)
@@ -126,7 +126,7 @@ static enum seqb_status claim_add(struct mysql_link *link, const char *name,
     return mysql_same_insert(link, name, is_added, err);
 }
 
-/* Claims never go away, so that looking first is safe, and an ordinary start
+/* Claims are never removed. So it is safe to read first, and a normal start
  * writes nothing. */
 enum seqb_status mysql_claim_stand(struct mysql_link *link, const char *name,
                                    const char *text, char *standing,
@@ -160,8 +160,8 @@ enum seqb_status mysql_claim(struct seqb_backend *backend, const char *name,
 
 /* --- swaps --- */
 
-/* From the first SELECT on nobody can put other tables in the place of these
- * two, so that what is read after it holds to the end. */
+/* After the first SELECT nobody can replace these two tables, so what is read
+ * later is valid until the transaction ends. */
 static void swap_begin(struct mysql_link *link)
 {
     mysql_link_add(link,
@@ -175,9 +175,9 @@ static void swap_begin(struct mysql_link *link)
 }
 
 /*
- * A text that stands there already is written as well: another session may see
- * it before its commit is on the disk. In two steps, since a server writes
- * nothing where nothing changes; nobody sees the first one.
+ * A text that is already stored is written again, because another session may
+ * see it before its commit is on disk. It takes two steps, since a server
+ * writes nothing if nothing changes; no other session sees the first step.
  */
 static void swap_ask(struct mysql_link *link, const struct seqb_swap *swap)
 {
@@ -237,7 +237,7 @@ static enum seqb_status swap_write(struct mysql_link *link,
         status = swap_receive(link, swap->name, is_done, err);
     if (status == SEQB_OK || link->handle == NULL)
         return status;
-    /* What a statement left that failed. */
+    /* Ends the transaction of a failed statement. */
     mysql_link_add(link, "ROLLBACK");
     if (mysql_link_run(link, SEQB_UNREACHABLE, NULL) != SEQB_OK)
         mysql_link_close(link);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of many names in two round trips: those that stand are read by one
- * statement, those that do not are added by another one. */
+/* Many claims in two round trips: one statement reads the existing claims,
+ * another one adds the missing ones. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,13 +9,13 @@
 #include "backends/mysql/mysql.h"
 #include "platform/text.h"
 
-/* So many are added within some 10 ms. */
+/* This many are added within about 10 ms. */
 #define CLAIMS_MAX 256
 
 enum column { COLUMN_SAME, COLUMN_RUN, COLUMN_NAME, COLUMN_TEXT };
 
-/* Ordered by name: brokers that add the same ones wait for each other, and
- * never in a circle. */
+/* Sorted by name: brokers that add the same claims wait for each other, but
+ * never deadlock. */
 struct batch {
     struct seqb_claim *claims[CLAIMS_MAX];
     size_t n;
@@ -41,7 +41,7 @@ static struct seqb_claim *batch_find(const struct batch *batch,
     return found != NULL ? *found : NULL;
 }
 
-/* One row for each claim that stands, or one without a claim. */
+/* Answers one row for each existing claim, or one row without a claim. */
 static void batch_ask(const struct batch *batch, struct mysql_link *link)
 {
     mysql_link_add(link, "SELECT store.is_same, store.run, c.name, c.text "
@@ -108,7 +108,7 @@ static bool is_to_add(const struct seqb_claim *claim)
     return claim->text != NULL && claim->standing[0] == '\0';
 }
 
-/* Returns the first one that is added, NULL if none is. */
+/* Returns the first claim to be added, NULL if there is none. */
 static const struct seqb_claim *batch_add_rows(const struct batch *batch,
                                                struct mysql_link *link)
 {
@@ -132,8 +132,8 @@ static const struct seqb_claim *batch_add_rows(const struct batch *batch,
     return first;
 }
 
-/* Adds those that do not stand: all, or none of them if another broker added
- * one meanwhile. */
+/* Adds the missing claims: all of them, or none if another broker added one
+ * meanwhile. */
 static enum seqb_status batch_add(const struct batch *batch,
                                   struct mysql_link *link, bool *is_done,
                                   struct seqb_error *err)
@@ -157,7 +157,7 @@ static enum seqb_status batch_add(const struct batch *batch,
     return SEQB_OK;
 }
 
-/* Claims never go away, so that each round finds more of them. */
+/* Claims are never removed, so each round finds more of them. */
 enum seqb_status mysql_claim_many(struct seqb_backend *backend,
                                   struct seqb_claim *claims, size_t n,
                                   size_t *done, struct seqb_error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether a store still is the one that was opened. */
+/* Checks that a store is still the one that was opened. */
 #include "backends/mysql/claims/same.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ void mysql_same_expect(struct mysql_link *link,
     link->run_lost = SEQB_UNREACHABLE;
 }
 
-/* Both tables are compared: what a dump puts back under an open connection is
+/* Both tables are compared: what a dump restores under an open connection is
  * another history. */
 void mysql_same_add(struct mysql_link *link)
 {
@@ -71,7 +71,7 @@ enum seqb_status mysql_same_role_lost(const struct mysql_link *link,
                      link->where);
 }
 
-/* Why an INSERT added nothing: asks again. Never SEQB_OK. */
+/* Asks again, to find out why an INSERT added nothing. Never SEQB_OK. */
 static enum seqb_status refused(struct mysql_link *link, const char *name,
                                 struct seqb_error *err)
 {

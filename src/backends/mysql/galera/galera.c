@@ -17,13 +17,13 @@
 #define DIGEST_SIZE 64
 #define SECOND_MS   1000 /* the library's unit of time-outs */
 
-/* A node's own: what its voucher must hold, what the cluster's history is, and
- * whether the voucher is there. */
+/* The state of a node: what its voucher must have, the cluster's history, and
+ * whether the node has the voucher. */
 struct voucher {
     char digest[DIGEST_SIZE];
     char history[DIGEST_SIZE]; /* "" if there is none */
     bool is_there;
-    bool is_alone; /* there is no row of an earlier one */
+    bool is_alone; /* there is no row of an earlier voucher */
 };
 
 bool mysql_cluster_conflicts(const struct mysql_link *link)
@@ -62,7 +62,8 @@ static enum seqb_status voucher_read(struct mysql_link *link,
     return SEQB_OK;
 }
 
-/* As text, so that tables that were made since have none. */
+/* The digest is written as the text that was read, so that tables created since
+ * then get no valid voucher. */
 static enum seqb_status voucher_write(struct mysql_link *link,
                                       const struct voucher *voucher,
                                       struct seqb_error *err)
@@ -76,7 +77,8 @@ static enum seqb_status voucher_write(struct mysql_link *link,
     return mysql_link_run(link, SEQB_UNREACHABLE, err);
 }
 
-/* What was granted in the history before is bound to that. */
+/* Begins another history. What was granted in the previous one stays bound to
+ * that. */
 static enum seqb_status history_begin(struct mysql_link *link,
                                       const struct voucher *voucher,
                                       struct seqb_error *err)
@@ -100,8 +102,8 @@ static enum seqb_status history_begin(struct mysql_link *link,
 
 /* --- other nodes --- */
 
-/* The voucher that is missing is read first, and written as it was read: what
- * happens to the tables in between makes it void. */
+/* The missing voucher is read first, and written as it was read: a change of
+ * the tables in between makes it invalid. */
 static bool node_vouches(struct mysql_link *from, struct mysql_link *to,
                          const struct voucher *missing)
 {
@@ -118,7 +120,7 @@ static bool node_vouches(struct mysql_link *from, struct mysql_link *to,
            voucher_write(to, missing, NULL) == SEQB_OK;
 }
 
-/* One way or the other. */
+/* Gives the voucher to the node that lacks it. */
 static void peer_meet(struct mysql *mysql, struct mysql *peer,
                       struct voucher *own)
 {
@@ -144,7 +146,8 @@ static void peer_ask(struct mysql *mysql, struct voucher *own,
     mysql_link_close(&peer.link);
 }
 
-/* A node that hangs costs a second, which is there, or is well spent. */
+/* A node that hangs costs a second. A node that has its voucher asks others
+ * only while a second is left; a node without one needs their answer. */
 static void peers_ask(struct mysql *mysql, struct voucher *own,
                       const struct seqb_backend_options *options)
 {

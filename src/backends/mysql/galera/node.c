@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a node of a Galera cluster is asked before it is used. */
+/* The checks of a Galera node before it is used. */
 #include "backends/mysql/galera/node.h"
 
 #include <stddef.h>
@@ -68,8 +68,8 @@ bool mysql_node_is_settled(struct mysql_link *link)
            age_ms >= MYSQL_SETTLED_MS;
 }
 
-/* Whether the server has a provider, and whether it is on: without one it
- * answers no status at all. */
+/* Checks that the server has a provider and that it is on: without one the
+ * server has no wsrep status variables. */
 static enum seqb_status node_check(const struct mysql_link *link,
                                    const struct node_state *state,
                                    struct seqb_error *err)
@@ -92,9 +92,9 @@ static enum seqb_status node_check(const struct mysql_link *link,
 }
 
 /*
- * Reads wait until this node has what others committed; a server that tried a
- * statement again would answer what nobody sees here; and a transaction is
- * certified as a whole.
+ * Reads wait until this node has the commits of the others. The server must not
+ * repeat a failed statement by itself, because the engine would not notice. A
+ * transaction is certified as a whole.
  */
 static enum seqb_status node_session(struct mysql_link *link,
                                      struct seqb_error *err)
@@ -143,7 +143,7 @@ enum seqb_status mysql_node_open(struct mysql *mysql,
     node.port = at.port;
     node.socket_path = NULL;
     mysql->link = (struct mysql_link){.handle = NULL};
-    mysql->link.sql = &mysql_sql_of_server; /* until it is known to be one */
+    mysql->link.sql = &mysql_sql_of_server; /* until it is known to be a node */
     status = mysql_link_open(&mysql->link, &node, err);
     return status == SEQB_OK ? node_enter(mysql, options, err) : status;
 }

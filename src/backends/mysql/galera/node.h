@@ -16,23 +16,23 @@ struct node_state {
     char view[NODE_VALUE_SIZE];    /* wsrep_cluster_conf_id */
 };
 
-/* Reads it. Fails only with the link. */
+/* Reads the node's state. Fails only if the link fails. */
 enum seqb_status mysql_node_read(struct mysql_link *link,
                                  struct node_state *out,
                                  struct seqb_error *err);
 
-/* Whether both are members of one component now. */
+/* Whether both nodes are members of one component now. */
 bool mysql_node_is_with(const struct node_state *a, const struct node_state *b);
 
-/* Whether the node's tables are so old that no table has their date which is
- * made from now on. */
+/* Whether the node's tables are so old that no table created from now on can
+ * have the same date. */
 bool mysql_node_is_settled(struct mysql_link *link);
 
 /*
- * Connects to the node at `address`, "host:port", which must be synced, and be
- * as mysql_server_check wants it. SEQB_UNSAFE if it is no node of Galera,
- * SEQB_UNREACHABLE if it is none that may be used now. Whatever it returns,
- * mysql_link_close is due. `mysql` is as for mysql_store_connect.
+ * Connects to the node at `address`, "host:port", which must be synced and pass
+ * mysql_server_check. SEQB_UNSAFE if it is not a Galera node, SEQB_UNREACHABLE
+ * if it may not be used now. The caller must call mysql_link_close whatever it
+ * returns. `mysql` is as for mysql_store_connect.
  */
 enum seqb_status mysql_node_open(struct mysql *mysql,
                                  const struct seqb_backend_options *options,
