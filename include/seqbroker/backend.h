@@ -347,15 +347,15 @@ struct seqb_backend_ops {
 
     /*
      * NULL in a direct engine that cannot count in windows. Puts the counter at
-     * the start of a window, or behind what the caller takes of it, bound to the
-     * store's current origin, unless the store has a valid cell with values
-     * left: then another broker was faster, the call is SEQB_OK, and `*standing`
-     * is the window of that cell. Before the call `*standing` holds the
-     * requested window, so that an engine need not write it. SEQB_FENCED: the
-     * cell found has a window at or above this one; nothing was changed,
+     * the start of a window, or behind what the caller takes of it, bound to
+     * the store's current origin, unless the store has a valid cell with values
+     * left: then another broker was faster, the call is SEQB_OK, and
+     * `*standing` is the window of that cell. Before the call `*standing` holds
+     * the requested window, so that an engine need not write it. SEQB_FENCED:
+     * the cell found has a window at or above this one; nothing was changed,
      * `*standing` is that window. SEQB_LAYOUT: there is a valid cell of another
-     * size; nothing was changed. The call is sent once: on any other failure the
-     * caller must drop the window.
+     * size; nothing was changed. The call is sent once: on any other failure
+     * the caller must drop the window.
      */
     enum seqb_status (*install)(struct seqb_backend *backend,
                                 const struct seqb_window *window,

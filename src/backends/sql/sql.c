@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The general path of a reserve for what a single statement cannot do. The calls
- * for one counter are in single.c. */
+/* The general path of a reserve for what a single statement cannot do. The
+ * calls for one counter are in single.c. */
 #include "backends/sql/sql.h"
 
 #include <assert.h>
