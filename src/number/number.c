@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Takes numbers of the queue, and writes them as the sequence's template
+/* Takes numbers from the queue, and writes them as the sequence's template
  * says. */
 #include "number/number.h"
 
@@ -11,14 +11,14 @@
 /* Numbers taken in one step, on the stack. */
 #define AT_ONCE SEQB_TEXTS_TRY_MAX
 
-/* A call under way. */
+/* A call in progress. */
 struct writer {
     struct seqb_sequence *sequence;
     const struct template *template;
     const struct number_order *order;
     struct facts facts;
-    size_t have;      /* texts; of the last one is the facts' stamp */
-    int64_t until_ms; /* 0: the usual deadline */
+    size_t have;      /* finished texts; the facts have the last one's stamp */
+    int64_t until_ms; /* 0: the sequence's deadline */
 };
 
 /* --- dates --- */
@@ -31,7 +31,7 @@ static void set_moment(struct writer *writer, int64_t ms)
     date_fields_of(writer->template->unit, span.stamp, &writer->facts.date);
 }
 
-/* What numbers of the facts' stamp that were taken together have in common. */
+/* Sets the date of numbers that were taken together and have no stamp. */
 static void set_date(struct writer *writer)
 {
     const struct template *template = writer->template;
@@ -40,8 +40,8 @@ static void set_date(struct writer *writer)
         set_moment(writer, clock_wall_ms());
 }
 
-/* What a value says by itself: of an id what counts, of a snowflake's when it
- * was. */
+/* Sets the number, and what follows from it: an id's number is its counter, and
+ * a snowflake's date is its time. */
 static void set_value(struct writer *writer, int64_t value)
 {
     const struct template *template = writer->template;
@@ -62,14 +62,14 @@ static void set_value(struct writer *writer, int64_t value)
 
 /* --- taking --- */
 
-/* Whether a number is waited for that is not at hand. */
+/* Whether to wait for a number if none is in the ring. */
 static bool waits(const struct writer *writer)
 {
     return writer->order->waits &&
            !(writer->order->is_some && writer->have > 0);
 }
 
-/* Without waiting: all that are wanted, or none. */
+/* Without waiting: all that were ordered, or none. */
 static bool is_whole(const struct number_order *order)
 {
     return !order->waits && !order->is_some;
@@ -90,9 +90,10 @@ static enum seqb_status try_take(const struct writer *writer,
     return status;
 }
 
-/* Up to `count` numbers of one stamp that are at hand; who waits and finds none
- * gets one. `*taken` are there whatever is returned. Not all of them are waited
- * for: one stamp may never have so many. */
+/* Takes up to `count` numbers of one stamp that are in the ring. If there is
+ * none and the order waits, it waits for one number. It does not wait for all
+ * of them, since one stamp may never have so many. `*taken` is valid whatever
+ * is returned. */
 static enum seqb_status take(struct writer *writer, size_t count, int64_t *out,
                              size_t *taken, struct seqb_stamp *stamp,
                              struct seqb_error *err)
@@ -123,7 +124,7 @@ static enum seqb_status take(struct writer *writer, size_t count, int64_t *out,
     return status;
 }
 
-/* If all have to be of one stamp, those of an earlier one are lost. */
+/* If all texts need the same stamp, those of an earlier stamp are dropped. */
 static void keep_stamp(struct writer *writer, const struct seqb_stamp *stamp)
 {
     if (!writer->order->any_stamp &&
@@ -151,7 +152,7 @@ static enum seqb_status write_all(struct writer *writer, const int64_t *values,
     return status;
 }
 
-/* Most calls want no more, and wait for it. */
+/* The most frequent case: one text, and the order waits. */
 static enum seqb_status write_one(struct writer *writer, struct seqb_error *err)
 {
     int64_t value;
@@ -211,7 +212,7 @@ static enum seqb_status check_size(const struct template *template,
                                       key, needed, size);
 }
 
-/* Before any number is used up. */
+/* Checks the order before any number is used up. */
 static enum seqb_status check_order(const struct writer *writer,
                                     struct seqb_error *err)
 {
@@ -253,7 +254,7 @@ enum seqb_status number_check(const struct template *template, const char *key,
                               const struct number_order *order,
                               struct seqb_error *err)
 {
-    struct facts facts; /* not all of it is used: what is gets set */
+    struct facts facts; /* not initialized; every field that is used gets set */
     enum seqb_status status;
 
     if (template == NULL)
@@ -270,7 +271,8 @@ enum seqb_status number_take(struct seqb_sequence *sequence,
                              const struct number_order *order,
                              struct seqb_error *err)
 {
-    struct writer writer; /* not all of it is used: what is gets set */
+    struct writer writer; /* not initialized; every field that is used gets
+                             set */
     enum seqb_status status;
 
     if (order->taken != NULL)
