@@ -11,8 +11,8 @@
 
 #define DIGITS_SIZE 24
 
-/* What an answer lacks does not apply, or a daemon of another version does not
- * know it. */
+/* A field that is missing does not apply, or a daemon of another version does
+ * not know it. */
 static json_t *value_make(const struct status_field *field,
                           const redisReply *map)
 {

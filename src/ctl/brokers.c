@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One broker after the other; of several, JSON is a list with what each
- * answered. */
+/* Asks one broker after the other. With several brokers, JSON is a list of
+ * their answers. */
 #include "ctl/brokers.h"
 
 #include <stdio.h>
@@ -14,7 +14,7 @@ static enum ctl_exit worse(enum ctl_exit a, enum ctl_exit b)
     return a > b ? a : b;
 }
 
-/* {"at": ..., "answer": ..., "exit": 0}, with the error where it failed. */
+/* {"at": ..., "answer": ..., "exit": 0}, or with the error if it failed. */
 static enum ctl_exit broker_object(const struct ctl_options *options,
                                    broker_function *function, void *context)
 {

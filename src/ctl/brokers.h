@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands that may be for several brokers at once, which are asked one after
- * the other. */
+/* Commands that may ask several brokers, one after the other. */
 #pragma once
 
 #include "ctl/ctl.h"
 
-/* What is done with one, `options->socket`. If that is one of several: what it
- * prints begins with broker_label_print; with --json it is one value or, after
- * a complaint, nothing. */
+/* Handles one broker, `options->socket`. If there are several, its output
+ * begins with broker_label_print; with --json it is one value or, after a
+ * complaint, nothing. */
 typedef enum ctl_exit broker_function(const struct ctl_options *options,
                                       void *context);
 
-/* Does it with each that the command line names, or with the one in the state
- * directory. The worst exit code; one that fails keeps no other from being
- * asked. */
+/* Calls the function for each broker that the command line names, or for the
+ * one in the state directory. Returns the worst exit code. If one broker fails,
+ * the others are asked all the same. */
 enum ctl_exit brokers_each(const struct ctl_options *options,
                            broker_function *function, void *context);
 
-/* "HOST:PORT: " if it is one of several and a person reads it. */
+/* "HOST:PORT: " if there are several brokers and the output is for a person. */
 void broker_label_print(const struct ctl_options *options);

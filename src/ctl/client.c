@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How seqctl talks to seqbrokerd: by one connection of hiredis. Answers are
- * looked into by name, so that a daemon may add fields; what they mean is left
- * to others. */
+/* How seqctl talks to seqbrokerd: over one connection of hiredis. Fields of
+ * answers are found by name, so that a daemon may add fields. The callers
+ * interpret them. */
 #include "ctl/client.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 #define TLS_PREFIX "tls://"
 
-/* A path of a socket: the one that was given or that of the state directory. */
+/* The path of a socket: the given one, or that in the state directory. */
 static enum ctl_exit client_name_socket(struct client *client,
                                         const char *given)
 {
@@ -41,8 +41,8 @@ static enum ctl_exit client_name_socket(struct client *client,
     return CTL_OK;
 }
 
-/* Of HOST:PORT or [HOST]:PORT. What has a slash is a path. Port 0: it is no
- * such address. */
+/* Parses HOST:PORT or [HOST]:PORT. A text with a slash is a path. Port 0: it is
+ * not an address. */
 static void address_find(const char *text, struct address *out)
 {
     if (strchr(text, '/') != NULL || !address_parse(text, out))
@@ -52,7 +52,7 @@ static void address_find(const char *text, struct address *out)
 static enum ctl_exit client_unreachable(const struct client *client,
                                         const char *why)
 {
-    if (client->is_one_of_several) { /* which one stands before it */
+    if (client->is_one_of_several) { /* the label names the broker already */
         ctl_complain("no seqbrokerd: %s", why);
         return CTL_UNREACHABLE;
     }
@@ -61,7 +61,7 @@ static enum ctl_exit client_unreachable(const struct client *client,
     return CTL_UNREACHABLE;
 }
 
-/* What stands behind "tls://"; NULL: it is no such address. */
+/* The text behind "tls://"; NULL: there is no such prefix. */
 static const char *address_of_tls(const char *server)
 {
     const size_t length = strlen(TLS_PREFIX);
@@ -71,7 +71,7 @@ static const char *address_of_tls(const char *server)
                : NULL;
 }
 
-/* Whether the server and the options of TLS go together. */
+/* Checks that the server and the TLS options fit together. */
 static enum ctl_exit tls_check(const struct ctl_options *options,
                                const char *server, int port)
 {
@@ -93,7 +93,7 @@ static enum ctl_exit tls_check(const struct ctl_options *options,
     return CTL_OK;
 }
 
-/* Names what is connected to; `*port` 0: by its path. */
+/* Determines what to connect to; `*port` 0: a path. */
 static enum ctl_exit client_name(struct client *client,
                                  const struct ctl_options *options,
                                  struct address *at)
@@ -168,7 +168,7 @@ static enum ctl_exit client_lost(const struct client *client)
     return CTL_UNREACHABLE;
 }
 
-/* An error begins with its code, as "LAYOUT". */
+/* An error begins with its code, such as "LAYOUT". */
 static void error_complain(const char *error)
 {
     char code[32];
@@ -180,9 +180,9 @@ static void error_complain(const char *error)
     ctl_complain("%s", error);
 }
 
-/* A daemon that is none, or a store whose words it passes on, may not draw on
- * the terminal: control characters are blanked, those of Latin 1 in UTF-8 too.
- */
+/* A server that is not our daemon, or a store whose words the daemon passes on,
+ * must not control the terminal. So control characters are blanked, also those
+ * of Latin 1 in UTF-8. */
 static void text_clean(char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
@@ -198,7 +198,7 @@ static void text_clean(char *text, size_t length)
     }
 }
 
-/* hiredis refuses what is nested deeper than a few levels. */
+/* The recursion is bounded: hiredis refuses deeply nested replies. */
 static void reply_clean(redisReply *reply) // NOLINT(misc-no-recursion)
 {
     if (reply->str != NULL)
@@ -323,7 +323,7 @@ int64_t reply_integer(const redisReply *map, const char *name)
         return 0;
     if (value->type == REDIS_REPLY_INTEGER)
         return value->integer;
-    /* a daemon may send what passes 2^53 as text */
+    /* a daemon may send numbers above 2^53 as text */
     return value->type == REDIS_REPLY_STRING ? strtoll(value->str, NULL, 10)
                                              : 0;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of commands, and how a name is found in it. What is common to all
- * command lines is in main.c. */
+/* The table of commands, and the search for a name in it. main.c has what all
+ * command lines share. */
 #include "ctl/commands.h"
 
 #include <string.h>
 
-/* Of all that ask a daemon. */
+/* The options of all commands that ask a daemon. */
 #define ASKS                                                                   \
     (CTL_JSON | CTL_SOCKET | CTL_TIMEOUT | CTL_TLS | CTL_USER |                \
      CTL_PASSWORD_FILE)

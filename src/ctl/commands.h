@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands of seqctl: one table row each, and the functions that carry them
- * out. */
+/* The commands of seqctl: a table with one row for each, and their functions.
+ */
 #pragma once
 
 #include <stddef.h>
 
 #include "ctl/ctl.h"
 
-/* What a command does. The arguments are ended by a NULL. */
+/* Runs a command. The arguments are terminated by a NULL. */
 typedef enum ctl_exit command_function(const struct ctl_options *options,
                                        char **argument);
 
 struct command {
     const char *name;
     const char *arguments; /* as in its usage line */
-    int argument_count;    /* exactly so many, negative: at least; but none with
-                              --broker */
-    unsigned options;      /* of enum ctl_option; those for all left out */
-    command_function *run; /* NULL: help, which tells of this table */
+    int argument_count;    /* exactly this many; negative: at least; but none
+                              with --broker */
+    unsigned options;      /* a set of enum ctl_option, without those that all
+                              commands take */
+    command_function *run; /* NULL: help, which needs this table */
     const char *summary;   /* one line; the rest of its help is in docs/help */
 };
 
 /* The i-th command, NULL past the last. */
 const struct command *command_at(size_t i);
 
-/* The command of that name, or NULL. */
+/* The command with this name, or NULL. */
 const struct command *command_find(const char *name);
 
 /* numbers.c */
@@ -53,13 +54,13 @@ command_function reload_run;
 command_function password_run;
 command_function token_run;
 
-/* offline/: check, with --probe every backend of a topology tried; settings */
+/* offline/: check (with --probe of every backend too), settings, ... */
 command_function check_run;
 command_function settings_run;
 command_function migrate_run;
 command_function trust_run;
 
-/* doc.c: docs/configuration.md and docs/status.md, as settings and status print
- * them with --markdown */
+/* doc.c: docs/configuration.md and docs/status.md, which settings and status
+ * print with --markdown */
 enum ctl_exit settings_doc_print(void);
 enum ctl_exit status_doc_print(void);

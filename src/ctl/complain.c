@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What seqctl has to say to a person; see complain.h. */
+/* Prints or collects seqctl's complaints; see complain.h. */
 #include "ctl/complain.h"
 
 #include <stdarg.h>
@@ -71,7 +71,7 @@ void ctl_complain(const char *format, ...)
     if (complaint.is_gathered) {
         complaint_add(format, arguments);
     } else {
-        fflush(stdout); /* what was printed came first */
+        fflush(stdout); /* keeps the order of both outputs */
         fputs("seqctl: ", stderr);
         if (complaint.about != NULL)
             fprintf(stderr, "%s: ", complaint.about);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* seqctl password and seqctl token: what a topology holds of a user. Neither
- * asks a daemon. */
+/* seqctl password and seqctl token: hashes for the users of a topology. Neither
+ * command asks a daemon. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pages of docs/ that are made of tables: docs/configuration.md of the
  * library's settings, docs/status.md of the fields of a status. Their texts are
- * in docs/help, with marks where the tables stand. */
+ * in docs/help, with marks for the tables. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,12 +17,12 @@
 
 struct page {
     const char *text;
-    size_t rows; /* of all its tables */
-    /* Prints what stands for a name; how many rows these were. */
+    size_t rows; /* of all tables of the page */
+    /* Prints the table with this name; returns its number of rows. */
     size_t (*print)(const char *name, size_t length);
 };
 
-/* A bar would end the cell. */
+/* An unescaped bar would end the cell. */
 static void print_cell(const char *text)
 {
     putchar(' ');
@@ -137,7 +137,7 @@ static const char *type_of(const struct status_field *field)
     return field->kind == STATUS_BIG ? "integer, a string in JSON" : "integer";
 }
 
-/* Its column, and whether it takes --wide to see it. */
+/* The field's column, and whether only --wide shows it. */
 static void print_title(const struct status_field *field)
 {
     char title[64];

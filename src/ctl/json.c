@@ -13,7 +13,8 @@ bool json_print(json_t *value, size_t flags)
         json_dumpf(value, stdout, JSON_ENCODE_ANY | flags) == 0;
 
     json_decref(value);
-    if (!is_printed && ferror(stdout) == 0) /* else main.c says so */
+    if (!is_printed && ferror(stdout) == 0) /* main.c reports a failure of
+                                               stdout */
         ctl_complain("out of memory");
     return is_printed;
 }

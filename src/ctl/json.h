@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values of JSON on stdout. */
+/* JSON values on stdout. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,10 +9,10 @@
 
 #include "status/json/json.h" /* seqctl makes and prints values */
 
-/* Prints the value with jansson's flags, and frees it. False where stdout
- * failed, or after having said that memory is short, as it is for NULL: a value
- * could not be made. */
+/* Prints the value with jansson's flags, and frees it. A NULL value could not
+ * be made for lack of memory. False if stdout failed, or if memory ran out,
+ * which was reported. */
 bool json_print(json_t *value, size_t flags);
 
-/* The same, on a line. */
+/* Prints the value on one line; see json_print. */
 bool json_line_print(json_t *value);

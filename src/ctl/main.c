@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* seqctl: the operator's command line. Reads the options, finds the command,
- * and sees to it that output which was lost is not taken for success. */
+/* seqctl: the operator's command line. It reads the options, runs the command,
+ * and fails if output was lost. */
 #include <getopt.h>
 #include <locale.h>
 #include <signal.h>
@@ -17,7 +17,7 @@
 #include "ctl/line/line.h"
 #include "ctl/secret.h"
 
-#define WATCH_S 2 /* between two rounds, if nothing was said */
+#define WATCH_S 2 /* between two rounds, if no interval is given */
 
 static json_t *libraries_make(void)
 {
@@ -80,7 +80,8 @@ static enum ctl_exit command_run(const struct command *command,
     return (command->run != NULL ? command->run : help_run)(options, argv);
 }
 
-/* As the user that the options name, whose password is gone afterwards. */
+/* Runs the command as the user in the options, and wipes the password after it.
+ */
 static enum ctl_exit command_log_in(const struct command *command,
                                     struct ctl_options *options, int argc,
                                     char **argv)
@@ -119,7 +120,7 @@ static enum ctl_exit line_run(int argc, char **argv)
                : command_unknown(argv[0]);
 }
 
-/* Looked for before options are read, since these may be what is wrong. */
+/* Searched before the options are read, since an option may be wrong. */
 static bool json_is_wanted(char *const *argv)
 {
     for (; *argv != NULL && strcmp(*argv, "--") != 0; argv++) {
@@ -129,8 +130,8 @@ static bool json_is_wanted(char *const *argv)
     return false;
 }
 
-/* What was gathered, once all is known: an object on stderr, so that what was
- * printed on stdout stays one value. */
+/* Prints the collected complaints at the end, as an object on stderr, so that
+ * stdout stays one value. */
 static void complaint_print(enum ctl_exit result, bool is_json)
 {
     json_t *object = is_json ? complaint_object(result) : NULL;
@@ -149,8 +150,8 @@ int main(int argc, char **argv)
     const bool is_json = json_is_wanted(argv);
     enum ctl_exit result;
 
-    setlocale(LC_CTYPE, ""); /* else tables escape what is not ASCII */
-    /* a lost daemon or reader is an error to tell, not a death */
+    setlocale(LC_CTYPE, ""); /* otherwise tables escape what is not ASCII */
+    /* a lost daemon or reader is reported and does not kill seqctl */
     signal(SIGPIPE, SIG_IGN);
     if (is_json)
         complaints_gather();

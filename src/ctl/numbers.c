@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* seqctl next and number, decode and parse: numbers taken, and taken apart.
- * What a number or a text means is the daemon's to say. */
+/* seqctl next and number, decode and parse: takes numbers and texts, and takes
+ * them apart. The daemon decides what they mean. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #include "ctl/json.h"
 #include "ctl/terminal/terminal.h"
 
-#define NUMBERS_AT_ONCE 1000 /* asked of the daemon in one request */
+#define NUMBERS_AT_ONCE 1000 /* in one request to the daemon */
 #define AMOUNT_SIZE     24
 #define HEAD_WORDS      4 /* command, key, COUNT, and the amount */
 #define PARAMS_MAX      (SEQB_PARAM_MAX + 1) /* and the shard of ids */
@@ -21,16 +21,16 @@
 
 #define DIGITS_SIZE 24
 
-/* What stands before a parameter's name in an answer to SEQ.PARSE. */
+/* The prefix of a parameter's name in an answer to SEQ.PARSE. */
 #define PARAM_PREFIX "param."
 
-/* --- numbers on stdout as they come --- */
+/* --- printing numbers as they arrive --- */
 
-/* One a line, or as strings of one JSON object. */
+/* One number on a line, or as strings of one JSON object. */
 struct listing {
-    const char *command; /* whose answers they are */
+    const char *command; /* the command that was sent */
     bool is_json;
-    int64_t printed; /* of JSON */
+    int64_t printed; /* how many, for JSON */
 };
 
 static void line_print(const redisReply *stamp, const char *text)
@@ -40,7 +40,7 @@ static void line_print(const redisReply *stamp, const char *text)
     puts(text);
 }
 
-/* Of a number or a text. */
+/* The text of a number or of a text. */
 static const char *item_text(const redisReply *item, char digits[DIGITS_SIZE])
 {
     if (item->type == REDIS_REPLY_STRING)
@@ -102,7 +102,8 @@ static bool are_items(const redisReply *items, int64_t count)
     return true;
 }
 
-/* An answer of `count`, each with the stamp before it unless that is NULL. */
+/* Prints an answer of `count` items, each with the stamp before it unless the
+ * stamp is NULL. */
 static enum ctl_exit listing_add(struct listing *listing,
                                  const redisReply *stamp,
                                  const redisReply *items, int64_t count)
@@ -115,7 +116,7 @@ static enum ctl_exit listing_add(struct listing *listing,
                : CTL_FAILED;
 }
 
-/* What was printed is whole then, however the taking ended. */
+/* Completes the JSON object, also after a failure. */
 static void listing_end(const struct listing *listing)
 {
     if (listing->is_json && listing->printed > 0)
@@ -124,7 +125,7 @@ static void listing_end(const struct listing *listing)
 
 /* --- taking --- */
 
-/* A command that is sent again until there are as many as were wished for. */
+/* A command that is repeated until there are as many numbers as asked for. */
 struct request {
     const char *words[WORDS_MAX];
     size_t length;
@@ -203,7 +204,7 @@ enum ctl_exit numbers_next(const struct ctl_options *options, char **argument)
     return request_run(options, &request);
 }
 
-/* NAME=VALUE, of which the first = ends the name. */
+/* NAME=VALUE; the first = ends the name. */
 static bool param_add(struct request *request, char *word)
 {
     char *equals = strchr(word, '=');
@@ -260,7 +261,7 @@ static const struct status_field parsed_fields[] = {
     {.name = NULL},
 };
 
-/* What the daemon says, in its order: more of it for some sequences. */
+/* Prints the fields in the daemon's order; some sequences have more fields. */
 static void lines_print(const redisReply *map)
 {
     for (size_t i = 0; i + 1 < map->elements; i += 2) {
@@ -280,7 +281,7 @@ static json_t *decoded_make(const redisReply *map)
     return object_make(decoded_fields, map);
 }
 
-/* The name of the parameter that a field is of, NULL if it is of none. */
+/* The name of the field's parameter; NULL if the field is not a parameter. */
 static const char *param_name(const redisReply *field, const redisReply *value)
 {
     const size_t length = strlen(PARAM_PREFIX);
@@ -292,7 +293,7 @@ static const char *param_name(const redisReply *field, const redisReply *value)
     return field->str + length;
 }
 
-/* Names of parameters are letters and digits, so they are UTF-8. */
+/* The names of parameters are letters and digits, and therefore UTF-8. */
 static json_t *params_make(const redisReply *map)
 {
     json_t *params = json_object();
@@ -320,7 +321,7 @@ static json_t *parsed_make(const redisReply *map)
     return NULL;
 }
 
-/* Sends the words; what is answered has that field, or makes no sense. */
+/* Sends the words. An answer without `field` makes no sense. */
 static enum ctl_exit apart_call(const struct ctl_options *options,
                                 const char *const *words, const char *field,
                                 json_t *(*make)(const redisReply *map))

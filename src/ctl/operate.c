@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Orders to the daemon, one request each, and what to say when it obeyed.
- * What an order does is the daemon's. */
+/* Orders to the daemon, one request each, and the message when an order
+ * succeeded. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static enum ctl_exit exit_of(bool is_printed)
 /* --- orders to a partition --- */
 
 struct order {
-    const char *name; /* on the wire */
+    const char *name; /* in the protocol */
     const char *partition;
     const char *outcome;
 };
@@ -154,8 +154,8 @@ enum ctl_exit operate_advance(const struct ctl_options *options,
 
 /* --- health --- */
 
-/* The exit codes of health are those that monitors know; they stand beside
- * the other commands' by their value only. */
+/* Monitoring systems know these exit codes. They equal those of the other
+ * commands only by value. */
 static enum ctl_exit health_exit(const char *health)
 {
     if (strcmp(health, "serving") == 0)
@@ -193,7 +193,7 @@ static bool health_json(const struct health *health)
                                      json_of_text(health->warning)));
 }
 
-/* Of several brokers JSON has the error in place of an answer. */
+/* With several brokers, JSON has the error in place of an answer. */
 static enum ctl_exit health_show(const struct ctl_options *options,
                                  void *context)
 {
@@ -216,7 +216,8 @@ static enum ctl_exit health_show(const struct ctl_options *options,
     else if (result == CTL_OK || !options->is_one_of_several)
         is_printed = health_json(&health);
     freeReplyObject(reply);
-    return is_printed ? code : CTL_UNREACHABLE; /* unknown to who reads it */
+    return is_printed ? code : CTL_UNREACHABLE; /* the reader does not know the
+                                                   health */
 }
 
 enum ctl_exit operate_health(const struct ctl_options *options, char **argument)

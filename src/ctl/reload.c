@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* seqctl reload: has the daemon read its topology again, and tells what came of
- * it. */
+/* seqctl reload: makes the daemon read its topology again, and shows the
+ * result. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -12,7 +12,7 @@
 
 #define VARIABLE "SEQCTL_PASSWORD"
 
-/* Without a buffer of stdio's, which nobody would overwrite. */
+/* Reads without a stdio buffer, which would keep the secret in memory. */
 static bool line_read(int fd, struct secret *out)
 {
     size_t length = 0;
@@ -27,7 +27,7 @@ static bool line_read(int fd, struct secret *out)
     return got >= 0 && (got == 0 || c == '\n') && strlen(out->text) == length;
 }
 
-/* What is typed is not shown; the line end is. */
+/* The typed characters are not echoed, the newline is. */
 static bool terminal_read(const char *prompt, struct secret *out)
 {
     struct termios usual;

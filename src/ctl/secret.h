@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How seqctl comes to know a password: from a file, the environment, or a
- * person. */
+/* Where seqctl gets a password: from a file, the environment, or the user. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,16 +7,15 @@
 #include "credential/credential.h"
 #include "ctl/ctl.h"
 
-/* A secret and its end; who has one overwrites it. */
+/* A secret, terminated by a 0. Its owner has to overwrite it. */
 struct secret {
     char text[CREDENTIAL_MAX + 1];
 };
 
-/* Asks on the terminal, without showing what is typed, `twice` for one that is
- * new; where stdin is no terminal it is its first line. False after having said
- * why. */
+/* Asks on the terminal without echo; `twice` for a new secret. If stdin is no
+ * terminal, the secret is its first line. False, with the reason reported. */
 bool secret_ask(const char *prompt, bool twice, struct secret *out);
 
-/* The password of the user that the options name; "" if they name none. False
- * after having said why. */
+/* The password of the user in the options; "" if there is no user. False, with
+ * the reason reported. */
 bool secret_of_user(const struct ctl_options *options, struct secret *out);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The layout of a pool's snowflakes, as every direct store of the pool keeps
- * it: who makes ids of other bits, or leases worker ids elsewhere, would make
- * ids of ours again. The first broker writes it into all of these stores at
- * once; so if it wrote it into two of them or more, nobody has ever leased an
- * id: a store that lost all it knew would be one alone.
+ * The claim of the layout of a pool's snowflakes, which every direct store of
+ * the pool keeps. A broker with other bits, or one that leases worker ids from
+ * another store, would repeat our ids. The first broker writes the claim into
+ * all of these stores in one call. If it wrote it into two stores or more,
+ * nobody has ever leased an id: only a single store may have lost its data.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -13,17 +13,17 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
-#define BY " by=" /* what follows is not of the layout */
+#define BY " by=" /* what follows is not part of the layout */
 
 struct claim {
     char name[SEQB_COUNTER_SIZE];
     char layout[HA_TEXT_SIZE];
-    bool is_missing[STORE_MEMBERS_MAX]; /* in the store of that member */
-    int32_t stores;                     /* direct ones of the pool ... */
-    int32_t reached;                    /* ... of these ... */
-    int32_t holding;                    /* ... that hold a claim */
-    int32_t made;                       /* by us, in this call */
-    struct seqb_error why; /* of one that was not reached, the lessor first */
+    bool is_missing[STORE_MEMBERS_MAX]; /* the member's store has no claim */
+    int32_t stores;                     /* the pool's direct stores ... */
+    int32_t reached;                    /* ... that were reached ... */
+    int32_t holding;                    /* ... and that hold a claim */
+    int32_t made;                       /* written by us in this call */
+    struct seqb_error why;              /* of a store that was not reached */
 };
 
 static size_t layout_length(const char *text)
@@ -51,8 +51,8 @@ static enum seqb_status compare(const struct worker_lease *lease,
                      standing, claim->layout);
 }
 
-/* Who leases is named by its store's id: another store knows nothing of the
- * ids that are held. */
+/* The claim names the lessor by its store's id: another store knows nothing of
+ * the ids that are held. */
 static enum seqb_status layout_write(struct worker_lease *lease,
                                      struct claim *claim,
                                      struct seqb_error *err)
@@ -79,7 +79,7 @@ static enum seqb_status layout_write(struct worker_lease *lease,
     return SEQB_OK;
 }
 
-/* SEQB_LAYOUT: it holds another one. */
+/* Reads the member's claim. SEQB_LAYOUT: it has another layout. */
 static enum seqb_status look(struct worker_lease *lease, struct claim *claim,
                              int32_t member, struct seqb_error *err)
 {
@@ -103,8 +103,8 @@ static enum seqb_status look(struct worker_lease *lease, struct claim *claim,
     return compare(lease, claim, member, standing, err);
 }
 
-/* What is written says by whom and where, so that two members which lead to
- * one store do not count as two. */
+/* The claim says which broker wrote it for which member. So two members that
+ * lead to one store do not count as two stores. */
 static enum seqb_status make(struct worker_lease *lease, struct claim *claim,
                              int32_t member, struct seqb_error *err)
 {
@@ -123,7 +123,8 @@ static enum seqb_status make(struct worker_lease *lease, struct claim *claim,
     return compare(lease, claim, member, standing, err);
 }
 
-/* Calls it for every direct store of the pool. */
+/* Runs `call` for every direct store of the pool; `make` only for those without
+ * a claim. */
 static enum seqb_status
 visit(struct worker_lease *lease, struct claim *claim,
       enum seqb_status (*call)(struct worker_lease *lease, struct claim *claim,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What others have of a lease: the worker id that they make ids with, or why
- * there is none. */
+/* What the generator of snowflakes sees of a lease: the worker id, or why there
+ * is none. */
 #include "lease/worker_lease.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/log.h"
 #include "platform/thread.h"
 
-/* --- what became of it --- */
+/* --- the result of a turn --- */
 
 /* With the lock held. */
 static bool is_valid(const struct worker_lease *lease)
@@ -16,8 +16,8 @@ static bool is_valid(const struct worker_lease *lease)
            clock_boot_ms() < lease->lent.until_ms;
 }
 
-/* With the lock held. Logged when an id is had or lost, and when a failure
- * begins; not with each failure of a store that is away. */
+/* With the lock held. It logs when an id is gained or lost, and when a failure
+ * begins, but not each failure of a store that is down. */
 static void answer(struct worker_lease *lease, const struct seqb_error *why,
                    bool is_loss)
 {
@@ -122,7 +122,8 @@ enum seqb_status worker_lease_get(struct worker_lease *lease,
     return status;
 }
 
-/* With the lock held, so that what is given back is not used any more. */
+/* It holds the lock while it notes the time: an id that is being given back is
+ * not used any more. */
 bool worker_lease_use(struct worker_lease *lease, const struct worker_id *id,
                       int64_t time_ms)
 {

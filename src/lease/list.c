@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the store knows of a pool's worker ids, for who looks at them. */
+/* Lists what the stores know of a pool's worker ids, for operators. */
 #include "lease/worker_lease.h"
 #include "platform/clock.h"
 #include "platform/error.h"
@@ -45,14 +45,15 @@ static enum seqb_status row_read(const struct worker_lease *lease, int64_t id,
         ha_pool_member_name(lease->pool, lessor), why.text);
 }
 
-/* A lessor's ids are taken from the lowest on: past the first that nobody ever
- * had there is none. */
+/* Each lessor leases its ids from the lowest up: after its first id without a
+ * row, no later id was ever taken. So the list ends after one such id of each
+ * lessor. */
 enum seqb_status worker_lease_list(const struct worker_lease *lease,
                                    struct seqb_worker *out, size_t capacity,
                                    size_t *count, struct seqb_error *err)
 {
     struct ha_answer answer;
-    int32_t empty = 0; /* ids in a row, of as many lessors */
+    int32_t empty = 0; /* consecutive ids without a row */
 
     for (int64_t id = 0; id < lease_ids(lease) && empty < lease->lessors;
          id++) {

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The row of the worker id that we have: renewed, and given back. A swap whose
- * answer was lost is found again by its key. */
+/* Renews the row of our worker id, and gives it back. If the answer to a swap
+ * was lost, the key in the row shows that the swap was ours. */
 #include "lease/worker_lease.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/minmax.h"
 
-/* Replaces our row. SEQB_LAYOUT: it is ours no more, `standing` says whose. */
+/* Replaces our row. SEQB_LAYOUT: it is not ours any more; `standing` shows the
+ * new holder. */
 static enum seqb_status
 row_replace(struct worker_lease *lease,
             struct lease_row (*next)(struct worker_lease *lease),
@@ -36,7 +37,7 @@ row_replace(struct worker_lease *lease,
         if (!lease_read(standing, &seen) || !seen.is_held ||
             seen.key != lease->self.key)
             return SEQB_LAYOUT;
-        lease->row = seen; /* by a swap whose answer was lost */
+        lease->row = seen; /* written by a swap whose answer was lost */
     }
     return error_set(err, SEQB_UNAVAILABLE, "%s never stands still", name);
 }
@@ -54,7 +55,7 @@ static struct lease_row next_given_back(struct worker_lease *lease)
     used_ms = lease->used_ms;
     pthread_mutex_unlock(&lease->lock);
     used_ms = max_of(used_ms, lease->above_ms);
-    if (lease->self.is_exact) /* times are not given back */
+    if (lease->self.is_exact) /* leased times cannot be given back */
         used_ms = max_of(lease->times_ms, lease->row.upto_ms);
     return lease_given_back(&lease->row, used_ms, clock_wall_ms());
 }
@@ -67,7 +68,8 @@ void lease_row_return(struct worker_lease *lease)
     (void)row_replace(lease, next_given_back, standing, &err);
 }
 
-/* The row is ours; its times may be another's, who took the id as well. */
+/* The row is ours, but its times may belong to another broker that also took
+ * the id. */
 enum seqb_status lease_enter(struct worker_lease *lease, int64_t sent_ms,
                              struct seqb_error *err)
 {
@@ -78,11 +80,12 @@ enum seqb_status lease_enter(struct worker_lease *lease, int64_t sent_ms,
     if (status != SEQB_AGAIN)
         return status;
     lease_row_return(lease);
-    lease->id = LEASE_NOBODY; /* what is lent stays ours until it ends */
+    lease->id = LEASE_NOBODY; /* the lent id stays valid until its lease ends */
     return SEQB_AGAIN;
 }
 
-/* Reckoned from before the call: who waits for its end began to later. */
+/* The lease counts from before the call. A broker that waits for its end began
+ * to count later. */
 enum seqb_status lease_renew(struct worker_lease *lease, struct seqb_error *err)
 {
     const int64_t sent_ms = clock_boot_ms();

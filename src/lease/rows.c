@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts of leases, and the rules of who may have an id. */
+/* The texts of leases, and the rules of which broker may take an id. */
 #include "lease/rows.h"
 
 #include <inttypes.h>
@@ -10,14 +10,16 @@
 #include "platform/minmax.h"
 #include "platform/text.h"
 
-/* Names that widths in a scan need. */
+/* The widths are the buffer sizes less 1: a scan format cannot name a constant.
+ */
 #define HOLDER_FORMAT "%127[^ ]"
 #define ORIGIN_FORMAT "%159[^\n]"
 
-#define TIME_MAX (INT64_MAX / 4) /* of what is added to; else it is damaged */
+/* keeps sums from overflowing; a larger value is damage */
+#define TIME_MAX (INT64_MAX / 4)
 
-/* How long somebody else's lease is let stand: by clocks of which one may be
- * faster than the other by a quarter. */
+/* How long another broker's lease is respected: one of the two clocks may run
+ * faster by a quarter. */
 static int64_t patience_of(int64_t lease_ms)
 {
     return lease_ms + lease_ms / 4 + 1;
@@ -151,7 +153,7 @@ struct lease_row lease_given_back(const struct lease_row *row, int64_t used_ms,
 
 struct origin_row {
     bool is_open;
-    int64_t lease_ms; /* the longest that any of its brokers has */
+    int64_t lease_ms; /* the longest lease of its brokers */
     char origin[SEQB_ORIGIN_SIZE];
 };
 
@@ -162,7 +164,7 @@ static void origin_write(const struct origin_row *row, char *out)
         row->is_open ? "open" : "waiting", row->lease_ms, row->origin);
 }
 
-/* What cannot be read is bound again, like the text of another history. */
+/* A text that cannot be read is bound again, like one of another history. */
 static bool origin_read(const char *text, struct origin_row *out)
 {
     char again[LEASE_TEXT_SIZE];

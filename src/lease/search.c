@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finding an id: first the store's origin is bound, then the lowest id is
- * taken that nobody holds. */
+/* The search for an id: it binds the store's origin first, and then takes the
+ * lowest id that nobody holds. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,11 +9,12 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
-#define LOOKS_MAX 64 /* in one turn: others wait for the store, too */
+/* in one turn, since other callers wait for the store too */
+#define LOOKS_MAX 64
 
 /* --- the store's origin --- */
 
-/* SEQB_AGAIN: not yet; `*rest_ms` is when to ask again. */
+/* SEQB_AGAIN: not yet; `*rest_ms` is lowered to the time until then. */
 enum seqb_status lease_open_origin(struct worker_lease *lease, int64_t *rest_ms,
                                    struct seqb_error *err)
 {
@@ -54,7 +55,7 @@ enum seqb_status lease_open_origin(struct worker_lease *lease, int64_t *rest_ms,
                      (long long)(verdict == LEASE_ORIGIN_WAIT ? left_ms : 0));
 }
 
-/* --- finding an id --- */
+/* --- the search --- */
 
 static struct observation *observation_of(struct worker_lease *lease,
                                           int64_t id)
@@ -81,7 +82,8 @@ void lease_search_begin(struct worker_lease *lease)
         (struct lease_search){.next = lease->next, .left_ms = INT64_MAX};
 }
 
-/* An id that cannot be had: by whom, for how long. */
+/* Notes an id that cannot be taken: its holder, and the time until it is free.
+ */
 static void search_note(struct worker_lease *lease, int64_t id,
                         const char *text, enum lease_verdict verdict,
                         int64_t left_ms)
@@ -134,9 +136,9 @@ static void adopt(struct worker_lease *lease, int64_t id,
     lease->times_ms = 0;
 }
 
-/* What others may have used of an id. A row that another history of the
- * store left, or that is not there, does not say all: then it is no later
- * than now, by the later one of two clocks. */
+/* The time up to which earlier holders may have used an id. A row of another
+ * history of the store, or a missing one, does not know all of them. They used
+ * no time after now, by the later one of two clocks. */
 static int64_t used_before(const struct worker_lease *lease,
                            const struct lease_row *before)
 {
@@ -148,7 +150,7 @@ static int64_t used_before(const struct worker_lease *lease,
     return now_ms;
 }
 
-/* SEQB_AGAIN: somebody was faster. */
+/* SEQB_AGAIN: another broker was faster. */
 static enum seqb_status take(struct worker_lease *lease, int64_t id,
                              const char *expected, struct seqb_error *err)
 {
@@ -179,8 +181,9 @@ static enum seqb_status take(struct worker_lease *lease, int64_t id,
     return lease_enter(lease, sent_ms, err);
 }
 
-/* A swap of ours whose answer was lost. If it is not known any more who had
- * the id before, all that the row allows may be his. */
+/* Adopts a row that our swap wrote, whose answer was lost. If the attempt is
+ * not known any more, the holder before us may have used all times that the row
+ * allows. */
 static enum seqb_status take_ours(struct worker_lease *lease, int64_t id,
                                   const char *text, struct seqb_error *err)
 {
@@ -195,7 +198,7 @@ static enum seqb_status take_ours(struct worker_lease *lease, int64_t id,
     return lease_renew(lease, err);
 }
 
-/* SEQB_AGAIN: it cannot be had. */
+/* SEQB_AGAIN: the id cannot be taken. */
 static enum seqb_status try_id(struct worker_lease *lease, int64_t id,
                                struct seqb_error *err)
 {
@@ -238,9 +241,10 @@ enum seqb_status lease_search(struct worker_lease *lease, int64_t *rest_ms,
         status = try_id(lease, id, err);
         if (status == SEQB_AGAIN)
             continue;
-        lease_search_begin(lease); /* the id may be ours though this failed */
+        lease_search_begin(lease); /* the id may be ours although the call
+                                      failed */
         return status;
     }
-    *rest_ms = 0; /* the other ids are for another turn */
+    *rest_ms = 0; /* the next turn reads the other ids */
     return SEQB_OK;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Texts in the pool's stores: their names, looking and swapping. */
+/* Reading and swapping texts in the pool's stores, and the names of these
+ * texts. */
 #include <string.h>
 
 #include "lease/worker_lease.h"
@@ -8,8 +9,8 @@
 #include "platform/minmax.h"
 #include "platform/text.h"
 
-/* The lessor's store is asked as the one that it was in the call before; a
- * first call tells which one it is. */
+/* A call to the lessor's store requires the origin of the call before. The
+ * first call learns the origin. */
 enum seqb_status lease_text(struct worker_lease *lease, int32_t member,
                             const struct seqb_swap *about, char *standing,
                             struct seqb_error *err)

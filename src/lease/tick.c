@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is done at the store at one time: the worker id is renewed, or one is
- * found; and given back at the end. */
+/* One turn of the lease's thread: it renews the worker id, or searches for one.
+ * The last turn gives it back. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,9 +11,9 @@
 
 #define REST_MIN_MS  20
 #define REST_MAX_MS  1000
-#define GIVE_BACK_MS 1000 /* how long a stop waits for the store */
+#define GIVE_BACK_MS 1000 /* a stop waits no longer for the store */
 
-/* Between two turns of one that has no id, or whose store fails. */
+/* The time between two turns while there is no id, or the store fails. */
 static int64_t rest_of(const struct worker_lease *lease)
 {
     const int64_t rest_ms = lease->self.lease_ms / 12;
@@ -25,7 +25,7 @@ static int64_t rest_of(const struct worker_lease *lease)
 
 /* --- the store's origin --- */
 
-/* As it stands in a row. */
+/* The origin in the form that a row can keep. */
 static void origin_write(char *out, size_t size, const char *origin)
 {
     (void)text_copy(out, size, origin[0] == '\0' ? "-" : origin);
@@ -35,7 +35,7 @@ static void origin_write(char *out, size_t size, const char *origin)
     }
 }
 
-/* The first call in a history of the store tells which one it is. */
+/* The first call to a store learns its current origin. */
 static enum seqb_status learn_origin(struct worker_lease *lease,
                                      struct seqb_error *err)
 {
@@ -53,7 +53,7 @@ static enum seqb_status learn_origin(struct worker_lease *lease,
     return status;
 }
 
-/* What was seen of one history says nothing of another. */
+/* Observations of one history say nothing about another. */
 static void forget_origin(struct worker_lease *lease)
 {
     struct seqb_error why;
@@ -79,14 +79,15 @@ static enum seqb_status find_id(struct worker_lease *lease, int64_t *rest_ms,
 
     if (!lease->is_claimed)
         status = lease_claim(lease, err);
-    /* Whatever a neighbour has forgotten, the times of its ids were noted. */
+    /* A neighbour may have lost its rows: the witness still knows the times. */
     if (status == SEQB_OK && !lease->self.is_exact)
         status = lease_open_origin(lease, rest_ms, err);
-    lease->self.is_founder = false; /* it was one in this turn alone */
+    lease->self.is_founder = false; /* true only in the turn that made the
+                                       claims */
     return status == SEQB_OK ? lease_search(lease, rest_ms, err) : status;
 }
 
-/* SEQB_AGAIN: there is none yet, with the reason. */
+/* SEQB_AGAIN, with the reason: there is no id yet. */
 static enum seqb_status renew_or_find(struct worker_lease *lease,
                                       int64_t *rest_ms, struct seqb_error *err)
 {
@@ -94,7 +95,7 @@ static enum seqb_status renew_or_find(struct worker_lease *lease,
 
     if (status == SEQB_OK && lease->id != LEASE_NOBODY)
         status = lease_renew(lease, err);
-    if (status == SEQB_AGAIN) /* another id will do */
+    if (status == SEQB_AGAIN) /* look for another id */
         status = SEQB_OK;
     return status == SEQB_OK && lease->id == LEASE_NOBODY
                ? find_id(lease, rest_ms, err)
@@ -103,8 +104,8 @@ static enum seqb_status renew_or_find(struct worker_lease *lease,
 
 /* --- among neighbours --- */
 
-/* To the next lessor, which leases other ids. What is lent stays ours until it
- * ends. Returns how long to wait with it. */
+/* Continues with the next lessor, which leases other ids. The lent id stays
+ * valid until its lease ends. Returns how many ms to wait before asking it. */
 static int64_t move_on(struct worker_lease *lease)
 {
     lease->next = (lease->next + 1) % lease->lessors;
@@ -115,8 +116,8 @@ static int64_t move_on(struct worker_lease *lease)
     return ++lease->moved % lease->lessors == 0 ? rest_of(lease) : 0;
 }
 
-/* A lessor that fails is asked again for a while, since another id costs the
- * one that there is. */
+/* While more than half of the lease is left, the failed lessor is asked again:
+ * to move on gives up the id that we have. */
 static int64_t rest_or_move(struct worker_lease *lease, int64_t rest_ms)
 {
     const bool has_time = lease_left_ms(lease) > lease->self.lease_ms / 2;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The times of a worker id in a pool with neighbours, each ms of which is
- * leased once, ever: see docs/decisions/0034-worker-ids-of-neighbours.md. The
- * rows then only keep brokers from asking for one id.
+ * The times of a worker id in a pool with neighbours. Each ms of it is leased
+ * once, ever: see docs/decisions/0034-worker-ids-of-neighbours.md. The rows
+ * then only keep brokers from asking for the same id.
  */
 #include "lease/worker_lease.h"
 #include "platform/clock.h"
@@ -10,7 +10,7 @@
 #include "platform/minmax.h"
 #include "platform/text.h"
 
-/* Of the ms that follow `above`, up to what the row says. */
+/* Leases the ms that follow `above`, up to the row's `upto_ms`. */
 static enum seqb_status span_take(struct worker_lease *lease, int64_t above,
                                   struct ha_ticket *out, struct seqb_error *err)
 {
@@ -41,7 +41,8 @@ enum seqb_status lease_times(struct worker_lease *lease, struct seqb_error *err)
     if (status != SEQB_OK)
         return status;
     if (span.value != above + 1) {
-        lease->times_ms = span.value + span.count - 1; /* for its row */
+        lease->times_ms = span.value + span.count - 1; /* for the row that
+                                                          returns the id */
         return error_set(err, SEQB_AGAIN,
                          "the times of worker id %lld are ahead of the clock",
                          (long long)lease->id);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A lease from its making to its end, and its thread. */
+/* The life of a lease, and its thread. */
 #include "lease/worker_lease.h"
 
 #include <stdlib.h>
@@ -81,7 +81,7 @@ void worker_lease_free(struct worker_lease *lease)
     free(lease);
 }
 
-/* Waits until the next turn is due; false: it is closing. */
+/* Waits until the next turn is due. False: the lease is closing. */
 static bool lease_rest(struct worker_lease *lease, int64_t until_ms)
 {
     bool in_time = true;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many numbers up to a limit a pool can give: a number is
- * ((v << bits) | partition) << memory_bits | k (docs/architecture.md), and the
- * limit's v is found from it. A partition at a time; there are 64 at most. */
+/* How many numbers up to a limit a pool can issue. A number is ((v << bits) |
+ * partition) << memory_bits | k (docs/architecture.md); the limit's v follows
+ * from that. It counts each partition; there are at most 64. */
 #include <assert.h>
 
 #include "number/number.h"
 
-/* Numbers of the runs that the greatest counter value allowed begins. */
+/* How many numbers the run of the last counter value has within the limit. */
 static int64_t rest_of(int64_t rest, int64_t run)
 {
     if (rest < 0)
@@ -14,7 +14,7 @@ static int64_t rest_of(int64_t rest, int64_t run)
     return rest < run ? rest : run;
 }
 
-/* The numbers of a partition whose first counter value is `first`. */
+/* How many numbers a partition has whose first counter value is `first`. */
 static int64_t partition_capacity(const struct number_pool *pool,
                                   int32_t partition, int64_t first,
                                   int64_t limit)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Check digits: a loop for each algorithm, which goes over a piece once, from
- * left to right. What counts from the right is kept for every place that the
- * last character may turn out to have, so no text need be turned round.
+ * Check digits: a loop for each algorithm, which reads each part of the text
+ * once, from left to right. An algorithm that weighs digits from the right
+ * keeps a sum for every possible position of the last character. So the text is
+ * not reversed.
  */
 #include "number/check_digit.h"
 
@@ -28,7 +29,7 @@ static const char letters[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 #define NONE 255
 
-/* From '0' to 'Z'. */
+/* Indexed from '0' to 'Z'. */
 static const uint8_t values[] = {
     0,    1,    2,  3,  4,  5,  6,  7,  8,  9,  NONE, NONE, NONE, NONE, NONE,
     NONE, NONE, 10, 11, 12, 13, 14, 15, 16, 17, 18,   19,   20,   21,   22,
@@ -47,13 +48,13 @@ static inline unsigned value_of(char c)
     return place < sizeof values ? values[place] : NONE;
 }
 
-/* Doubled, and the two digits of that added up. */
+/* The value doubled, and the two digits of the result added. */
 static inline unsigned luhn_weigh(unsigned value, unsigned base)
 {
     return value * 2 - (value >= base / 2 ? base - 1 : 0);
 }
 
-/* In `a` the sum if the last character counts double, in `b` if it does not. */
+/* `a` is the sum if the last character is doubled, `b` if it is not. */
 static inline void feed_luhn(struct check *check, const char *text,
                              size_t length, unsigned base)
 {
@@ -73,7 +74,7 @@ static inline void feed_luhn(struct check *check, const char *text,
     check->b = light;
 }
 
-/* In `a` the sum if the last digit counts three times, in `b` if once. */
+/* `a` is the sum if the last digit counts three times, `b` if once. */
 static void feed_gs1(struct check *check, const char *text, size_t length)
 {
     uint64_t heavy = check->a;
@@ -93,9 +94,10 @@ static void feed_gs1(struct check *check, const char *text, size_t length)
 }
 
 /*
- * A column of the quasigroup: what each state becomes with that digit. A state
- * is six times its number, and the columns have six bits for each, so that a
- * step is one shift: it waits for no load that depends on the step before.
+ * A column of the quasigroup: the next state for each state, for one digit. A
+ * state is stored as six times its number, and a column has six bits for each
+ * state. So a step is one shift, without a load that depends on the step
+ * before.
  */
 #define STATE(number, at) ((uint64_t)(number)*6 << (at)*6)
 #define COLUMN(s0, s1, s2, s3, s4, s5, s6, s7, s8, s9)                         \
@@ -111,7 +113,7 @@ static const uint64_t damm[10] = {
     COLUMN(4, 6, 5, 2, 7, 8, 3, 1, 0, 9), COLUMN(2, 3, 9, 6, 8, 1, 4, 7, 5, 0),
 };
 
-/* In `a` the state, in its lowest six bits. */
+/* The state is in the lowest six bits of `a`. */
 static void feed_damm(struct check *check, const char *text, size_t length)
 {
     uint64_t state = check->a;
@@ -126,17 +128,19 @@ static void feed_damm(struct check *check, const char *text, size_t length)
 }
 
 /*
- * The check digit of Verhoeff is the inverse of p(x1) p(p(x2)) ... in D5, x1
- * the last digit: the product ... inv(p(p(x2))) inv(p(x1)), which grows to the
- * right as the text does. p has eight powers, so there are eight products, a
- * byte each: byte k is for a last digit to which p is applied k times. An
- * element 0 ... 4 is a turn by so many fifths, 5 ... 9 one by that less 5 of
- * what is mirrored.
+ * Verhoeff's check digit is the inverse of p(x1) p(p(x2)) ... in D5, where x1
+ * is the last digit. It is computed as the product ... inv(p(p(x2)))
+ * inv(p(x1)), which grows to the right as the text does. p has eight powers, so
+ * there are eight products, one in each byte: byte k is for a last digit to
+ * which p is applied k times. An element 0 ... 4 is a rotation by so many
+ * fifths of a turn. An element 5 ... 9 is a reflection, then a rotation by that
+ * less 5.
  */
 struct verhoeff_step {
-    uint64_t turns;  /* of the inverse of p^k(digit), in byte k */
-    uint64_t back;   /* bits of `turns` that differ from turns backwards */
-    uint64_t mirror; /* bytes of 255 where it mirrors */
+    uint64_t turns;  /* rotation of the inverse of p^k(digit), in byte k */
+    uint64_t back;   /* bits in which `turns` and the opposite rotation
+                        differ */
+    uint64_t mirror; /* bytes of 255 where the inverse is a reflection */
 };
 
 #define TURN(e)   ((uint64_t)((e) < 5 ? (5 - (e)) % 5 : (e)-5))
@@ -152,7 +156,7 @@ struct verhoeff_step {
             BYTES(MIRROR, __VA_ARGS__)                                         \
     }
 
-/* For each digit its p^0, p^1, ... p^7. */
+/* For each digit: p^0, p^1, ... p^7 of it. */
 static const struct verhoeff_step verhoeff[10] = {
     STEP(0, 1, 5, 8, 9, 4, 2, 7), STEP(1, 5, 8, 9, 4, 2, 7, 0),
     STEP(2, 7, 0, 1, 5, 8, 9, 4), STEP(3, 6, 3, 6, 3, 6, 3, 6),
@@ -161,9 +165,10 @@ static const struct verhoeff_step verhoeff[10] = {
     STEP(8, 9, 4, 2, 7, 0, 1, 5), STEP(9, 4, 2, 7, 0, 1, 5, 8),
 };
 
-#define FOLD_AFTER 32 /* turns of up to 4 each, with 30 before: below 256 */
+/* up to 4 for each digit, after at most 30: stays below 256 */
+#define FOLD_AFTER 32
 
-/* Makes each byte 30 at most, and the same modulo 5: 16 is 1. */
+/* Reduces each byte to 30 at most. It is the same modulo 5, because 16 is 1. */
 static uint64_t turns_fold(uint64_t turns)
 {
     const uint64_t low = UINT64_C(0x0f0f0f0f0f0f0f0f);
@@ -171,13 +176,13 @@ static uint64_t turns_fold(uint64_t turns)
     return (turns >> 4 & low) + (turns & low);
 }
 
-/* One more digit: what was in byte k + 1 is in byte k now. */
+/* For the next digit, byte k + 1 becomes byte k. */
 static inline uint64_t next_place(uint64_t bytes)
 {
     return bytes >> 8 | bytes << 56;
 }
 
-/* In `a` the turns, modulo 5, in `b` bytes of 255 that are mirrored. */
+/* `a` is the rotations, modulo 5; `b` has bytes of 255 for reflections. */
 static void feed_verhoeff(struct check *check, const char *text, size_t length)
 {
     uint64_t turns = check->a;
@@ -206,8 +211,9 @@ static unsigned verhoeff_digit(const struct check *check)
     return check->b >> 8 & 255 ? turns + 5 : turns;
 }
 
-/* In `a` the number that the digits make, a letter being two of them: modulo
- * the modulus, but only now and then, for that takes longer than the rest. */
+/* `a` is the number that the digits form, where a letter is two digits. It is
+ * reduced by the modulus only now and then, because the division takes longer
+ * than the rest. */
 static inline void feed_modulo(struct check *check, const char *text,
                                size_t length, unsigned base, unsigned modulus)
 {
@@ -225,7 +231,7 @@ static inline void feed_modulo(struct check *check, const char *text,
     check->a = number;
 }
 
-/* In `a` twice the last sum, modulo 37. */
+/* `a` is twice the last sum, modulo 37. */
 static void feed_mod37(struct check *check, const char *text, size_t length)
 {
     uint64_t product = check->a;
@@ -311,13 +317,13 @@ void check_feed(struct check *check, const char *text, size_t length)
     }
 }
 
-/* What is to be added to make a multiple. */
+/* What has to be added to `sum` to make it a multiple of the modulus. */
 static unsigned rest_to(uint64_t sum, unsigned modulus)
 {
     return (modulus - (unsigned)(sum % modulus)) % modulus;
 }
 
-/* Of one character. */
+/* The value of a check of one character. */
 static unsigned check_value(const struct check *check)
 {
     switch (check->algorithm) {
@@ -333,8 +339,8 @@ static unsigned check_value(const struct check *check)
     case CHECK_MOD37:
         return (37 - (unsigned)check->a) % 36;
     case CHECK_JD:
-        /* Modulo 31 in between, as the number may have any length; reckoned
-         * with 63 bits, v * 9 is wrong above 1.02e18, and negative. */
+        /* It reduces modulo 31 first, since the number may have any length: in
+         * 63 bits, v * 9 overflows above 1.02e18. */
         return (unsigned)(check->a % 31) * 9 % 31 % 10;
     case CHECK_MOD97:
         break;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Check digits: computed over a text that comes piece by piece. Pure. What is
- * covered is the caller's to say, what is no digit (or letter) is skipped here.
+ * Check digits, computed over a text that comes in parts. Pure. The caller
+ * chooses what is covered. Characters that the algorithm does not read are
+ * skipped here.
  */
 #pragma once
 
@@ -27,26 +28,26 @@ enum check_algorithm {
 const char *check_name(enum check_algorithm algorithm);
 bool check_parse(const char *name, size_t length, enum check_algorithm *out);
 
-/* Characters of its result: 1 or 2. */
+/* How many characters the check has: 1 or 2. */
 size_t check_length(enum check_algorithm algorithm);
 
-/* Whether it reads letters, A-Z only, besides digits; and whether its result
- * may be a letter. */
+/* Whether the algorithm reads the letters A-Z besides digits; and whether its
+ * check may contain a letter. */
 bool check_reads_letters(enum check_algorithm algorithm);
 bool check_makes_letters(enum check_algorithm algorithm);
 
-/* A computation under way. */
+/* A computation in progress. */
 struct check {
     enum check_algorithm algorithm;
-    uint64_t a; /* what they mean is the algorithm's */
+    uint64_t a; /* the state; its meaning depends on the algorithm */
     uint64_t b;
 };
 
 void check_begin(struct check *check, enum check_algorithm algorithm);
 
-/* Goes on with a piece, from left to right. Lower-case letters are skipped,
- * as is everything else that the algorithm does not read. */
+/* Adds the next part of the text, from left to right. Lower-case letters are
+ * skipped, as is everything else that the algorithm does not read. */
 void check_feed(struct check *check, const char *text, size_t length);
 
-/* Writes check_length characters, no final 0. */
+/* Writes check_length characters, without a final 0. */
 void check_end(const struct check *check, char *out);

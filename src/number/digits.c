@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Digits of the six bases. Divisions are by constants, which compilers turn
- * into multiplications, and of base 10 by ten thousand: four digits a step.
+ * into multiplications. Base 10 divides by ten thousand, for four digits a
+ * step.
  */
 #include "number/digits.h"
 
@@ -12,9 +13,9 @@
 #define CROCKFORD "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 #define BITCOIN   "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
 
-#define NO 255 /* no base has so many digits */
+#define NO 255 /* no base has this digit */
 
-/* What characters are worth, from '0' to 'z'. */
+/* The values of the characters from '0' to 'z'. */
 enum { WORTHS = 'z' - '0' + 1 };
 
 /* clang-format off */
@@ -61,12 +62,12 @@ static const uint64_t tens[] = {
 
 struct numerals {
     const char *letters;
-    const uint8_t *worths; /* of more letters than the base has */
+    const uint8_t *worths; /* may have more letters than the base */
     int64_t base;
-    int64_t most; /* that may be multiplied by the base */
+    int64_t most; /* the greatest number that may be multiplied by the base */
 };
 
-/* By their bases. */
+/* Indexed by base. */
 static const struct numerals all_numerals[] = {
     [10] = {"0123456789", plain, 10, INT64_MAX / 10},
     [16] = {"0123456789ABCDEF", plain, 16, INT64_MAX / 16},
@@ -94,8 +95,8 @@ const char *digits_letters(int32_t base)
     return numerals_of(base)->letters;
 }
 
-/* The bits of a value nearly say it: 1233 / 4096 is a little less than the
- * logarithm of 2 to the base 10 (Anderson, "Bit Twiddling Hacks"). */
+/* The number of bits gives an estimate: 1233 / 4096 is a little less than the
+ * decimal logarithm of 2 (Anderson, "Bit Twiddling Hacks"). */
 static size_t count_decimal(int64_t value)
 {
     const uint64_t above_0 = (uint64_t)value | 1;
@@ -138,7 +139,7 @@ static void write_pair(uint32_t value, char *out)
     memcpy(out, digits_pairs + (size_t)value * 2, 2);
 }
 
-/* Four digits a step: what each step waits for is one division. */
+/* Four digits a step: each step depends on one division only. */
 static void write_decimal(uint64_t value, size_t width, char *out)
 {
     for (; width >= 4; width -= 4) {
@@ -156,7 +157,7 @@ static void write_decimal(uint64_t value, size_t width, char *out)
         out[0] = digits_pairs[value % 10 * 2 + 1];
 }
 
-/* Inlined where it is called, so that the base is a constant. */
+/* Inlined into its callers, so that the base is a constant. */
 static inline void write_letters(const char *letters, uint64_t base,
                                  uint64_t value, size_t width, char *out)
 {

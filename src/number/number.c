@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Takes numbers of the queue, and writes them as the sequence's template
+/* Takes numbers from the queue, and writes them as the sequence's template
  * says. */
 #include "number/number.h"
 
@@ -19,13 +19,13 @@ struct writer {
     struct draft draft;
 };
 
-/* A call under way, of several texts or of one that is not waited for. */
+/* A call in progress, for several texts or for one without waiting. */
 struct call {
     struct writer writer;
     const struct seqb_take_options *options;
     char *out;
-    size_t have;      /* texts; of the last one is the facts' stamp */
-    int64_t until_ms; /* 0: the usual deadline */
+    size_t have;      /* finished texts; the facts have the last one's stamp */
+    int64_t until_ms; /* 0: the sequence's deadline */
 };
 
 static bool has(const struct seqb_take_options *options, uint32_t flags)
@@ -43,7 +43,7 @@ static void set_moment(struct writer *writer, int64_t ms)
     date_fields_of(writer->template->unit, span.stamp, &writer->facts.date);
 }
 
-/* What numbers of the facts' stamp that were taken together have in common. */
+/* Sets the date of numbers that were taken together and have no stamp. */
 static void set_date(struct writer *writer)
 {
     const struct template *template = writer->template;
@@ -52,8 +52,8 @@ static void set_date(struct writer *writer)
         set_moment(writer, clock_wall_ms());
 }
 
-/* What a value says by itself: of an id what counts, of a snowflake's when it
- * was. */
+/* Sets the number, and what follows from it: an id's number is its counter, and
+ * a snowflake's date is its time. */
 static void set_value(struct writer *writer, int64_t value)
 {
     const struct template *template = writer->template;
@@ -72,7 +72,7 @@ static void set_value(struct writer *writer, int64_t value)
     }
 }
 
-/* Begins texts of the facts' stamp. */
+/* Begins texts of the stamp in the facts. */
 static enum seqb_status writer_begin(struct writer *writer,
                                      struct seqb_error *err)
 {
@@ -90,7 +90,7 @@ static enum seqb_status writer_write(struct writer *writer, int64_t value,
 
 /* --- taking --- */
 
-/* Whether a number is waited for that is not at hand. */
+/* Whether to wait for a number if none is in the ring. */
 static bool waits(const struct call *call)
 {
     return !has(call->options, SEQB_TRY) &&
@@ -124,9 +124,10 @@ static bool is_sharded(const struct writer *writer,
     return writer->template->rules.ids != NULL || has(options, SEQB_SHARD);
 }
 
-/* Up to `count` numbers of one stamp that are at hand; who waits and finds none
- * gets one. `*taken` are there whatever is returned. Not all of them are waited
- * for: one stamp may never have so many. */
+/* Takes up to `count` numbers of one stamp that are in the ring. If there is
+ * none and the call waits, it waits for one number. It does not wait for all of
+ * them, since one stamp may never have so many. `*taken` is valid whatever is
+ * returned. */
 static enum seqb_status take(struct call *call, size_t count, int64_t *out,
                              size_t *taken, struct seqb_stamp *stamp,
                              struct seqb_error *err)
@@ -156,7 +157,7 @@ static enum seqb_status take(struct call *call, size_t count, int64_t *out,
     return status;
 }
 
-/* If all have to be of one stamp, those of an earlier one are lost. */
+/* If all texts need the same stamp, those of an earlier stamp are dropped. */
 static void keep_stamp(struct call *call, const struct seqb_stamp *stamp)
 {
     struct facts *facts = &call->writer.facts;
@@ -232,8 +233,7 @@ static enum seqb_status refuse_texts(const char *key, struct seqb_error *err)
                      key);
 }
 
-/* What texts of these options have in common. Nothing else of the facts is
- * set. */
+/* Sets the facts that all texts of these options share, and no others. */
 static enum seqb_status facts_begin(const struct template *template,
                                     const char *key,
                                     const struct seqb_take_options *options,
@@ -251,7 +251,8 @@ static enum seqb_status facts_begin(const struct template *template,
                              : status;
 }
 
-/* Before any number is used up; `writer` is not initialized. */
+/* Checks the options before any number is used up. `writer` need not be
+ * initialized. */
 static enum seqb_status writer_init(struct writer *writer,
                                     struct seqb_sequence *sequence,
                                     const struct seqb_take_options *options,
@@ -288,7 +289,7 @@ enum seqb_status number_take(struct seqb_sequence *sequence,
                              const struct seqb_take_options *options, char *out,
                              struct seqb_taken *taken, struct seqb_error *err)
 {
-    struct call call; /* not all of it is used: what is gets set */
+    struct call call; /* not initialized; every field that is used gets set */
     enum seqb_status status = writer_init(&call.writer, sequence, options, err);
 
     if (status == SEQB_OK)
@@ -306,7 +307,7 @@ enum seqb_status number_take(struct seqb_sequence *sequence,
     return status;
 }
 
-/* Once all but the number is known. */
+/* Takes the number, after all else of the text is known. */
 static enum seqb_status take_one(struct writer *writer,
                                  const struct seqb_take_options *options,
                                  char *out, struct seqb_error *err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads texts: split, then each piece, then what they say together: whether the
- * date exists, and whether a number can be so. */
+/* Reads a text: it splits the text, reads each piece, and checks them together:
+ * whether the date exists, and whether the number is possible. */
 #include <string.h>
 
 #include "number/fields/fields.h"
@@ -29,8 +29,7 @@ static enum seqb_status no_date(struct seqb_error *err)
     return error_set(err, SEQB_FOREIGN, "there is no such date");
 }
 
-/* Of a sequence without a period: the date only has to exist, as far as it is
- * told. */
+/* Without a period, the date only has to exist, as far as the text has it. */
 static enum seqb_status check_moment(const struct template *template,
                                      const struct date_seen *seen,
                                      struct seqb_error *err)
@@ -66,7 +65,7 @@ enum seqb_status template_read(const struct template *template,
                                const char *text, size_t length,
                                struct facts *facts, struct seqb_error *err)
 {
-    /* Nothing is written to the text: fields share the type with writing. */
+    /* The text is not written to: the type is shared with writing. */
     struct spread spread = {.template = template, .facts = facts};
     char copy[SEQB_TEXT_MAX];
     enum seqb_status status;
@@ -85,18 +84,18 @@ enum seqb_status template_read(const struct template *template,
     if (status == SEQB_OK)
         status = find_stamp(template, facts, err);
     if (status == SEQB_OK && template->rules.ids != NULL && facts->shard < 0)
-        facts->shard = 0; /* there are no bits for one */
+        facts->shard = 0; /* the ids have no bits for a shard */
     if (status == SEQB_OK)
         status = read_pieces(&spread, READ_STAMPED, facts, err);
     if (status == SEQB_OK)
         status = read_pieces(&spread, READ_LAST, facts, err);
-    /* Not the copy's, which ends here. */
+    /* Parameters point to the caller's text: the copy ends here. */
     for (size_t i = 0; i < template->param_count && status == SEQB_OK; i++)
         facts->params[i] = text + (facts->params[i] - copy);
     return status;
 }
 
-/* --- what is told --- */
+/* --- results --- */
 
 static enum seqb_status find_value(const struct template *template,
                                    const struct facts *facts, int64_t *out,

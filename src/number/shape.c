@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where the pieces of a text are. One of fixed width is as long as it is; one
- * that varies ends where a character comes that neither it nor what stands
- * close behind it can have, or at the text's end, less what stands between.
- * So each text is split in one way only, or the template is refused.
+ * Finds the pieces of a text. A piece of varying length ends before a certain
+ * character, or before the end of the text; pieces of fixed width may stand in
+ * between. That character is one which neither the piece nor these pieces can
+ * contain. So each text is split in only one way, or the template is refused.
  */
 #include <string.h>
 
 #include "number/fields/fields.h"
 
-/* Looks at the static text behind a piece: true if it ends there. */
+/* Searches the static text behind a piece for a character that ends it. True if
+ * there is one. */
 static bool ends_in_text(const struct template *template,
                          const struct text_piece *text,
                          const struct letters *letters, struct piece *piece)
@@ -26,15 +27,15 @@ static bool ends_in_text(const struct template *template,
     return false;
 }
 
-/* Whether its length varies; with `is_loose` also if it is a number's, which
- * another width would make longer or shorter. */
+/* Whether the piece's length varies. With `is_loose` a number counts as
+ * varying, since another width would make it longer or shorter. */
 static bool may_vary(const struct piece *piece, bool is_loose)
 {
     return piece_varies(piece) || (is_loose && piece_is_number(piece));
 }
 
-/* Puts into `piece`, which is or was the i-th one, where it ends. The piece
- * that comes too early for it to end before it, or NULL. */
+/* Sets in `piece`, which is or was piece i, where it ends. Returns a piece of
+ * varying length that comes before that end, or NULL. */
 static const struct piece *find_end(const struct template *template, size_t i,
                                     bool is_loose, struct piece *piece)
 {
@@ -81,8 +82,8 @@ bool shape_is_loose(const struct template *template)
     return true;
 }
 
-/* The length of a piece that varies and begins at `start`; false if it cannot
- * be any. */
+/* The length of a piece that varies and begins at `start`. False if no length
+ * is possible. */
 static bool varying_length(const struct piece *piece, const char *text,
                            size_t start, size_t length, size_t *out)
 {

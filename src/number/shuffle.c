@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The network, its walk, and the keys that are made of a secret. Bytes are
- * hashed in an order of our own, little endian, so that all machines agree.
- * Whatever changes a code changes the contexts' "1" as well: fingerprints then
- * differ, and a start over codes of the old order is refused.
+ * The network, the cycle walk, and the keys that are derived from a secret.
+ * Bytes are hashed in a fixed order, little endian, so that all machines agree.
+ * A change that alters codes has to change the "1" of the contexts as well:
+ * then fingerprints differ, and a start over codes of the old kind is refused.
  */
 #include "number/shuffle.h"
 
@@ -14,7 +14,7 @@
 #include <sodium.h>
 
 #define ROUNDS     10 /* even: both halves are changed equally often */
-#define BLOCK_SIZE 16 /* that a round hashes: tweak, half, round */
+#define BLOCK_SIZE 16 /* bytes that a round hashes: tweak, half, round */
 #define SIZE_BOUND (UINT64_C(1) << 62)
 
 #define CONTEXT_KEY         "seqbroker shuffle 1 key"
@@ -41,8 +41,9 @@ static uint64_t bytes_read(const unsigned char *bytes)
     return le64toh(little);
 }
 
-/* BLAKE2b refuses no such lengths, so no call can fail. Needs no sodium_init:
- * that picks faster code with the same results, and readies random numbers. */
+/* These calls cannot fail, because BLAKE2b accepts all these lengths.
+ * sodium_init is not needed: it only selects faster code with the same results,
+ * and prepares random numbers. */
 static void key_derive(const struct shuffle_key *key, const char *context,
                        const void *data, size_t length, struct shuffle_key *out)
 {
@@ -74,7 +75,7 @@ void shuffle_fingerprint(const struct shuffle_key *key,
                          SHUFFLE_FINGERPRINT_SIZE / 2);
 }
 
-/* The least number whose square is not below the size. */
+/* The least number whose square is at least `size`. */
 static uint32_t root_above(uint64_t size)
 {
     uint64_t low = 1;
@@ -104,8 +105,8 @@ void shuffle_init(struct shuffle *shuffle, const struct shuffle_key *key,
     shuffle->right = (uint32_t)((size + shuffle->left - 1) / shuffle->left);
 }
 
-/* hash * modulus / 2^64: of the moduli's 31 bits, no value is more frequent
- * than another by more than 2^-33 of its share. */
+/* hash * modulus / 2^64. With a modulus of 31 bits, the frequencies of two
+ * values differ by at most 2^-33 of their share. */
 static uint32_t scale(uint64_t hash, uint32_t modulus)
 {
     const uint64_t low = (hash & UINT32_MAX) * modulus >> 32;
@@ -113,7 +114,7 @@ static uint32_t scale(uint64_t hash, uint32_t modulus)
     return (uint32_t)(((hash >> 32) * modulus + low) >> 32);
 }
 
-/* How far a round moves one half: by what the other one is. */
+/* By how much a round moves one half, depending on the other half. */
 static uint32_t round_offset(const struct shuffle *shuffle,
                              unsigned char *block, uint32_t round,
                              uint32_t other)
@@ -126,7 +127,7 @@ static uint32_t round_offset(const struct shuffle *shuffle,
                  round % 2 == 0 ? shuffle->left : shuffle->right);
 }
 
-/* Both are below the modulus, which is at most 2^31. */
+/* `half` and `offset` are less than the modulus, which is at most 2^31. */
 static uint32_t add(uint32_t half, uint32_t offset, uint32_t modulus)
 {
     const uint32_t sum = half + offset;
@@ -170,8 +171,8 @@ static uint64_t network_backward(const struct shuffle *shuffle,
     return (uint64_t)left * shuffle->right + right;
 }
 
-/* The walk ends: on its cycle it comes back to where it began, which is below
- * the size. It is short: fewer than `left` values are not. */
+/* The walk ends, because its cycle leads back to `value`, which is less than
+ * the size. It is short, because fewer than `left` values are not. */
 uint64_t shuffle_forward(const struct shuffle *shuffle, uint64_t tweak,
                          uint64_t value)
 {

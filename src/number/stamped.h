@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What all texts of a stamp begin with, kept from one call to the next: a date
- * is the same for a whole period, and to write it takes longer than the rest
- * of a text. One of a template. Any thread reads it, and the first one that
- * comes with a later stamp writes it.
+ * The begin that all texts of a stamp share, cached from one call to the next.
+ * A date is the same for a whole period, and writing it takes longer than the
+ * rest of a text. Each template has one cache. Any thread reads it; the first
+ * thread with a later stamp replaces it.
  */
 #pragma once
 
@@ -14,34 +14,34 @@
 
 #include "number/check_digit.h"
 
-#define STAMPED_PIECES 4  /* that are kept at most ... */
-#define STAMPED_TEXT   32 /* ... and their bytes */
+#define STAMPED_PIECES 4  /* at most this many pieces are cached ... */
+#define STAMPED_TEXT   32 /* ... and this many bytes */
 #define STAMPED_WORDS  ((STAMPED_TEXT + sizeof(struct check)) / 8)
-#define STAMPED_LINE   64 /* bytes of a cache line, which it fills */
+#define STAMPED_LINE   64 /* bytes of a cache line; struct stamped fills one */
 
 #define STAMPED_NONE     (-1)
 #define STAMPED_CHANGING INT64_MAX
 
 union stamped_begin {
     struct {
-        struct check check; /* the running one, that was fed with the text */
+        struct check check; /* the running check, after it was fed with the
+                               text */
         char text[STAMPED_TEXT];
     };
     uint64_t words[STAMPED_WORDS];
 };
 
 struct stamped {
-    /* Of which stamp the words are; STAMPED_NONE; or STAMPED_CHANGING: they are
-     * being written. A later one follows always: no stamp comes back. */
+    /* The stamp of the words. STAMPED_NONE: there are none. STAMPED_CHANGING:
+     * they are being written. Stamps only increase, so no stamp comes back. */
     _Alignas(STAMPED_LINE) _Atomic int64_t stamp;
     _Atomic uint64_t words[STAMPED_WORDS];
 };
 
 /*
- * False if what is kept is that of another stamp. Words that are read while
- * another stamp's are written are found out by the second look at the stamp:
- * the acquire of each word pairs with its release, which comes after the
- * change of the stamp.
+ * False if the cache holds another stamp. If another stamp's words are written
+ * during the read, the second load of the stamp shows it: the acquire of each
+ * word pairs with its release, which comes after the change of the stamp.
  */
 static inline bool stamped_read(const struct stamped *stamped, int64_t stamp,
                                 union stamped_begin *out)
@@ -54,8 +54,8 @@ static inline bool stamped_read(const struct stamped *stamped, int64_t stamp,
     return atomic_load_explicit(&stamped->stamp, memory_order_relaxed) == stamp;
 }
 
-/* Keeps it, unless that of a later stamp is kept, or another thread is just
- * writing. */
+/* Stores the begin, unless a later stamp's is stored already or another thread
+ * is writing. */
 static inline void stamped_write(struct stamped *stamped, int64_t stamp,
                                  const union stamped_begin *begin)
 {

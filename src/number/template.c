@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compiles a template: words, pieces, and the rules that a whole one has to
- * keep, so that no two numbers can have one text. */
+/* Compiles a template: words, pieces, and the rules of a whole template, so
+ * that no two numbers can have the same text. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #define TEMPLATE_MAX 1024 /* bytes */
 #define FIELD_BEGIN  "@{"
 
-/* Where the compiler is. */
+/* The compiler's position. */
 struct reader {
     const char *text;
     size_t length;
@@ -37,7 +37,7 @@ static void skip_blanks(struct reader *reader)
         reader->at++;
 }
 
-/* Up to one of the characters, without blanks at its end. */
+/* Reads up to one of the characters `ends`, and trims trailing blanks. */
 static struct word read_word(struct reader *reader, const char *ends)
 {
     struct word word;
@@ -77,7 +77,7 @@ static bool refuse_option(struct compile *compile, const struct field *field,
                         known[0] == '\0' ? "'}'" : known);
 }
 
-/* One name = value, behind the comma. */
+/* Reads one "name = value" behind the comma. */
 static bool read_option(struct compile *compile, struct reader *reader,
                         const struct field *field)
 {
@@ -159,7 +159,7 @@ static bool refuse_field(struct compile *compile)
                         (int)name.length, name.text, known);
 }
 
-/* The name that a parameter is given, or NULL, is that of no field. */
+/* A parameter must not have the name of a field. */
 static bool check_param(struct compile *compile)
 {
     const struct option *name = compile_option(compile, "name");
@@ -172,7 +172,7 @@ static bool check_param(struct compile *compile)
                         (int)name->value.length, name->value.text);
 }
 
-/* Behind @{. */
+/* Reads a field behind @{. */
 static bool read_field(struct compile *compile, struct reader *reader)
 {
     const struct field *field;
@@ -195,7 +195,7 @@ static bool read_field(struct compile *compile, struct reader *reader)
     return field->make(compile, piece);
 }
 
-/* One character of static text goes to the piece at the end. */
+/* Appends a character of static text to the last piece. */
 static bool add_character(struct compile *compile, size_t column, char c)
 {
     struct template *template = compile->template;
@@ -243,7 +243,7 @@ static bool read_pieces(struct compile *compile, struct reader *reader)
         reader->at += is_escaped;
         if (!read_character(compile, reader))
             return false;
-        /* The brace of an escaped one: no field begins there. */
+        /* The second brace of an escaped one begins no field. */
         if (is_escaped && !read_character(compile, reader))
             return false;
     }
@@ -277,7 +277,7 @@ static size_t size_of(size_t pieces)
     return sizeof(struct template) + pieces * sizeof(struct piece);
 }
 
-/* As large as it has to be: there may be as many as there are sequences. */
+/* Shrinks the template to its size: there may be one for each sequence. */
 static struct template *template_fit(struct template *template)
 {
     struct template *out = realloc(template, size_of(template->piece_count));

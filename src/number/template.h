@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A compiled template: its pieces from left to right, each static text or a
+ * A compiled template: its pieces from left to right. Each is static text or a
  * field. Private to this folder.
  *
- * template.c compiles, shape.c tells where pieces of varying length end,
- * template_text.c writes texts, parse.c reads them; what a field is stands in
- * the field_*.c.
+ * template.c compiles, shape.c finds where pieces of varying length end,
+ * template_text.c writes texts, parse.c reads them. The fields are in fields/.
  */
 #pragma once
 
@@ -19,7 +18,7 @@
 
 struct field;
 
-/* Sets of characters, a byte each. */
+/* Sets of characters, with a bit for each byte value. */
 
 #define LETTERS_DIGITS "0123456789"
 #define LETTERS_UPPER  "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -64,15 +63,16 @@ static inline bool letters_meet(const struct letters *a,
     return false;
 }
 
-/* What a text is made of; and what was read of one. */
+/* What a text is made of; when reading, what was found in a text. */
 struct facts {
     const char *key;
     int64_t number; /* 0: not known yet */
     struct seqb_stamp stamp;
-    struct date_fields date; /* to be written, if there is no period */
-    struct date_seen seen;   /* of what was read */
+    struct date_fields date; /* the date to write, if there is no period */
+    struct date_seen seen;   /* the dates that were read */
     int64_t shard;           /* -1: none, or not known yet */
-    const char *params[SEQB_PARAM_MAX]; /* by their index; NULL: not known */
+    const char *params[SEQB_PARAM_MAX]; /* by parameter index; NULL: not
+                                           known */
     size_t lengths[SEQB_PARAM_MAX];
 };
 
@@ -83,15 +83,18 @@ struct text_piece {
 
 struct seq_piece {
     int32_t base;
-    size_t width;             /* at least so many digits; 0: none was said */
-    int64_t limit;            /* the greatest number that is written */
-    int64_t wide;             /* the least number of more digits than `min` */
-    struct shuffle *shuffles; /* of width and each one above; NULL: none */
+    size_t width;             /* the least number of digits; 0: no width was
+                                 given */
+    int64_t limit;            /* the greatest number that can be written */
+    int64_t wide;             /* the least number with more digits than
+                                 piece->min */
+    struct shuffle *shuffles; /* for the width and each greater one; NULL: no
+                                 shuffle */
 };
 
 struct param_piece {
     char name[SEQB_PARAM_NAME_MAX + 1];
-    char value[SEQB_PARAM_VALUE_MAX + 1]; /* the default; "" is none */
+    char value[SEQB_PARAM_VALUE_MAX + 1]; /* the default; "": there is none */
     size_t index;
 };
 
@@ -100,8 +103,8 @@ enum check_over { OVER_SEQ, OVER_DIGITS, OVER_ALL };
 struct check_piece {
     enum check_algorithm algorithm;
     enum check_over over;
-    bool skips_letters; /* that the algorithm would read */
-    bool is_alone; /* all other pieces are covered: no need to look which */
+    bool skips_letters; /* skips letters although the algorithm reads them */
+    bool is_alone; /* all other pieces are covered: feed_pieces is not needed */
 };
 
 struct piece {
@@ -110,9 +113,10 @@ struct piece {
     int32_t phase;
     size_t min; /* bytes */
     size_t max;
-    struct letters letters; /* that it may have */
-    /* How it ends, if it varies: so many bytes of pieces of fixed width come
-     * behind it, and then this character, or the text's end. */
+    struct letters letters; /* the characters that it may contain */
+    /* Where a piece of varying length ends: `behind` bytes of pieces of fixed
+     * width follow it, and then the character `until`, or the end of the text.
+     */
     size_t behind;
     int until;
     union {
@@ -128,27 +132,34 @@ struct piece {
 struct template
 {
     struct template_rules rules;
-    struct period_rules moment; /* of dates without a period */
-    enum period_unit unit;      /* of the stamps that are written */
-    unsigned tells;             /* of a date, of enum date_part */
+    struct period_rules moment; /* for dates without a period */
+    enum period_unit unit;      /* the unit of the stamps that are written */
+    unsigned tells;             /* the parts of a date that the texts contain: a
+                                   set of enum date_part */
     bool has_date;
-    uint8_t late[PIECES_MAX]; /* pieces of later phases, in their order */
+    uint8_t late[PIECES_MAX]; /* indexes of the pieces of later phases, by
+                                 phase */
     size_t late_count;
     size_t length; /* of the longest text */
     size_t piece_count;
-    size_t prefix_count;  /* pieces at its begin that no number changes ... */
-    size_t stamped_count; /* ... of which the first only the stamp changes */
-    size_t stamped_starts[STAMPED_PIECES + 1]; /* as a spread has them */
-    struct stamped *stamped; /* what these were last; NULL: there are none */
-    size_t running; /* a check that covers all others; or piece_count */
+    size_t prefix_count;  /* leading pieces that are the same for all numbers
+                             ... */
+    size_t stamped_count; /* ... and, among them, the leading ones that depend
+                             only on the stamp */
+    size_t stamped_starts[STAMPED_PIECES + 1]; /* their starts, as in struct
+                                                  spread */
+    struct stamped *stamped; /* the cache of their last text; NULL: none */
+    size_t running; /* the index of a check that covers all other pieces;
+                       piece_count: none */
     size_t param_count;
-    const struct piece *params[SEQB_PARAM_MAX]; /* by their index */
-    char text[SEQB_TEXT_MAX];                   /* static text, of all pieces */
+    const struct piece *params[SEQB_PARAM_MAX]; /* by parameter index */
+    char text[SEQB_TEXT_MAX];                   /* the static text of all
+                                                   pieces */
     size_t text_length;
-    struct piece pieces[]; /* piece_count; while it is compiled, PIECES_MAX */
+    struct piece pieces[]; /* piece_count of them; PIECES_MAX while compiling */
 };
 
-/* A text that is written, or was split: piece i is from starts[i] up to
+/* A text that is being written, or was split: piece i is from starts[i] to
  * starts[i + 1]. */
 struct spread {
     const struct template *template;
@@ -157,16 +168,16 @@ struct spread {
     size_t starts[PIECES_MAX + 1];
 };
 
-/* Texts that differ in their numbers only: what they have in common at their
- * begin is written once. */
+/* For texts that differ only in their numbers: the begin that they share is
+ * written once. */
 struct draft {
     struct spread spread;
     union {
         struct {
-            struct check check; /* the running one, of the prefix */
+            struct check check; /* the running check, after the prefix */
             char prefix[SEQB_TEXT_MAX];
         };
-        union stamped_begin begin; /* of both, what is kept */
+        union stamped_begin begin; /* both in the form that is cached */
     };
 };
 
@@ -175,15 +186,15 @@ _Static_assert(offsetof(struct draft, prefix) ==
                "what is kept of a draft is where the draft has it");
 
 /*
- * Of template_text.c: begins texts of these facts, of which only the number,
- * and without a period the date, may change from one to the next.
- * SEQB_EXHAUSTED: the date does not fit.
+ * Of template_text.c: begins texts of these facts. From one text to the next
+ * only the number may change, and without a period the date. SEQB_EXHAUSTED:
+ * the date does not fit.
  */
 enum seqb_status template_begin(const struct template *template,
                                 const struct facts *facts, struct draft *out,
                                 struct seqb_error *err);
 
-/* Writes the text of the facts as they are now, at most template_length, and a
+/* Writes the text of the current facts, at most template_length bytes and a
  * final 0. SEQB_EXHAUSTED: the number does not fit. */
 enum seqb_status template_write(struct draft *draft, char *out,
                                 struct seqb_error *err);
@@ -193,19 +204,20 @@ enum seqb_status template_read(const struct template *template,
                                const char *text, size_t length,
                                struct facts *out, struct seqb_error *err);
 
-/* Of shape.c: where each piece of varying length ends. NULL; or the first of
- * two of which cannot be told which has what. */
+/* Of shape.c: finds where each piece of varying length ends. Returns NULL, or
+ * the first of two pieces whose boundary is ambiguous. */
 const struct piece *shape_find(struct template *template);
 
-/* The same: whether each text could still be split in one way only if every
+/* Of shape.c: whether each text could still be split in only one way if every
  * seq and shuffle had any number of digits. */
 bool shape_is_loose(const struct template *template);
 
-/* The same: where the pieces of a text are; false if they cannot be so long. */
+/* Of shape.c: finds the pieces of a text. False if they cannot have its length.
+ */
 bool shape_split(const struct template *template, size_t length,
                  struct spread *spread);
 
-/* Of fields/seq.c: whether it is a seq or a shuffle. */
+/* Of fields/seq.c: whether the piece is a seq or a shuffle. */
 bool piece_is_number(const struct piece *piece);
 
 static inline bool piece_varies(const struct piece *piece)

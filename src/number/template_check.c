@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rules that a whole template has to keep, above all that no two numbers
- * can have one text; and what can be asked of a sound one. */
+/* The rules of a whole template, above all that no two numbers can have the
+ * same text; and properties of a valid one. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ static const struct piece *first_of(const struct template *template,
     return NULL;
 }
 
-/* That the text tells the number, the stamp and the shard. */
+/* Checks that a text contains the number, the stamp and the shard. */
 static bool check_unique(struct compile *compile, size_t end)
 {
     const struct template *template = compile->template;
@@ -90,8 +90,8 @@ static const char *cure_of(const struct check_piece *check)
                                      "digits that it reads";
 }
 
-/* That it can read what it covers. Of a number that is all of it, or a wrong
- * letter would not be found. */
+/* Checks that the algorithm reads some of what the check covers. Of a number it
+ * has to read all characters, or a wrong letter would not be noticed. */
 static bool check_covered(struct compile *compile, const struct piece *check)
 {
     const struct template *template = compile->template;
@@ -121,7 +121,7 @@ static bool check_covered(struct compile *compile, const struct piece *check)
         reads_letters ? "digits and capital letters" : "digits", cure_of(own));
 }
 
-/* Whether there is no other piece that it does not cover. */
+/* Whether the check covers all other pieces. */
 static bool check_is_alone(const struct template *template,
                            const struct piece *check)
 {
@@ -160,13 +160,13 @@ static void find_late(struct template *template)
     }
 }
 
-/* What a draft of it does once for many texts. */
+/* Finds the parts that a draft writes once for many texts. */
 static void find_common(struct template *template)
 {
     const bool is_dated = template->rules.period == NULL;
     size_t i = 0;
 
-    /* A date that is no stamp's is that of each number. */
+    /* Without a period, each number has its own date. */
     while (i < template->piece_count && template->pieces[i].phase == 0 &&
            template->pieces[i].field->is_common &&
            !(is_dated && template->pieces[i].field == &field_date))
@@ -182,8 +182,8 @@ static void find_common(struct template *template)
     }
 }
 
-/* Text and dates of a period, as many as are kept; the key is not among them,
- * as the template may be that of many. */
+/* Counts the leading static texts and dates of a period that can be cached. The
+ * key is not cached, since a template may serve many keys. */
 static size_t count_stamped(const struct template *template)
 {
     size_t length = 0;
@@ -252,7 +252,7 @@ int32_t template_shuffle_base(const struct template *template)
     return piece == NULL ? 0 : piece->seq.base;
 }
 
-/* The least that any of its numbers' fields is for. */
+/* The smallest limit of the template's number fields. */
 int64_t template_limit(const struct template *template)
 {
     int64_t limit = INT64_MAX;

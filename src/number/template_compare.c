@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whether texts of two templates can be one. They cannot if the templates
- * differ in nothing but how many digits a number has, and if a text would still
- * be split in one way only whatever that is: then both split a common text
- * alike, and read the same number of it. Pure. Decision 56 has the proof.
+ * Decides whether two templates can make the same text. They cannot if two
+ * things hold. They differ only in how many digits a number has. And a text
+ * would still be split in only one way whatever that number of digits is. Then
+ * both split a common text alike, and read the same number from it. Pure.
+ * Decision 56 has the proof.
  */
 #include <string.h>
 
@@ -15,7 +16,7 @@ struct pair {
     const struct template *runs;
     const struct template *next;
     bool is_same;
-    bool is_wider; /* a number has another width, or may be longer */
+    bool is_wider; /* a number's width differs, or it may be longer */
     const char *why;
 };
 
@@ -72,9 +73,9 @@ static bool compare_number(struct pair *pair, const struct piece *a,
     return true;
 }
 
-/* A parameter of fixed width may not become another one: that would move what
- * stands behind it. One that varies is ended by what follows, whatever it is.
- */
+/* A parameter of fixed width must keep its width: another width would move what
+ * stands behind it. A parameter of varying length is ended by what follows it,
+ * whatever it is. */
 static bool compare_param(struct pair *pair, const struct piece *a,
                           const struct piece *b)
 {
@@ -106,7 +107,7 @@ static bool compare_rest(struct pair *pair, const struct piece *a,
         return differ(pair, "another check digit may be a digit of a number");
     if (a->field == &field_custom && a->own != b->own)
         return differ(pair, "another field stands in one place");
-    return true; /* a key is the sequence's in both */
+    return true; /* in both templates, a key is the sequence's key */
 }
 
 static bool compare_pieces(struct pair *pair)
@@ -137,7 +138,7 @@ static bool compare_pieces(struct pair *pair)
     return true;
 }
 
-/* --- what the sequence is --- */
+/* --- the sequence --- */
 
 static bool has_same_key(const struct shuffle_key *a,
                          const struct shuffle_key *b)
@@ -147,8 +148,8 @@ static bool has_same_key(const struct shuffle_key *a,
     return memcmp(a, b, sizeof *a) == 0;
 }
 
-/* What the layout says is compared elsewhere, too: here it is what the proof
- * needs. */
+/* The claimed layout is compared elsewhere, too. This compares only what the
+ * proof needs. */
 static bool compare_rules(struct pair *pair)
 {
     const struct template_rules *a = &pair->runs->rules;

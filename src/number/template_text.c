@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writes texts: the values from left to right, then what is made of them, phase
- * by phase, put in where its place was left. */
+/* Writes texts: first the values from left to right; then, phase by phase, the
+ * pieces computed from them, each inserted at its place. */
 #include <string.h>
 
 #include "number/fields/fields.h"
 
 #define SHORT_PREFIX 16
 
-/* Mostly one character, for which a call would take longer. */
+/* It is mostly one character, for which a call of memcpy would take longer. */
 static size_t copy_text(const struct template *template,
                         const struct text_piece *text, char *out)
 {
@@ -16,7 +16,7 @@ static size_t copy_text(const struct template *template,
     return text->length;
 }
 
-/* Writes the values of some pieces; those of later phases are empty yet. */
+/* Writes the values of some pieces. Pieces of later phases stay empty. */
 static enum seqb_status write_values(struct spread *spread, size_t from,
                                      size_t to, struct seqb_error *err)
 {
@@ -55,7 +55,7 @@ static enum seqb_status write_late(const struct draft *draft, size_t i,
     return SEQB_OK;
 }
 
-/* A piece of a later phase: what stands behind it moves. */
+/* Inserts a piece of a later phase, and moves what stands behind it. */
 static enum seqb_status put_in(struct draft *draft, size_t i,
                                struct seqb_error *err)
 {
@@ -151,8 +151,8 @@ enum seqb_status template_begin(const struct template *template,
 
 /* --- each text --- */
 
-/* Most are short: one step of a fixed size, of which the rest is written over,
- * as there is room for every text. */
+/* Most prefixes are short: they are copied in one step of a fixed size. The
+ * rest of the step is overwritten; every text has room for it. */
 static void put_prefix(const struct draft *draft, char *out)
 {
     const struct template *template = draft->spread.template;

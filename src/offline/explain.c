@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a pool counts, in sentences. They follow from the topology alone; what
- * stands on one server is known to a probe only. */
+/* Explains in sentences how a pool counts. They follow from the topology alone.
+ * Only a probe knows which stores are on one server. */
 #include "offline/offline.h"
 
 #include "platform/text.h"
 
 #define LINE_SIZE 1024
-#define NAMES_MAX 8 /* of a list; a pool may have 64 lessors */
+#define NAMES_MAX 8 /* names in a list; a pool may have 64 lessors */
 
 struct explained {
     const struct layout *layout;
@@ -36,7 +36,7 @@ static bool has_windowed(const struct explained *pool)
     return false;
 }
 
-/* The i-th name of a list. */
+/* Appends the i-th name of a list. */
 static void append_name(char *line, int32_t i, const char *name)
 {
     if (i < NAMES_MAX)
@@ -62,7 +62,7 @@ static void append_lessors(const struct explained *pool, char *line)
     append_more(line, count);
 }
 
-/* The stores of direct partitions, but for the authority. */
+/* Appends the stores of direct partitions, without the authority. */
 static void append_direct(const struct explained *pool, const char *before,
                           char *line)
 {
@@ -157,7 +157,8 @@ static void append_alone(const struct explained *pool, char *line)
                       "failover_gap");
 }
 
-/* What would have to go back for a number to be issued twice. */
+/* Explains which stores would have to go back for a number to be issued twice.
+ */
 static void explain_pool(const struct explained *pool)
 {
     char line[LINE_SIZE];
@@ -172,8 +173,8 @@ static void explain_pool(const struct explained *pool)
     pool->report(pool->context, line);
 }
 
-/* Whether the pool has direct counters, and its stores could know them of each
- * other. */
+/* Whether the pool has direct counters, and its stores could note each other's
+ * leases. */
 static bool could_have_neighbours(const struct explained *pool)
 {
     int32_t direct = 0;

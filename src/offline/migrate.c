@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A migration from the first look to the last claim: all is looked at and
- * planned before anything is written, and what is written may be cut off
- * anywhere. What the steps do is in migrate_old.c and migrate_new.c.
+ * A migration from the first read to the last claim. It reads and plans
+ * everything before it writes anything, and its writes may be interrupted
+ * anywhere. The steps are in migrate_old.c and migrate_new.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,32 +15,33 @@
 #define LINE_SIZE     1024
 #define STEPS_PER_KEY 3
 
-/* A step is to look at a key, to prepare it, or to move it. */
+/* The progress. A step reads, prepares or moves one key. */
 struct steps {
-    const struct seqb_progress *progress; /* NULL: nobody is shown them */
+    const struct seqb_progress *progress; /* NULL: progress is not shown */
     int64_t done;
     int64_t total;
 };
 
-/* One pool on its way. */
+/* One pool that is being migrated. */
 struct move {
-    struct steps *steps; /* the migration's */
+    struct steps *steps; /* shared by all pools of the migration */
     const struct offline_pool *options;
     struct migrate_side *was;
     struct migrate_side *is;
-    struct migrate_key *keys; /* as many as the options have */
-    bool is_done;             /* layout and keys were brought along before */
+    struct migrate_key *keys; /* as many as options->key_count */
+    bool is_done;             /* an earlier run migrated the layout and all
+                                 keys */
 };
 
 struct migration {
     const struct offline_migration *options;
     struct watchdog *watchdog;
-    struct move *moves; /* one a pool */
+    struct move *moves; /* one for each pool */
     size_t count;
     struct steps steps;
 };
 
-/* --- telling --- */
+/* --- reports --- */
 
 static void step_done(const struct move *move)
 {
@@ -106,8 +107,8 @@ static void report_layout(const struct migration *migration,
     report_stores(migration, "new", move->is);
 }
 
-/* The largest value, or window, of the old counters with which the key fits
- * in the new layout. */
+/* The largest value, or window, of the old counters with which the key still
+ * fits in the new layout. */
 static int64_t capacity_of(const struct move *move,
                            const struct migrate_key *key, bool was_windowed)
 {
@@ -124,7 +125,8 @@ static int64_t capacity_of(const struct move *move,
     return room;
 }
 
-/* Those of the pools were told. */
+/* Appends the window bits if they differ from the pools', which were reported
+ * before. */
 static void append_windows(const struct move *move,
                            const struct migrate_key *key, char *line)
 {
@@ -162,7 +164,8 @@ static void report_key(const struct migration *migration,
     report(migration, line);
 }
 
-/* Neighbours know what one of them leased; else only it knew. */
+/* Reports stores that went back. Neighbours know what such a store leased;
+ * without neighbours, only that store knew. */
 static void report_back(const struct migration *migration,
                         const struct migrate_side *is)
 {
@@ -229,7 +232,7 @@ static void report_numbers(const struct migration *migration,
     report(migration, line);
 }
 
-/* --- looking --- */
+/* --- reading --- */
 
 static enum seqb_status stores_read_all(const struct move *move,
                                         struct seqb_error *err)
@@ -268,17 +271,18 @@ static enum seqb_status move_read(struct move *move, struct seqb_error *err)
         step_done(move);
         move->is_done = move->is_done && move->keys[i].is_done;
     }
-    /* Neighbours know of each key what one of them granted. */
+    /* With neighbours, the other stores know what this one granted of each key.
+     */
     if (move->is->layout->neighbours || !new_went_back(move->is))
         return SEQB_OK;
     return used_check(move->is, move->options->keys, move->options->key_count,
                       err);
 }
 
-/* --- doing --- */
+/* --- writing --- */
 
-/* Whether it fits, before what cannot be taken back: only values were taken of
- * the old counters, and the new stores made. */
+/* Checks that the numbers fit before anything final is done. Until then, values
+ * were taken from the old counters and the new stores were created; no more. */
 static enum seqb_status move_prepare(struct move *move, struct seqb_error *err)
 {
     enum seqb_status status = side_connect(move->is, SIDE_MAKE, err);
@@ -342,7 +346,7 @@ static enum seqb_status move_run(const struct migration *migration,
                      move->is->layout->name, why.text);
 }
 
-/* --- the whole --- */
+/* --- the migration --- */
 
 static enum seqb_status move_init(struct migration *migration, size_t i,
                                   struct seqb_error *err)
@@ -368,7 +372,7 @@ static enum seqb_status move_init(struct migration *migration, size_t i,
     return status;
 }
 
-/* A backend stands in one partition of one pool. */
+/* A backend is one partition of one pool. */
 static enum seqb_status leave_out(const struct migration *migration,
                                   struct seqb_error *err)
 {
@@ -414,8 +418,8 @@ static void migration_fini(struct migration *migration)
     watchdog_close(migration->watchdog);
 }
 
-/* Looks at every pool and tells what is to be done; `*is_done` if nothing
- * is. */
+/* Reads every pool and reports what will be done. `*is_done` if there is
+ * nothing to do. */
 static enum seqb_status migration_read(const struct migration *migration,
                                        bool *is_done, struct seqb_error *err)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How one sequence's numbers are made on both sides of a migration: what the
- * topologies say of it, and what the stores say. */
+/* How one sequence's numbers are made in the old and the new pool, by the
+ * topologies and by the stores' claims. */
 #include "offline/migrate.h"
 #include "offline/offline.h"
 #include "platform/error.h"
 
-/* Both say something of the bits; they must be the same. */
+/* If the topology and the stores both have the bits, they must be equal. */
 static enum seqb_status bits_compare(const struct migrate_side *was,
                                      const struct offline_key *options,
                                      const struct migrate_bits *claimed,
@@ -24,7 +24,7 @@ static enum seqb_status bits_compare(const struct migrate_side *was,
         (int)(is_memory ? options->was_bits : options->was_window_bits));
 }
 
-/* Of a key that no store knows. */
+/* The bits of a key that no store knows. */
 static struct migrate_bits bits_guess(const struct migrate_side *was,
                                       const struct offline_key *options)
 {
@@ -35,8 +35,8 @@ static struct migrate_bits bits_guess(const struct migrate_side *was,
     return (struct migrate_bits){options->was_bits, options->was_window_bits};
 }
 
-/* A key that the new topology does not list keeps what it had: windows of its
- * own too, if there are windows. */
+/* A key that the new topology does not list keeps its bits. It also keeps
+ * windows of its own, if the new pool has windows. */
 static struct migrate_bits bits_next(const struct migrate_side *was,
                                      const struct migrate_side *is,
                                      const struct offline_key *options,
@@ -80,7 +80,8 @@ enum seqb_status key_read(struct migrate_side *was, struct migrate_side *is,
     if (bits.memory_bits >= 0 && options->was_bits >= 0 &&
         bits_compare(was, options, &bits, err) != SEQB_OK)
         return SEQB_LAYOUT;
-    /* Brokers claim the bits before they take the first value. */
+    /* The key is new if no bits are claimed: brokers claim them before they
+     * take the first value. */
     *key = (struct migrate_key){.key = options->key,
                                 .attributes = options->attributes,
                                 .is_new = bits.memory_bits < 0 &&
@@ -89,8 +90,8 @@ enum seqb_status key_read(struct migrate_side *was, struct migrate_side *is,
     if (bits.memory_bits < 0)
         bits = bits_guess(was, options);
     next = bits_next(was, is, options, &bits);
-    /* The old counters are ended where the bits end, whatever their numbers
-     * were kept below. */
+    /* Old counters are raised to the end of all bits, even if their numbers
+     * were limited to fewer. */
     key->was = shape_of(was, &bits, options->was_useful);
     key->is = shape_of(is, &next, options->is_useful);
     key->is.unused_bits = LAYOUT_BITS_ALL - options->is_value_bits;

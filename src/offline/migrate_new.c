@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Beginning the new counters, and the claims of a first start, last. */
+/* Raises the new counters; claims what a first start claims, as the last step.
+ */
 #include <string.h>
 
 #include "offline/migrate.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
-/* --- looking --- */
+/* --- reading --- */
 
-/* `name` was migrated to one value and is configured with another. */
+/* `name` was migrated to one value, and is configured with another. */
 static enum seqb_status read_differs(const struct migrate_side *is,
                                      const struct migrate_key *key,
                                      const char *name, const int32_t bits[2],
@@ -67,7 +68,7 @@ bool new_went_back(const struct migrate_side *is)
 
 /* --- counters --- */
 
-/* How high to raise the counters of one class. */
+/* How high to raise the direct, or the windowed, counters. */
 static enum seqb_status floor_of(const struct migrate_key *key,
                                  bool is_windowed, int64_t *floor,
                                  struct seqb_error *err)
@@ -97,7 +98,8 @@ enum seqb_status new_check(const struct migrate_side *is,
     return status;
 }
 
-/* One that has none left granted all that it had. */
+/* Raises `last` above what the counter granted. An exhausted counter granted
+ * its whole range. */
 static enum seqb_status counter_overtake(struct migrate_key *key,
                                          int32_t partition,
                                          const struct migrate_counter *counter,

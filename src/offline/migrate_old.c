@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Ending the old counters. How far one came is noted before the counter is
- * raised to its end, after which it could not be asked any more.
+ * Ends the old counters. A counter's value is noted before the counter is
+ * raised to its end, since it cannot be read after that.
  */
 #include <string.h>
 
@@ -10,17 +10,18 @@
 #include "platform/minmax.h"
 #include "platform/text.h"
 
-/* A claim is never changed: a counter that went on after a note, when a
- * migration was cut off, gets another one. Each says more than it must, twice
- * as much as the one before, so that a few do however often that happens. */
+/* A claim is never changed. So if an interrupted migration left a note and the
+ * counter advanced, it gets another note. Each note allows for more than it
+ * must, twice as much as the one before, so that a few notes are enough for any
+ * number of interruptions. */
 #define NOTES_MAX 60
 
-/* A broker may install a window between a drop and what is put in its place,
- * but has only one in spare. */
+/* A broker may install a window between the drop and the cell that replaces it,
+ * but it has only one window in spare. */
 #define BURY_ROUNDS 8
 
-/* Where an ended counter stands: above all that brokers may take, so that it
- * can be told from one that they used up. */
+/* The end of a counter: above all that brokers may take. So an ended counter
+ * differs from one that brokers used up. */
 static int64_t end_of(const struct migrate_counter *counter)
 {
     return counter->limit < INT64_MAX ? counter->limit + 1 : counter->limit;
@@ -36,7 +37,7 @@ static void note_name(const struct migrate_counter *counter, int n, char *out,
         (void)text_append(out, size, "/%d", n);
 }
 
-/* The n-th note, which is made if `text` is given. 0: there is none. */
+/* Reads the n-th note, or makes it if `text` is given. 0: there is none. */
 static enum seqb_status note_claim(const struct migrate_counter *counter, int n,
                                    const char *text, int64_t *out,
                                    struct seqb_error *err)
@@ -71,7 +72,7 @@ static enum seqb_status note_read(const struct migrate_counter *counter,
     return status;
 }
 
-/* Sees to it that a note says at least `v`. */
+/* Makes a note of at least `v`, unless there is one. */
 static enum seqb_status note_make(const struct migrate_counter *counter,
                                   int64_t v, struct seqb_error *err)
 {
@@ -96,8 +97,8 @@ static enum seqb_status note_make(const struct migrate_counter *counter,
 
 /* --- counters --- */
 
-/* The highest value that the counter may have granted. `is_open`: it is one
- * more than brokers had, and there are more. */
+/* The highest value that the counter may have granted. `is_open`: that value is
+ * one more than what brokers took, and more are left. */
 static enum seqb_status counter_highest(const struct migrate_counter *counter,
                                         int64_t *out, bool *is_open,
                                         struct seqb_error *err)
@@ -120,8 +121,8 @@ void key_saw(struct migrate_key *key, const struct migrate_shape *shape,
                                                       counter->is_windowed, v));
 }
 
-/* Takes one value of each counter of the partition, and notes it if it is to be
- * the last one. */
+/* Takes one value of each counter of the partition. If it is the last one, it
+ * is noted. */
 static enum seqb_status partition_ask(struct migrate_side *was,
                                       struct migrate_key *key,
                                       int32_t partition, bool is_last,
@@ -143,7 +144,8 @@ static enum seqb_status partition_ask(struct migrate_side *was,
     return SEQB_OK;
 }
 
-/* It is gone: one that answers, and knows the pool, is to be asked. */
+/* Checks that the store is lost: if it answers and knows the pool, it has to be
+ * asked. */
 static enum seqb_status check_gone(struct migrate_side *was,
                                    struct seqb_error *err)
 {
@@ -164,8 +166,8 @@ static enum seqb_status check_gone(struct migrate_side *was,
                : SEQB_OK;
 }
 
-/* What stands under "<kind>/<pool>" in a store; `text` if nothing does and it
- * is not NULL. */
+/* Reads the claim "<kind>/<pool>" of a store. If there is none and `text` is
+ * not NULL, it claims `text`. */
 static enum seqb_status pool_claim(const struct migrate_side *was,
                                    int32_t member, const char *kind,
                                    const char *text,
@@ -179,8 +181,8 @@ static enum seqb_status pool_claim(const struct migrate_side *was,
                             SEQB_CLAIM_SIZE, err);
 }
 
-/* What is claimed of a migration that leaves a store out, once all lessors were
- * found level. */
+/* The claim of a migration that leaves a store out. It is made after all
+ * lessors were found level. */
 static void without_text(const struct migrate_side *was, const char *by,
                          char out[SEQB_CLAIM_SIZE])
 {
@@ -188,8 +190,8 @@ static void without_text(const struct migrate_side *was, const char *by,
                       connection_name(&was->connections[was->without]));
 }
 
-/* Whether an earlier run of this migration found it level, and retired it,
- * after which nothing is leased or noted there. */
+/* Whether an earlier run of this migration found the lessor level and retired
+ * it. After that the lessor leases and notes nothing. */
 static enum seqb_status was_level(const struct migrate_side *was,
                                   int32_t lessor, const char *by, bool *out,
                                   struct seqb_error *err)
@@ -206,8 +208,8 @@ static enum seqb_status was_level(const struct migrate_side *was,
     return SEQB_OK;
 }
 
-/* Whether another one has a mark of another term of it: then it was away while
- * a copy leased in its place. */
+/* Whether another store has a mark of another term of this lessor: then the
+ * lessor was away while a copy of its store leased in its place. */
 static enum seqb_status find_copy(const struct migrate_side *was, int32_t i,
                                   const char *term, bool *out,
                                   struct seqb_error *err)
@@ -228,8 +230,8 @@ static enum seqb_status find_copy(const struct migrate_side *was, int32_t i,
     return SEQB_OK;
 }
 
-/* One that is level knows all that it leased or noted, and what the missing one
- * knew when it was made level. */
+/* A level lessor knows all that it leased or noted, and all that the missing
+ * store knew when the lessor was made level. */
 static enum seqb_status check_level(const struct migrate_side *was, int32_t i,
                                     const char *by, struct seqb_error *err)
 {
@@ -336,7 +338,7 @@ enum seqb_status old_retire(struct migrate_side *was, const char *by,
     return status;
 }
 
-/* One that is ended is ended again. */
+/* May be called again for a counter that was ended before. */
 static enum seqb_status counter_end(const struct migrate_counter *counter,
                                     struct seqb_error *err)
 {
@@ -346,8 +348,8 @@ static enum seqb_status counter_end(const struct migrate_counter *counter,
     return counter_raise(&last, end_of(counter), end_of(counter), err);
 }
 
-/* A cell of another size, which no broker of this layout counts in, nor puts
- * its spare window over. */
+/* Puts a cell of another size in its place. No broker of this layout counts in
+ * it, or replaces it by its spare window. */
 static enum seqb_status cell_replace(struct connection *connection,
                                      const struct seqb_raise *drop,
                                      int64_t size, struct seqb_error *err)
@@ -378,7 +380,7 @@ static enum seqb_status cell_bury(struct migrate_side *was,
                       was->stores.stores[partition].forgets ? "" : SEQB_CELL,
                       was->name, (int)partition, key->key);
     for (int round = 0; round < BURY_ROUNDS; round++) {
-        /* Larger, since a memcached refuses what is small; within what the
+        /* A larger size, since memcached refuses a small one; within what the
          * engines allow. */
         status =
             cell_replace(&was->connections[partition], &drop,
@@ -390,9 +392,9 @@ static enum seqb_status cell_bury(struct migrate_side *was,
     return status;
 }
 
-/* All lessors are noted before the first one is raised: a broker that makes
- * one level with another raises it to the other's end, after which it could not
- * be asked any more. */
+/* All lessors' counters are noted before the first one is raised. Otherwise a
+ * broker that makes one lessor level might raise it to the end of another, and
+ * it could not be read any more. */
 static enum seqb_status partition_exhaust(struct migrate_side *was,
                                           struct migrate_key *key,
                                           int32_t partition,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Nothing here overflows: a number never has more than 63 bits. */
+/* Nothing here can overflow: a number never has more than 63 bits. */
 #include "offline/migrate.h"
 
 #include <assert.h>
@@ -18,7 +18,7 @@ int64_t migrate_limit(const struct migrate_shape *shape, bool is_windowed)
            (shape->unused_bits + migrate_low_bits(shape, is_windowed));
 }
 
-/* The most windows that a lease is for: neighbours lease runs. */
+/* The most windows of one lease: neighbours lease runs. */
 static int64_t run_of(const struct migrate_shape *shape)
 {
     return shape->lessor_bits == 0
@@ -27,8 +27,9 @@ static int64_t run_of(const struct migrate_shape *shape)
                                  migrate_limit(shape, true));
 }
 
-/* The margin in what the counter counts: windows begun count as whole ones,
- * and one lease at least may always be made. One lessor may make them all. */
+/* The margin in units of the counter. A partial window counts as a whole one,
+ * and at least one more lease is always possible. One lessor may make all of
+ * them. */
 static int64_t margin_of(const struct migrate_shape *shape, bool is_windowed)
 {
     return is_windowed ? (shape->margin >> shape->window_bits) + run_of(shape)
@@ -68,8 +69,8 @@ int64_t migrate_capacity(const struct migrate_shape *old, bool old_is_windowed,
                          const struct migrate_shape *new_shape,
                          bool new_is_windowed)
 {
-    /* The first number that has no place in the new layout: its last value, or
-     * lease, is the one that must be left. */
+    /* `end` is the first number that does not fit in the new layout, since the
+     * last value, or lease, has to stay free. */
     const int64_t end = migrate_limit(new_shape, new_is_windowed)
                         << migrate_low_bits(new_shape, new_is_windowed);
     const int64_t values = end >> migrate_low_bits(old, old_is_windowed);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connections and single calls; in which order is migrate.c's. */
+/* Connections, and single calls on them. migrate.c decides their order. */
 #include "offline/migrate.h"
 
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
-/* Take, raise what is fenced, take again; once more if other brokers come in
- * between. */
+/* Take, raise a fenced counter, take again; and once more if other brokers
+ * interfere. */
 #define TAKE_ROUNDS 3
 
 /* --- setting up --- */
@@ -28,7 +28,8 @@ static void members_add(struct migrate_side *side,
     }
 }
 
-/* One authority, or the neighbours by their indexes. */
+/* Finds the lessors: the authority, or the neighbours in the order of their
+ * indexes. */
 static void lessors_find(struct migrate_side *side,
                          const struct store_options *backends)
 {
@@ -130,7 +131,7 @@ enum seqb_status side_connect(struct migrate_side *side,
     return SEQB_OK;
 }
 
-/* --- looking --- */
+/* --- reading --- */
 
 bool side_is_windowed(const struct migrate_side *side, int32_t member)
 {
@@ -146,7 +147,7 @@ bool side_has(const struct migrate_side *side, bool windowed)
     return false;
 }
 
-/* The comparisons of `seqctl check --probe`; the first reason is told. */
+/* The comparisons of `seqctl check --probe`. Returns the first difference. */
 static enum seqb_status side_compare(struct migrate_side *side,
                                      struct seqb_error *err)
 {
@@ -197,7 +198,7 @@ enum seqb_status side_read(struct migrate_side *side, struct seqb_error *err)
     return side_compare(side, err);
 }
 
-/* Skips a word and the digits behind it; false if they do not stand there. */
+/* Skips a word and reads the digits behind it. False if they are not there. */
 static bool bits_take(const char **claim, const char *word, int32_t *out)
 {
     const size_t length = strlen(word);
@@ -213,7 +214,7 @@ static bool bits_take(const char **claim, const char *word, int32_t *out)
     return true;
 }
 
-/* What a claim that stands says; false if it says anything else. */
+/* Reads the bits of a claim. False if the claim has any other form. */
 static bool bits_read(const struct layout *layout, const char *claim,
                       const char *attributes, struct migrate_bits *out)
 {
@@ -261,7 +262,7 @@ enum seqb_status side_read_bits(struct migrate_side *side, const char *key,
     return SEQB_OK;
 }
 
-/* --- who was there --- */
+/* --- migrated keys --- */
 
 void side_done_name(const struct migrate_side *side, const char *key, char *out,
                     size_t size)
@@ -269,7 +270,7 @@ void side_done_name(const struct migrate_side *side, const char *key, char *out,
     (void)text_format(out, size, "migrated/%s/%s", side->name, key);
 }
 
-/* Whether anything stands under the name. */
+/* Whether the store has a claim of this name. */
 static enum seqb_status has_claim(struct connection *connection,
                                   const char *name, bool *out,
                                   struct seqb_error *err)
@@ -282,7 +283,7 @@ static enum seqb_status has_claim(struct connection *connection,
     return status;
 }
 
-/* The key was brought along: a store that does not know it went back. */
+/* The key was migrated: a store that does not know it went back. */
 static enum seqb_status find_back(struct migrate_side *side, const char *key,
                                   struct seqb_error *err)
 {
@@ -374,8 +375,7 @@ int64_t counter_floor(const struct migrate_counter *counter, int64_t floor)
 
     if (!counter->went_back)
         return floor;
-    /* The gap of values is a part of the numbers that are passed in any case.
-     */
+    /* For values, the numbers to be passed include the gap in any case. */
     if (counter->is_windowed && floor <= counter->limit - counter->gap)
         floor += counter->gap;
     return floor + seqb_raise_spread(&raise, floor);

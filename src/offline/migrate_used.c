@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The keys that were used since a migration, as the stores list them. */
+/* The keys that were used since a migration, as listed by the stores. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,9 +12,9 @@
 
 struct used {
     const struct migrate_side *side;
-    const char **keys; /* that are named, sorted */
+    const char **keys; /* the given keys, sorted */
     size_t key_count;
-    struct seqb_listed *listed; /* PAGE_SIZE of them */
+    struct seqb_listed *listed; /* PAGE_SIZE elements */
 };
 
 static int compare(const void *a, const void *b)
@@ -45,8 +45,8 @@ static void used_fini(struct used *used)
     free(used->listed);
 }
 
-/* The key in the counter's name, which is "<prefix><partition>/<key>", with
- * "@<stamp>" behind it in a period. */
+/* The key in the counter's name "<prefix><partition>/<key>", which in a period
+ * has "@<stamp>" behind it. */
 static void key_of(const char *counter, size_t prefix, char out[])
 {
     const char *key = strchr(counter + prefix, '/');

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What runs without a broker, on connections alone: looking at all stores, and
- * moving a pool to another layout. The front header of this folder.
+ * What runs without a broker, with connections alone: the probe of all stores,
+ * and the migration of a pool to another layout. This is the front header of
+ * the folder.
  */
 #pragma once
 
@@ -11,7 +12,8 @@
 
 #include "store/store.h"
 
-/* A listed sequence whose direct counters are plain ones: of no period. */
+/* A listed sequence without a period: its direct counters have no stamp in
+ * their names. */
 struct offline_listed {
     size_t pool;
     const char *key;
@@ -24,14 +26,15 @@ struct offline_inspection {
     const struct seqb_progress *progress; /* may be NULL */
 };
 
-/* See seqb_probe_topology. All of the listener but `mistake` are
- * told. */
+/* See seqb_probe_topology. Calls all functions of the listener but `mistake`.
+ */
 enum seqb_status offline_probe(const struct offline_inspection *options,
                                const struct seqb_probe_listener *listener,
                                struct seqb_error *err);
 
-/* Tells of each partition how it counts, why, and who leases its windows; and
- * of each pool what would have to go back for a number to repeat. Pure. */
+/* Reports for each partition how it counts, why, and which stores lease its
+ * windows; and for each pool which stores would have to go back for a number to
+ * repeat. Pure. */
 void offline_explain(const struct store_topology *topology,
                      void (*report)(void *context, const char *line),
                      void *context);
@@ -39,18 +42,22 @@ void offline_explain(const struct store_topology *topology,
 /* One sequence of a pool that is migrated. */
 struct offline_key {
     const char *key;
-    int32_t was_bits;        /* memory bits; -1: the old topology does not say,
-                                nor of its windows */
-    int32_t is_bits;         /* the same of the new one */
-    int32_t was_window_bits; /* of its windows, its own or the pool's */
-    int32_t is_window_bits;  /* the same of the new one */
-    int32_t is_value_bits;   /* its numbers are below 2^is_value_bits there */
-    int64_t was_useful;      /* numbers above it are too wide; 0: none is */
-    int64_t is_useful;       /* the same of the new one */
-    const char *attributes;  /* claimed after them, in both; NULL: nothing */
+    int32_t was_bits;        /* memory bits; -1: the old topology does not list
+                                the sequence, and was_window_bits is unknown
+                                too */
+    int32_t is_bits;         /* memory bits in the new topology, or -1 */
+    int32_t was_window_bits; /* of its windows: its own, or the pool's */
+    int32_t is_window_bits;  /* the same in the new topology */
+    int32_t is_value_bits;   /* in the new layout its numbers are below
+                                2^is_value_bits */
+    int64_t was_useful;      /* greater numbers are too wide; 0: there is no
+                                limit */
+    int64_t is_useful;       /* the same in the new topology */
+    const char *attributes;  /* claimed after the bits, in both layouts; NULL:
+                                nothing */
 };
 
-/* A pool of the old options and its next generation in the new ones. */
+/* A pool of the old topology, and its next generation in the new one. */
 struct offline_pool {
     size_t was;
     size_t is;
@@ -63,18 +70,20 @@ struct offline_migration {
     const struct store_topology *is;
     const struct offline_pool *pools;
     size_t pool_count;
-    const char *without; /* an old backend that is gone; NULL: none */
+    const char *without; /* an old backend that is lost; NULL: none */
     bool dry_run;
     void (*report)(void *context, const char *line); /* may be NULL */
     void *context;
     const struct seqb_progress *progress; /* may be NULL */
 };
 
-/* See seqb_migrate. The pools are those of both that are to be migrated. */
+/* See seqb_migrate. `pools` are the pools to migrate; both topologies have
+ * them. */
 enum seqb_status offline_migrate(const struct offline_migration *options,
                                  struct seqb_error *err);
 
-/* A lessor that the operator believes: the partition of a pool. */
+/* A lessor, the partition of a pool, whose store did not go back by the
+ * operator's word. */
 struct offline_trust {
     const struct store_topology *topology;
     size_t pool;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opens every backend at once, each on a thread of its own and under the
- * watchdog, and looks at its claims. What that means is in probe_pool.c. */
+/* Opens all backends at the same time, each on its own thread and under the
+ * watchdog, and reads their claims. probe_pool.c evaluates them. */
 #include "offline/probe.h"
 
 #include <stdlib.h>
@@ -11,14 +11,14 @@
 #include "platform/text.h"
 #include "platform/thread.h"
 
-#define SHOW_MS 100 /* between two looks at how many are done */
+#define SHOW_MS 100 /* between two updates of the progress bar */
 
 struct inspector;
 
-/* One backend. The thread's own while it runs. */
+/* One backend. Used by its thread alone while that runs. */
 struct inspection {
     struct inspector *inspector;
-    int32_t backend; /* its index */
+    int32_t backend; /* its index in the topology */
     struct store_options options;
     struct connection connection;
     struct seqb_probe *found;
@@ -28,14 +28,14 @@ struct inspection {
 
 struct inspector {
     const struct offline_inspection *options;
-    const struct store_topology *topology; /* theirs */
+    const struct store_topology *topology; /* the caller's */
     struct watchdog *watchdog;
-    struct inspection *inspections; /* one a backend */
-    struct seqb_probe *found;       /* the same */
+    struct inspection *inspections; /* one for each backend */
+    struct seqb_probe *found;       /* one for each backend */
     struct probe_pool *pools;
-    pthread_mutex_t lock; /* of `done` */
+    pthread_mutex_t lock; /* guards `done` */
     pthread_cond_t one_done;
-    size_t done; /* backends */
+    size_t done; /* how many backends are done */
 };
 
 static void inspection_fail(struct inspection *inspection,
@@ -47,8 +47,8 @@ static void inspection_fail(struct inspection *inspection,
     (void)text_copy(found->reason, sizeof found->reason, why->text);
 }
 
-/* A store that is refused for what its settings lose is looked at all the
- * same. */
+/* Opens the store, and reads it even if it is refused because its settings may
+ * lose commits. */
 static enum seqb_status inspection_open(struct inspection *inspection,
                                         struct seqb_error *err)
 {
@@ -73,8 +73,8 @@ static void inspection_keep(struct inspection *inspection, int64_t start_us)
     (void)text_copy(found->loss, sizeof found->loss, backend->loss);
 }
 
-/* What the store says of its place: that of a partition, or else whose layout
- * it keeps. */
+/* Notes the store's claim of its place: its partition, or else the pool whose
+ * layout it keeps. */
 static void inspection_place(struct inspection *inspection,
                              const struct layout *pool,
                              const struct layout_store *store)
@@ -116,7 +116,7 @@ static enum seqb_status inspection_read_key(struct inspection *inspection,
     return SEQB_OK;
 }
 
-/* The backend's claims for each pool that it serves. */
+/* Reads the backend's claims for each pool that it serves. */
 static enum seqb_status inspection_read(struct inspection *inspection,
                                         struct seqb_error *err)
 {
@@ -131,8 +131,8 @@ static enum seqb_status inspection_read(struct inspection *inspection,
 
 /* --- rights --- */
 
-/* A right that a key needs is most often that of all. */
-#define KEYS_ASKED 1000 /* of a pool */
+/* If one key lacks a right, most often all keys lack it. */
+#define KEYS_ASKED 1000 /* for each pool */
 
 static bool stands_in(const struct inspection *inspection,
                       const struct probe_pool *pool, int32_t partition)
@@ -167,7 +167,8 @@ static enum seqb_status inspection_ask(struct inspection *inspection,
     return status;
 }
 
-/* Of the listed keys of each partition that it is. */
+/* Checks the rights for the listed keys of each partition that the backend
+ * serves. */
 static enum seqb_status inspection_ask_rights(struct inspection *inspection,
                                               struct seqb_error *err)
 {
@@ -221,8 +222,8 @@ static void *inspection_run(void *argument)
 
 /* --- setting up --- */
 
-/* A backend may serve several pools as their authority: it is shown in the one
- * that it is a partition of, else in the first. */
+/* A backend may be the authority of several pools. It is shown in the pool
+ * whose partition it is, or else in the first pool. */
 static void pool_add(struct inspector *inspector, struct probe_pool *pool,
                      int32_t member)
 {
@@ -314,7 +315,8 @@ static void inspector_fini(struct inspector *inspector)
 
 /* --- running --- */
 
-/* Until so many are done. Without a listener the joins wait. */
+/* Shows progress until `started` backends are done. Without a listener, only
+ * the joins wait. */
 static void inspector_show(struct inspector *inspector, size_t started)
 {
     const struct seqb_progress *progress = inspector->options->progress;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same comparisons as at a start, but each told of the backend that it
- * concerns, and all of them. */
+/* The comparisons of a broker's start, but every difference is reported, for
+ * the backend that it concerns. */
 #include <string.h>
 
 #include "offline/probe.h"
@@ -14,7 +14,7 @@ static struct seqb_probe *found_of(const struct probe_pool *pool, int32_t i)
     return &pool->found[pool->backends[i]];
 }
 
-/* The first reason stands. */
+/* Keeps the first reason. */
 static void blame(void *context, int32_t i, const struct seqb_error *why)
 {
     const struct probe_pool *pool = context;
@@ -55,7 +55,7 @@ void probe_check_generation(struct probe_pool *pool)
     }
 }
 
-/* --- what fails together --- */
+/* --- failure domains --- */
 
 static void warn(const struct seqb_probe_listener *listener, const char *line)
 {
@@ -70,7 +70,7 @@ static bool shares_domain(const struct probe_pool *pool, int32_t i, int32_t j)
     return domain[0] != '\0' && strcmp(domain, found_of(pool, j)->domain) == 0;
 }
 
-/* The partitions of the domain that partition `first` is the first one of. */
+/* Warns of the partitions of one domain. `first` is the lowest of them. */
 static void warn_of_domain(const struct probe_pool *pool, int32_t first,
                            const struct seqb_probe_listener *listener)
 {
@@ -104,7 +104,7 @@ static bool has_windows(const struct probe_pool *pool)
     return false;
 }
 
-/* What the pool lacks without its authority. */
+/* Warns of what the pool cannot do without its authority. */
 static void warn_of_leases(const struct probe_pool *pool,
                            const struct seqb_probe_listener *listener)
 {
@@ -120,7 +120,7 @@ static void warn_of_leases(const struct probe_pool *pool,
     warn(listener, line);
 }
 
-/* The partition that fails together with the authority, -1 if none does. */
+/* The partition that fails together with the authority; -1 if there is none. */
 static int32_t partition_beside(const struct probe_pool *pool,
                                 int32_t authority)
 {
@@ -155,8 +155,8 @@ static void warn_of_authority(const struct probe_pool *pool,
     warn(listener, line);
 }
 
-/* Neighbours of the domain that the i-th is the first one of: none of them is
- * a witness against the others. */
+/* Warns of the neighbours of one domain, whose lowest is the i-th: none of them
+ * is a witness for the others. */
 static void warn_of_lessors(const struct probe_pool *pool, int32_t i,
                             const struct seqb_probe_listener *listener)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The operator's word for a lessor that was restarted and waits for another one
- * that is gone: that its store did not go back. Then its own counters have all
- * of its leases, and nobody else needs to be asked
+ * A lessor was restarted and waits for another store that is lost. The operator
+ * states that the lessor's store did not go back. Then its own counters have
+ * all of its leases, and no other store needs to be asked
  * (docs/decisions/0031-trust.md).
  */
 #include <stdlib.h>
@@ -13,17 +13,20 @@
 #include "platform/text.h"
 
 #define LINE_SIZE  1024
-#define SWAPS      8 /* brokers may write there as well */
+#define SWAPS      8 /* tries, since brokers may write that claim as well */
 #define CLAIM_SIZE ((size_t)2 * SEQB_INCARNATION_SIZE)
 
 struct trust {
     const struct offline_trust *options;
     const struct layout *layout;
     struct watchdog *watchdog;
-    struct connection *connections; /* by member; the trusted one stays open */
-    char name[SEQB_COUNTER_SIZE];   /* of the claim that says it is level ... */
-    char term[TERM_SIZE];           /* ... which is this, after the word */
-    bool is_retired; /* by a migration that has not come to its end */
+    struct connection *connections; /* indexed by member; the trusted one stays
+                                       open */
+    char name[SEQB_COUNTER_SIZE];   /* of the claim that the lessor is level
+                                       ... */
+    char term[TERM_SIZE];           /* ... and its text: the term that becomes
+                                       level */
+    bool is_retired;                /* by a migration that did not finish */
 };
 
 static void report(const struct trust *trust, const char *line)
@@ -37,7 +40,7 @@ static struct connection *trusted(const struct trust *trust)
     return &trust->connections[trust->options->partition];
 }
 
-/* --- whom it is about --- */
+/* --- the lessor --- */
 
 static bool is_lessor(const struct trust *trust, int32_t partition)
 {
@@ -48,9 +51,10 @@ static bool is_lessor(const struct trust *trust, int32_t partition)
     return trust->layout->neighbours && layout_may_lease(backend->ops);
 }
 
-/* It must be the store of that place. One that a migration retired which was
- * cut off is level for that migration, if it is run again without the missing
- * one: the counters of a pool whose migration came to its end are at theirs. */
+/* Checks that the store has the place of the lessor. If an unfinished migration
+ * retired it, it becomes level for that migration, when that is run again
+ * without the missing store. After a finished migration there is no need: the
+ * counters were raised to their ends. */
 static enum seqb_status check_place(struct trust *trust, struct seqb_error *err)
 {
     struct connection *connection = trusted(trust);
@@ -93,7 +97,7 @@ static enum seqb_status check_store(struct trust *trust, struct seqb_error *err)
     return check_place(trust, err);
 }
 
-/* --- who else could be asked --- */
+/* --- the other stores --- */
 
 static bool answers(const struct trust *trust, int32_t partition)
 {
@@ -111,8 +115,8 @@ static bool answers(const struct trust *trust, int32_t partition)
     return is_open;
 }
 
-/* If all of the others can be asked, brokers make it level by themselves, and a
- * migration needs no store to be level. */
+/* If all other stores answer, brokers make the lessor level without the
+ * operator, and a migration needs no level store. */
 static enum seqb_status check_others(const struct trust *trust,
                                      struct seqb_error *err)
 {
@@ -140,7 +144,7 @@ static enum seqb_status check_others(const struct trust *trust,
     return SEQB_OK;
 }
 
-/* --- the word --- */
+/* --- the claim --- */
 
 static enum seqb_status swap(const struct trust *trust, char *standing,
                              struct seqb_error *err)

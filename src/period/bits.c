@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bits of ids that are made of time: put together and taken apart. */
+/* Composes ids that are made of time, and takes them apart. */
 #include "period/bits.h"
 
 #include <inttypes.h>
@@ -83,7 +83,7 @@ enum seqb_status bits_compose(const struct bits_layout *layout,
     return SEQB_OK;
 }
 
-/* epoch + units, or the last there is. */
+/* The epoch plus the units; INT64_MAX if the sum is larger. */
 static int64_t time_after(const struct bits_layout *layout, int64_t units)
 {
     const int64_t room = INT64_MAX - layout->epoch_ms;
@@ -93,7 +93,7 @@ static int64_t time_after(const struct bits_layout *layout, int64_t units)
     return layout->epoch_ms + units * layout->unit_ms;
 }
 
-/* Numbers have no sign. */
+/* The sign bit belongs to no part. */
 void bits_take_apart(const struct bits_layout *layout, int64_t id,
                      struct bits_parts *out)
 {

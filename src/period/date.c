@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The calendar. Years are reckoned from March 1 here, so that the leap day is
- * the last one of its year and the lengths of the months follow a rule.
+ * The calendar. Years begin on March 1 here, so that the leap day is the last
+ * day of its year and the lengths of the months follow a rule.
  */
 #include "period/date.h"
 
@@ -15,8 +15,8 @@ static int64_t year_begins(int64_t year)
            floor_div(year, 400);
 }
 
-/* Days from March 1 to the begin of the n-th month after March: 31, 30, 31,
- * 30, 31 over and over. */
+/* Days from March 1 to the begin of the n-th month after March: the lengths 31,
+ * 30, 31, 30, 31 repeat. */
 static int64_t month_begins(int64_t n)
 {
     return (153 * n + 2) / 5;
@@ -37,7 +37,7 @@ struct date date_of_days(int64_t days)
     int64_t rest;
     int64_t n;
 
-    /* By the mean length of a year it is right, or one too small. */
+    /* The year estimated by the mean length is right, or one too small. */
     if (year_begins(year + 1) <= all)
         year++;
     rest = all - year_begins(year);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One step of a snowflake's time. */
+/* Computes the next values of a snowflake. */
 #include "period/flake_time.h"
 
 #include <stdbool.h>
 
 #include "platform/minmax.h"
 
-/* The first time that is free: of the last ms what is left of it. */
+/* The first free time: that of the last ms if some of its values are left. */
 static int64_t first_free(const struct flake_rules *rules,
                           const struct flake_lease *lease,
                           const struct flake_last *last)
@@ -17,14 +17,14 @@ static int64_t first_free(const struct flake_rules *rules,
     return max_of(max_of(time_ms, lease->above + 1), rules->first_ms);
 }
 
-/* Whether a time that is ahead of the wall clock may be given. */
+/* Whether a time that is ahead of the wall clock may be used. */
 static enum flake_verdict evaluate_ahead(const struct flake_lease *lease,
                                          struct flake_now now, int64_t time_ms,
                                          const struct flake_last *last)
 {
     const bool is_new = time_ms != last->time_ms;
 
-    /* The clock did not go back: it is this ms that is used up. */
+    /* The clock did not go back: only this ms is used up. */
     if (is_new && time_ms == now.wall_ms + 1)
         return FLAKE_AGAIN;
     if (time_ms > lease->upto)
@@ -43,7 +43,7 @@ static enum flake_verdict evaluate(const struct flake_rules *rules,
         return FLAKE_OVER;
     if (time_ms > now.wall_ms)
         return evaluate_ahead(lease, now, time_ms, last);
-    /* The clock leapt ahead: the lease's next renewal will say so, too. */
+    /* The clock jumped ahead: the lease's next renewal allows that time. */
     return time_ms > lease->upto ? FLAKE_AGAIN : FLAKE_GIVE;
 }
 

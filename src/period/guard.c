@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two judgements, one after the other: how much of the wall clock is believed,
- * by the boot clock and the stores' clocks; and whether that is behind what
- * was issued.
+ * Two decisions, one after the other: how much of the wall clock is believed,
+ * by the boot clock and the stores' clocks; and whether the believed time is
+ * behind what was issued.
  */
 #include "period/guard.h"
 
@@ -19,7 +19,7 @@ void guard_init(struct guard *guard, const struct guard_rules *rules,
     };
 }
 
-/* A wall clock that was read once, as it went on. */
+/* The wall clock of an earlier reading, advanced by the boot clock. */
 static int64_t goes_on(struct guard_reading since, int64_t boot_ms)
 {
     return since.wall_ms + (boot_ms - since.boot_ms);
@@ -34,8 +34,8 @@ int64_t guard_ahead(const struct guard *guard, struct guard_reading now)
                : 0;
 }
 
-/* Compared with the stores, not with the last reading alone: many small leaps
- * lead as far as a large one. */
+/* It compares with the stores' clocks, and not only with the last reading,
+ * because many small jumps lead as far as a large one. */
 static int64_t believe(struct guard *guard, struct guard_reading now)
 {
     const int64_t store_ms = goes_on(guard->witness, now.boot_ms);
@@ -44,7 +44,7 @@ static int64_t believe(struct guard *guard, struct guard_reading now)
     guard->ahead_ms = 0;
     if (guard_ahead(guard, now) > guard->rules.max_ahead_ms &&
         now.wall_ms > expected_ms) {
-        /* The last reading may have been of a clock that was behind. */
+        /* The last reading may be of a clock that was behind. */
         if (store_ms > expected_ms)
             expected_ms = store_ms;
         guard->ahead_ms = now.wall_ms - expected_ms;
@@ -60,7 +60,8 @@ static enum guard_verdict evaluate(const struct guard *guard)
         return GUARD_GO;
     if (guard->behind_ms > guard->rules.max_rollback_ms)
         return GUARD_REFUSES;
-    /* What the last run has kept ahead of its clock. */
+    /* The clock did not go back: the last run kept the begin ahead of its
+     * clock. */
     if (guard->rules.on_rollback == GUARD_REFUSE &&
         guard->issued_ms == guard->resumed_ms &&
         guard->behind_ms <= GUARD_KEPT_AHEAD_MS)
@@ -80,7 +81,8 @@ enum guard_verdict guard_read(struct guard *guard, struct guard_reading now,
                               int64_t *time_ms)
 {
     const bool is_set = now.wall_ms >= GUARD_SANE_MS;
-    /* One that is not set says nothing, so that it is no anchor either. */
+    /* A clock that is not set gives no information, so it does not become the
+     * anchor. */
     const int64_t believed_ms = is_set ? believe(guard, now) : now.wall_ms;
 
     guard->steps_back += now.wall_ms < guard->seen_ms;

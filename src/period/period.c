@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which span of a period an instant is in, and which one a stamp names. A span
- * is worked out in local time by the calendar, then brought back to instants by
- * the zone: it begins when its first local second is reached, and ends when the
- * next one's is.
+ * The span of a period that an instant is in, and the span that a stamp names.
+ * A span is computed in local time by the calendar, and converted to instants
+ * by the zone: it begins when its first local second is reached, and ends when
+ * the first one of the next span is.
  */
 #include "period/period.h"
 
@@ -26,7 +26,7 @@ struct local_span {
 static const struct {
     const char *name;
     int digits;   /* of a stamp */
-    int64_t most; /* that so many digits make */
+    int64_t most; /* the largest number of so many digits */
 } units[] = {
     [PERIOD_NONE] = {"none", 0, 0},
     [PERIOD_SECOND] = {"second", 14, INT64_C(99999999999999)},
@@ -69,7 +69,7 @@ static int64_t date_stamp(int64_t days)
     return (date.year * 100 + date.month) * 100 + date.day;
 }
 
-/* A part of a day, or a day: as many seconds on every day. */
+/* A day, or a part of a day: its seconds are the same on every day. */
 static const int64_t clock_lengths[] = {[PERIOD_SECOND] = 1,
                                         [PERIOD_MINUTE] = 60,
                                         [PERIOD_HOUR] = 3600,
@@ -96,7 +96,7 @@ static struct local_span days_span(int64_t stamp, int64_t from, int64_t to)
     return (struct local_span){stamp, from * DATE_DAY_S, to * DATE_DAY_S};
 }
 
-/* A week is of the year that its Thursday is in. */
+/* A week belongs to the year of its Thursday. */
 static struct local_span week_span(int64_t day)
 {
     const int64_t monday = day - date_weekday(day);
@@ -116,7 +116,8 @@ static struct local_span month_span(int64_t day)
                      date_to_days(date.year, date.month + 1, 1));
 }
 
-/* `months` of a year that begins where the rules say: all, or a quarter. */
+/* `months` of a year that begins where the rules say: 12, or the 3 of a
+ * quarter. */
 static struct local_span year_span(const struct period_rules *rules,
                                    int64_t day, int64_t months)
 {
@@ -186,7 +187,7 @@ void period_span_at(const struct period_rules *rules, int64_t ms,
     span_bring(zone, local_span_at(rules, at), out);
 }
 
-/* Takes the last two digits off. */
+/* Removes the last two digits, and returns them. */
 static int64_t pair_take(int64_t *digits)
 {
     const int64_t pair = *digits % 100;
@@ -215,7 +216,7 @@ static bool clock_span_of(enum period_unit unit, int64_t stamp,
     return true;
 }
 
-/* January 4 is of the first week in every year. */
+/* January 4 is in the first week of every year. */
 static int64_t week_begin(int64_t year, int64_t week)
 {
     const int64_t day = date_to_days(year, 1, 4);
@@ -223,7 +224,8 @@ static int64_t week_begin(int64_t year, int64_t week)
     return day - date_weekday(day) + (week - 1) * 7;
 }
 
-/* Digits that are no week, month or quarter lead to another one. */
+/* Digits that are no valid week, month or quarter give the span of another
+ * stamp. */
 static bool local_span_of(const struct period_rules *rules, int64_t stamp,
                           struct local_span *out)
 {
@@ -267,7 +269,8 @@ bool period_span_of(const struct period_rules *rules, int64_t stamp,
         stamp > units[rules->unit].most || !local_span_of(rules, stamp, &local))
         return false;
     span_bring(rules->zone, local, &span);
-    /* A local time that is skipped is reached when what follows it is. */
+    /* A skipped local time is reached when the time that follows it is: its
+     * span is empty. */
     if (span.begin_ms >= span.end_ms || span.end_ms <= PERIOD_MIN_MS ||
         span.begin_ms > PERIOD_MAX_MS)
         return false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Time as sequences see it: stamps of a period in a time zone, ids made of
- * time, and the clock that never goes back. Pure, but for the reading of a
- * zone. The front header of this folder.
+ * Time for sequences: the stamps of a period in a time zone, ids made of time,
+ * and the clock that never goes back. Pure, except that a zone is read from a
+ * file. This is the front header of the folder.
  */
 #pragma once
 
@@ -34,12 +34,12 @@ struct period_zone;
 
 /*
  * Reads a zone by its IANA name ("Europe/Berlin") from the system's database
- * ($TZDIR, else /usr/share/zoneinfo). "UTC" needs no file. SEQB_INVALID: not a
- * name, no such zone, or the file is damaged; SEQB_NO_MEMORY.
+ * ($TZDIR, or /usr/share/zoneinfo). "UTC" needs no file. SEQB_INVALID: not a
+ * valid name, no such zone, or a damaged file. SEQB_NO_MEMORY.
  */
 enum seqb_status period_zone_open(const char *name, struct period_zone **out,
                                   struct seqb_error *err);
-void period_zone_close(struct period_zone *zone); /* takes NULL */
+void period_zone_close(struct period_zone *zone); /* NULL is allowed */
 
 struct period_rules {
     enum period_unit unit;
@@ -50,33 +50,35 @@ struct period_rules {
 
 /* The instants from begin_ms up to, not including, end_ms; ms since 1970. */
 struct period_span {
-    int64_t stamp; /* its local date as digits, see struct seqb_stamp */
+    int64_t stamp; /* its local date as digits; see struct seqb_stamp */
     int64_t begin_ms;
     int64_t end_ms;
 };
 
-/* Instants that have a stamp: the years 1970 ... 9999. */
+/* The instants that have a stamp: the years 1970 ... 9999. */
 #define PERIOD_MIN_MS INT64_C(0)
 #define PERIOD_MAX_MS INT64_C(253402214400000) /* 9999-12-31T00:00Z */
 
 /*
- * The span that an instant is in; the instant is brought into the range first.
- * Spans follow each other without a hole, and their stamps increase: where
- * the local clock is set back, the last local second before it lasts until
- * that time has come again; a local time that is skipped has no span. A
- * year's stamp is that of the calendar year in which it begins.
+ * The span that an instant is in. An instant out of range is first moved to the
+ * range's end. Spans follow each other without a gap, and their stamps
+ * increase. Where the local clock is set back, the last local second before the
+ * change lasts until that local time has come again. A local time that is
+ * skipped has no span. A year's stamp is that of the calendar year in which it
+ * begins.
  */
 void period_span_at(const struct period_rules *rules, int64_t ms,
                     struct period_span *out);
 
-/* The span of a stamp, of whatever digits; false if there is none, as of a day
- * that does not exist or a local hour that is skipped. */
+/* The span of a stamp. False if there is none: the digits are no stamp, the day
+ * does not exist, or the local hour is skipped. */
 bool period_span_of(const struct period_rules *rules, int64_t stamp,
                     struct period_span *out);
 
-/* "day"; and the unit of such a word, false if it is none. */
+/* The unit's name, such as "day"; and the unit of a name, false if no unit has
+ * it. */
 const char *period_unit_name(enum period_unit unit);
 bool period_unit_parse(const char *text, enum period_unit *out);
 
-/* Digits that every stamp of the unit has; 0 for PERIOD_NONE. */
+/* How many digits every stamp of the unit has; 0 for PERIOD_NONE. */
 int period_stamp_digits(enum period_unit unit);

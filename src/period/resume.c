@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Each reading is a span, since the clocks are read one after the other. */
+/* Each reading is a range, since the clocks are read one after the other. */
 #include "period/resume.h"
 
 static struct resume apart_of(const struct clock_pair *now)
@@ -13,7 +13,7 @@ void resume_init(struct resume *resume, const struct clock_pair *now)
     *resume = apart_of(now);
 }
 
-/* 0 if the spans meet. */
+/* 0 if the ranges overlap. */
 static int64_t distance(const struct resume *from, const struct resume *to)
 {
     if (to->least_ms > from->most_ms)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A zone's table: making it, and searching it. What fills it is left to
- * zone_file.c and zone_footer.c. */
+/* A zone's table: building and searching it. zone_file.c and zone_footer.c fill
+ * it. */
 #include "period/zone.h"
 
 #include <stdlib.h>
@@ -67,7 +67,8 @@ void zone_finish(struct period_zone *zone)
     }
 }
 
-/* What to take off a time, local or not, so that the table holds it. */
+/* How much to subtract from a time, local or UTC, so that the table covers it.
+ */
 static int64_t zone_shift(const struct period_zone *zone, int64_t at)
 {
     if (at < zone->repeats)
@@ -75,8 +76,8 @@ static int64_t zone_shift(const struct period_zone *zone, int64_t at)
     return ((at - zone->repeats) / CYCLE_S + 1) * CYCLE_S;
 }
 
-/* The last segment that begins at `at` or before, or, by local time, before
- * which that was not reached. */
+/* The last segment that begins at `at` or before. For a local time: the last
+ * segment before which that local time was not reached. */
 static const struct zone_segment *segment_at(const struct period_zone *zone,
                                              int64_t at, bool is_local)
 {

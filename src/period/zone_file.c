@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The zone files of the system's database: TZif, RFC 8536 and its successor
- * RFC 9636. Every count and index is checked: a damaged file is refused. The
- * TZ string at its end is left to zone_footer.c. And which file a name is of:
- * UTC needs none.
+ * Reads the zone files of the system's database: TZif, RFC 8536 and its
+ * successor RFC 9636. Every count and index is checked, and a damaged file is
+ * refused. zone_footer.c reads the TZ string at the end. This file also finds
+ * the file of a zone's name; UTC needs none.
  */
 #include "period/zone.h"
 
@@ -23,7 +23,7 @@
 #define HEADER_SIZE 44
 #define TYPE_SIZE   6
 
-/* How often there is what in a block, in the order of its header. */
+/* The counts of a block, in the order of its header. */
 enum count { ISUT, ISSTD, LEAP, TIME, TYPE, CHAR, COUNTS };
 
 /* One block: its counts, and where its parts begin. */
@@ -31,7 +31,7 @@ struct block {
     int64_t counts[COUNTS];
     size_t time_size; /* bytes of a time: 4 or 8 */
     const unsigned char *times;
-    const unsigned char *indexes; /* of types, one a time */
+    const unsigned char *indexes; /* of types, one for each time */
     const unsigned char *types;
     const unsigned char *names;
 };
@@ -47,7 +47,7 @@ static enum seqb_status damaged(const char *why, struct seqb_error *err)
     return error_set(err, SEQB_INVALID, "the zone file is damaged: %s", why);
 }
 
-/* Big-endian, of two's complement. */
+/* Big-endian, two's complement. */
 static int64_t number_at(const unsigned char *bytes, size_t size)
 {
     uint64_t value = (bytes[0] & 0x80) != 0 ? UINT64_MAX : 0;
@@ -90,7 +90,7 @@ static enum seqb_status read_header(struct rest *rest, char *version,
     return SEQB_OK;
 }
 
-/* Finds a block's parts, and leaves what comes after. */
+/* Finds a block's parts, and moves `rest` past the block. */
 static enum seqb_status read_block(struct rest *rest, size_t time_size,
                                    struct block *block, struct seqb_error *err)
 {
@@ -168,7 +168,7 @@ static enum seqb_status check_times(const struct block *block,
     return SEQB_OK;
 }
 
-/* Takes the TZ string out of its two line ends. */
+/* Copies the TZ string from between its two newlines. */
 static enum seqb_status read_footer(struct rest *rest, char *text, size_t size,
                                     struct seqb_error *err)
 {
@@ -199,7 +199,7 @@ static enum seqb_status check_block(const struct block *block,
     return status == SEQB_OK ? check_times(block, err) : status;
 }
 
-/* Of version 1. */
+/* The end of a file of version 1. */
 static enum seqb_status read_end(const struct rest *rest,
                                  const struct block *block,
                                  struct seqb_error *err)
@@ -211,8 +211,8 @@ static enum seqb_status read_end(const struct rest *rest,
     return SEQB_OK;
 }
 
-/* The block that counts, and the footer: of version 1 there is only one block
- * and no footer, else a second block of longer times. */
+/* Reads the block to use, and the footer. A file of version 1 has only one
+ * block and no footer; later versions have a second block with 8-byte times. */
 static enum seqb_status read_parts(struct rest *rest, struct block *block,
                                    char *text, size_t size,
                                    struct seqb_error *err)
@@ -240,7 +240,7 @@ static enum seqb_status add_all(struct period_zone *zone,
                                 struct seqb_error *err)
 {
     const int64_t n = block->counts[TIME];
-    /* Before the first time it is type 0. */
+    /* Type 0 holds before the first time. */
     bool fits = zone_add(zone, -2 * ZONE_TIME_MAX, offset_of(block, 0));
 
     for (int64_t i = 0; fits && i < n; i++)

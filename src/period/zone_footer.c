@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The TZ string at the end of a zone file: what holds after its last
- * transition, as POSIX and RFC 9636 have it. It is worked out here, once, into
- * transitions of the table, for as long as the calendar takes to repeat.
+ * The TZ string at the end of a zone file. It says what holds after the file's
+ * last transition, in the form of POSIX and RFC 9636. It is expanded here,
+ * once, into transitions of the table, for the 400 years after which the
+ * calendar repeats.
  */
 #include "period/zone.h"
 
@@ -15,15 +16,15 @@
 #define HOUR_S           INT64_C(3600)
 #define OFFSET_HOURS_MAX 24
 #define RULE_HOURS_MAX   167
-/* Rules of a file without transitions begin before any stamp. */
+/* The rules of a file without transitions begin before any stamp. */
 #define FIRST_YEAR       1960
-/* Before the first year that is repeated, and after the last one, so that all
- * which reaches into them is there. */
+/* Years before the first repeated year and after the last one, so that all that
+ * reaches into the repeated years is there. */
 #define MARGIN_YEARS     2
 #define CYCLE_YEARS      400
 
 enum day_form {
-    MONTH_WEEK_DAY, /* the n-th such weekday of a month, 5 is the last */
+    MONTH_WEEK_DAY, /* the n-th such weekday of a month; 5: the last one */
     NO_LEAP_DAY,    /* 1 ... 365; February 29 is never counted */
     DAY_OF_YEAR     /* 0 ... 365 */
 };
@@ -33,16 +34,17 @@ struct change {
     enum day_form form;
     int64_t month;
     int64_t week;
-    int64_t day;  /* of a week 0 is Sunday */
-    int64_t time; /* local time of that day in seconds, also outside it */
+    int64_t day;  /* weekday: 0 is Sunday */
+    int64_t time; /* local time of that day in seconds; may be outside the
+                     day */
 };
 
 struct rules {
-    int64_t standard; /* offsets: local time less UTC */
+    int64_t standard; /* offsets: local time minus UTC */
     int64_t summer;
     bool has_summer;
-    struct change begins; /* summer time: in standard time; ... */
-    struct change ends;   /* ... in summer time */
+    struct change begins; /* begin of summer time, in standard time */
+    struct change ends;   /* end of summer time, in summer time */
 };
 
 struct transition {
@@ -50,7 +52,7 @@ struct transition {
     int64_t offset;
 };
 
-/* Each of these goes on in the text only if it finds what it names. */
+/* Each function below advances `*text` only if it finds what its name says. */
 
 static bool take(const char **text, char wanted)
 {
@@ -83,7 +85,7 @@ static bool take_number(const char **text, int64_t min, int64_t max,
     return *text > from && value >= min && value <= max;
 }
 
-/* [+-]hh[:mm[:ss]] as seconds. */
+/* [+-]hh[:mm[:ss]] in seconds. */
 static bool take_time(const char **text, int64_t hours_max, int64_t *out)
 {
     const bool is_negative = take(text, '-');
@@ -107,7 +109,7 @@ static bool take_time(const char **text, int64_t hours_max, int64_t *out)
     return true;
 }
 
-/* POSIX counts offsets the other way round. */
+/* POSIX offsets are positive west of Greenwich. */
 static bool take_offset(const char **text, int64_t *out)
 {
     int64_t west;
@@ -185,7 +187,7 @@ static int64_t change_day(int64_t year, const struct change *change)
            (change->day >= 60 && date_is_leap(year) ? 1 : 0);
 }
 
-/* Both of one year, in order. */
+/* Both transitions of a year, in order. */
 static void rules_apply(const struct rules *rules, int64_t year,
                         struct transition out[2])
 {
@@ -211,7 +213,7 @@ static enum seqb_status add(struct period_zone *zone, int64_t from,
     return error_set(err, SEQB_NO_MEMORY, "out of memory");
 }
 
-/* What is before the last transition only tells what holds at it. */
+/* Transitions before the file's last one only say which offset holds at it. */
 static enum seqb_status add_years(struct period_zone *zone, int64_t last,
                                   const struct rules *rules, int64_t first_year,
                                   struct seqb_error *err)

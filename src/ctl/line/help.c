@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Help, made of the tables and of docs/help/seqctl.txt; and what is said of a
- * command that there is not. */
+/* Help, from the tables and docs/help/seqctl.txt; and the complaint about an
+ * unknown command. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,8 +9,8 @@
 #include "guess/guess.h"
 #include "seqctl_txt.h"
 
-/* Prints a section of docs/help/seqctl.txt: what stands below the line "#
- * NAME". */
+/* Prints a section of docs/help/seqctl.txt: the text below the line "# NAME".
+ */
 static void help_section_print(const char *name)
 {
     char heading[32];
@@ -55,7 +55,7 @@ void command_help_print(const struct command *command)
     options_print(command->options | CTL_HELP);
 }
 
-/* Of one command, or with NULL of all. */
+/* For one command; NULL: for all. */
 static json_t *commands_make(const struct command *only)
 {
     json_t *list = json_array();

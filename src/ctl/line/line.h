@@ -8,20 +8,20 @@
 #include "ctl/commands.h"
 #include "ctl/ctl.h"
 
-/* Fills `out` and leaves the other words behind `optind`. False after having
- * said what is wrong. */
+/* Fills `out`; the other words are left from `optind` on. False, with the error
+ * reported. */
 bool options_read(int argc, char **argv, struct ctl_options *out);
 
-/* The usage of the first option of the set, NULL if it is empty. */
+/* The usage of the first option of the set; NULL if the set is empty. */
 const char *option_usage(unsigned options);
 
-/* The options of the set, a line each. */
+/* Prints the options of the set, one on a line. */
 void options_print(unsigned options);
 
-/* Says that there is no such command, and which one is likely meant. */
+/* Reports an unknown command, and the one that was likely meant. */
 enum ctl_exit command_unknown(const char *name);
 
-/* seqctl help: of all, or of one command. */
+/* seqctl help: for all commands, or for one. */
 command_function help_run;
 
 void command_help_print(const struct command *command);

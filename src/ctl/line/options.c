@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of options, and how they are read. */
+/* The table of options, and how options are read. */
 #include <errno.h>
 #include <getopt.h>
 #include <stddef.h>
@@ -15,14 +15,14 @@
 
 struct option_row {
     enum ctl_option option;
-    int letter; /* of getopt */
+    int letter; /* for getopt */
     const char *name;
     const char *usage;
     const char *help;
-    /* Where its argument goes, of struct ctl_options; 0: it takes none. */
+    /* The offset in struct ctl_options of its argument; 0: it takes none. */
     size_t offset;
     int64_t min; /* of an amount */
-    int64_t max; /* 0: a text */
+    int64_t max; /* 0: the argument is a text */
 };
 
 #define FLAG                    0, 0, 0
@@ -154,7 +154,7 @@ static bool option_take(const struct option_row *row, struct ctl_options *out)
     return true;
 }
 
-/* Of a long option the word up to a "=", of a short one its letter. */
+/* Of a long option the word up to "=", of a short one its letter. */
 static void option_unknown(const char *word)
 {
     struct guess guess = {.word = ""};
@@ -186,8 +186,8 @@ static const struct option_row *option_find(int letter)
     return NULL;
 }
 
-/* Words that getopt refused: its argument is missing, it takes none, or it is
- * unknown. */
+/* Reports a word that getopt refused: an argument is missing or not allowed, or
+ * the option is unknown. */
 static void option_refuse(int answer, const char *word)
 {
     const struct option_row *row = option_find(optopt);
@@ -211,7 +211,7 @@ bool options_read(int argc, char **argv, struct ctl_options *out)
                                                          ? required_argument
                                                          : no_argument,
                                           .val = option_rows[i].letter};
-    opterr = 0; /* we say it */
+    opterr = 0; /* the errors are reported here */
     while ((letter = getopt_long(argc, argv, ":n:js:t:hw", long_options,
                                  NULL)) != -1) {
         const struct option_row *row = option_find(letter);

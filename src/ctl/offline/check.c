@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* seqctl check: what the library finds wrong with a topology file, and what it
- * has to say of a sound one. */
+/* seqctl check: the library's errors, notes and warnings for a topology file.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "ctl/offline/offline.h"
 #include "tls/tls.h"
 
-/* What lines begin with. The first list is of those that begin otherwise. */
+/* What lines begin with. The first list has the lines with other beginnings. */
 static const char *const kinds[] = {"", "note: ", "warning: "};
 
 #define KINDS (sizeof kinds / sizeof kinds[0])
@@ -56,14 +56,14 @@ static bool findings_print(struct findings *findings, const char *file,
     return true;
 }
 
-/* Memory that is short is found by whoever uses the settings. */
+/* Lack of memory is noticed when the settings are used. */
 static void setting_take(void *context, const char *setting, const char *value)
 {
     (void)tls_settings_take(context, setting, value);
 }
 
-/* The files that the daemon would serve TLS with: what is wrong with them is a
- * mistake of the topology, too. */
+/* Checks the files of the daemon's TLS: an error in them is an error of the
+ * topology, too. */
 static enum seqb_status files_check(const char *file, struct findings *findings,
                                     struct seqb_error *err)
 {

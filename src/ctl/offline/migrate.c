@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* seqctl migrate: reads the keys and shows what the library tells. */
+/* seqctl migrate: reads the keys, and shows what the library reports. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include "ctl/commands.h"
 #include "ctl/offline/offline.h"
 
-/* The lines of a file that are not empty. */
+/* The non-empty lines of a file. */
 struct keys {
     char **keys;
     size_t count;
@@ -25,7 +25,7 @@ static void keys_free(struct keys *keys)
     free(keys->keys);
 }
 
-/* Takes the line over; false when out of memory. */
+/* Takes ownership of the line. False if out of memory. */
 static bool keys_add(struct keys *keys, char *line)
 {
     const size_t capacity = keys->capacity == 0 ? 64 : keys->capacity * 2;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the library tells of what it is about to do, and how that ended. */
+/* What the library reports of a plan, and how the plan ended. */
 #include <stdio.h>
 
 #include "ctl/complain.h"
 #include "ctl/json.h"
 #include "ctl/offline/offline.h"
 
-/* At once: what was told before the first write must be seen before it. */
+/* Flushed at once: what is reported before the first write must be visible
+ * before that write. */
 void plan_show(void *context, const char *line)
 {
     struct plan *plan = context;
@@ -29,7 +30,7 @@ static enum ctl_exit plan_exit(enum seqb_status status)
                                                            : CTL_FAILED;
 }
 
-/* After an error before the first line stdout stays empty. */
+/* If an error came before the first line, stdout stays empty. */
 enum ctl_exit plan_end(struct plan *plan, enum seqb_status status,
                        const struct seqb_error *err)
 {

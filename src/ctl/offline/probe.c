@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* seqctl check --probe: what a probe tells, as a table (libsmartcols) and a
- * line each warning, or as one JSON object, printed as it comes. */
+/* seqctl check --probe: the results of a probe, as a table (libsmartcols) with
+ * a line for each warning, or as one JSON object that is printed as results
+ * come. */
 #include <inttypes.h>
 #include <libsmartcols/libsmartcols.h>
 #include <stdio.h>
@@ -28,17 +29,17 @@ static const struct {
 
 #define COLUMNS (sizeof columns / sizeof columns[0])
 
-/* What is printed below the backends, one after the other. */
+/* The lists that are printed one after the other, backends first. */
 enum list { BACKENDS, NOTES, WARNINGS, LISTS };
 
 struct output {
     bool is_json;
-    bool is_lost; /* what was told, for lack of memory */
+    bool is_lost; /* a result was lost for lack of memory */
     struct libscols_table *table;
-    bool is_told[COLUMNS]; /* a row has something there */
+    bool is_told[COLUMNS]; /* a row has a value in this column */
     size_t backends;
-    size_t lines;   /* of the list that is printed now */
-    enum list list; /* the same */
+    size_t lines;   /* of the current list */
+    enum list list; /* the current list */
 };
 
 static const char *role_of(const struct seqb_probe *probe)
@@ -70,7 +71,7 @@ static void place_format(char *to, size_t size, const struct seqb_probe *probe)
         snprintf(to, size, "%s/%" PRId32, probe->pool, probe->partition);
 }
 
-/* A role that is wrong is an answer, too. */
+/* A server in the wrong role did answer. */
 static void answers_format(char *to, size_t size,
                            const struct seqb_probe *probe)
 {
@@ -124,7 +125,7 @@ static bool table_begin(struct output *output)
     return output->table != NULL;
 }
 
-/* A column of what no store has told is left out. */
+/* Removes columns without any value. */
 static void table_trim(struct output *output)
 {
     for (size_t i = 0; i < COLUMNS; i++) {
@@ -168,7 +169,7 @@ static json_t *object_make(const struct seqb_probe *probe)
         (json_int_t)probe->open_us);
 }
 
-/* --- what is told --- */
+/* --- callbacks of the probe --- */
 
 static void on_diagnostic(void *context, const char *line)
 {
@@ -195,7 +196,7 @@ static void on_backend(void *context, const struct seqb_probe *probe)
     output->backends++;
 }
 
-/* Ends the lists of JSON before this one, and begins it. */
+/* Ends the earlier lists of the JSON object, and begins this one. */
 static void list_begin(struct output *output, enum list list)
 {
     static const char *const names[] = {
@@ -249,7 +250,7 @@ static void output_end(struct output *output)
     puts("\n}");
 }
 
-/* The results are printed after it. Mistakes in the topology come before. */
+/* The results are printed after the bar, mistakes in the topology before it. */
 static void bar_show(void *context, int64_t done, int64_t total)
 {
     progress_show(context, done, total);
@@ -281,7 +282,7 @@ enum ctl_exit probe_run(const struct ctl_options *options, char **argument)
     output_end(&output);
     if (status == SEQB_CONFIG)
         return CTL_USAGE;
-    if (output.is_lost && !output.is_json) /* json_print has said it */
+    if (output.is_lost && !output.is_json) /* json_print has reported it */
         ctl_complain("out of memory");
     if (status != SEQB_OK)
         ctl_complain("%s: %s", argument[0], err.text);

@@ -18,8 +18,8 @@ static void full_name(char out[FULL_NAME_SIZE],
     snprintf(out, FULL_NAME_SIZE, "%s.%s", setting->section, setting->name);
 }
 
-/* Whether it is the setting of that name, or of that section. The name may be
- * a glob; NULL: all are. */
+/* Whether the name is the setting's, or its section's. The name may be a glob;
+ * NULL matches all. */
 static bool setting_matches(const struct seqb_setting *setting,
                             const char *name)
 {

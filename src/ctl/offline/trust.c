@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* seqctl trust: shows what the library tells. */
+/* seqctl trust: shows what the library reports. */
 #include <seqbroker/admin.h>
 
 #include "ctl/commands.h"

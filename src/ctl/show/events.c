@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines of the daemon's log: which of them, and how they look. */
+/* Lines of the daemon's log: which lines are shown, and how. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,13 +9,13 @@
 #include "ctl/show/show.h"
 #include "ctl/terminal/terminal.h"
 
-#define AGES_MAX 1000000000 /* of any unit: no moment is so long ago */
+#define AGES_MAX 1000000000 /* of any unit: avoids an overflow */
 
 static const char *const levels[] = {"error", "warn", "info", "debug"};
 
 #define LEVELS (sizeof levels / sizeof levels[0])
 
-/* LEVELS: it is none of these; a later daemon may have more. */
+/* LEVELS: an unknown level; a later daemon may have more. */
 static size_t level_of(const char *name)
 {
     size_t level = 0;
@@ -25,9 +25,9 @@ static size_t level_of(const char *name)
     return level;
 }
 
-/* --- what was asked for --- */
+/* --- the filter --- */
 
-/* "90s", "10m", "2h", "1d": so long ago. */
+/* An age: "90s", "10m", "2h", "1d". */
 static bool age_parse(const char *text, int64_t *out_ms)
 {
     static const char units[] = "smhd";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* seqctl show: what each broker is asked for, and how the answer looks. */
+/* seqctl show: what each broker is asked, and how the answer is shown. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,11 +13,11 @@
 #include "ctl/status/status.h"
 #include "ctl/terminal/terminal.h"
 
-#define LINE_SIZE 4200 /* of the log's longest, and a moment */
+#define LINE_SIZE 4200 /* of the longest line of the log, and a moment */
 
-/* One thing that can be shown. */
+/* A subject that can be shown. */
 struct subject {
-    const char *name; /* behind SEQ.SHOW, too */
+    const char *name; /* also the argument of SEQ.SHOW */
     enum status_of of;
     bool is_list;
 };
@@ -30,15 +30,16 @@ static const struct subject subjects[] = {
 
 struct show {
     const struct subject *subject;
-    const char *pattern; /* of settings; NULL: none was given */
+    const char *pattern; /* of settings; NULL: not given */
     struct event_filter filter;
     struct view view;
-    size_t brokers; /* that were shown */
+    size_t brokers; /* how many were shown */
 };
 
 /* --- for a person --- */
 
-/* A moment and an age are written as such: their names lose the unit. */
+/* A moment or an age is printed as such, so its name is printed without the
+ * unit. */
 static void field_print(const struct status_field *field,
                         const redisReply *answer, FILE *to)
 {
@@ -66,7 +67,7 @@ static void fields_print(const struct show *show, const redisReply *answer)
         field_print(field, answer, show->view.to);
 }
 
-/* A line each, as "pools.main.timeout: 200ms (default)". */
+/* Prints one setting on a line: "pools.main.timeout: 200ms (default)". */
 static void settings_print(const redisReply *settings, FILE *to)
 {
     for (size_t i = 0; i < settings->elements; i++) {
@@ -156,7 +157,7 @@ static bool list_show(const struct show *show,
     return is_shown;
 }
 
-/* What was counted is only a map of fields. */
+/* The statistics are only a map of fields. */
 static bool map_show(const struct show *show, const struct ctl_options *options,
                      const redisReply *answer)
 {
@@ -170,14 +171,14 @@ static bool map_show(const struct show *show, const struct ctl_options *options,
     return true;
 }
 
-/* The broker's address, where there are several. */
+/* Prints the broker's address if there are several. */
 static void head_print(struct show *show, const struct ctl_options *options)
 {
     if (options->is_one_of_several && (options->given & CTL_JSON) == 0)
         printf("%s%s:\n", show->brokers++ > 0 ? "\n" : "", options->socket);
 }
 
-/* Of a pattern that no setting matches nothing is shown. */
+/* Fails if no setting matches the pattern. */
 static enum ctl_exit answer_check(const struct show *show,
                                   const redisReply *answer)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A status as one JSON object, whose members and list elements stand on lines
- * of their own. */
+/* A status as one JSON object; members and list elements are on lines of their
+ * own. */
 #include <stdio.h>
 
 #include "ctl/answer.h"
@@ -24,7 +24,7 @@ static json_t *libraries_make(const redisReply *libraries)
     return list;
 }
 
-/* null: no sequence needs it. */
+/* null: no sequence needs the clock. */
 static json_t *clock_make(const redisReply *clock)
 {
     return clock == NULL

@@ -9,7 +9,7 @@
 
 #define LINE_SIZE 1024
 
-/* A wide line is for who can scroll it. */
+/* A wide view does not wrap lines. */
 static void line_print(const struct view *view, const char *line)
 {
     text_wrap(view->to, line, view->is_wide ? 0 : view->width);
@@ -52,8 +52,8 @@ static void apart_append(char line[LINE_SIZE], const redisReply *clock,
              what);
 }
 
-/* Stamps are made of it. What is wrong with it is a warning: only sequences
- * with a period are without numbers then. */
+/* Stamps are made of this clock. A problem of it is only a warning: it affects
+ * only sequences with a period. */
 static void clock_print(const redisReply *clock, const struct view *view)
 {
     const int64_t steps = reply_integer(clock, "steps_back");
@@ -80,7 +80,7 @@ static void clock_print(const redisReply *clock, const struct view *view)
     line_print(view, line);
 }
 
-/* Of pools with neighbours; `several` pools are named. */
+/* The lessors of pools with neighbours; `several`: pools are named. */
 static bool lessors_print(const struct rows *lessors, const struct view *view,
                           bool several)
 {

@@ -3,9 +3,10 @@
 #include "ctl/commands.h"
 #include "ctl/status/status.h"
 
-#define TOP_USUAL 20 /* sequences: more are shown to who asks for them */
+#define TOP_USUAL 20 /* sequences; --top or --all shows more */
 
-/* JSON is for programs: all, in the daemon's order, unless they ask. */
+/* JSON is for programs: all sequences in the daemon's order, unless the options
+ * say otherwise. */
 static enum ctl_exit query_init(struct query *query,
                                 const struct ctl_options *options,
                                 const char *name)

@@ -5,8 +5,8 @@
 #include "ctl/client.h"
 #include "ctl/status/status.h"
 
-/* A name is that of a sequence or of a pool: the partitions of its pool and the
- * sequences of it are shown with it. */
+/* A name selects a sequence or a pool. The partitions of that pool, and a
+ * pool's sequences, are shown with it. */
 static void selection_keep(struct selection *selection, const char *name)
 {
     rows_keep(&selection->sequences, name, "key", "pool");

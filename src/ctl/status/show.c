@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One round of seqctl status: brokers are asked, and shown one below the
- * other. */
+/* One round of seqctl status: brokers are asked, and shown one below the other.
+ */
 #include <stdio.h>
 
 #include "ctl/brokers.h"
@@ -11,8 +11,8 @@
 struct round {
     const struct query *query;
     const struct view *view;
-    size_t brokers;   /* that were shown */
-    size_t sequences; /* the same, of all of them */
+    size_t brokers;   /* how many were shown */
+    size_t sequences; /* shown, of all brokers */
 };
 
 bool view_init(struct view *view, const struct ctl_options *options)
@@ -27,7 +27,7 @@ bool view_init(struct view *view, const struct ctl_options *options)
     return false;
 }
 
-/* The broker's address, where there are several. */
+/* Prints the broker's address if there are several. */
 static void head_print(struct round *round, const struct ctl_options *options)
 {
     if (!options->is_one_of_several)
@@ -36,7 +36,7 @@ static void head_print(struct round *round, const struct ctl_options *options)
             options->socket);
 }
 
-/* Why is said on stderr. */
+/* The reason is reported on stderr. */
 static void silence_print(struct round *round,
                           const struct ctl_options *options)
 {
@@ -71,7 +71,8 @@ static enum ctl_exit broker_show(const struct ctl_options *options,
     redisReply *reply;
     enum ctl_exit result;
 
-    (void)fflush(round->view->to); /* or an interrupt would cut it in two */
+    (void)fflush(round->view->to); /* otherwise an interrupt could cut the
+                                      output in two */
     interrupts_allow();
     result = client_ask(options, 1, words, &reply);
     interrupts_forbid();

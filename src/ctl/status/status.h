@@ -1,50 +1,50 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What of a broker's status is shown, and how. */
+/* Which parts of a broker's status are shown, and how. */
 #pragma once
 
 #include "ctl/ctl.h"
 #include "ctl/table/table.h"
 
-/* What was asked for. */
+/* What the command line asks for. */
 struct query {
-    const char *name; /* of a key or a pool, or a glob; NULL: all */
-    const struct row_order *order; /* NULL: as the daemon has them */
+    const char *name; /* a key, a pool, or a glob of these; NULL: all */
+    const struct row_order *order; /* NULL: the daemon's order */
     size_t top;                    /* how many sequences at most */
 };
 
-/* What is shown of a status, which owns the maps. */
+/* The shown parts of a status. The status owns the maps. */
 struct selection {
     struct rows partitions;
     struct rows lessors;
     struct rows sequences;
-    bool has_lessors; /* the daemon knows of them */
-    size_t left_out;  /* sequences, by `top` */
+    bool has_lessors; /* the daemon is new enough to report them */
+    size_t left_out;  /* sequences that `top` left out */
 };
 
-/* Chooses; CTL_FAILED after having said what is missing or wrong. It is for
- * selection_fini in any case. */
+/* Selects the parts. CTL_FAILED, with the reason reported: something is missing
+ * or wrong. Call selection_fini in any case. */
 enum ctl_exit selection_init(struct selection *selection,
                              const redisReply *status,
                              const struct query *query);
 
 void selection_fini(struct selection *selection);
 
-/* A status as tables, and as one JSON object on stdout. False as table_print.
- */
+/* Prints a status as tables, or as one JSON object on stdout. False: see
+ * table_print. */
 bool status_report(const redisReply *status, const struct selection *selection,
                    const struct view *view);
 bool status_object(const redisReply *status, const struct selection *selection);
 
-/* Asks each broker and shows it, `*shown` sequences in all. What one that does
- * not answer has to say is complained of. */
+/* Asks each broker and shows its status; `*shown` is the number of sequences. A
+ * broker that does not answer is reported. */
 enum ctl_exit status_show(const struct ctl_options *options,
                           const struct query *query, const struct view *view,
                           size_t *shown);
 
-/* The same again and again, until a signal. */
+/* Shows the status again and again, until a signal. */
 enum ctl_exit status_watch(const struct ctl_options *options,
                            const struct query *query);
 
-/* How this command line wants things to be shown. False after having said that
- * --color has no such value. */
+/* How this command line's output is shown. False, reported: --color has no such
+ * value. */
 bool view_init(struct view *view, const struct ctl_options *options);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* seqctl status --watch: round after round until a signal, on a screen of its
- * own where the output is a terminal. */
+/* seqctl status --watch: one round after the other until a signal, on the
+ * alternate screen if the output is a terminal. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +13,9 @@
 static const int watched[] = {SIGINT,  SIGTERM, SIGHUP,
                               SIGQUIT, SIGTSTP, SIGWINCH};
 
-/* Blocked and waited for, so that none cuts a table in two, and none leaves the
- * terminal on the second screen. Those that end it are allowed while a broker
- * is asked, which may hang. */
+/* The signals are blocked and waited for. So none of them cuts a table in two,
+ * or leaves the terminal on the alternate screen. Those that end the program
+ * are allowed while a broker is asked, since that may hang. */
 static void signals_block(sigset_t *out)
 {
     interrupts_hold();
@@ -25,7 +25,7 @@ static void signals_block(sigset_t *out)
     sigprocmask(SIG_BLOCK, out, NULL);
 }
 
-/* Waits for the time or a signal; 0: the time is over. */
+/* Waits until the interval is over (0) or a signal comes. */
 static int signal_await(const sigset_t *signals, int64_t seconds)
 {
     const struct timespec interval = {.tv_sec = (time_t)seconds};
@@ -39,7 +39,7 @@ static bool signal_ends(int signal)
     return signal != 0 && signal != SIGTSTP && signal != SIGWINCH;
 }
 
-/* --- elsewhere than on a terminal --- */
+/* --- if the output is not a terminal --- */
 
 static enum ctl_exit watch_append(const struct ctl_options *options,
                                   const struct query *query,
@@ -63,12 +63,13 @@ static enum ctl_exit watch_append(const struct ctl_options *options,
 /* --- on a terminal --- */
 
 struct frame {
-    char *text; /* for free */
+    char *text; /* free with free() */
     size_t length;
     size_t shown; /* sequences */
 };
 
-/* A round in memory, with what was said of brokers that did not answer. */
+/* Prints a round into memory, with the complaints about brokers that did not
+ * answer. */
 static enum ctl_exit frame_make(struct frame *frame,
                                 const struct ctl_options *options,
                                 const struct query *query, struct view *view)
@@ -100,7 +101,7 @@ static size_t lines_count(const char *text)
     return lines;
 }
 
-/* Shows fewer sequences where the terminal is too low for all of them. */
+/* Shows fewer sequences if the terminal has too few rows. */
 static enum ctl_exit frame_fit(struct frame *frame,
                                const struct ctl_options *options,
                                const struct query *query, struct view *view)
@@ -121,7 +122,8 @@ static enum ctl_exit frame_fit(struct frame *frame,
     return result;
 }
 
-/* Ctrl-Z: the shell gets its screen, and we ours when we go on. */
+/* Ctrl-Z: the shell gets its screen back, and the alternate screen returns when
+ * we continue. */
 static void watch_suspend(void)
 {
     screen_leave();
@@ -158,8 +160,8 @@ static enum ctl_exit watch_draw(const struct ctl_options *options,
     return CTL_OK;
 }
 
-/* Only the first round has to succeed: later the daemon may be away, and come
- * back. */
+/* Only the first round has to succeed: later the daemon may be down for a
+ * while. */
 enum ctl_exit status_watch(const struct ctl_options *options,
                            const struct query *query)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields as people read them: ages, dates, counts, reasons. */
+/* Formats fields for people: ages, dates, counts, reasons. */
 #include "ctl/table/cells.h"
 
 #include <inttypes.h>
@@ -10,7 +10,8 @@
 #include "ctl/client.h"
 #include "ctl/table/table.h"
 
-#define SHORT_FROM INT64_C(10000000) /* counts in the narrow table */
+/* in the narrow table, counts from here on are abbreviated */
+#define SHORT_FROM INT64_C(10000000)
 
 void age_format(char *to, size_t size, int64_t ms)
 {
@@ -49,7 +50,7 @@ int64_t moment_now(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* By another machine's clock it may be yet to come. */
+/* By another machine's clock, the moment may be in the future. */
 static void since_format(char *to, size_t size, int64_t ms)
 {
     const int64_t age_ms = moment_now() - ms;
@@ -57,7 +58,7 @@ static void since_format(char *to, size_t size, int64_t ms)
     age_format(to, size, ms <= 0 ? -1 : age_ms < 0 ? 0 : age_ms);
 }
 
-/* The hour matters only when it is near. */
+/* The hour is shown only if the date is near. */
 static void date_format(char *to, size_t size, int64_t ms)
 {
     const bool is_near = ms < INT64_C(2) * 86400000;
@@ -73,7 +74,7 @@ static void date_format(char *to, size_t size, int64_t ms)
 static void latency_format(char *to, size_t size, int64_t us)
 {
     if (us == 0)
-        snprintf(to, size, "-"); /* none was measured yet */
+        snprintf(to, size, "-"); /* not measured yet */
     else if (us < 1000)
         snprintf(to, size, "%" PRId64 "us", us);
     else
@@ -81,7 +82,7 @@ static void latency_format(char *to, size_t size, int64_t us)
                  us / 100 % 10);
 }
 
-/* Tenths of a second matter only while there are few. */
+/* Tenths of a second are shown only if there are few seconds. */
 static void offset_format(char *to, size_t size, int64_t ms)
 {
     const int64_t apart_ms = ms < 0 ? -ms : ms;
@@ -118,7 +119,7 @@ void partition_format(char *to, size_t size, const redisReply *map,
         snprintf(to, size, "%s%s%" PRId64, pool, slash, partition);
 }
 
-/* A partition that is well may still be one that loses commits. */
+/* A partition that is up may still lose commits. */
 void why_format(char *to, size_t size, const redisReply *map)
 {
     const char *loss = reply_text(map, "loss");
@@ -172,7 +173,7 @@ static void capacity_format(char *to, size_t size, const redisReply *map)
     snprintf(to, size, "%s of %s", pool, width);
 }
 
-/* "12.3M": the magnitude is what matters of a count that is long. */
+/* "12.3M": only the magnitude of a large count matters. */
 static void short_format(char *to, size_t size, int64_t value)
 {
     static const char units[] = "MGTPE";

@@ -10,7 +10,7 @@
 #include "status/status.h"
 
 struct cell_style {
-    bool name_pool; /* of a partition: there are several pools */
+    bool name_pool; /* of a partition, since there are several pools */
     bool is_short;  /* counts of 8 digits and more as 12.3M */
 };
 
@@ -21,5 +21,6 @@ void cell_format(char *to, size_t size, const struct status_field *field,
 void partition_format(char *to, size_t size, const redisReply *map,
                       bool name_pool);
 
-/* Why a partition is not up, or what it may lose though it is; "": nothing. */
+/* Why a partition is not up, or what it may lose although it is up; "":
+ * nothing. */
 void why_format(char *to, size_t size, const redisReply *map);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which maps of a list are shown, and in what order. */
+/* Which maps of a list are shown, and in which order. */
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +14,10 @@ struct row_order {
     const char *name;
     const char *field;
     bool is_text;
-    bool is_falling; /* the greatest comes first */
+    bool is_falling; /* the greatest value comes first */
 };
 
-/* What needs to be looked at comes first. A negative value is never. */
+/* The rows that need attention come first. A negative value means never. */
 static const struct row_order orders[] = {
     {"rate", "rate", false, true},
     {"taken", "taken", false, true},
@@ -119,7 +119,7 @@ void rows_keep_pools(struct rows *rows, const char *glob,
 
 /* --- sorting --- */
 
-/* Never comes after every time. */
+/* "Never" comes after every time. */
 static uint64_t rank_of(const redisReply *row, const struct row_order *order)
 {
     const int64_t value = reply_integer(row, order->field);

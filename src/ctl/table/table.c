@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Columns that fit the line, as libsmartcols prints them. In a narrow view
- * names lose their middles; reasons stand below the table, wrapped. */
+/* Tables whose columns fit the line, printed by libsmartcols. In a narrow view,
+ * names are cut in the middle, and reasons are printed below the table,
+ * wrapped. */
 #include "ctl/table/table.h"
 
 #include <assert.h>
@@ -15,26 +16,27 @@
 #define CELL_SIZE   320
 #define WHY_SIZE    (SEQB_REASON_SIZE + CELL_SIZE) /* and what may be lost */
 #define COLUMNS_MAX 32
-#define NARROWEST   4 /* characters of a name that was cut */
+#define NARROWEST   4 /* characters of a name after it was cut */
 #define CUT         '~'
 
 struct column {
     const struct status_field *field;
-    size_t width; /* characters, of what is in it */
+    size_t width; /* of its longest cell, in characters */
 };
 
 struct table {
     const struct view *view;
     const struct rows *rows;
     struct cell_style style;
-    struct column columns[COLUMNS_MAX]; /* in their order */
+    struct column columns[COLUMNS_MAX]; /* in their printed order */
     size_t count;
     struct libscols_table *printed;
 };
 
-/* --- which columns there are --- */
+/* --- choosing columns --- */
 
-/* Whether the field has a column, which may be left out, see enum show. */
+/* Whether the field's column is shown. Some columns may be left out: see enum
+ * show. */
 static bool column_is_needed(const struct status_field *field,
                              const struct rows *rows)
 {
@@ -74,7 +76,7 @@ static size_t column_width(const struct table *table,
     return width;
 }
 
-/* The fields that have a column, in the order of the columns. */
+/* Finds the fields that have a column, in the order of the columns. */
 static void columns_find(struct table *table, const struct status_field *field)
 {
     for (; field->name != NULL; field++) {
@@ -92,7 +94,7 @@ static void columns_find(struct table *table, const struct status_field *field)
 
 /* --- fitting --- */
 
-/* A name can be cut, a number or a state cannot. */
+/* A name can be cut; a number or a state cannot. */
 static bool column_may_shrink(const struct column *column)
 {
     const enum status_show show = column->field->show;
@@ -118,7 +120,7 @@ static struct column *column_widest(struct table *table)
 static void columns_fit(struct table *table)
 {
     struct column *widest;
-    size_t width = table->count; /* a space behind each */
+    size_t width = table->count; /* a space behind each column */
 
     for (size_t i = 0; i < table->count; i++)
         width += table->columns[i].width;
@@ -129,7 +131,7 @@ static void columns_fit(struct table *table)
     }
 }
 
-/* Leaves both ends of a name, which tell it from the others. */
+/* Keeps both ends of a name, since they distinguish it from the others. */
 static void cell_cut(char *cell, size_t width)
 {
     const size_t length = strlen(cell);
@@ -208,7 +210,7 @@ static bool columns_print(struct table *table)
     return is_printed;
 }
 
-/* Reasons have the words of servers, which must not steer the terminal. */
+/* Reasons contain words of servers, which must not control the terminal. */
 static void controls_blank(char *text)
 {
     for (; *text != '\0'; text++) {
@@ -217,7 +219,7 @@ static void controls_blank(char *text)
     }
 }
 
-/* A line each partition that has a reason. */
+/* Prints a line for each partition that has a reason. */
 static void reasons_print(const struct table *table)
 {
     char why[WHY_SIZE];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Maps that the daemon answered, as rows of a table for a person: which of
- * them, in what order, and how they are printed. */
+/* The daemon's answers (maps) as rows of a table for a person: which rows, in
+ * which order, and how they are printed. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,38 +12,39 @@
 
 #include "status/status.h"
 
-/* How things are shown to a person. */
+/* How output is shown to a person. */
 struct view {
     FILE *to;
-    size_t width; /* characters of a line; of a wide view it bounds nothing */
-    bool is_wide; /* all columns, and nothing cut or wrapped */
+    size_t width; /* characters of a line; ignored if is_wide */
+    bool is_wide; /* all columns; nothing is cut or wrapped */
     bool is_colored;
 };
 
-/* Some maps of a list. The maps are the list's. */
+/* Some maps of a list. The list owns the maps. */
 struct rows {
-    redisReply **row; /* for rows_fini */
+    redisReply **row; /* freed by rows_fini */
     size_t count;
 };
 
-/* All of a list; NULL: none. False: out of memory, which was said. */
+/* Takes all maps of a list; NULL: none. False, reported: out of memory. */
 bool rows_init(struct rows *rows, const redisReply *list);
 
 void rows_fini(struct rows *rows);
 
-/* Keeps those whose value of one of the fields is the name, or matches it as a
- * glob. The second field may be NULL. */
+/* Keeps the rows in which one of the two fields equals the name, or matches it
+ * as a glob. The second field may be NULL. */
 void rows_keep(struct rows *rows, const char *glob, const char *field,
                const char *other);
 
-/* Keeps those whose pool is that of a row of `others`, or matches the glob. */
+/* Keeps the rows whose pool is that of a row of `others`, or matches the glob.
+ */
 void rows_keep_pools(struct rows *rows, const char *glob,
                      const struct rows *others);
 
 /* An order of sequences: "rate", "stock", ... */
 struct row_order;
 
-/* NULL: there is no such order. Static. */
+/* NULL: there is no such order. The result is static. */
 const struct row_order *row_order_find(const char *name);
 
 /* "rate, stock, ..." */
@@ -51,16 +52,16 @@ const char *row_order_names(void);
 
 void rows_sort(struct rows *rows, const struct row_order *order);
 
-/* Prints it, and below it why partitions are not up. False where that failed,
- * or after having said that memory is short. */
+/* Prints the table, and below it why partitions are not up. False if stdout
+ * failed, or if memory ran out, which was reported. */
 bool table_print(const struct view *view, enum status_of of,
                  const struct rows *rows, bool name_pool);
 
-/* "3m12s"; "-" below 0. */
+/* "3m12s"; "-" if negative. */
 void age_format(char *to, size_t size, int64_t ms);
 
 /* ms since 1970, by this machine's clock. */
 int64_t moment_now(void);
 
-/* "2026-11-21T08:15:00Z" of ms since 1970. */
+/* ms since 1970 as "2026-11-21T08:15:00Z". */
 void moment_format(char *to, size_t size, int64_t ms);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The signals by which a program is ended that prints again and again. */
+/* The signals that end a program which prints repeatedly. */
 #include <signal.h>
 #include <unistd.h>
 
@@ -16,8 +16,7 @@ static void ending_set(sigset_t *out)
         sigaddset(out, ending[i]);
 }
 
-/* What was not written yet stays unwritten: no function of stdio may be called
- * here. */
+/* A handler must not call stdio, so output that is still buffered is lost. */
 static void end_at_once(int signal)
 {
     (void)signal;

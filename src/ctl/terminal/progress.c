@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A bar on stderr, for who waits in front of a terminal. What takes less than a
- * second has none. */
+/* A progress bar on stderr, if it is a terminal. What takes less than a second
+ * has none. */
 #include <inttypes.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Numbers on the same terminal would cut the bar in pieces. */
+/* Other output on the same terminal would break the bar. */
 void progress_begin(struct progress *progress, bool is_erased)
 {
     *progress = (struct progress){.is_wanted =

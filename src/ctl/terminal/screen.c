@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The alternate screen of a terminal, by the sequences of xterm, which all
- * terminals of today know. */
+ * current terminals know. */
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -39,7 +39,7 @@ void screen_abandon(void)
 
     if (is_entered)
         written = write(STDOUT_FILENO, LEAVE, sizeof LEAVE - 1);
-    (void)written; /* if not all of it was, nothing better is left to do */
+    (void)written; /* nothing can be done if a part was not written */
 }
 
 static size_t lines_count(const char *text)
@@ -51,7 +51,7 @@ static size_t lines_count(const char *text)
     return lines;
 }
 
-/* The last row stays empty, for else its line end would scroll. */
+/* The last row stays empty, because its newline would scroll the screen. */
 void screen_draw(const char *text, size_t rows)
 {
     const size_t lines = lines_count(text);

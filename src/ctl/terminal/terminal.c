@@ -31,7 +31,7 @@ struct terminal_size terminal_size(void)
 
 /* --- colours --- */
 
-/* https://no-color.org: set to anything but the empty string. */
+/* https://no-color.org: set, and not empty. */
 static bool color_is_wanted(void)
 {
     const char *no_color = getenv("NO_COLOR");
@@ -98,7 +98,7 @@ void color_print(FILE *to, const char *state, const char *word, bool is_colored)
 
 /* --- lines --- */
 
-/* How many bytes of a text stand in a line of that width. A word that is longer
+/* How many bytes of a text fit in a line of this width. A word that is longer
  * than the line is broken. */
 static size_t line_length(const char *text, size_t width)
 {
@@ -111,7 +111,7 @@ static size_t line_length(const char *text, size_t width)
     if (at > 0)
         return at;
     for (at = width; at > 1 && (text[at] & 0xc0) == 0x80;)
-        at--; /* not within a character of UTF-8 */
+        at--; /* not within a UTF-8 character */
     return at;
 }
 

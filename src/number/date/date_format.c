@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Formats of dates: made of their texts, and whether what they tell is enough.
- * Following them is left to date_text.c.
+ * Compiles formats of dates, and says whether their parts are enough.
+ * date_text.c writes and reads by them.
  */
 #include "number/date/date.h"
 
@@ -33,17 +33,18 @@ const struct date_conversion date_conversions[DATE_CONVERSIONS] = {
     ['q'] = {1, DATE_PLACE(fields.quarter), DATE_QUARTER, 1, 4, 0},
 };
 
-/* Whatever tells the day, see day_parts. */
+/* The parts that give the day: see day_parts. */
 #define DAY    (1U << 31)
 #define HOUR   (DAY | DATE_HOUR)
 #define MINUTE (HOUR | DATE_MINUTE)
 #define SECOND (MINUTE | DATE_SECOND)
 
-/* What a unit's stamps have. */
+/* The parts of each unit's stamps. */
 static const struct {
-    const char *digits;      /* the format of the stamp as it is */
-    const char *conversions; /* that may be used */
-    unsigned needs;          /* the parts that tell it: of enum date_part */
+    const char *digits;      /* the format of the stamp's digits */
+    const char *conversions; /* those allowed for the unit */
+    unsigned needs;          /* parts that identify a stamp: a set of enum
+                                date_part */
 } units[] = {
     [PERIOD_NONE] = {"", "", 0},
     [PERIOD_SECOND] = {"%Y%m%d%H%M%S", "YymdHMSjGgVu", SECOND},
@@ -56,7 +57,7 @@ static const struct {
     [PERIOD_YEAR] = {"%Y", "Yy", DATE_YEAR},
 };
 
-/* What strftime(3) has and a format has not. */
+/* Conversions of strftime(3) that formats do not have. */
 static const struct {
     char letter;
     const char *instead;
@@ -115,7 +116,7 @@ static enum seqb_status refuse_conversion(enum period_unit unit, char letter,
                      is_shown ? letter : '?', list);
 }
 
-/* The step at the begin of the text, which is not empty. */
+/* Makes the step at the begin of `text`, which is not empty. */
 static enum seqb_status step_make(const char *text, size_t length,
                                   enum period_unit unit, struct date_step *out,
                                   struct seqb_error *err)
@@ -185,8 +186,8 @@ enum seqb_status date_format_make(const char *text, size_t length,
                      list);
 }
 
-/* The parts by which the day is told: those that are there, or those that most
- * likely were meant to be. */
+/* The parts that give the day: those in `tells`, or the ones that were most
+ * likely intended. */
 static unsigned day_parts(unsigned tells)
 {
     static const unsigned ways[] = {YEAR_MONTH_DAY, YEAR_DAY, WEEK_DAY};

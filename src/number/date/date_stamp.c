@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Stamps taken apart as dates and put together again. The calendar itself is
- * left to src/period: it is asked by its spans in UTC.
+ * Converts stamps to dates and back. The calendar is in src/period: its spans
+ * in UTC are used.
  */
 #include "number/date/date.h"
 
@@ -21,7 +21,7 @@ static void day_fields(uint32_t date, struct date_fields *out)
     out->day = (int32_t)(date % 100);
 }
 
-/* Its two parts have 32 bits: these are divided faster. */
+/* Two parts of 32 bits are divided faster than 64 bits. */
 static void clock_fields(uint32_t date, uint32_t time, struct date_fields *out)
 {
     day_fields(date, out);
@@ -105,8 +105,9 @@ bool date_complete(struct date_seen *day)
     return true;
 }
 
-/* The day that was seen, by its month, or counted in its year or week. What
- * does not exist may give any other day, which is not as seen. */
+/* Finds the day by its month and day, or by its position in the year or week.
+ * Values that do not exist may give another day; the caller compares it with
+ * what was read (day_is_as_seen). */
 static bool day_find(const struct date_seen *seen, struct date_seen *out)
 {
     const bool is_of_year =

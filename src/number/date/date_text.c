@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Dates written and read as a format says. Making formats is left to
- * date_format.c, what stamps have to do with dates to date_stamp.c.
+ * Writes and reads dates by a format. date_format.c makes formats; date_stamp.c
+ * converts stamps and dates.
  */
 #include "number/date/date.h"
 
@@ -29,7 +29,7 @@ static void digits_put(char *out, size_t digits, uint32_t value)
         out[digits - 1] = (char)('0' + value % 10);
 }
 
-/* Returns false if the values are none that the conversions have. */
+/* Returns false if a value is out of its conversion's range. */
 static bool steps_write(const struct date_format *format, const char *values,
                         char *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The field check: a check digit over what is evaluated before it. */
+/* The field check: a check digit over the pieces of earlier phases. */
 #include <string.h>
 
 #include "number/fields/fields.h"
@@ -43,7 +43,7 @@ static bool make_check(struct compile *compile, struct piece *piece)
     return true;
 }
 
-/* The digits alone of a text whose letters are read, too. */
+/* Feeds only the digits, if the algorithm would also read letters. */
 static void feed_digits(struct check *check, const char *text, size_t length)
 {
     while (length > 0) {
@@ -70,7 +70,7 @@ void check_feed_covered(struct check *check, const struct check_piece *piece,
         check_feed(check, text, length);
 }
 
-/* Pieces of later phases, and other checks, are none of what it covers. */
+/* Feeds the covered pieces: no pieces of later phases, and no other checks. */
 static void feed_pieces(struct check *check, const struct check_piece *own,
                         const struct spread *spread)
 {
@@ -121,7 +121,7 @@ void check_run(const struct draft *draft, char *out)
 
     check_feed_covered(&check, own, spread->text + from,
                        spread->starts[i] - from);
-    if (end > behind) /* it mostly stands last */
+    if (end > behind) /* mostly nothing stands behind the check */
         check_feed_covered(&check, own, spread->text + behind, end - behind);
     check_end(&check, out);
 }

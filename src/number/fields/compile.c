@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What fields need to compile their options, and to refuse a text. Knows no
- * field. */
+/* Helpers of the fields, to compile their options and to refuse a text. It
+ * knows no field. */
 #include "number/fields/fields.h"
 
 #include <stdarg.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A registered field in a template: what it is shown, and that what it writes
- * is what it said it would. */
+/* A registered field in a template: it passes the field a view of the text, and
+ * checks that the field's result is as declared. */
 #include <string.h>
 
 #include "number/fields/fields.h"
 #include "platform/error.h"
 
-/* What a view points to: texts that end with 0. */
+/* What a view points to: strings that end with a 0. */
 struct shown {
     struct seqb_field_view view;
     struct seqb_field_text fields[PIECES_MAX];
@@ -47,7 +47,7 @@ static const char *name_of(const struct piece *piece)
                                          : piece->field->name;
 }
 
-/* Those of phases below `phase`. */
+/* Adds the fields of the phases below `phase`. */
 static void show_fields(const struct spread *spread, int32_t phase,
                         struct shown *shown)
 {
@@ -121,7 +121,7 @@ static enum seqb_status read_custom(const struct spread *spread, size_t i,
     enum seqb_status status;
     struct shown shown;
 
-    (void)facts; /* they are those of the spread by now */
+    (void)facts; /* the spread points to them already */
     if (!param_fits(piece, text, length))
         return read_fail(spread, i, err, "'%.*s' is no %s", (int)length, text,
                          own->name);

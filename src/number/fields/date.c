@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The field date: the number's stamp, or the moment of its taking. */
+/* The field date: the number's stamp, or the time at which the number was
+ * taken. */
 #include <string.h>
 
 #include "number/fields/fields.h"
@@ -27,7 +28,8 @@ static bool make_date(struct compile *compile, struct piece *piece)
     return true;
 }
 
-/* With a period that of the stamp, so that no text has another one's. */
+/* With a period, the date is the stamp's, so that texts of two stamps differ.
+ */
 static struct date_fields date_of(const struct spread *spread)
 {
     const struct template *template = spread->template;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The fields that there are: those built in, and those that services have
- * registered. The latter are a list that only grows, the process's own, so that
- * templates which have found one may keep it.
+ * All fields: the built-in ones, and those that services have registered. The
+ * latter are in one list of the process, which only grows, so that templates
+ * may keep pointers into it.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,13 +17,13 @@
 #define LENGTH_MAX      64
 
 struct own {
-    struct seqb_field field; /* its texts point to those below */
+    struct seqb_field field; /* its texts point to the buffers below */
     char name[NAME_MAX_LENGTH + 1];
     char alphabet[128];
 };
 
-/* Entries below the count are constant. Its release pairs with the acquire of
- * those who look. */
+/* Entries below the count are constant. The count's release pairs with the
+ * acquire of its readers. */
 static struct own *registered[SEQB_FIELDS_MAX];
 static _Atomic(size_t) registered_count;
 static pthread_mutex_t registering = PTHREAD_MUTEX_INITIALIZER;
@@ -47,7 +47,7 @@ const struct field *field_find(struct word name)
     return NULL;
 }
 
-/* --- registered ones --- */
+/* --- registered fields --- */
 
 const struct seqb_field *custom_find(struct word name)
 {
@@ -70,7 +70,7 @@ static bool name_is_legal(const char *name)
            strspn(name, LETTERS_LOWER LETTERS_DIGITS "_-") == length;
 }
 
-/* Printable ASCII, no blank: what can stand in a text. */
+/* Printable ASCII without the blank. */
 static bool alphabet_is_legal(const char *alphabet)
 {
     size_t length = 0;

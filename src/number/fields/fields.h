@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What can stand between @{ and }: a table of fields, each with its options
- * and what it does. The front header of this folder. */
+/* What can be written between @{ and }: a table of fields, each with its
+ * options and functions. This is the front header of the folder. */
 #pragma once
 
 #include "number/template.h"
@@ -9,9 +9,9 @@
 
 /* A word of the template. */
 struct word {
-    const char *text; /* not ended by 0 */
+    const char *text; /* not terminated by a 0 */
     size_t length;
-    size_t column; /* where it stands, from 1 */
+    size_t column; /* its position in the template, from 1 */
 };
 
 struct option {
@@ -23,12 +23,12 @@ struct option {
 struct compile {
     struct template *template;
     struct seqb_error *err;
-    struct word field; /* the one at hand */
+    struct word field; /* the current field */
     struct option options[OPTIONS_MAX];
     size_t option_count;
 };
 
-/* Fields are read from left to right in each turn. */
+/* Each turn reads its fields from left to right. */
 enum read_turn {
     READ_FIRST,
     READ_STAMPED, /* the stamp is known */
@@ -37,16 +37,18 @@ enum read_turn {
 
 struct field {
     const char *name;
-    const char *const *options; /* ended by NULL */
+    const char *const *options; /* terminated by NULL */
     enum read_turn turn;        /* when it is read */
-    bool is_common;             /* is alike in all texts of a draft */
-    /* Fills a zeroed piece; false after compile_fail. */
+    bool is_common;             /* its text is the same for all texts of a
+                                   draft */
+    /* Fills a zeroed piece. False after compile_fail. */
     bool (*make)(struct compile *compile, struct piece *piece);
-    /* Writes at most piece->max bytes, no final 0, and says how many. */
+    /* Writes at most piece->max bytes, without a final 0, and sets `*length`.
+     */
     enum seqb_status (*write)(const struct piece *piece,
                               const struct spread *spread, char *out,
                               size_t *length, struct seqb_error *err);
-    /* Reads piece number i of a text into `facts`. SEQB_FOREIGN. */
+    /* Reads piece i of a text into `facts`. SEQB_FOREIGN. */
     enum seqb_status (*read)(const struct spread *spread, size_t i,
                              struct facts *facts, struct seqb_error *err);
 };
@@ -61,64 +63,65 @@ extern const struct field field_key;
 extern const struct field field_check;
 extern const struct field field_custom; /* any registered one */
 
-/* A field that is built in, or NULL. */
+/* A built-in field, or NULL. */
 const struct field *field_find(struct word name);
 
-/* The i-th one, NULL past the last. */
+/* The i-th built-in field; NULL past the last. */
 const struct field *field_at(size_t i);
 
-/* Of compile.c, from here to read_fail. */
+/* The functions from here to read_fail are in compile.c. */
 bool word_equals(struct word word, const char *text);
 
-/* Fails with "column N: what". False, for the caller to return. */
+/* Reports "column N: what". Returns false, for the caller to return. */
 bool compile_fail(struct compile *compile, size_t column, const char *format,
                   ...) __attribute__((format(printf, 3, 4)));
 
-/* The option of that name, or NULL. */
+/* The option with this name, or NULL. */
 const struct option *compile_option(const struct compile *compile,
                                     const char *name);
 
-/* A whole number of an option within a range; `initial` if there is no such
- * option. False after compile_fail. */
+/* The whole number that an option gives, within a range; `initial` if the
+ * option is missing. False after compile_fail. */
 bool compile_integer(struct compile *compile, const char *name, int64_t low,
                      int64_t high, int64_t *out);
 
-/* The index of an option's word in a list that NULL ends; `*out` stays if there
- * is no such option. False after compile_fail. */
+/* The index of an option's word in a list terminated by NULL; `*out` keeps its
+ * value if the option is missing. False after compile_fail. */
 bool compile_choice(struct compile *compile, const char *name,
                     const char *const *words, int *out);
 
-/* Reading failed: SEQB_FOREIGN, "character 3: what". */
+/* Reports a failure to read: SEQB_FOREIGN, "character 3: what". */
 enum seqb_status read_fail(const struct spread *spread, size_t i,
                            struct seqb_error *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Of field_check.c: what is covered, from left to right; and the result of the
- * running check, whose prefix was fed before. */
+/* Of fields/check.c: check_feed_covered adds a covered part, from left to
+ * right. check_run completes the running check, which was fed with the prefix
+ * before. */
 void check_feed_covered(struct check *check, const struct check_piece *piece,
                         const char *text, size_t length);
 void check_run(const struct draft *draft, char *out);
 
-/* Of template_check.c: the rules of a whole template, which ends before that
- * column. */
+/* Of template_check.c: checks the rules of a whole template. `end` is the
+ * column after its last character. */
 bool template_check(struct compile *compile, size_t end);
 
 /* Of fields.c: a registered field, or NULL. */
 const struct seqb_field *custom_find(struct word name);
 
-/* --- parameters: what the caller says of a text --- */
+/* --- parameters: the caller's values --- */
 
 #define PARAM_SHARD "shard"
 
-/* Whether a value is as long, and of such letters, as the piece has. */
+/* Whether a value has the length and the characters that the piece allows. */
 bool param_fits(const struct piece *piece, const char *value, size_t length);
 
-/* What would fit, in words. */
+/* Describes in words what would fit. */
 void param_describe(const struct piece *piece, char *out, size_t size);
 
 /*
- * Fills in params and lengths of the facts, whose key is there, and their shard
- * unless it is; they point to the caller's values. SEQB_INVALID: one is
+ * Sets params and lengths of the facts, whose key is set, and the shard unless
+ * it is set. They point to the caller's values. SEQB_INVALID: a parameter is
  * missing, unknown, or does not fit.
  */
 enum seqb_status params_resolve(const struct template *template,

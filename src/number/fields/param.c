@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fields whose text is there already: static text, the caller's
- * parameters, and the sequence's key. */
+/* The fields whose text is given: static text, the caller's parameters, and the
+ * sequence's key. */
 #include "number/fields/fields.h"
 
 #include <string.h>

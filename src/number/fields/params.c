@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The caller's parameters, looked at before a number is taken. */
+/* Checks the caller's parameters before a number is taken. */
 #include <string.h>
 
 #include "number/fields/fields.h"

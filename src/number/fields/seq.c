@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The fields that write a number in digits: seq, the same shuffled, and the
- * shard of ids. */
+/* The fields that write a number in digits: seq, shuffle (seq's digits
+ * shuffled), and the shard of ids. */
 #include <stdlib.h>
 
 #include "number/digits.h"
@@ -8,7 +8,7 @@
 #include "platform/error.h"
 
 #define WIDTH_MAX   32
-#define SHUFFLE_MAX (INT64_C(1) << 62) /* of shuffle.h */
+#define SHUFFLE_MAX (INT64_C(1) << 62) /* the bound of `size` in shuffle.h */
 
 static size_t at_least(size_t width, size_t digits)
 {
@@ -54,7 +54,7 @@ static bool make_overflow(struct compile *compile, bool *widens)
     return true;
 }
 
-/* Its lengths, for values up to `most`, and what follows of them. */
+/* Sets the piece's lengths and letters for values up to `most`. */
 static void make_digits(struct piece *piece, int64_t most)
 {
     piece->min = at_least(piece->seq.width, 1);
@@ -65,7 +65,7 @@ static void make_digits(struct piece *piece, int64_t most)
                 (size_t)piece->seq.base);
 }
 
-/* The greatest number that the sequence has. */
+/* The greatest number of the sequence. */
 static int64_t greatest(const struct compile *compile)
 {
     const struct bits_layout *ids = compile->template->rules.ids;
@@ -93,7 +93,7 @@ static bool make_seq(struct compile *compile, struct piece *piece)
     return true;
 }
 
-/* The most digits that can be shuffled. */
+/* The greatest number of digits that can be shuffled. */
 static size_t shuffle_width_max(int32_t base)
 {
     size_t width = 1;
@@ -176,7 +176,7 @@ static enum seqb_status refuse_number(const struct piece *piece,
                      piece->max, (int)piece->seq.base);
 }
 
-/* At least as many digits as the piece has. */
+/* Writes at least as many digits as the piece has. */
 static void write_digits(const struct piece *piece, int64_t number, char *out,
                          size_t *length)
 {
@@ -219,7 +219,7 @@ static enum seqb_status write_shard(const struct piece *piece,
                                     const struct spread *spread, char *out,
                                     size_t *length, struct seqb_error *err)
 {
-    (void)err; /* the shard was looked at when the number was taken */
+    (void)err; /* the shard was checked when the number was taken */
     write_digits(piece, spread->facts->shard, out, length);
     return SEQB_OK;
 }
@@ -239,7 +239,8 @@ static enum seqb_status read_digits(const struct spread *spread, size_t i,
                      (int)length, text, (int)piece->seq.base);
 }
 
-/* One of several fields that tell it, or the only one. */
+/* Keeps the number that a field gives. If several fields give it, they have to
+ * agree. */
 static enum seqb_status keep_number(const struct spread *spread, size_t i,
                                     int64_t number, struct facts *facts,
                                     struct seqb_error *err)
@@ -257,7 +258,7 @@ static enum seqb_status keep_number(const struct spread *spread, size_t i,
     return SEQB_OK;
 }
 
-/* Longer than the width, and yet with a zero before it. */
+/* Longer than the width, but with a leading zero. */
 static bool is_overlong(const struct spread *spread, size_t i)
 {
     const struct piece *piece = &spread->template->pieces[i];
