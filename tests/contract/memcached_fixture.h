@@ -17,7 +17,7 @@ void must_grant(struct fixture *f, int64_t window, int64_t first,
                 int64_t count);
 
 /* The server answers the administrator's command with just that. */
-void must_tell(struct fixture *f, const char *command, const char *answer);
+void must_execute(struct fixture *f, const char *command, const char *answer);
 
 /* COUNTER's item is as it was told to be, or absent if `value` is NULL. */
 void must_hold(struct fixture *f, const char *value);

@@ -70,7 +70,7 @@ void must_not_open(struct fixture *f, enum seqb_status status,
 struct seqb_backend *must_open_other(struct fixture *f);
 
 /* Statements of an administrator, after USE of the fixture's database. */
-#define TELL(f, sql) mariadb_tell((f)->server, "USE %s;" sql, (f)->database)
+#define TELL(f, sql) mariadb_execute((f)->server, "USE %s;" sql, (f)->database)
 
 /* The number that such a statement answers. */
 int64_t number(struct fixture *f, const char *sql);

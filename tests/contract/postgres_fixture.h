@@ -47,7 +47,7 @@ void must_not_open(struct fixture *f, enum seqb_status status,
                    const char *words);
 
 /* SQL of an administrator in the fixture's database. */
-#define TELL(f, ...) postgres_tell((f)->server, (f)->database, __VA_ARGS__)
+#define TELL(f, ...) postgres_execute((f)->server, (f)->database, __VA_ARGS__)
 
 /* Reserves from one counter; the call's status, or else the request's. */
 enum seqb_status take(struct fixture *f, const char *counter, int64_t want,

@@ -29,8 +29,8 @@ bool clocks_excuse(const struct machine *machine);
  * caller, or an earlier broker of the machine, had handed out. Numbers that are
  * no ids become unique ones.
  */
-void clocks_hear(struct broker *broker, int32_t key, int64_t *last_ms,
-                 const struct seqb_stamp *stamp, int64_t *numbers, size_t n);
+void clocks_record(struct broker *broker, int32_t key, int64_t *last_ms,
+                   const struct seqb_stamp *stamp, int64_t *numbers, size_t n);
 
 /* The folder of the state files, made if the scene needs it. */
 void clocks_begin(struct run *run);

@@ -88,7 +88,7 @@ struct run {
 };
 
 /* A line of what happens, if somebody wants to know. */
-void run_tell(const struct run *run, const char *format, ...)
+void run_report(const struct run *run, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* The whole of a seed. `without`: the guards that its stores lack. */
@@ -101,7 +101,7 @@ void run_begin(struct run *run, int without);
 void run_until(struct run *run, int64_t at_us);
 
 /* There are no more faults: until all is well again. */
-void run_settle(struct run *run);
+void run_until_settled(struct run *run);
 
 /* Closes all; the score remains. */
 void run_end(struct run *run);

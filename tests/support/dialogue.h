@@ -46,13 +46,13 @@ void talker_fini(struct talker *talker);
 size_t talker_say(struct talker *talker, const char *data, size_t length);
 
 /* Takes what has come; false if there was nothing. */
-bool talker_hear(struct talker *talker);
+bool talker_receive(struct talker *talker);
 
 /* One turn of the daemon's loop, which waits for nothing. */
 void dialogue_turn(struct server *server);
 
 /* Turns, and hears, until nothing happens any more. */
-void dialogue_settle(struct server *server, struct talker *talker);
+void dialogue_finish(struct server *server, struct talker *talker);
 
 /* Says it in pieces of at most `piece` bytes, each of which is dealt with
  * before the next one comes. Returns how much was said: less than all if it is

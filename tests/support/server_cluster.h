@@ -33,7 +33,7 @@ void cluster_free(struct cluster *cluster);
 
 /* Until the server says that all slots are served, and by whom: at most
  * `masters` of them fail. */
-void cluster_settle(struct cluster *cluster, size_t server);
+void cluster_await(struct cluster *cluster, size_t server);
 
 /* The server that serves the slot now, by what `asked` says. */
 size_t cluster_owner(struct cluster *cluster, size_t asked, unsigned slot);

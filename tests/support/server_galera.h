@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A private MariaDB Galera cluster for tests: three nodes on loopback, which
- * are served by mariadb_tell and its kin, each by its own socket. */
+ * are served by mariadb_execute and its kin, each by its own socket. */
 #pragma once
 
 #include "support/lan.h"

@@ -47,7 +47,7 @@ struct server *server_mariadb_of(struct server *server, const char *folder);
 /* Statements of an administrator, ';' between them, over a connection of its
  * own that stays open; each must succeed. `mariadb_ask`: the first column of
  * the first row of the last of them, "" if there is none. */
-void mariadb_tell(struct server *server, const char *format, ...)
+void mariadb_execute(struct server *server, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void mariadb_ask(struct server *server, char out[static MARIADB_ASK_SIZE],
                  const char *format, ...) __attribute__((format(printf, 3, 4)));

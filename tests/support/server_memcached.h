@@ -12,8 +12,8 @@ struct server *server_memcached(const char *const *args);
 
 /* An administrator's command, without its end of line, over a connection of
  * its own. `out` is all that is answered, lines ended by \r\n. */
-void memcached_tell(struct server *server, const char *command, char *out,
-                    size_t size);
+void memcached_execute(struct server *server, const char *command, char *out,
+                       size_t size);
 
 /* A connection to it; the caller's to close. -1 if there is none. */
 int memcached_connect(const struct server *server);

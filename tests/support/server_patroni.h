@@ -4,7 +4,7 @@
  * nodes of which each is a Patroni and the PostgreSQL that it started. A node
  * is a `struct server` whose process is the Patroni: server_pause holds that
  * alone, while its PostgreSQL goes on. Its port and socket are PostgreSQL's, so
- * that postgres_ask and postgres_tell serve it.
+ * that postgres_ask and postgres_execute serve it.
  */
 #pragma once
 
@@ -38,7 +38,7 @@ void patroni_await(struct patroni *patroni, size_t node,
 
 /* Waits until one node is the primary and the other one streams from it, as
  * Patroni, too, has heard; that primary. */
-size_t patroni_settle(struct patroni *patroni);
+size_t patroni_await_streaming(struct patroni *patroni);
 
 /* Waits until one node alone is a primary; which. */
 size_t patroni_single(struct patroni *patroni);

@@ -17,10 +17,10 @@ struct server *server_redis(const char *const *args);
 
 /* An administrator's command, over a connection of its own that stays open
  * (and thus logged in). `server_ask`: the reply, never an error, the caller's
- * to free; `server_tell` frees it. */
+ * to free; `redis_execute` frees it. */
 redisReply *server_ask(struct server *server, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-void server_tell(struct server *server, const char *format, ...)
+void redis_execute(struct server *server, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* The same with ready words, ended by NULL, at most 16. */

@@ -32,8 +32,8 @@ void topology_expect(const char *text, const char *expected);
 void topology_expect_all(const struct topology_wrong *cases, size_t count);
 
 /* It is sound, and these are its notes and its warnings, a line each. */
-void topology_expect_told(const char *text, const char *notes,
-                          const char *warnings);
+void topology_expect_notes(const char *text, const char *notes,
+                           const char *warnings);
 
 /* Opens a topology file that must be sound. */
 struct config *topology_open_sound(const char *path);
