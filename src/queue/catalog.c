@@ -6,27 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "platform/hash.h"
 #include "queue/sequence.h"
 
 #define COUNT_LEAST 16
 #define COUNT_MAX   (UINT32_MAX / 2)
-
-/* FNV-1a, 32 bits (draft-eastlake-fnv). */
-static uint32_t key_hash(const char *key)
-{
-    uint32_t hash = 2166136261u;
-
-    for (; *key != '\0'; key++)
-        hash = (hash ^ (unsigned char)*key) * 16777619u;
-    return hash;
-}
 
 /* The place where the key's sequence is, or the free one where it belongs.
  * There is a free one. */
 static size_t place_find(const struct catalog *catalog, const char *key)
 {
     const size_t mask = catalog->capacity - 1;
-    size_t place = key_hash(key) & mask;
+    size_t place = hash_text(key) & mask;
 
     while (catalog->places[place] != 0 &&
            strcmp(catalog->sequences[catalog->places[place] - 1]->key, key) !=

@@ -8,6 +8,7 @@
 #include <sys/random.h>
 
 #include "platform/error.h"
+#include "platform/hash.h"
 #include "platform/text.h"
 #include "store/compare.h"
 
@@ -200,14 +201,10 @@ enum seqb_status claim_check_migrated(struct connection *connection,
 
 /* --- lessees --- */
 
-/* FNV-1a, 64 bits: http://www.isthe.com/chongo/tech/comp/fnv/. */
-static uint64_t hash_add(uint64_t hash, const char *text)
+/* The text with its end; NULL adds nothing. */
+static uint64_t text_add(uint64_t hash, const char *text)
 {
-    const char *end = text == NULL ? text : text + strlen(text) + 1;
-
-    for (; text != end; text++)
-        hash = (hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
-    return hash;
+    return text == NULL ? hash : hash_add(hash, text, strlen(text) + 1);
 }
 
 /* The name is a hash of the store's address: of its server and of the store
@@ -219,21 +216,21 @@ static void lessee_claim_name(const struct store_options *lessee, char *out,
     const char *const *sentinel = options->sentinels;
     const char *const *endpoint = options->endpoints;
     char port[NUMBER_SIZE];
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t hash = HASH_BEGIN;
 
     (void)text_format(port, sizeof port, "%d", (int)options->port);
-    hash = hash_add(hash, lessee->ops->engine);
-    hash = hash_add(hash, options->host);
-    hash = hash_add(hash, options->socket_path);
-    hash = hash_add(hash, port);
-    hash = hash_add(hash, options->master_name);
+    hash = text_add(hash, lessee->ops->engine);
+    hash = text_add(hash, options->host);
+    hash = text_add(hash, options->socket_path);
+    hash = text_add(hash, port);
+    hash = text_add(hash, options->master_name);
     for (; sentinel != NULL && *sentinel != NULL; sentinel++)
-        hash = hash_add(hash, *sentinel);
+        hash = text_add(hash, *sentinel);
     for (; endpoint != NULL && *endpoint != NULL; endpoint++)
-        hash = hash_add(hash, *endpoint);
-    hash = hash_add(hash, options->path);
-    hash = hash_add(hash, options->database);
-    hash = hash_add(hash, options->prefix);
+        hash = text_add(hash, *endpoint);
+    hash = text_add(hash, options->path);
+    hash = text_add(hash, options->database);
+    hash = text_add(hash, options->prefix);
     (void)text_format(out, size, "lessee/%016" PRIx64, hash);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two topologies compared, setting by setting: what differs, and what each
- * difference needs while a broker runs. Pure: nothing is applied here. Groups
- * are found by their names, so that their order in the file does not matter.
+ * Compares two topologies, setting by setting: what differs, and what each
+ * difference needs while a broker runs. Pure. Groups are found by their names:
+ * their order in the file does not matter.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +10,7 @@
 #include "config/build/build.h"
 #include "config/build/effective.h"
 #include "platform/error.h"
+#include "platform/hash.h"
 #include "platform/text.h"
 
 /* The groups of a topology that runs, by name. */
@@ -21,7 +22,6 @@ struct group_index {
     size_t capacity;
 };
 
-/* One comparison. */
 struct comparison {
     const struct config_topology *runs;
     const struct config_topology *next;
@@ -40,14 +40,10 @@ struct comparison {
 
 static uint32_t group_hash(const struct setting_item *item)
 {
-    const char *at = item->name != NULL ? item->name : "";
-    uint32_t hash = 2166136261u; /* FNV-1a */
+    uint64_t hash = hash_text(item->name != NULL ? item->name : "");
 
-    hash = (hash ^ (uint32_t)item->section) * 16777619u;
-    hash = (hash ^ (uint32_t)item->outer) * 16777619u;
-    for (; *at != '\0'; at++)
-        hash = (hash ^ (unsigned char)*at) * 16777619u;
-    return hash;
+    hash = hash_add(hash, &item->section, sizeof item->section);
+    return (uint32_t)hash_add(hash, &item->outer, sizeof item->outer);
 }
 
 static bool is_same_group(const struct setting_item *a,
@@ -468,8 +464,6 @@ enum seqb_status changes_find(const struct config_topology *runs,
     *out = comparison.changes;
     return SEQB_OK;
 }
-
-/* --- telling --- */
 
 void config_tell(const struct config_changes *changes,
                  void (*tell)(void *context,

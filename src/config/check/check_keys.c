@@ -7,16 +7,7 @@
 
 #include "config/settings/settings.h"
 #include "config/source/source.h"
-
-/* FNV-1a, 32 bits. */
-static uint32_t key_hash(const char *key)
-{
-    uint32_t hash = 2166136261u;
-
-    for (; *key != '\0'; key++)
-        hash = (hash ^ (unsigned char)*key) * 16777619u;
-    return hash;
-}
+#include "platform/hash.h"
 
 /* Keys by their hash, of which at most half of the places are taken. */
 struct key_table {
@@ -41,7 +32,7 @@ static bool table_init(struct key_table *table, struct arena *arena,
 /* False: it is there already. */
 static bool table_add(struct key_table *table, const char *key)
 {
-    const uint32_t hash = key_hash(key);
+    const uint32_t hash = (uint32_t)hash_text(key);
     size_t at = hash & table->mask;
 
     for (; table->keys[at] != NULL; at = (at + 1) & table->mask) {
