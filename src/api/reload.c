@@ -155,8 +155,8 @@ static void config_replace(struct reload *reload)
         config_close(before);
 }
 
-/* The queue is first: it may find that a sequence was created in the meantime.
- */
+/* The queue is first: it may find that a sequence was created in the
+ * meantime. */
 static enum seqb_status reload_commit(struct reload *reload,
                                       struct seqb_error *err)
 {

@@ -82,8 +82,8 @@ static int64_t until_of(const struct seqb_take_options *options)
                                      : clock_now_ms() + options->deadline_ms;
 }
 
-/* Writes to the caller's struct what was taken, unless that struct has no size.
- */
+/* Writes to the caller's struct what was taken, unless that struct has no
+ * size. */
 static enum seqb_status take_end(enum seqb_status status,
                                  const struct seqb_take_options *wanted,
                                  struct seqb_taken *given,
@@ -111,8 +111,8 @@ static bool is_one(const struct seqb_take_options *options,
 
 /* --- numbers --- */
 
-/* Takes the numbers that are in the ring. If there are none, it waits for one.
- */
+/* Takes the numbers that are in the ring. If there are none, it waits for
+ * one. */
 static enum seqb_status take_some(struct seqb_sequence *sequence,
                                   const struct queue_take *take,
                                   struct seqb_error *err)

@@ -12,9 +12,8 @@
 
 #define CREDENTIAL_MAX 1024 /* bytes of a password or a token */
 
-/* of a password's hash, with the final 0 */
-#define CREDENTIAL_HASH_SIZE       128
-#define CREDENTIAL_TOKEN_SIZE      64 /* of a token, with the final 0 */
+#define CREDENTIAL_HASH_SIZE       128 /* of a password's hash, with the 0 */
+#define CREDENTIAL_TOKEN_SIZE      64  /* of a token, with the final 0 */
 #define CREDENTIAL_TOKEN_HASH_SIZE 80
 #define CREDENTIAL_DIGEST_SIZE     32 /* bytes; a digest is not text */
 

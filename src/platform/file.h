@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files and folders that the library reads and creates, apart from its stores.
- */
+/* Files and folders that the library reads and creates, apart from its
+ * stores. */
 #pragma once
 
 #include <stddef.h>

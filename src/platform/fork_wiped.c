@@ -10,9 +10,8 @@
 
 #include "platform/thread.h"
 
-#define GRAIN     64 /* sizes are rounded up to a multiple of it */
-/* two cache lines, which the processor fetches together */
-#define PAIR      128
+#define GRAIN     64  /* sizes are rounded up to a multiple of it */
+#define PAIR      128 /* two cache lines that are fetched together */
 #define SLAB_SIZE ((size_t)256 * 1024)
 #define PIECE_MAX ((size_t)32 * 1024) /* a larger object has its own pages */
 #define SIZES     (PIECE_MAX / GRAIN + 1)

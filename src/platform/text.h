@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Copies as much as fits, and always ends with a 0. False if the text was cut.
- */
+/* Copies as much as fits, and always ends with a 0. False if the text was
+ * cut. */
 bool text_copy(char *to, size_t size, const char *from);
 
 /* Formats into `to`, and always ends with a 0. False if the text was cut. */

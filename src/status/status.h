@@ -13,8 +13,8 @@
 
 #include <seqbroker/admin.h>
 
-/* The kind of a field. The first three are texts, the others integers in RESP.
- */
+/* The kind of a field. The first three are texts, the others integers in
+ * RESP. */
 enum status_kind {
     STATUS_TEXT,    /* char[] */
     STATUS_STRING,  /* const char * */
