@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The operator API: status, and what a topology may say. */
+/* The operator API: the status, and the settings of a topology. */
 #include "api/broker.h"
 
 #include <stddef.h>
@@ -129,7 +129,7 @@ static void lessor_copy(const struct ha_lessor *from, struct seqb_lessor *to)
         (void)text_copy(to->waits_for, sizeof to->waits_for, from->waits_for);
 }
 
-/* `*count` is 0 when memory is short. */
+/* `*count` is 0 if out of memory. */
 static enum seqb_status lessors_copy(struct seqb_broker *broker,
                                      struct seqb_lessor *out, size_t capacity,
                                      size_t *count, struct seqb_error *err)
@@ -330,7 +330,8 @@ enum seqb_status seqb_check_topology(const char *topology,
     return status;
 }
 
-/* Those with plain counters, for free(). NULL: out of memory. */
+/* Lists the sequences with plain counters. Free the list with free(). NULL: out
+ * of memory. */
 static struct offline_listed *listed_make(const struct queue_options *queue,
                                           size_t *count)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The broker's handle, shared by the files of this folder alone. */
+/* The broker's handle, for the files of this folder alone. */
 #pragma once
 
 #include <pthread.h>
@@ -11,19 +11,23 @@
 #include "queue/queue.h"
 
 struct seqb_broker {
-    struct config *first;                          /* that it was opened with */
-    const struct seqb_backend_ops *const *engines; /* as given to open, with a
-                                                      list of our own */
+    struct config *first;                          /* the topology that
+                                                      seqb_open read */
+    const struct seqb_backend_ops *const *engines; /* the engines given to
+                                                      seqb_open, in a list that
+                                                      the broker owns */
 
-    pthread_mutex_t reload_lock; /* held by a reload */
-    pthread_mutex_t config_lock; /* guards the next one */
-    struct config *config;       /* of the last reload; or the first one */
-    struct kept_config *kept;    /* earlier ones that are still pointed to */
+    pthread_mutex_t reload_lock; /* held during a reload */
+    pthread_mutex_t config_lock; /* guards `config` */
+    struct config *config;       /* the topology of the last reload, or the
+                                    first one */
+    struct kept_config *kept;    /* topologies to which sequences may still
+                                    point */
     struct ha *ha;
     struct queue *queue;
 };
 
-/* Of reload.c: closes all topologies that it has. */
+/* Of reload.c: closes all topologies of the broker. */
 void configs_close(struct seqb_broker *broker);
 
 /* Of topology.c: what was read; the handle is freed. */

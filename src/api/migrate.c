@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What two topologies mean for a migration: which pools change, which
- * sequences go with them, and whether the change is one that can be made.
- * Moving them is ha's.
+ * Compares two topologies for a migration: which pools change, which sequences
+ * go with them, and whether the change is possible. src/offline carries it out.
  */
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -20,17 +19,17 @@
 
 #define NO_POOL (-1)
 
-/* What one topology says of a key. */
+/* What one topology says about a key. */
 struct place {
-    int32_t pool; /* NO_POOL: nothing */
+    int32_t pool; /* NO_POOL: the topology does not list the key */
     int32_t memory_bits;
-    int32_t window_bits;    /* of its windows, its own or the pool's */
+    int32_t window_bits;    /* of its windows: its own, or the pool's */
     int32_t value_bits;     /* its numbers are below 2^value_bits */
-    int64_t useful;         /* numbers above it are too wide; 0: none is */
-    const char *attributes; /* claimed besides; NULL: nothing */
+    int64_t useful;         /* greater ones are too wide; 0: no limit */
+    const char *attributes; /* claimed after the bits; NULL: nothing */
 };
 
-/* A key of either topology, or of the caller. */
+/* A key from one of the topologies, or from the caller. */
 struct entry {
     const char *key;
     struct place was;
@@ -41,11 +40,11 @@ struct request {
     const struct config_topology *was;
     const struct config_topology *is;
     const struct seqb_migrate_options *options;
-    const struct seqb_progress *progress; /* NULL: none is shown */
+    const struct seqb_progress *progress; /* NULL: progress is not shown */
     struct entry *entries;                /* sorted, each key once */
     size_t entry_count;
-    struct offline_pool *pools; /* to be migrated */
-    struct offline_key *keys;   /* of all of them, one after the other */
+    struct offline_pool *pools; /* the pools to migrate */
+    struct offline_key *keys;   /* of all these pools, one after the other */
     size_t pool_count;
 };
 
@@ -95,7 +94,7 @@ static void entries_add(struct request *request,
         request->entries[request->entry_count++].key = queue->sequences[i].key;
 }
 
-/* Leaves each key once, and finds out what is said of it. */
+/* Removes duplicates, and looks up each key in both topologies. */
 static void entries_finish(struct request *request)
 {
     size_t left = 0;
@@ -176,7 +175,7 @@ static bool is_same_layout(const struct request *request,
     return is_same;
 }
 
-/* A pool that keeps its generation keeps its layout. */
+/* A pool whose generation does not change must keep its layout. */
 static enum seqb_status check_kept(const struct request *request, int32_t was,
                                    int32_t is, struct seqb_error *err)
 {
@@ -203,7 +202,7 @@ static enum seqb_status check_kept(const struct request *request, int32_t was,
                      pool->layout.name, what, (int)pool->layout.generation + 1);
 }
 
-/* Whether old and new pool are two generations, and the next ones. */
+/* The new topology may keep a pool's generation, or increase it by one. */
 static enum seqb_status check_pair(const struct request *request, int32_t was,
                                    int32_t is, bool *migrates,
                                    struct seqb_error *err)
@@ -259,7 +258,7 @@ static const char *text_of(const char *attributes)
     return attributes == NULL ? "" : attributes;
 }
 
-/* What a sequence shuffles with stays: else it would make old codes again. */
+/* A sequence keeps its shuffle attributes: otherwise old codes would repeat. */
 static enum seqb_status check_attributes(const struct request *request,
                                          struct seqb_error *err)
 {
@@ -279,8 +278,9 @@ static enum seqb_status check_attributes(const struct request *request,
     return SEQB_OK;
 }
 
-/* Another pool would issue the sequence's old numbers again, and cannot be
- * raised above them: it has a layout that others use. */
+/* A sequence cannot move to another pool. That pool would issue the sequence's
+ * old numbers again, and its counters cannot be raised above them, since other
+ * sequences use its layout. */
 static enum seqb_status check_sequences(const struct request *request,
                                         struct seqb_error *err)
 {
@@ -315,7 +315,7 @@ static enum seqb_status check_sequences(const struct request *request,
     return SEQB_OK;
 }
 
-/* --- what cannot be moved --- */
+/* --- what cannot be migrated --- */
 
 static enum seqb_status refuse_period(const struct ha_pool_options *pool,
                                       const char *who, const char *has,
@@ -329,8 +329,8 @@ static enum seqb_status refuse_period(const struct ha_pool_options *pool,
                      pool->layout.name, who, has);
 }
 
-/* Counters of periods come and go, so that no number is above all of them;
- * snowflakes are made of the time, and their worker ids may be held. */
+/* Counters of periods come and go, so no number is above all of them.
+ * Snowflakes are made of the time, and their worker ids may still be held. */
 static enum seqb_status check_movable(const struct config_topology *topology,
                                       int32_t i, struct seqb_error *err)
 {
@@ -370,7 +370,7 @@ static enum seqb_status pools_check(const struct request *request,
     return SEQB_OK;
 }
 
-/* --- what is to be moved --- */
+/* --- what to migrate --- */
 
 static bool belongs(const struct entry *entry, const struct offline_pool *pool)
 {
@@ -413,8 +413,8 @@ static enum seqb_status keys_share(struct request *request,
     return SEQB_OK;
 }
 
-/* Sequences that made themselves are known to nobody but the stores, which
- * cannot list them. */
+/* Only the stores know the sequences that were created automatically, and the
+ * stores cannot list them. */
 static enum seqb_status check_automatic(const struct request *request,
                                         struct seqb_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A topology read again: opened, compared, prepared in the queue and the ha,
- * and then put in place. Up to the last step nothing is changed.
+ * Reloads a topology: it is read, compared, prepared in the queue and the ha,
+ * and then put in place. Nothing changes before that last step.
  */
 #include <seqbroker/reload.h>
 
@@ -12,21 +12,21 @@
 #include "platform/error.h"
 #include "platform/log.h"
 
-/* A topology that sequences, or what they are made of, still point to. */
+/* A topology to which sequences, or their parts, still point. */
 struct kept_config {
     struct config *config;
     struct kept_config *next;
 };
 
-/* One reload under way. */
+/* A reload in progress. */
 struct reload {
     struct seqb_broker *broker;
     const struct seqb_reload_options *options;
     struct config *next;
-    struct config_changes *changes; /* the next one's */
+    struct config_changes *changes; /* of `next` */
     struct queue_reload *of_queue;
     struct ha_reload *of_ha;
-    struct kept_config *kept; /* made ahead, to be filled */
+    struct kept_config *kept; /* allocated in advance */
 };
 
 static bool is_kept(const struct seqb_broker *broker,
@@ -53,7 +53,7 @@ void configs_close(struct seqb_broker *broker)
     config_close(broker->first);
 }
 
-/* Reads it, and tells how it differs. */
+/* Reads the topology, and reports how it differs. */
 static enum seqb_status reload_read(struct reload *reload, const char *topology,
                                     struct seqb_error *err)
 {
@@ -74,7 +74,7 @@ static enum seqb_status reload_read(struct reload *reload, const char *topology,
     return config_allow(reload->changes, err);
 }
 
-/* The next topology becomes what the broker is to run with. */
+/* Settings that need a restart stay as the broker has them. */
 static enum seqb_status reload_keep(const struct reload *reload,
                                     struct seqb_error *err)
 {
@@ -119,8 +119,9 @@ static enum seqb_status reload_prepare(struct reload *reload,
                                     : options->prepare(options->context, err);
 }
 
-/* The one that was in use until now is closed, unless it is still pointed to.
- * `reload->kept` remembers that of the next one. */
+/* Puts the next topology in place, and closes the one in use unless something
+ * still points to it. If the queue will point to the next one, `reload->kept`
+ * remembers it. */
 static void config_replace(struct reload *reload)
 {
     struct seqb_broker *broker = reload->broker;
@@ -141,7 +142,8 @@ static void config_replace(struct reload *reload)
         config_close(before);
 }
 
-/* The queue first: it may find that a sequence was made meanwhile. */
+/* The queue is first: it may find that a sequence was created in the
+ * meantime. */
 static enum seqb_status reload_commit(struct reload *reload,
                                       struct seqb_error *err)
 {
@@ -180,7 +182,8 @@ enum seqb_status seqb_reload(struct seqb_broker *broker, const char *topology,
     const struct seqb_reload_options none = {.size = sizeof none};
     struct seqb_reload_options copy;
     struct reload reload = {.broker = broker, .options = &none};
-    struct seqb_error why = {.text = ""}; /* the program's functions fill one */
+    struct seqb_error why = {.text = ""}; /* filled by the program's
+                                             callbacks */
     enum seqb_status status;
 
     if (queue_is_forked(broker->queue))

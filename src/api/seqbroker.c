@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The client API: opens config, ha and queue in turn, then only hands on. */
+/* The client API: opens config, ha and queue in this order; the other calls are
+ * passed on. */
 #include "api/broker.h"
 
 #include <stdlib.h>
@@ -9,7 +10,8 @@
 #include "platform/file.h"
 #include "platform/log.h"
 
-/* Grants come until the ha is closed, and its options are the configs'. */
+/* Grants arrive until the ha is closed. Its options belong to the topologies,
+ * which are closed last. */
 static void broker_free(struct seqb_broker *broker)
 {
     queue_stop(broker->queue);
@@ -22,7 +24,8 @@ static void broker_free(struct seqb_broker *broker)
     free(broker);
 }
 
-/* A later reload needs them, and the caller's list is used in the call only. */
+/* A later reload needs the engines, and the caller's list is valid only during
+ * the call. */
 static bool engines_keep(struct seqb_broker *broker,
                          const struct seqb_backend_ops *const *engines)
 {
@@ -122,7 +125,7 @@ enum seqb_status seqb_open(const char *topology, struct seqb_broker **out,
 }
 
 /* In a forked child the threads are gone, locks may be held for ever, and the
- * connections are the parent's: nothing may be touched. */
+ * connections are the parent's. So nothing may be touched. */
 void seqb_close(struct seqb_broker *broker)
 {
     if (broker != NULL && !queue_is_forked(broker->queue))

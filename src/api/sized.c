@@ -8,7 +8,7 @@
 
 #include "platform/error.h"
 
-/* No struct of any version is larger: a size above it was never set. */
+/* No struct of any version is larger: a greater size was never set. */
 #define SIZE_LIMIT 4096
 
 static size_t size_of(const void *sized)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Taking numbers, and texts: what the caller's options say, checked before any
- * number is used up, as an order of the queue or of the templates. */
+/* Takes numbers and texts. The caller's options are checked before any number
+ * is used up, and become an order of the queue or of the templates. */
 #include <seqbroker/seqbroker.h>
 
 #include "api/broker.h"
@@ -13,7 +13,7 @@
 #define FLAGS_KNOWN                                                            \
     (SEQB_TRY | SEQB_SOME | SEQB_CONTIGUOUS | SEQB_SHARD | SEQB_ANY_STAMP)
 
-/* Of options that could not be read. */
+/* In place of options that could not be read. */
 static const struct seqb_take_options nothing;
 
 static bool has(const struct seqb_take_options *options, uint32_t flags)
@@ -21,7 +21,7 @@ static bool has(const struct seqb_take_options *options, uint32_t flags)
     return (options->flags & flags) == flags;
 }
 
-/* --- what the options say --- */
+/* --- the options --- */
 
 static enum seqb_status refuse(struct seqb_error *err, const char *why)
 {
@@ -51,7 +51,7 @@ static enum seqb_status check_flags(const struct seqb_take_options *options,
     return SEQB_OK;
 }
 
-/* Reads the caller's structs. `*wanted` is the options as they are read, which
+/* Reads the caller's structs. `*wanted` points to the options as read, which
  * may be `*copy`. */
 static enum seqb_status take_begin(const struct seqb_take_options *options,
                                    const struct seqb_taken *taken,
@@ -82,7 +82,8 @@ static int64_t until_of(const struct seqb_take_options *options)
                                      : clock_now_ms() + options->deadline_ms;
 }
 
-/* Tells the caller what was taken, unless its struct has no size. */
+/* Writes to the caller's struct what was taken, unless that struct has no
+ * size. */
 static enum seqb_status take_end(enum seqb_status status,
                                  const struct seqb_take_options *wanted,
                                  struct seqb_taken *given,
@@ -97,7 +98,8 @@ static enum seqb_status take_end(enum seqb_status status,
     return status;
 }
 
-/* Most calls want one, and wait for it as usual: no struct has to be filled. */
+/* The most frequent case: one number, with the usual wait. No struct has to be
+ * filled. */
 static bool is_one(const struct seqb_take_options *options,
                    const struct seqb_taken *taken)
 {
@@ -109,7 +111,8 @@ static bool is_one(const struct seqb_take_options *options,
 
 /* --- numbers --- */
 
-/* Those that are at hand; if there are none, waits for one. */
+/* Takes the numbers that are in the ring. If there are none, it waits for
+ * one. */
 static enum seqb_status take_some(struct seqb_sequence *sequence,
                                   const struct queue_take *take,
                                   struct seqb_error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which partition of which pool a backend is, as a topology says. */
+/* Finds the pool and the partition of a backend in a topology. */
 #include <string.h>
 
 #include <seqbroker/admin.h>
@@ -8,7 +8,7 @@
 #include "offline/offline.h"
 #include "platform/error.h"
 
-/* Where the backend stands; false: in no partition. */
+/* Finds the backend's place. False: it is no partition. */
 static bool place_find(const struct store_topology *topology,
                        const char *backend, struct offline_trust *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What libsodium is used for by the programs; see credential.h. */
+/* The programs' use of libsodium; see credential.h. */
 #include "credential/credential.h"
 
 #include <pthread.h>
@@ -17,7 +17,7 @@
 #define MEMORY_BYTES ((size_t)19456 * 1024)
 #define PASSES       2
 
-/* Of hashes that others made: what a login may cost. */
+/* Limits for hashes that others made: the cost of a login. */
 #define MEMORY_MAX_KIB 262144
 #define PASSES_MAX     16
 
@@ -28,7 +28,7 @@ const char credential_nobody[] =
 static unsigned char process_key[crypto_generichash_KEYBYTES];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* It ends the process if the system has no random numbers. */
+/* sodium_init ends the process if the system has no random numbers. */
 static void begin(void)
 {
     if (sodium_init() >= 0)
@@ -59,7 +59,8 @@ bool credential_is_hash(const char *hash)
            passes <= PASSES_MAX && lanes == 1;
 }
 
-/* libsodium reads as many bytes as the longest hash has. */
+/* libsodium may read as many bytes as the longest hash has, so the hash is
+ * copied to a buffer of that size. */
 bool credential_fits(const char *hash, const char *password, size_t length)
 {
     char whole[CREDENTIAL_HASH_SIZE] = "";

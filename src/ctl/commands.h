@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands of seqctl: a table with one row for each, and their functions.
- */
+/* The commands of seqctl: a table with one row for each, and their
+ * functions. */
 #pragma once
 
 #include <stddef.h>
@@ -41,7 +41,7 @@ command_function workers_run;
 /* show/run.c */
 command_function show_run;
 
-/* operate.c */
+/* operate.c, reload.c */
 command_function operate_health;
 command_function operate_quarantine;
 command_function operate_rescue;
@@ -54,7 +54,7 @@ command_function reload_run;
 command_function password_run;
 command_function token_run;
 
-/* offline/: check (with --probe of every backend too), settings, ... */
+/* offline/: check also has --probe, which tries every backend */
 command_function check_run;
 command_function settings_run;
 command_function migrate_run;

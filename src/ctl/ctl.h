@@ -17,8 +17,8 @@ enum ctl_exit {
     CTL_UNREACHABLE = 3, /* no daemon answers at the socket */
 };
 
-/* The options. A set says which ones a command takes, or which ones were given.
- */
+/* The options. A set says which ones a command takes, or which ones were
+ * given. */
 enum ctl_option {
     CTL_COUNT = 1 << 0,
     CTL_JSON = 1 << 1,
@@ -59,8 +59,8 @@ enum ctl_option {
 
 struct ctl_options {
     unsigned given; /* a set of enum ctl_option */
-    /* The named brokers. Each is a socket's path, HOST:PORT or tls://HOST:PORT.
-     */
+    /* The named brokers. Each is a socket's path, HOST:PORT or
+     * tls://HOST:PORT. */
     const char *servers[CTL_SERVERS_MAX];
     size_t server_count;
     const char *socket;        /* the broker to ask; NULL: the socket in the

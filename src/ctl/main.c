@@ -80,8 +80,8 @@ static enum ctl_exit command_run(const struct command *command,
     return (command->run != NULL ? command->run : help_run)(options, argv);
 }
 
-/* Runs the command as the user in the options, and wipes the password after it.
- */
+/* Runs the command as the user in the options, and wipes the password after
+ * it. */
 static enum ctl_exit command_log_in(const struct command *command,
                                     struct ctl_options *options, int argc,
                                     char **argv)

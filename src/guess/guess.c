@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How near a word is to a name; see guess.h. */
+/* The distance of a word from a name; see guess.h. */
 #include "guess/guess.h"
 
 #include <string.h>
 
 #define NAME_MAX_GUESSED 16
-#define DISTANCE_MAX     2 /* further away is another word */
+#define DISTANCE_MAX     2 /* beyond this, it is another word */
 
-/* Single-letter edits that make `b` of `a`; `b` has at most
+/* The number of single-letter edits from `a` to `b`; `b` has at most
  * NAME_MAX_GUESSED letters. */
 static size_t edit_distance(const char *a, const char *b)
 {
@@ -40,7 +40,7 @@ void guess_weigh(struct guess *guess, const char *name)
                                 ? edit_distance(guess->word, name)
                                 : DISTANCE_MAX + 1;
 
-    /* every letter changed is another word, too */
+    /* a name with every letter changed is another word, too */
     if (distance > DISTANCE_MAX || distance >= strlen(name) ||
         (guess->best != NULL && guess->distance <= distance))
         return;

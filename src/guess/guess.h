@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which name is likely meant by a word that is none, for the command lines of
+/* Guesses which name was meant by an unknown word, for the command lines of
  * both programs. */
 #pragma once
 
 #include <stddef.h>
 
-/* The name that a word is nearest to, weighed one after the other. */
+/* The name nearest to the word. Names are compared one after the other. */
 struct guess {
     const char *word;
-    const char *best; /* NULL: none is near */
+    const char *best; /* NULL: no name is near */
     size_t distance;
 };
 

@@ -10,13 +10,12 @@
 #include "platform/minmax.h"
 #include "platform/text.h"
 
-/* The widths are the buffer sizes less 1: a scan format cannot name a constant.
- */
+/* The widths are the buffer sizes less 1: a scan format cannot name a
+ * constant. */
 #define HOLDER_FORMAT "%127[^ ]"
 #define ORIGIN_FORMAT "%159[^\n]"
 
-/* keeps sums from overflowing; a larger value is damage */
-#define TIME_MAX (INT64_MAX / 4)
+#define TIME_MAX (INT64_MAX / 4) /* keeps sums in range; above: damage */
 
 /* How long another broker's lease is respected: one of the two clocks may run
  * faster by a quarter. */

@@ -9,8 +9,7 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
-/* in one turn, since other callers wait for the store too */
-#define LOOKS_MAX 64
+#define LOOKS_MAX 64 /* in one turn: other callers wait for the store too */
 
 /* --- the store's origin --- */
 
@@ -82,8 +81,8 @@ void lease_search_begin(struct worker_lease *lease)
         (struct lease_search){.next = lease->next, .left_ms = INT64_MAX};
 }
 
-/* Notes an id that cannot be taken: its holder, and the time until it is free.
- */
+/* Notes an id that cannot be taken: its holder, and the time until it is
+ * free. */
 static void search_note(struct worker_lease *lease, int64_t id,
                         const char *text, enum lease_verdict verdict,
                         int64_t left_ms)

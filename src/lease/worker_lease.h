@@ -8,8 +8,7 @@
 #include "lease/rows.h"
 
 #define LEASE_NOBODY     (-1) /* no worker id */
-/* swaps by other brokers, or lost answers, may come in between */
-#define LEASE_SWAP_TRIES 4
+#define LEASE_SWAP_TRIES 4    /* other swaps, or lost answers, may interfere */
 
 /* The id that was asked for last. If the answer is lost, this is what is known
  * of the id. */
@@ -76,8 +75,8 @@ struct worker_lease {
 };
 
 /* Of tick.c. Runs one turn on the thread: renews the id, or searches for one.
- * Returns how many ms to wait before the next turn; 0: call it again at once.
- */
+ * Returns how many ms to wait before the next turn; 0: call it again at
+ * once. */
 int64_t lease_tick(struct worker_lease *lease);
 
 /* Gives the id back. Called once, when the lease ends. */

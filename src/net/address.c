@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Addresses, as settings and other servers say them. */
+/* Addresses, as written in settings and by other servers. */
 #include "net/net.h"
 
 #include <string.h>

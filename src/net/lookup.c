@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See net.h. What is asked belongs to the thread that asks and to the one
- * that waits: whoever leaves last frees it. */
+/* See net.h. A question belongs to the thread that asks and to the one that
+ * waits: the last of them frees it. */
 #include "net/net.h"
 
 #include <pthread.h>
@@ -20,7 +20,8 @@ struct question {
     pthread_cond_t answered;
     char *host;
     char port[PORT_SIZE];
-    bool is_answered, is_left; /* by the thread; by the one that waited */
+    bool is_answered, is_left; /* set by the asking thread; set by the waiting
+                                  one */
     int result;                /* of getaddrinfo */
     struct addrinfo *found;
 };
@@ -64,7 +65,7 @@ static struct question *question_new(const char *host, const char *port)
     return question;
 }
 
-/* A thread. */
+/* Run by the asking thread. */
 static void *question_ask(void *argument)
 {
     struct question *question = argument;
@@ -85,7 +86,7 @@ static void *question_ask(void *argument)
     return NULL;
 }
 
-/* NULL: it was answered in time. */
+/* Returns NULL if the answer came in time. */
 static const char *question_await(struct question *question,
                                   int64_t deadline_ms, struct addrinfo **out)
 {

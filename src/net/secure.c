@@ -14,7 +14,7 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
-/* --- the socket, as OpenSSL sees it --- */
+/* --- the socket as a BIO of OpenSSL --- */
 
 static struct stream *stream_of(BIO *bio)
 {
@@ -47,10 +47,10 @@ static long bio_control(BIO *bio, int command, long number, void *pointer)
     (void)bio;
     (void)number;
     (void)pointer;
-    return command == BIO_CTRL_FLUSH; /* nothing is kept here */
+    return command == BIO_CTRL_FLUSH; /* nothing is buffered here */
 }
 
-static BIO_METHOD *method; /* one for all, as OpenSSL keeps its own */
+static BIO_METHOD *method; /* one for the process */
 
 static void method_make(void)
 {
@@ -92,7 +92,7 @@ static enum seqb_status begin_fail(struct seqb_error *err,
     return status;
 }
 
-/* Takes the bio, or frees it. */
+/* Takes ownership of the bio, also on failure. */
 static SSL *ssl_new(SSL_CTX *context, BIO *bio)
 {
     SSL *ssl = bio != NULL ? SSL_new(context) : NULL;
@@ -121,7 +121,7 @@ static enum seqb_status handshake_fail(const struct stream *stream,
     return begin_fail(err, SEQB_UNREACHABLE, reason);
 }
 
-/* What one step of OpenSSL has to wait for, as poll's events; 0: it failed. */
+/* The poll events that one step of OpenSSL has to wait for; 0: it failed. */
 static short awaited(const SSL *ssl, int result)
 {
     switch (SSL_get_error(ssl, result)) {
@@ -134,7 +134,7 @@ static short awaited(const SSL *ssl, int result)
     }
 }
 
-/* Notes why OpenSSL gave or took nothing. */
+/* Notes why a read or write of OpenSSL failed. */
 static void note_failure(struct stream *stream, int result)
 {
     const int error = errno;
@@ -162,7 +162,7 @@ enum seqb_status secure_begin(struct stream *stream, const char *host,
     if (status != SEQB_OK)
         return status;
     stream->ssl = ssl_new(context, bio_new(stream));
-    SSL_CTX_free(context); /* the connection keeps it */
+    SSL_CTX_free(context); /* the connection holds a reference */
     if (stream->ssl == NULL || !tls_expect_host(stream->ssl, host))
         return begin_fail(err, SEQB_NO_MEMORY, "out of memory");
     return SEQB_OK;

@@ -31,7 +31,7 @@ void stream_begin(struct stream *stream, int32_t budget_ms)
     stream->deadline_ms = clock_now_ms() + budget_ms;
 }
 
-/* Waits for any of `events`; 0, or errno. */
+/* Waits for any of `events`. Returns 0, or errno. */
 static int await(int fd, short events, int64_t until_ms)
 {
     struct pollfd entry = {.fd = fd, .events = events};
@@ -132,7 +132,7 @@ void stream_why(const struct stream *stream, char out[static STREAM_WHY_SIZE])
 
 /* --- connecting --- */
 
-/* Waits until `fd` is connected or has failed; errno, or 0. */
+/* Waits until `fd` is connected or has failed. Returns errno, or 0. */
 static int dial_await(int fd, int64_t until_ms)
 {
     int error = await(fd, POLLOUT, until_ms);
@@ -144,7 +144,7 @@ static int dial_await(int fd, int64_t until_ms)
                                                                       : errno;
 }
 
-/* Connects to one address; errno, or 0 and `stream->fd`. */
+/* Connects to one address. Returns errno, or 0 with `stream->fd` set. */
 static int dial(struct stream *stream, const struct sockaddr *address,
                 socklen_t length, int64_t until_ms)
 {
@@ -193,8 +193,8 @@ static enum seqb_status dial_path(struct stream *stream, const char *path,
     return error == 0 ? SEQB_OK : dial_fail(stream, error, err);
 }
 
-/* Until when the first of these addresses is tried: one that hangs leaves the
- * others their share. */
+/* Until when to try the first of these addresses: one that hangs leaves the
+ * others their share of the time. */
 static int64_t share_end_ms(const struct stream *stream,
                             const struct addrinfo *left)
 {

@@ -165,8 +165,7 @@ static const struct verhoeff_step verhoeff[10] = {
     STEP(8, 9, 4, 2, 7, 0, 1, 5), STEP(9, 4, 2, 7, 0, 1, 5, 8),
 };
 
-/* up to 4 for each digit, after at most 30: stays below 256 */
-#define FOLD_AFTER 32
+#define FOLD_AFTER 32 /* digits of up to 4 each, after 30: below 256 */
 
 /* Reduces each byte to 30 at most. It is the same modulo 5, because 16 is 1. */
 static uint64_t turns_fold(uint64_t turns)

@@ -15,8 +15,7 @@
 #include <stdint.h>
 
 #define SHUFFLE_KEY_SIZE         16
-/* bytes of the secret that a key is derived from */
-#define SHUFFLE_SECRET_MIN       16
+#define SHUFFLE_SECRET_MIN       16 /* bytes of the secret that makes a key */
 #define SHUFFLE_SECRET_MAX       1024
 #define SHUFFLE_FINGERPRINT_SIZE 17 /* 16 hex digits and a final 0 */
 

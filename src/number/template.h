@@ -115,8 +115,8 @@ struct piece {
     size_t max;
     struct letters letters; /* the characters that it may contain */
     /* Where a piece of varying length ends: `behind` bytes of pieces of fixed
-     * width follow it, and then the character `until`, or the end of the text.
-     */
+     * width follow it, and then the character `until`, or the end of the
+     * text. */
     size_t behind;
     int until;
     union {
@@ -137,13 +137,11 @@ struct template
     unsigned tells;             /* the parts of a date that the texts contain: a
                                    set of enum date_part */
     bool has_date;
-    uint8_t late[PIECES_MAX]; /* indexes of the pieces of later phases, by
-                                 phase */
+    uint8_t late[PIECES_MAX]; /* pieces of later phases, sorted by phase */
     size_t late_count;
     size_t length; /* of the longest text */
     size_t piece_count;
-    size_t prefix_count;  /* leading pieces that are the same for all numbers
-                             ... */
+    size_t prefix_count;  /* leading pieces, the same for all numbers ... */
     size_t stamped_count; /* ... and, among them, the leading ones that depend
                              only on the stamp */
     size_t stamped_starts[STAMPED_PIECES + 1]; /* their starts, as in struct
@@ -153,8 +151,7 @@ struct template
                        piece_count: none */
     size_t param_count;
     const struct piece *params[SEQB_PARAM_MAX]; /* by parameter index */
-    char text[SEQB_TEXT_MAX];                   /* the static text of all
-                                                   pieces */
+    char text[SEQB_TEXT_MAX];                   /* static text, of all pieces */
     size_t text_length;
     struct piece pieces[]; /* piece_count of them; PIECES_MAX while compiling */
 };
@@ -212,8 +209,8 @@ const struct piece *shape_find(struct template *template);
  * seq and shuffle had any number of digits. */
 bool shape_is_loose(const struct template *template);
 
-/* Of shape.c: finds the pieces of a text. False if they cannot have its length.
- */
+/* Of shape.c: finds the pieces of a text. False if they cannot have its
+ * length. */
 bool shape_split(const struct template *template, size_t length,
                  struct spread *spread);
 

@@ -157,8 +157,8 @@ static void append_alone(const struct explained *pool, char *line)
                       "failover_gap");
 }
 
-/* Explains which stores would have to go back for a number to be issued twice.
- */
+/* Explains which stores would have to go back for a number to be issued
+ * twice. */
 static void explain_pool(const struct explained *pool)
 {
     char line[LINE_SIZE];

@@ -45,8 +45,8 @@ int64_t migrate_window_limit(const struct migrate_shape *shape);
 int64_t migrate_last_number(const struct migrate_shape *shape,
                             int32_t partition, bool is_windowed, int64_t v);
 
-/* The number of bits of a number below the counter's value, or below the lease.
- */
+/* The number of bits of a number below the counter's value, or below the
+ * lease. */
 int32_t migrate_low_bits(const struct migrate_shape *shape, bool is_windowed);
 
 /* How high a partition's counter (of values or of leases) must be raised so
@@ -114,8 +114,8 @@ enum seqb_status side_new(const struct store_topology *topology, size_t pool,
 /* Disconnects and frees. NULL and a half-built side are allowed. */
 void side_free(struct migrate_side *side);
 
-/* Leaves out the partition whose backend has this name. False if there is none.
- */
+/* Leaves out the partition whose backend has this name. False if there is
+ * none. */
 bool side_leave_out(struct migrate_side *side, const char *backend);
 
 /* Opens the stores that are not open and are not left out. */
@@ -239,8 +239,8 @@ enum seqb_status old_note_without(const struct migrate_side *was,
 enum seqb_status old_check_back(const struct migrate_side *was,
                                 struct seqb_error *err);
 
-/* Takes one value of each old counter. They give the first estimate of `last`.
- */
+/* Takes one value of each old counter. They give the first estimate of
+ * `last`. */
 enum seqb_status old_ask(struct migrate_side *was, struct migrate_key *key,
                          struct seqb_error *err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Raises the new counters; claims what a first start claims, as the last step.
- */
+/* Raises the new counters; claims what a first start claims, as the last
+ * step. */
 #include <string.h>
 
 #include "offline/migrate.h"

@@ -26,8 +26,8 @@ struct offline_inspection {
     const struct seqb_progress *progress; /* may be NULL */
 };
 
-/* See seqb_probe_topology. Calls all functions of the listener but `mistake`.
- */
+/* See seqb_probe_topology. Calls all functions of the listener but
+ * `mistake`. */
 enum seqb_status offline_probe(const struct offline_inspection *options,
                                const struct seqb_probe_listener *listener,
                                struct seqb_error *err);

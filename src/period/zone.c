@@ -67,8 +67,8 @@ void zone_finish(struct period_zone *zone)
     }
 }
 
-/* How much to subtract from a time, local or UTC, so that the table covers it.
- */
+/* How much to subtract from a time, local or UTC, so that the table covers
+ * it. */
 static int64_t zone_shift(const struct period_zone *zone, int64_t at)
 {
     if (at < zone->repeats)

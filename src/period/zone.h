@@ -23,8 +23,7 @@
 #define ZONE_OFFSET_MIN (-89999)
 
 #define ZONE_FOOTER_SIZE 128
-/* bytes; the largest known file has some 3,000 */
-#define ZONE_FILE_MAX    65536
+#define ZONE_FILE_MAX    65536 /* bytes; the largest known file has some 3,000 */
 
 struct zone_segment {
     int64_t from;

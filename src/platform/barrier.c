@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The barrier of all threads, by the kernel. */
+/* The barrier of all threads, by membarrier(2). */
 #include "platform/barrier.h"
 
 #include <linux/membarrier.h>

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random bits of the system's. */
+/* Random bits from the system. */
 #pragma once
 
 #include <stdint.h>
 #include <sys/random.h>
 
-/* 0 where the system has none, which getrandom rules out once it is up. */
+/* 0 if the system has none. With getrandom that does not happen once the system
+ * is up. */
 static inline uint64_t chance_bits(void)
 {
     uint64_t bits = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CRC-64/XZ, half a byte at a time: the table is short enough to be read. */
+/* CRC-64/XZ, four bits at a time: the table is short enough to be read. */
 #include "platform/checksum.h"
 
 /* The polynomial 0xC96C5795D7870F42 after 4 bits of each value. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A checksum against damage: torn writes, flipped bits. None against malice. */
+/* A checksum against damage, such as torn writes and flipped bits. It does not
+ * protect against malice. */
 #pragma once
 
 #include <stddef.h>

@@ -4,10 +4,10 @@
 
 #include <time.h>
 
-/* What a clock of ticks, 10 ms at most, may be behind the precise one. */
+/* How late a coarse clock, whose ticks are 10 ms at most, may be. */
 #define COARSE_LATE_MS 50
 
-#define BOOT_CLOCK CLOCK_BOOTTIME /* it counts a suspend */
+#define BOOT_CLOCK CLOCK_BOOTTIME /* it advances during a suspend */
 
 static int64_t read_us(clockid_t clock)
 {
@@ -80,7 +80,7 @@ struct clock_pair clock_read_pair(void)
     return pair;
 }
 
-/* Two ticks, since the last one may be under way. */
+/* Two ticks, since the last one may be in progress. */
 bool clock_has_ticked_since(struct timespec written)
 {
     struct timespec tick;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The only reader of a clock; logic takes what it returns as `now_ms`. */
+/* The only code that reads clocks. Logic takes the results as `now_ms`. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,16 +12,16 @@ int64_t clock_now_ms(void);
 /* us on CLOCK_MONOTONIC: for measuring latencies. */
 int64_t clock_now_us(void);
 
-/* ms since 1970 on CLOCK_REALTIME: for dates; it may leap, and go back. */
+/* ms since 1970 on CLOCK_REALTIME: for dates; it may jump, and go back. */
 int64_t clock_wall_ms(void);
 
-/* Whether CLOCK_REALTIME is in `begin_ms` ... `end_ms` - 1. Cheap as long as
- * the end is not near, by a clock that the kernel's timer moves on 100 to 1000
- * times a second: should that timer be late by more than 40 ms, then so is this
- * in seeing the end. */
+/* Whether CLOCK_REALTIME is in `begin_ms` ... `end_ms` - 1. It is cheap while
+ * the end is not near: it reads a coarse clock that a timer of the kernel
+ * advances 100 to 1000 times a second. If that timer is late by more than 40
+ * ms, the end is noticed that much later. */
 bool clock_wall_is_within(int64_t begin_ms, int64_t end_ms);
 
-/* ms on CLOCK_BOOTTIME, which goes on while the machine sleeps: for leases. */
+/* ms on CLOCK_BOOTTIME, which advances while the machine sleeps: for leases. */
 int64_t clock_boot_ms(void);
 
 /* The wall clock, between two readings of the boot clock; all in ms. */
@@ -33,11 +33,11 @@ struct clock_pair {
 
 struct clock_pair clock_read_pair(void);
 
-/* The same two clocks in us: for what is made within one ms. */
+/* The same two clocks in us, for what happens within one ms. */
 int64_t clock_wall_us(void);
 int64_t clock_boot_us(void);
 
-/* Whether a file that was written at that time, by its status, would bear
- * another time if it were written now: the clock of file systems ticks, 100 to
+/* Whether a file that was written at `written`, by its status, would get
+ * another time if it were written now. The clock of file systems ticks 100 to
  * 1000 times a second. */
 bool clock_has_ticked_since(struct timespec written);

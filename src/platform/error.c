@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statuses in words, and the flat error struct. */
+/* Texts of statuses, and the flat error struct. */
 #include "platform/error.h"
 
 #include <assert.h>

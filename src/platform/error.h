@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Filling a struct seqb_error, and whose fault a status is. */
+/* Fills a struct seqb_error, and says whose fault a status is. */
 #pragma once
 
 #include <seqbroker/status.h>

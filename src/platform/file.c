@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole files, the state directory, and what is to last in it. */
+/* Whole files, the state directory, and durable files in it. */
 #include "platform/file.h"
 
 #include <dirent.h>
@@ -19,7 +19,8 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
-/* Locks are held for some ms: there is no call that waits with a deadline. */
+/* Between two attempts. flock(2) cannot wait with a deadline, and locks are
+ * held for some ms only. */
 #define LOCK_LOOK_MS 2
 
 static enum seqb_status read_all(FILE *file, const char *path, char *text,
@@ -103,7 +104,7 @@ enum seqb_status file_make_folder(const char *path, struct seqb_error *err)
     return SEQB_OK;
 }
 
-/* A call that is interrupted is made again. */
+/* An interrupted call is repeated. */
 static size_t read_some(int file, char *bytes, size_t size)
 {
     size_t done = 0;
@@ -165,7 +166,7 @@ static enum seqb_status load_open(int file, const char *path, size_t max,
 enum seqb_status file_load(const char *path, size_t max, char **out,
                            size_t *size, struct seqb_error *err)
 {
-    /* Not to wait for somebody to write, if it is a pipe. */
+    /* O_NONBLOCK: if it is a pipe, the open does not wait for a writer. */
     const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     enum seqb_status status;
 
@@ -304,8 +305,8 @@ enum seqb_status file_lock(const char *path, int64_t until_ms, int *out,
     return status;
 }
 
-/* Said, not left to the close: a child that was forked meanwhile has the file
- * open as well, and would keep it locked. */
+/* Unlocks explicitly and does not rely on close(2): a child that was forked in
+ * the meantime has the file open as well, and would keep it locked. */
 void file_unlock(int file)
 {
     (void)flock(file, LOCK_UN);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files and folders: what the library reads and makes besides its stores. */
+/* Files and folders that the library reads and creates, apart from its
+ * stores. */
 #pragma once
 
 #include <stddef.h>
@@ -7,49 +8,51 @@
 
 #include <seqbroker/status.h>
 
-/* Reads a whole file of at most `max` bytes, a 0 after it. `*out` is the
- * caller's to free. SEQB_INVALID with the reason: absent, not readable, a
- * folder, too large. */
+/* Reads a whole file of at most `max` bytes, and appends a 0. The caller frees
+ * `*out`. SEQB_INVALID with the reason: absent, not readable, a folder, or too
+ * large. */
 enum seqb_status file_read(const char *path, size_t max, char **out,
                            struct seqb_error *err);
 
-/* Makes a folder and its parents (mode 0700) where absent, and checks that
- * files can be made in it, and not by everybody. SEQB_STATE_DIR with the
+/* Creates a folder and its parents (mode 0700) if absent. Checks that files can
+ * be created in it, and that not everybody can do so. SEQB_STATE_DIR with the
  * reason. */
 enum seqb_status file_make_folder(const char *path, struct seqb_error *err);
 
-/* Reads a whole regular file of at most `max` bytes into memory with one byte
- * more, for a 0. `*out` is the caller's to free, NULL if there is no such
- * file. SEQB_STATE_DIR with the reason. */
+/* Reads a whole regular file of at most `max` bytes into memory that has room
+ * for one more byte, a 0. The caller frees `*out`; it is NULL if there is no
+ * such file. SEQB_STATE_DIR with the reason. */
 enum seqb_status file_load(const char *path, size_t max, char **out,
                            size_t *size, struct seqb_error *err);
 
-/* Writes a file (mode 0600), the old one's content gone, and waits until it is
- * on the disk. SEQB_STATE_DIR with the reason: then it is removed. */
+/* Writes a file (mode 0600), replacing its content, and waits until it is on
+ * the disk. SEQB_STATE_DIR with the reason: the file was removed. */
 enum seqb_status file_save(const char *path, const char *bytes, size_t size,
                            struct seqb_error *err);
 
-/* Adds to the end of a file (mode 0600), which is made if absent, in one piece
- * unless the disk is full, and waits until it is on the disk. SEQB_STATE_DIR
- * with the reason: then it is taken off again, so that what comes next does not
- * follow a piece of it, if that can be done. While nobody else adds to it. */
+/* Appends to a file (mode 0600), which is created if absent, and waits until
+ * the bytes are on the disk. The bytes are written as a whole unless the disk
+ * is full. SEQB_STATE_DIR with the reason: the bytes are removed again, if that
+ * is possible, so that later ones do not follow a partial write. Nobody else
+ * may append at the same time. */
 enum seqb_status file_append(const char *path, const char *bytes, size_t size,
                              struct seqb_error *err);
 
-/* Removes the files whose path begins with `prefix`, which names no folder
- * alone, and that nobody has written to for `age_s` by the machine's clock.
- * Those that cannot be removed stay. */
+/* Removes the files whose path begins with `prefix`, and that were not written
+ * to for `age_s` by the machine's clock. `prefix` must name more than a folder.
+ * Files that cannot be removed stay. */
 void file_remove_old(const char *prefix, int64_t age_s);
 
-/* Renames within one folder, over what stands there, and waits until that is
- * on the disk. SEQB_UNCERTAIN: it may be done or not, now or after a crash. */
+/* Renames a file within one folder, replacing the target, and waits until that
+ * is on the disk. SEQB_UNCERTAIN: it may have happened or not, now or after a
+ * crash. */
 enum seqb_status file_move(const char *from, const char *to,
                            struct seqb_error *err);
 
-/* Locks a file, made if absent, against every other lock of it, of other
- * threads as well; waits until `until_ms`. SEQB_UNAVAILABLE: somebody holds
- * it; SEQB_STATE_DIR, also if it is a symbolic link. A forked child does not
- * keep it locked. */
+/* Locks a file, which is created if absent, against every other lock of it,
+ * also by other threads. Waits until `until_ms`. SEQB_UNAVAILABLE: another
+ * holder has it. SEQB_STATE_DIR: another failure, also if the file is a
+ * symbolic link. A forked child does not keep it locked. */
 enum seqb_status file_lock(const char *path, int64_t until_ms, int *out,
                            struct seqb_error *err);
 void file_unlock(int file);

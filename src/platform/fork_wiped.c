@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pieces cut off the front of a slab of pages; those given back wait in one
- * list a size. What is too large for that has pages of its own. */
+/* Pieces are cut from the front of a slab of pages. Pieces that were given back
+ * are in a free list for each size. A larger object has pages of its own. */
 #include "platform/fork_wiped.h"
 
 #include <pthread.h>
@@ -10,13 +10,13 @@
 
 #include "platform/thread.h"
 
-#define GRAIN     64  /* sizes are rounded up to it */
-#define PAIR      128 /* two lines that the processor fetches together */
+#define GRAIN     64  /* sizes are rounded up to a multiple of it */
+#define PAIR      128 /* two cache lines that are fetched together */
 #define SLAB_SIZE ((size_t)256 * 1024)
-#define PIECE_MAX ((size_t)32 * 1024) /* what is larger has its own pages */
+#define PIECE_MAX ((size_t)32 * 1024) /* a larger object has its own pages */
 #define SIZES     (PIECE_MAX / GRAIN + 1)
 
-/* Begins every mapping, a slab or a large object's own. */
+/* At the begin of every mapping: a slab, or a large object's own pages. */
 struct mapping {
     _Alignas(PAIR) struct mapping *next;
     struct mapping *previous;
@@ -29,9 +29,9 @@ struct piece {
 };
 
 struct fork_wiped {
-    pthread_mutex_t lock; /* guards what follows */
+    pthread_mutex_t lock; /* guards the fields below */
     struct mapping *mappings;
-    struct piece *given[SIZES]; /* by size in grains */
+    struct piece *given[SIZES]; /* free lists, by size in grains */
     unsigned char *rest;        /* of the newest slab */
     size_t rest_size;
 };
@@ -46,7 +46,8 @@ struct fork_wiped *fork_wiped_open(void)
     return fork_wiped;
 }
 
-/* With the lock held, as all that follows: `size` bytes behind a new header. */
+/* With the lock held, as in all functions below. Returns `size` bytes behind a
+ * new header. */
 static void *mapping_add(struct fork_wiped *fork_wiped, size_t size)
 {
     struct mapping *mapping;
@@ -77,8 +78,8 @@ static void mapping_remove(struct fork_wiped *fork_wiped,
     fork_wiped_free(mapping, mapping->size);
 }
 
-/* Cuts a piece off the slab; the end of one that is too short stays unused,
- * and never was touched. */
+/* Cuts a piece off the slab. If the slab's rest is too short, that stays
+ * unused, and was never touched. */
 static void *piece_cut(struct fork_wiped *fork_wiped, size_t size)
 {
     const size_t gap =

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which way a branch goes, where that was measured to count. */
+/* Branch hints, for places where measurements showed an effect. */
 #pragma once
 
 #define LIKELY(condition)   __builtin_expect(!!(condition), 1)

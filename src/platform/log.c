@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The process-wide logger: the only mutable global of the library. And the
- * quotes of its lines, which no other file writes. */
+/* The process-wide logger: the only mutable global of the library. Also the
+ * quoting of values in log lines. */
 #include "platform/log.h"
 
 #include <assert.h>
@@ -18,7 +18,7 @@
 #define VALUE_MIN   8 /* bytes: two quotes, "...", the final 0, and a few */
 
 static struct {
-    pthread_mutex_t lock; /* guards the rest; one line at a time */
+    pthread_mutex_t lock; /* guards the other fields; one line at a time */
     void (*write)(void *context, enum seqb_log_level level, const char *line);
     void *context;
 } logger = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -41,7 +41,7 @@ static void line_write(enum seqb_log_level level, const char *line)
     pthread_mutex_unlock(&logger.lock);
 }
 
-/* Bytes of the UTF-8 character that `text` begins with; 0: of none. */
+/* Bytes of the UTF-8 character that `text` begins with; 0: it is not valid. */
 static size_t character_length(const char *text)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -57,7 +57,7 @@ static size_t character_length(const char *text)
     if (first < 0xc0 || first > 0xf7)
         return 0;
     for (size_t i = 1; i < length; i++) {
-        if ((text[i] & 0xc0) != 0x80) /* nor is the final 0 */
+        if ((text[i] & 0xc0) != 0x80) /* true for the final 0, too */
             return 0;
         point = point << 6 | (text[i] & 0x3fU);
     }
@@ -66,8 +66,8 @@ static size_t character_length(const char *text)
     return length;
 }
 
-/* What stands for the character that `text` begins with. Returns how many of
- * its bytes that are. */
+/* The text of the character that `text` begins with, escaped if necessary.
+ * Returns how many bytes of `text` it stands for. */
 static size_t character_escape(const char *text, char out[ESCAPE_SIZE])
 {
     static const char named[] = "\"\\\n\r\t";
@@ -93,7 +93,7 @@ static void value_quote(char *to, size_t size, const char *value)
     static const char end[] = "\"";
     static const char cut[] = "...\"";
     size_t used = 1;
-    size_t cut_at = 1; /* the last place that leaves room for `cut` */
+    size_t cut_at = 1; /* the last position that leaves room for `cut` */
 
     to[0] = '"';
     while (*value != '\0') {
@@ -114,7 +114,7 @@ static void value_quote(char *to, size_t size, const char *value)
     memcpy(to + used, end, sizeof end);
 }
 
-/* Whether a parser would end the value early, or see none. */
+/* Whether a parser would end the value early, or read none. */
 static bool value_needs_quotes(const char *value)
 {
     if (*value == '\0')

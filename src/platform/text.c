@@ -104,7 +104,7 @@ bool text_to_int64(const char *text, size_t length, int64_t *out)
 
         if (digit < 0 || digit > 9)
             return false;
-        /* Counted downwards: INT64_MIN has no positive twin. */
+        /* Counts downwards, since -INT64_MIN does not fit. */
         if (value < (INT64_MIN + digit) / 10)
             return false;
         value = value * 10 - digit;
@@ -115,14 +115,15 @@ bool text_to_int64(const char *text, size_t length, int64_t *out)
     return true;
 }
 
-/* Whatever the locale. */
+/* Independent of the locale. */
 static bool is_letter_or_digit(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
            (c >= '0' && c <= '9');
 }
 
-/* At most `max` + 1. */
+/* The length of the leading part that consists of letters, digits and `others`;
+ * at most `max` + 1. */
 static size_t length_made_of(const char *text, const char *others, size_t max)
 {
     size_t length = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One line of entries, "a; b; and 3 more", in a buffer that may be short: each
- * entry is there as a whole, or counted. */
+/* A list on one line, "a; b; and 3 more", in a buffer that may be short. Each
+ * entry is written as a whole, or counted. */
 #pragma once
 
 #include <stddef.h>
@@ -8,7 +8,7 @@
 struct text_list {
     char *out; /* the caller's */
     size_t size;
-    const char *between; /* two entries */
+    const char *between; /* between two entries */
     size_t left_out;
 };
 
@@ -16,9 +16,10 @@ struct text_list {
 void text_list_init(struct text_list *list, char *out, size_t size,
                     const char *between);
 
-/* Adds it if it fits, and all before it did. The first one is cut rather than
- * left out. */
+/* Adds the entry if it fits and all before it did. The first entry is cut
+ * rather than left out. */
 void text_list_add(struct text_list *list, const char *entry);
 
-/* Says how many were left out, if any. Nothing is added after that. */
+/* Appends the number of entries that were left out, if any. Nothing may be
+ * added after that. */
 void text_list_finish(struct text_list *list);

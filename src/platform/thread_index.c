@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Indexes of threads: a bit of a word each, given back when a thread ends. */
+/* Indexes of threads: one bit of a word for each. A bit is cleared when its
+ * thread ends. */
 #include "platform/thread_index.h"
 
 #include <pthread.h>
@@ -10,20 +11,20 @@ _Thread_local struct thread_index thread_index_mine;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t ended; /* its destructor runs when a thread ends */
-static bool is_prepared;    /* constant once that is done */
+static bool is_prepared;    /* constant after `once` ran */
 
-/* Bit n: index n has an owner. Who takes a bit sees all that its last owner
- * did: the acquire pairs with the release of index_free. */
+/* Bit n: index n has an owner. A thread that takes a bit sees all that the
+ * bit's last owner did: the acquire pairs with the release of index_free. */
 static _Atomic uint64_t owned;
 
-static _Atomic uint32_t shared; /* indexes given to threads that share them */
+static _Atomic uint32_t shared; /* how many threads share indexes */
 
 static uint64_t bit_of(uint32_t index)
 {
     return (uint64_t)1 << index;
 }
 
-/* A thread ends. One that asks again in a later destructor gets another. */
+/* A thread ends. If a later destructor asks again, it gets another index. */
 static void index_free(void *argument)
 {
     const uint64_t bit = bit_of(thread_index_mine.any);
@@ -33,7 +34,7 @@ static void index_free(void *argument)
     atomic_fetch_and_explicit(&owned, ~bit, memory_order_release);
 }
 
-/* The child has one thread. */
+/* After a fork the child has only this thread. */
 static void forked(void)
 {
     const uint32_t any = thread_index_mine.any;
@@ -50,14 +51,14 @@ static void prepare(void)
                   pthread_key_create(&ended, index_free) == 0;
 }
 
-/* Threads that end after this library was unloaded do not call into it. */
+/* Threads that end after the library was unloaded must not call into it. */
 __attribute__((destructor)) static void unload(void)
 {
     if (is_prepared)
         (void)pthread_key_delete(ended);
 }
 
-/* 0: none is free. */
+/* 0: no index is free. */
 static uint32_t index_own(void)
 {
     const uint64_t all = (bit_of(THREAD_INDEX_OWN + 1) - 1) & ~bit_of(0);

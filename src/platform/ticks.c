@@ -3,12 +3,13 @@
 
 #include "platform/clock.h"
 
-/* Over less than that the reading's own error counts. */
+/* Over a shorter time, the error of a reading would matter. */
 #define MEASURE_LEAST_US 10000
 #define MEASURE_MOST_US  1000000
 
-/* A thread that is preempted between its two readings reads what does not
- * belong together: such a pair is so many times as wide as others. */
+/* If a thread is preempted between its two readings, they do not belong
+ * together. The width of such a pair is at least this many times that of
+ * others. */
 #define WIDE 4
 
 static void anchor(struct ticks *ticks, uint64_t now, int64_t boot_us)

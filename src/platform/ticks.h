@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The processor's counter of time, which is read without a call: whether a
- * moment that a clock told is still near. Not for dates or leases by itself.
+ * The processor's time-stamp counter, which is read without a call: it says
+ * whether a moment that a clock gave is still near. It is not fit for dates or
+ * leases by itself.
  */
 #pragma once
 
 #include <stdint.h>
 
-/* How fast it counts. Zeroed is not known yet. */
+/* The counter's rate. Zeroed: not known yet. */
 struct ticks {
     uint64_t anchor; /* ticks, at anchor_us */
     int64_t anchor_us;
-    uint64_t width;  /* of a reading of both, in ticks */
+    uint64_t width;  /* in ticks: the time that a reading of both clocks took */
     uint64_t per_ms; /* 0: not known, or there is no such counter */
 };
 
-/* Counts up at a steady rate; always 0 where there is no such counter. */
+/* Increases at a steady rate; always 0 if there is no such counter. */
 static inline uint64_t ticks_now(void)
 {
 #if defined(__x86_64__)
@@ -30,5 +31,5 @@ static inline uint64_t ticks_now(void)
 #endif
 }
 
-/* Compares the counter with CLOCK_BOOTTIME. To be called now and then. */
+/* Compares the counter with CLOCK_BOOTTIME. Call it from time to time. */
 void ticks_measure(struct ticks *ticks);

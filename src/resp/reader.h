@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A bound of what hiredis makes of an answer. An array of 2^31 elements that a
- * false server announces takes 16 GB of address space, and seconds to be freed;
- * hiredis before 1.0 has no bound of its own. (Source: createArrayObject and
- * processMultiBulkItem of hiredis 0.14.1.)
+ * Limits the arrays that hiredis allocates for an answer. A malicious server
+ * may announce an array of 2^31 elements; that takes 16 GB of address space,
+ * and seconds to free. hiredis before 1.0 has no limit. (Source:
+ * createArrayObject and processMultiBulkItem of hiredis 0.14.1.)
  */
 #pragma once
 
@@ -17,12 +17,12 @@ typedef size_t reader_count;
 typedef int reader_count;
 #endif
 
-/* Lives as long as the redisReader. */
+/* It must live as long as the redisReader. */
 struct reader {
     redisReplyObjectFunctions functions;
     void *(*array)(const redisReadTask *task, reader_count count);
-    reader_count most; /* elements of an array */
-    bool has_refused;  /* one had more */
+    reader_count most; /* the limit of elements in an array */
+    bool has_refused;  /* an array had more */
 };
 
 static inline void *reader_array(const redisReadTask *task, reader_count count)
@@ -33,8 +33,8 @@ static inline void *reader_array(const redisReadTask *task, reader_count count)
     return reader->has_refused ? NULL : reader->array(task, count);
 }
 
-/* Before anything is read. A longer array ends as if memory were short: with
- * REDIS_ERR_OOM, and a connection that is of no use any more. */
+/* Sets the limit, before anything is read. A longer array fails like an
+ * allocation: with REDIS_ERR_OOM, and the connection is then of no use. */
 static inline void reader_bound(struct reader *reader, redisReader *bounded,
                                 reader_count most)
 {

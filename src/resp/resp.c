@@ -8,7 +8,7 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
-#define PIECE 16384 /* bytes that are read at a time: a record of TLS */
+#define PIECE 16384 /* bytes of one read: a TLS record */
 
 enum seqb_status resp_open(struct resp *resp,
                            const struct stream_target *target,
@@ -22,7 +22,7 @@ enum seqb_status resp_open(struct resp *resp,
     return stream_open(&resp->stream, target, budget_ms, err);
 }
 
-/* Room for so many bytes more. */
+/* Makes room for `more` bytes. */
 static bool out_reserve(struct resp *resp, size_t more)
 {
     const size_t wanted = resp->out_length + more;
@@ -67,7 +67,7 @@ bool resp_flush(struct resp *resp)
     return stream_send(&resp->stream, resp->out, length);
 }
 
-/* More bytes for the reader. */
+/* Reads more bytes for the parser. */
 static bool feed(struct resp *resp)
 {
     char piece[PIECE];

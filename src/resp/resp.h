@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A client's connection by the protocol of Redis: hiredis formats commands and
- * reads replies, the bytes go over a stream. hiredis' own connection has no
- * TLS before version 1, and bounds each read of a reply, not the whole.
+ * A client's connection by the protocol of Redis. hiredis formats commands and
+ * parses replies; a stream carries the bytes. The connections of hiredis itself
+ * have no TLS before version 1, and their timeout limits each read of a reply,
+ * not the whole call.
  */
 #pragma once
 
@@ -17,32 +18,33 @@
 struct resp {
     struct stream stream;
     redisReader *reader; /* NULL: closed */
-    struct reader bound; /* of the reader */
-    char *out;           /* commands that wait to be sent */
+    struct reader bound; /* the reader's limit */
+    char *out;           /* commands that were not sent yet */
     size_t out_length, out_size;
     bool lacks_memory; /* a command could not be added */
 };
 
-/* Connects as stream_open does, with its errors; an array of a reply has at
- * most `most` elements. Whatever it returns, resp_close may follow. */
+/* Connects like stream_open, with its errors. An array of a reply may have at
+ * most `most` elements. resp_close may follow after any status. */
 enum seqb_status resp_open(struct resp *resp,
                            const struct stream_target *target,
                            int32_t budget_ms, reader_count most,
                            struct seqb_error *err);
 
-/* Adds a command to what resp_flush sends; false when out of memory. */
+/* Adds a command to those that resp_flush sends. False if out of memory. */
 bool resp_append(struct resp *resp, const char *const *argv, int argc);
 
-/* Sends; false on failure or at the deadline. */
+/* Sends the commands. False on failure or at the deadline. */
 bool resp_flush(struct resp *resp);
 
-/* The next reply, for freeReplyObject; NULL on failure or at the deadline. */
+/* The next reply; free it with freeReplyObject. NULL on failure or at the
+ * deadline. */
 redisReply *resp_read(struct resp *resp);
 
-/* Why one of these three failed. */
+/* Why resp_append, resp_flush or resp_read failed. */
 enum resp_failure {
-    RESP_LOST,    /* there was no answer, or not in time */
-    RESP_GARBLED, /* what came is no reply, or one that is too large */
+    RESP_LOST,    /* no answer came, or not in time */
+    RESP_GARBLED, /* what came is not a reply, or it is too large */
     RESP_NO_MEMORY
 };
 
@@ -50,5 +52,5 @@ enum resp_failure {
 enum resp_failure resp_why(const struct resp *resp,
                            char out[static RESP_WHY_SIZE]);
 
-/* Once is enough. Says nothing to the server. */
+/* One call is enough for any connection. It sends nothing to the server. */
 void resp_close(struct resp *resp);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the daemon shows of itself, by SEQ.SHOW. */
+/* The daemon's fields for SEQ.SHOW. */
 #include "status/rows.h"
 
 /* --- its log --- */
@@ -17,7 +17,7 @@ const struct status_field event_fields[] = {
     {.name = NULL},
 };
 
-/* --- what went wrong --- */
+/* --- errors --- */
 
 #define ERRORS(kind_of, member)                                                \
     .name = #member, .kind = (kind_of), MEMBER(status_errors, member)
@@ -47,7 +47,7 @@ const struct status_field errors_fields[] = {
     {.name = NULL},
 };
 
-/* --- who is connected --- */
+/* --- clients --- */
 
 #define CLIENT(kind_of, member)                                                \
     .name = #member, .kind = (kind_of), MEMBER(status_client, member)
@@ -76,7 +76,7 @@ const struct status_field client_fields[] = {
     {.name = NULL},
 };
 
-/* --- who has taken how much --- */
+/* --- limits --- */
 
 #define LIMIT(kind_of, member)                                                 \
     .name = #member, .kind = (kind_of), MEMBER(status_limit, member)
@@ -109,7 +109,7 @@ const struct status_field limit_fields[] = {
     {.name = NULL},
 };
 
-/* --- what it counted --- */
+/* --- statistics --- */
 
 #define STATS(kind_of, member)                                                 \
     .name = #member, .kind = (kind_of), MEMBER(status_stats, member)
@@ -170,7 +170,7 @@ const struct status_field stats_fields[] = {
     {.name = NULL},
 };
 
-/* --- what it runs with --- */
+/* --- configuration --- */
 
 #define CONFIG(kind_of, member)                                                \
     .name = #member, .kind = (kind_of), MEMBER(status_config, member)

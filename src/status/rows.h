@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows that are in another file than the list of tables. */
+/* Tables of fields that are not in the file of the list of tables. */
 #pragma once
 
 #include "status/status.h"
@@ -8,7 +8,7 @@
     .offset = offsetof(struct type, member),                                   \
     .size = sizeof(((struct type *)NULL)->member)
 
-/* daemon_rows.c; each ends with a row without a name. */
+/* Of daemon_rows.c. Each ends with a row without a name. */
 extern const struct status_field event_fields[];
 extern const struct status_field client_fields[];
 extern const struct status_field stats_fields[];

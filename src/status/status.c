@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tables of fields, and how a field is read from its struct. Rows stand in
- * the order of JSON, which people read; the pairs of a map in RESP, which have
- * none, come in the same one. */
+/* The tables of fields, and how a field is read from its struct. Rows are in
+ * the order of JSON, for its human readers. In RESP a map has no order, and has
+ * the same one. */
 #include "status/status.h"
 
 #include <string.h>
@@ -222,7 +222,7 @@ static bool has_width(const void *status)
     return sequence->width_numbers != INT64_MAX;
 }
 
-/* Columns begin with which sequence it is, and end with the longest text. */
+/* Columns begin with the sequence's name, and end with the longest text. */
 enum { RANK_NUMBERS = 1, RANK_END, RANK_WHY };
 
 static const struct status_field sequence_fields[] = {

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The fields of a status, each said once: its name on the wire and in JSON,
- * what it is and where it stands in its struct, its column, its unit and
- * meaning. The daemon writes RESP by these tables, seqctl makes JSON, its
- * tables and docs/status.md by them, and /metrics is made by them. A new member
- * of a public struct is one row more.
+ * The fields of a status, each defined once: its name in RESP and JSON, its
+ * kind and offset in its struct, its column, its unit and meaning. The daemon
+ * writes RESP and /metrics by these tables; seqctl makes JSON, its tables and
+ * docs/status.md by them. A new member of a public struct needs one row more.
  */
 #pragma once
 
@@ -14,58 +13,62 @@
 
 #include <seqbroker/admin.h>
 
-/* What a field is. The first three are texts, the others integers in RESP. */
+/* The kind of a field. The first three are texts, the others integers in
+ * RESP. */
 enum status_kind {
     STATUS_TEXT,    /* char[] */
     STATUS_STRING,  /* const char * */
-    STATUS_NAME,    /* what `text_of` says, of an enum most often */
+    STATUS_NAME,    /* the text that `text_of` returns, most often of an enum */
     STATUS_BOOLEAN, /* bool */
     STATUS_INTEGER, /* int32_t or int64_t */
-    STATUS_SPAN, /* int64_t; -1 is none; INT64_MAX, for never, is written as -1,
+    STATUS_SPAN, /* int64_t; -1: none; INT64_MAX, for never, is written as -1,
                     which every client can hold */
-    STATUS_BIG,  /* int64_t that may pass 2^53, where readers of JSON round:
-                    a string there */
+    STATUS_BIG,  /* int64_t that may be above 2^53, where JSON readers round it:
+                    so a string in JSON */
 };
 
 /* How a column shows a field. */
 enum status_show {
     SHOW_TEXT,
     SHOW_INTEGER,
-    SHOW_SOME,      /* an integer; the column is left out where all are 0 */
-    SHOW_MAYBE,     /* either; the column is left out where no row has it */
+    SHOW_SOME,      /* an integer; no column if all rows have 0 */
+    SHOW_MAYBE,     /* text or integer; no column if no row has it */
     SHOW_AGE,       /* ms, as 3m12s; -1: none */
-    SHOW_SINCE,     /* the age of a moment, ms since 1970; 0: none */
-    SHOW_MOMENT,    /* the moment itself */
+    SHOW_SINCE,     /* the age of a moment in ms since 1970; 0: none */
+    SHOW_MOMENT,    /* the moment, ms since 1970 */
     SHOW_DATE,      /* ms from now; -1: none */
     SHOW_LATENCY,   /* us, as 1.2ms */
-    SHOW_OFFSET,    /* ms, as +1.2s; left out as SHOW_MAYBE */
-    SHOW_ROOM,      /* how many of its template's numbers; left out as well */
-    SHOW_REFILL,    /* how many numbers it asked for, and why so many */
-    SHOW_WHY,       /* the reason; what its settings lose if it is well: in
-                       lines below the table */
-    SHOW_PARTITION, /* with the pool's name where there are several */
-    SHOW_STATE,     /* a text; on a terminal its colour says how bad it is */
+    SHOW_OFFSET,    /* ms, as +1.2s; no column if no row has it */
+    SHOW_ROOM,      /* how many numbers its template has left; no column if no
+                       row has it */
+    SHOW_REFILL,    /* how many numbers it asked for, and the reason */
+    SHOW_WHY,       /* in lines below the table: the reason, or what the
+                       settings may lose if the partition is up */
+    SHOW_PARTITION, /* with the pool's name if there are several pools */
+    SHOW_STATE,     /* a text; on a terminal its colour shows the severity */
 };
 
 struct status_field {
     const char *name; /* NULL ends a table */
     const char *help;
-    const char *unit; /* NULL: it has none */
+    const char *unit; /* NULL: no unit */
     enum status_kind kind;
     size_t offset; /* of the member ... */
     size_t size;   /* ... and its size; 0 of STATUS_NAME */
-    const char *(*text_of)(const void *status); /* of STATUS_NAME */
-    /* Else it is left out, and null in JSON; NULL: it is always told. */
+    const char *(*text_of)(const void *status); /* for STATUS_NAME */
+    /* False: the field is left out, and null in JSON. NULL: it is always
+     * present. */
     bool (*is_told)(const void *status);
-    const char *title; /* of its column; NULL: no table shows it */
+    const char *title; /* of the column; NULL: no table shows the field */
     enum status_show show;
-    int rank;           /* columns stand by rank, and then as in the table */
-    const char *metric; /* its name in /metrics, where a span below 0 is left
-                           out; a counter ends in "_total"; NULL: it is none */
-    bool is_wide;       /* its column stands in the wide table only */
+    int rank;           /* columns are sorted by rank, then in the order of this
+                           table */
+    const char *metric; /* the name in /metrics; NULL: none. A counter ends in
+                           "_total"; a span below 0 is left out */
+    bool is_wide;       /* the column is only in the wide table */
 };
 
-/* What SEQ.STATUS says of the daemon itself. */
+/* The daemon itself, for SEQ.STATUS. */
 struct status_broker {
     const char *broker;
     const char *version;
@@ -74,14 +77,14 @@ struct status_broker {
     int64_t pid;
 };
 
-/* A partition as SEQ.STATUS says it. Its reason stands before what the library
- * says of it, so that members which that gets are at the end here too. */
+/* A partition, for SEQ.STATUS. The reason is before the library's struct:
+ * members that are added to that are at the end here too. */
 struct status_partition {
-    char reason[SEQB_REASON_SIZE]; /* the whole one */
+    char reason[SEQB_REASON_SIZE]; /* not cut */
     struct seqb_partition_status known;
 };
 
-/* A line of the daemon's log, as SEQ.SHOW EVENTS says it. */
+/* A line of the daemon's log, for SEQ.SHOW EVENTS. */
 struct status_event {
     int64_t number;
     int64_t time_ms;
@@ -89,7 +92,7 @@ struct status_event {
     const char *line;
 };
 
-/* What went wrong with a partition, of SEQ.SHOW ERRORS. */
+/* The errors of a partition, for SEQ.SHOW ERRORS. */
 struct status_errors {
     const char *pool;
     int64_t partition;
@@ -102,7 +105,7 @@ struct status_errors {
     const char *last;
 };
 
-/* A connection, of SEQ.SHOW CLIENTS. */
+/* A connection, for SEQ.SHOW CLIENTS. */
 struct status_client {
     int64_t id;
     const char *address;
@@ -116,7 +119,7 @@ struct status_client {
     int64_t resp;
 };
 
-/* What a user, or whoever asks for a key, has taken and may, of SEQ.SHOW
+/* What a user, or all who ask for a key, took and may take, for SEQ.SHOW
  * LIMITS. */
 struct status_limit {
     const char *kind;
@@ -132,7 +135,7 @@ struct status_limit {
     int64_t refused;
 };
 
-/* What the daemon counted, of SEQ.SHOW STATS. */
+/* The daemon's statistics, for SEQ.SHOW STATS. */
 struct status_stats {
     int64_t uptime_ms;
     int64_t pid;
@@ -156,7 +159,7 @@ struct status_stats {
     int64_t tls_failed;
 };
 
-/* What the daemon runs with, of SEQ.SHOW CONFIG. */
+/* The daemon's configuration, for SEQ.SHOW CONFIG. */
 struct status_config {
     const char *topology;
     int64_t read_ms;
@@ -189,20 +192,20 @@ enum status_of {
 };
 
 struct status_table {
-    const char *name; /* of the member of the status that has it */
+    const char *name; /* of the status member that has it */
     const struct status_field *fields;
 };
 
 extern const struct status_table status_tables[STATUS_TABLES];
 
-/* How many fields of a struct are shown. */
+/* How many fields of this struct are present. */
 size_t status_count(const struct status_field *fields, const void *status);
 
 bool status_is_told(const struct status_field *field, const void *status);
 
-/* Whether the field is a text, else an integer. */
+/* Whether the field is a text; otherwise it is an integer. */
 bool status_is_text(const struct status_field *field);
 
-/* Its value; the text is the struct's, or static. */
+/* The field's value. The text is the struct's, or static. */
 const char *status_text(const struct status_field *field, const void *status);
 int64_t status_integer(const struct status_field *field, const void *status);

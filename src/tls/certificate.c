@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What certificates say: until when, and of whom; see tls.h. */
+/* What certificates contain: their validity and their names; see tls.h. */
 #include "tls/tls.h"
 
 #include <stdio.h>
@@ -10,9 +10,9 @@
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
-#define LINE_SIZE 4608 /* a path, and words around it */
+#define LINE_SIZE 4608 /* a path, and the text around it */
 
-/* --- until when --- */
+/* --- validity --- */
 
 static void date_print(const ASN1_TIME *date, char out[static TLS_DATE_SIZE])
 {
@@ -97,10 +97,10 @@ enum seqb_status tls_files_check(const struct tls_settings *settings,
     return SEQB_OK;
 }
 
-/* --- of whom --- */
+/* --- names --- */
 
-/* False if it does not fit, or has a 0 in it, behind which another name could
- * be meant. */
+/* False if the name does not fit, or contains a 0: the part before it could
+ * pass for another name. */
 static bool name_copy(char out[static TLS_NAME_SIZE], const char *kind,
                       const ASN1_STRING *name)
 {
@@ -114,8 +114,9 @@ static bool name_copy(char out[static TLS_NAME_SIZE], const char *kind,
     return true;
 }
 
-/* Readers of certificates differ in which one of several they take: a CA may
- * have looked at another one. */
+/* Without exactly one common name, it is left out: readers of certificates
+ * differ in which one of several they take, so the CA may have checked another
+ * one. */
 static void common_name_read(struct tls_peer *peer, const X509 *certificate)
 {
     const X509_NAME *subject = X509_get_subject_name(certificate);
@@ -158,7 +159,8 @@ static void names_read(struct tls_peer *peer, const X509 *certificate)
     GENERAL_NAMES_free(names);
 }
 
-/* The handshake has failed otherwise; whoever changes that gets no names. */
+/* A handshake without a verified certificate fails anyway. If that ever
+ * changes, its peer gets no names. */
 static bool is_verified(const SSL *ssl)
 {
     return (SSL_get_verify_mode(ssl) & SSL_VERIFY_PEER) != 0 &&

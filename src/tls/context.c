@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Contexts of OpenSSL, made of files; see tls.h. */
+/* OpenSSL contexts made from files; see tls.h. */
 #include "tls/tls.h"
 
 #include <arpa/inet.h>
@@ -8,8 +8,8 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 
-/* Of TLS 1.2: forward secrecy, and encryption that authenticates. Those of
- * TLS 1.3 all are such. */
+/* For TLS 1.2: ciphers with forward secrecy and authenticated encryption. All
+ * ciphers of TLS 1.3 have both. */
 #define CIPHERS "ECDHE+AESGCM:ECDHE+CHACHA20"
 
 static enum seqb_status context_fail(struct seqb_error *err)
@@ -33,7 +33,8 @@ static enum seqb_status file_fail(struct seqb_error *err, const char *setting,
     return err->status;
 }
 
-/* OpenSSL would ask at the terminal. The context notes that it did. */
+/* OpenSSL would ask for a passphrase on the terminal. This refuses, and notes
+ * in `*context` that a passphrase is needed. */
 static int passphrase_refuse(char *out, int size, int is_writing, void *context)
 {
     bool *is_asked = context;
@@ -45,7 +46,7 @@ static int passphrase_refuse(char *out, int size, int is_writing, void *context)
     return -1;
 }
 
-/* Names of settings, and the files. */
+/* A certificate and its key: the names of the settings, and the files. */
 struct pair {
     const char *cert_setting, *cert_file;
     const char *key_setting, *key_file;
@@ -104,10 +105,11 @@ static SSL_CTX *context_new(const SSL_METHOD *method, int min_version)
         return NULL;
     SSL_CTX_set_options(context,
                         SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF);
-    /* What waits to be written may have moved, and grown, until it is. */
+    /* The bytes to write may move, and more may follow, before the write is
+     * repeated. */
     SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE |
                                   SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    /* Tickets do without a cache, which would be memory. */
+    /* Session tickets need no cache, which would take memory. */
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     if (SSL_CTX_set_min_proto_version(context, min_version) != 1 ||
         SSL_CTX_set_cipher_list(context, CIPHERS) != 1) {
@@ -117,7 +119,7 @@ static SSL_CTX *context_new(const SSL_METHOD *method, int min_version)
     return context;
 }
 
-/* --- a server's --- */
+/* --- server --- */
 
 static enum seqb_status clients_load(SSL_CTX *context,
                                      const struct tls_settings *settings,
@@ -133,7 +135,7 @@ static enum seqb_status clients_load(SSL_CTX *context,
     if (names == NULL)
         return file_fail(err, "tls_ca_file", settings->ca_file);
     SSL_CTX_set_client_CA_list(context, names);
-    /* No tickets: a certificate is checked at each connection. */
+    /* Without tickets, the certificate is checked at each connection. */
     SSL_CTX_set_options(context, SSL_OP_NO_TICKET);
     SSL_CTX_set_num_tickets(context, 0);
     SSL_CTX_set_verify(context,
@@ -154,7 +156,7 @@ static enum seqb_status server_load(SSL_CTX *context,
     if (context == NULL)
         return context_fail(err);
     SSL_CTX_set_options(context, SSL_OP_CIPHER_SERVER_PREFERENCE);
-    /* One that is idle needs no buffers. */
+    /* An idle connection holds no buffers. */
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
     if (pair_load(context, &pair, err) != SEQB_OK)
         return err->status;
@@ -176,7 +178,7 @@ enum seqb_status tls_server_context(const struct tls_settings *settings,
     return SEQB_OK;
 }
 
-/* --- a client's --- */
+/* --- client --- */
 
 static enum seqb_status client_load(SSL_CTX *context,
                                     const struct tls_client_files *files,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* OpenSSL's queue of errors as one text; see tls.h. The first error is the
- * cause, later ones say who passed it on. */
+/* OpenSSL's error queue as one text; see tls.h. The first error is the cause;
+ * the later ones only passed it on. */
 #include "tls/tls.h"
 
 #include <stdio.h>

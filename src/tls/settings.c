@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the topology says of TLS; see tls.h. Its values were checked by the
- * library. */
+/* The TLS settings of the topology; see tls.h. The library has checked their
+ * values. */
 #include "tls/tls.h"
 
 #include <stdlib.h>

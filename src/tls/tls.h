@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * TLS as both programs need it: the settings of a server, contexts of OpenSSL
- * made of files, what these files hold, and OpenSSL's errors as texts. Sockets
- * are left to the programs. The front header of this folder.
+ * TLS for both programs: the settings of a server, OpenSSL contexts made from
+ * files, the content of these files, and OpenSSL's errors as texts. Sockets are
+ * left to the programs. This is the front header of the folder.
  */
 #pragma once
 
@@ -17,23 +17,23 @@
 
 enum tls_client_auth {
     TLS_CLIENTS_NOT_ASKED,
-    TLS_CLIENTS_OPTIONAL, /* a certificate that is sent must be valid */
+    TLS_CLIENTS_OPTIONAL, /* a certificate is optional, but must be valid */
     TLS_CLIENTS_REQUIRED,
-    TLS_CLIENTS_USERS /* required, and that of a user */
+    TLS_CLIENTS_USERS /* required, and it must be a user's */
 };
 
-/* Of the topology's section `daemon`. The strings are its own. All zero is
- * without TLS. */
+/* The TLS settings of the topology's section `daemon`. The struct owns its
+ * strings. All zero: no TLS. */
 struct tls_settings {
     char *cert_file; /* NULL: none */
     char *key_file;
-    char *ca_file; /* of clients' certificates; NULL: none */
+    char *ca_file; /* the CAs of clients' certificates; NULL: none */
     enum tls_client_auth client_auth;
     bool is_1_3_only;
 };
 
-/* Takes a setting of the topology by its name; others are not its own, and
- * change nothing. False if memory is short. */
+/* Takes a setting of the topology by its name; settings that are not of TLS are
+ * ignored. False if out of memory. */
 bool tls_settings_take(struct tls_settings *settings, const char *name,
                        const char *value);
 
@@ -42,55 +42,56 @@ void tls_settings_free(struct tls_settings *settings);
 /* --- context.c --- */
 
 /*
- * What connections of a server are made with: TLS 1.2 or later, ciphers with
- * forward secrecy, no renegotiation. The files are read now. `*out` is for
- * SSL_CTX_free; connections that were made with it keep it. SEQB_INVALID with
- * the setting, its file and the reason; SEQB_NO_MEMORY.
+ * The context of a server's connections: TLS 1.2 or later, ciphers with forward
+ * secrecy, no renegotiation. The files are read now. The caller frees `*out`
+ * with SSL_CTX_free; connections hold references to it. SEQB_INVALID with the
+ * setting, its file and the reason; SEQB_NO_MEMORY.
  */
 enum seqb_status tls_server_context(const struct tls_settings *settings,
                                     SSL_CTX **out, struct seqb_error *err);
 
-/* Of a client. NULL stands for the system's CAs, and for no certificate of its
- * own. The strings stay the caller's. */
+/* The files of a client. NULL means the system's CAs, or no certificate of the
+ * client. The caller owns the strings. */
 struct tls_client_files {
     const char *ca_file, *cert_file, *key_file;
-    bool is_unverified; /* the server need not prove who it is */
-    bool is_of_backend; /* errors name the settings of a backend, else the
+    bool is_unverified; /* the server need not prove its identity */
+    bool is_of_backend; /* errors name the settings of a backend; otherwise the
                            options of seqctl */
 };
 
-/* What connections of a client are made with. The rest is as with
- * tls_server_context. */
+/* The context of a client's connections. Otherwise see tls_server_context. */
 enum seqb_status tls_client_context(const struct tls_client_files *files,
                                     SSL_CTX **out, struct seqb_error *err);
 
-/* Tells a connection, before its handshake, whom the server's certificate has
- * to be of: a name, which the server is told, or an address. False if memory
- * is short. */
+/* Sets, before the handshake, the host for which the server's certificate must
+ * be valid: a name, which is also sent to the server (SNI), or an address.
+ * False if out of memory. */
 bool tls_expect_host(SSL *ssl, const char *host);
 
 /* --- certificate.c --- */
 
 #define TLS_DATE_SIZE 64
 
-/* Of a server's certificate. */
+/* The validity of a server's certificate. */
 struct tls_validity {
-    bool is_begun; /* its notBefore has passed */
-    int days_left; /* until its notAfter; below 0: it has passed */
+    bool is_begun;               /* notBefore has passed */
+    int days_left;               /* until notAfter; negative: it has passed */
     char expires[TLS_DATE_SIZE]; /* "Nov 25 20:48:14 2027 GMT" */
 };
 
-/* Less than so many days are worth a warning. */
+/* With fewer days left, a warning is reported. */
 #define TLS_DAYS_SOON 14
 
-/* By the system's clock, as OpenSSL reads it. `context` has a certificate. */
+/* The validity by the system's clock, as OpenSSL reads it. `context` must have
+ * a certificate. */
 struct tls_validity tls_context_validity(SSL_CTX *context);
 
 /*
- * Looks at the files of a server as a start would. Calls `report` with a line
- * "warning: ..." for a certificate that has expired, will within TLS_DAYS_SOON
- * days or is not valid yet, and for a key that everybody may read. SEQB_OK if
- * no certificate is set. Errors as of tls_server_context.
+ * Checks the files of a server as a start would. Calls `report` with a line
+ * "warning: ..." for a certificate that has expired, will expire within
+ * TLS_DAYS_SOON days or is not valid yet, and for a key that everybody may
+ * read. SEQB_OK if no certificate is set. The errors are those of
+ * tls_server_context.
  */
 enum seqb_status tls_files_check(const struct tls_settings *settings,
                                  void (*report)(void *context,
@@ -100,28 +101,29 @@ enum seqb_status tls_files_check(const struct tls_settings *settings,
 #define TLS_NAME_SIZE 256
 #define TLS_NAMES_MAX 8
 
-/* Who a peer's certificate, which was checked, says that it is. A name that
- * is longer, or has a 0 in it, is left out. */
+/* The identity in a peer's verified certificate. A name that is too long, or
+ * contains a 0, is left out. */
 struct tls_peer {
-    char common_name[TLS_NAME_SIZE]; /* of its subject; "": none, or several */
+    char common_name[TLS_NAME_SIZE]; /* of the subject; "": none, or several */
     /* The first alternative names, as "DNS:a.example", "email:a@b.example" or
      * "URI:spiffe://example/a". */
     char names[TLS_NAMES_MAX][TLS_NAME_SIZE];
     size_t name_count;
 };
 
-/* For free. NULL if the peer sent no certificate, if none was asked for, if it
- * is not one that our CAs have signed, or if memory is short. */
+/* The peer's identity; free it with free(). NULL if the peer sent no
+ * certificate, if none was requested, if our CAs have not signed it, or if out
+ * of memory. */
 struct tls_peer *tls_peer_new(const SSL *ssl);
 
 /* --- error.c --- */
 
 #define TLS_REASON_SIZE 256
 
-/* The first error that OpenSSL noted on this thread, in words; it stays noted.
- * "unknown reason" if there is none. */
+/* The first error in OpenSSL's queue of this thread, as text; it stays in the
+ * queue. "unknown reason" if there is none. */
 void tls_reason(char out[static TLS_REASON_SIZE]);
 
-/* The same of a handshake: why the peer's certificate was refused, if it
+/* tls_reason for a handshake: why the peer's certificate was refused, if it
  * was. */
 void tls_handshake_reason(const SSL *ssl, char out[static TLS_REASON_SIZE]);

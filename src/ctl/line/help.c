@@ -9,8 +9,7 @@
 #include "guess/guess.h"
 #include "seqctl_txt.h"
 
-/* Prints a section of docs/help/seqctl.txt: the text below the line "# NAME".
- */
+/* Prints the text below the heading "# NAME" of docs/help/seqctl.txt. */
 static void help_section_print(const char *name)
 {
     char heading[32];

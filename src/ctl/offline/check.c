@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* seqctl check: the library's errors, notes and warnings for a topology file.
- */
+/* seqctl check: the library's errors, notes and warnings for a topology
+ * file. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One round of seqctl status: brokers are asked, and shown one below the other.
- */
+/* One round of seqctl status: brokers are asked, and shown one below the
+ * other. */
 #include <stdio.h>
 
 #include "ctl/brokers.h"

@@ -10,8 +10,7 @@
 #include "ctl/client.h"
 #include "ctl/table/table.h"
 
-/* in the narrow table, counts from here on are abbreviated */
-#define SHORT_FROM INT64_C(10000000)
+#define SHORT_FROM INT64_C(10000000) /* in the narrow table */
 
 void age_format(char *to, size_t size, int64_t ms)
 {

@@ -36,8 +36,8 @@ void rows_fini(struct rows *rows);
 void rows_keep(struct rows *rows, const char *glob, const char *field,
                const char *other);
 
-/* Keeps the rows whose pool is that of a row of `others`, or matches the glob.
- */
+/* Keeps the rows whose pool is that of a row of `others`, or matches the
+ * glob. */
 void rows_keep_pools(struct rows *rows, const char *glob,
                      const struct rows *others);
 

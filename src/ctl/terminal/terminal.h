@@ -16,8 +16,8 @@ struct terminal_size {
 /* The size of stdout; 80 columns if it is not a terminal. */
 struct terminal_size terminal_size(void);
 
-/* `when` is "auto", "always" or "never"; NULL: auto. False for anything else.
- */
+/* `when` is "auto", "always" or "never"; NULL: auto. False for anything
+ * else. */
 bool color_choose(const char *when, bool *is_colored);
 
 /* The escape sequence of a state's colour; NULL: it has none. */

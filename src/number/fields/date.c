@@ -28,8 +28,8 @@ static bool make_date(struct compile *compile, struct piece *piece)
     return true;
 }
 
-/* With a period, the date is the stamp's, so that texts of two stamps differ.
- */
+/* With a period, the date is the stamp's, so that texts of two stamps
+ * differ. */
 static struct date_fields date_of(const struct spread *spread)
 {
     const struct template *template = spread->template;

@@ -43,8 +43,8 @@ struct field {
                                    draft */
     /* Fills a zeroed piece. False after compile_fail. */
     bool (*make)(struct compile *compile, struct piece *piece);
-    /* Writes at most piece->max bytes, without a final 0, and sets `*length`.
-     */
+    /* Writes at most piece->max bytes, without a final 0, and sets
+     * `*length`. */
     enum seqb_status (*write)(const struct piece *piece,
                               const struct spread *spread, char *out,
                               size_t *length, struct seqb_error *err);

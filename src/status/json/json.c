@@ -10,8 +10,8 @@
 #define LONGEST     4              /* bytes of a character */
 #define DIGITS_SIZE 24
 
-/* Bytes of the character that begins the text; 0 if none does. jansson says it,
- * so that what is kept here is valid there. */
+/* Bytes of the character at the begin of the text; 0 if there is none. jansson
+ * decides that, so that what is kept here is valid for it. */
 static size_t character_length(const char *text)
 {
     const size_t most = strnlen(text, LONGEST);
