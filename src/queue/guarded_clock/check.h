@@ -10,7 +10,7 @@
 
 #include "queue/queue.h"
 
-/* The clock was set since the machine started. */
+/* The clock is set, which means not before 2020. */
 enum seqb_status clock_check_set(struct guard_reading now,
                                  struct seqb_error *err);
 
