@@ -10,7 +10,8 @@
 #include "platform/minmax.h"
 #include "queue/queue_state.h"
 
-/* With a period, because the counter's name holds the stamp, too. */
+/* The longest key of a sequence with a period: its counters' names hold the
+ * stamp, too. */
 #define KEY_MAX_WITH_PERIOD 48
 
 /* While no store answers, there may be this many sequences without a number, or

@@ -14,10 +14,10 @@
 /* In memory that is zero in a forked child: there it is an empty cursor without
  * a sequence. */
 struct cursor {
-    struct seqb_cursor view; /* first */
+    struct seqb_cursor view; /* must be first */
     struct seqb_sequence *sequence;
     uint64_t slice;         /* numbers to take at once */
-    uint32_t resumed;       /* context->resumed before the slice was taken */
+    uint32_t resumed;       /* context->resumed, before the slice was taken */
     struct ring_slice rest; /* what follows the run that the caller sees */
 };
 

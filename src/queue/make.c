@@ -90,7 +90,8 @@ static enum seqb_status make(struct queue *queue,
     sequence->own = own;
     if (own != NULL)
         own->options.key = sequence->key; /* the topology's text may be freed */
-    /* For the listed sequences, the flusher sets this again at the start. */
+    /* The first listed sequences are made before there is a flusher:
+     * flusher_open sets this for them. */
     atomic_store(&sequence->may_be_kept,
                  queue->flusher != NULL &&
                      source->permits(sequence, SOURCE_SPOOL, NULL) == SEQB_OK);

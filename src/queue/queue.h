@@ -70,9 +70,9 @@ queue_useful_numbers(const struct queue_sequence_options *options)
 struct queue_clock_options {
     struct guard_rules rules;
     const char *broker; /* the broker that the clock belongs to */
-    const char *path;   /* absolute path of the file that keeps which times were
-                           issued */
-    int32_t store;      /* index of a direct backend that keeps them too; -1:
+    const char *path;   /* absolute path of the file that keeps up to when
+                           stamps were issued */
+    int32_t store;      /* index of a direct backend that keeps this too; -1:
                            none */
 };
 
@@ -92,10 +92,10 @@ struct queue_options {
                                  sequences */
     const struct queue_clock_options *clock; /* NULL: no sequence has a
                                                 period */
-    /* Compares the template that is in use with the next one, as
+    /* Compares the template in use, `runs`, with the next one, as
      * template_compare does, which is above this folder. `*is_same`: nothing
-     * changes. An error if the sequence cannot change to `next` while it
-     * serves. Neither template is NULL. */
+     * changes. SEQB_LAYOUT, with the reason, if the sequence cannot change to
+     * `next` while it serves. Neither template is NULL. */
     enum seqb_status (*compare_templates)(const struct template *runs,
                                           const struct template *next,
                                           bool *is_same,

@@ -24,8 +24,8 @@ struct queue {
     const struct queue_options *options; /* of the last reload, or `first` */
     struct catalog catalog;
     int64_t automatic; /* automatic sequences */
-    int64_t forgotten; /* automatic sequences without a number yet that do not
-                          count against auto_limit: at most so many */
+    int64_t forgotten; /* at most so many automatic sequences without a number
+                          do not count against auto_limit */
 
     /* Sequences that were made for a refused reload, linked by next_active.
      * They are kept because a worker that hangs may still read their counters.

@@ -55,7 +55,7 @@ enum refill_reason {
     REFILL_BURST,      /* the short average, well above the long one */
     REFILL_STARVED,    /* doubled, because the ring ran dry too soon */
     REFILL_MAX_UNUSED, /* any of these, cut to max_unused */
-    REFILL_ROOM        /* the order was cut to what fits */
+    REFILL_ROOM        /* the ask was cut to what fits */
 };
 
 struct refill_plan {

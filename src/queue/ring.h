@@ -76,8 +76,8 @@ struct ring {
     _Alignas(RING_LINE) _Atomic uint64_t head;
 
     /* Takers only read the following, and it seldom changes. */
-    _Alignas(RING_LINE) _Atomic uint64_t newest; /* its index; 0: no segment was
-                                                    pushed */
+    _Alignas(RING_LINE) _Atomic uint64_t newest; /* index of the newest segment;
+                                                    0: none was pushed */
     _Atomic uint64_t current; /* index of a segment near the head: a hint */
     _Atomic uint64_t low;     /* the taker of this position gets
                                  RING_TAKEN_LOW */

@@ -240,8 +240,8 @@ void sequence_deliver(struct ha_sink *sink, const struct ha_grant *grant)
     sequence->granted += is_pushed ? count : 0;
     if (grant->count > 0)
         sequence_has_number(sequence);
-    sequence_wake_waiters(
-        sequence); /* also on a failure: no other answer may come */
+    /* Also after a failure: it may be the last answer. */
+    sequence_wake_waiters(sequence);
     /* If the mark is above the stock, no taker passes it. */
     is_low =
         count == 0 || ring_stock(sequence->ring) <= (uint64_t)sequence->low;

@@ -21,8 +21,7 @@ struct stripe {
      * holds the slice. */
     _Alignas(RING_LINE) _Atomic uint64_t head;
 
-    /* Takers only read the following. The limit is the end of the slice; 0: no
-     * slice, or it was taken away. */
+    /* Takers only read the following. */
     _Alignas(RING_LINE) _Atomic uint64_t limit; /* the slice's end; 0: none, or
                                                    it was taken away */
     _Atomic uint64_t base;                      /* of ring_number */

@@ -62,11 +62,11 @@ struct round {
     bool is_removal;
     size_t made;
     bool is_wanting;
-    struct seqb_sequence *taker; /* the sequence that was chosen for last, and
+    struct seqb_sequence *taker; /* the sequence of the last chosen block, and
                                     what it gets */
     uint32_t taken_spans;
     int64_t taken_numbers;
-    struct span chosen; /* the last span that it gets */
+    struct span chosen; /* its last span */
     struct span taken;  /* the span that is put into a ring next */
     struct spool_block *blocks;
     size_t count;

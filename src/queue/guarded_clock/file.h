@@ -50,11 +50,12 @@ enum seqb_status clock_file_init(struct clock_file *file, const char *path,
                                  const char *broker, struct seqb_error *err);
 
 /*
- * Makes the file keep at least `issued_ms`; 0 only reads it. `*standing` is the
- * time that the file then keeps, durably; 0 if there is no file. Waits for
- * other processes until `until_ms`. SEQB_CORRUPT: the file is damaged, or
- * belongs to another broker, and was not changed; SEQB_INVALID: no stamp has
- * this time; SEQB_UNAVAILABLE, SEQB_STATE_DIR, SEQB_UNCERTAIN, SEQB_NO_MEMORY.
+ * Makes the file keep at least `issued_ms`; 0: what it keeps already.
+ * `*standing` is the time that the file then keeps, durably; 0 if there is no
+ * file. Waits for other processes until `until_ms`. SEQB_CORRUPT: the file is
+ * damaged, or belongs to another broker, and was not changed; SEQB_INVALID: no
+ * stamp has this time; SEQB_UNAVAILABLE, SEQB_STATE_DIR, SEQB_UNCERTAIN,
+ * SEQB_NO_MEMORY.
  */
 enum seqb_status clock_file_keep(struct clock_file *file, int64_t issued_ms,
                                  int64_t until_ms, int64_t *standing,

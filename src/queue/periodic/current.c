@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Decides which slot is current. A caller whose clock is within the current
- * stamp reads only that slot. Any other caller asks the guarded clock, and goes
- * on to the stamp of its time once that time is kept for the next start.
+ * stamp reads only that slot. Any other caller asks the guarded clock, and
+ * moves to the stamp of the guarded time, once that stamp is kept for the next
+ * start.
  */
 #include "platform/error.h"
 #include "queue/periodic/periodic.h"

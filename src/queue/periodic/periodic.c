@@ -12,8 +12,8 @@
 #define LEAD_PART    4
 #define LEAD_MOST_MS 2000
 
-/* That the next stamp may be issued is kept only this long before its begin,
- * because a start in between finds its clock that far behind. */
+/* The clock keeps only this long before the next stamp begins that it may be
+ * issued. A broker that starts in between finds its clock that far behind. */
 #define KEEP_LEAD_MS 250
 
 /* The longest time between two polls, since the clock may jump; and the time

@@ -43,7 +43,7 @@ static int64_t id_at(const struct flake_gate *gate, uint64_t worker,
                      (position & mask));
 }
 
-/* Takes ids of the open ms, however long it has been open. */
+/* Takes ids of the open ms, without checking whether it is over. */
 static inline size_t take_open(struct flake_gate *gate, size_t count,
                                uint64_t limit, uint64_t worker, int64_t *out)
 {

@@ -65,8 +65,8 @@ void flake_init(struct flake *flake, const struct bits_layout *layout,
  * open, or it has no ids left. */
 size_t flake_take(struct flake_gate *gate, size_t count, int64_t *out);
 
-/* The rest needs the owner's lock. Takes ids of the open ms as flake_take does,
- * but however long ago it was opened. */
+/* The rest needs the owner's lock. As flake_take, but does not check whether
+ * the open ms is over. */
 size_t flake_take_locked(struct flake *flake, size_t count, int64_t *out);
 
 /* Takes `count` contiguous ids; `count` is at most the ids of a ms. False if
