@@ -240,8 +240,8 @@ void sequence_deliver(struct ha_sink *sink, const struct ha_grant *grant)
     sequence->granted += is_pushed ? count : 0;
     if (grant->count > 0)
         sequence_has_number(sequence);
-    /* Also after a failure: it may be the last answer. */
-    sequence_wake_waiters(sequence);
+    sequence_wake_waiters(
+        sequence); /* also after a failure: it may be the last answer */
     /* If the mark is above the stock, no taker passes it. */
     is_low =
         count == 0 || ring_stock(sequence->ring) <= (uint64_t)sequence->low;
