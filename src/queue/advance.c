@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An operator moves a sequence forwards: what its ring holds is dropped, and
- * so is what still comes and is too low. */
+/* An operator moves a sequence forwards. The numbers that its ring holds are
+ * dropped, and so are those that arrive later and are too low. */
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/log.h"
@@ -8,9 +8,10 @@
 #include "queue/flusher/flusher.h"
 #include "queue/queue_state.h"
 
-/* The counter's floor and the ring under one lock: a grant that comes from
- * here on finds the floor, and one that came before is dropped. A taker that
- * is faster than the drop had its number before this returns. */
+/* Sets the counter's floor and drops the ring's numbers under one lock. A grant
+ * that arrives later is checked against the floor, and an earlier one is
+ * dropped. A taker that comes before the drop has its number before this call
+ * returns. */
 static enum seqb_status sequence_drop(struct seqb_sequence *sequence,
                                       int64_t to, uint64_t *dropped,
                                       struct seqb_error *err)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sequences that make themselves, and how many may. One that was asked for
- * while no store answered counts from its first number on: it may be a typing
- * mistake, and must shut nobody out.
+ * Makes automatic sequences, and limits their number. A sequence that was made
+ * while no store answered counts against the limit only from its first number
+ * on. Its key may be a typing mistake, and must not keep out others.
  */
 #include <string.h>
 
@@ -10,11 +10,12 @@
 #include "platform/minmax.h"
 #include "queue/queue_state.h"
 
-/* Of a sequence with a period: the counter's name holds the stamp, too. */
+/* The longest key of a sequence with a period: its counters' names hold the
+ * stamp, too. */
 #define KEY_MAX_WITH_PERIOD 48
 
-/* So many without a number may be there while no store answers, or as many as
- * the limit if that is more: they stay until the close. */
+/* While no store answers, there may be this many sequences without a number, or
+ * auto_limit if that is more. They stay until the queue is closed. */
 #define WITHOUT_MIN 1000
 
 static struct ha_pool *pool_of(const struct queue *queue)
@@ -28,7 +29,7 @@ static int64_t without_number(struct queue *queue)
                                 memory_order_relaxed);
 }
 
-/* Whether those that count are as many as may be. */
+/* Whether the sequences that count have reached the limit. */
 static bool is_full(struct queue *queue)
 {
     const int64_t forgotten = min_of(queue->forgotten, without_number(queue));
@@ -55,11 +56,12 @@ static enum seqb_status too_many_without(const char *key,
 }
 
 /*
- * A sequence of an earlier layout that was not migrated is refused before its
- * first number, by the stores that know it: others would begin it again. So is
- * one whose codes were made with another key. Waits for them with the catalog
- * locked, which is rare: once for each sequence that makes itself, in a pool
- * that was migrated, or with a template that shuffles.
+ * A sequence of an earlier layout that was not migrated must be refused before
+ * its first number, by the stores that know it: the other stores would start it
+ * again. The same holds for a sequence whose codes were made with another key.
+ * This waits for the stores with the catalog locked. That is rare: once for
+ * each automatic sequence, in a pool that was migrated or with a template that
+ * shuffles.
  */
 static enum seqb_status admit_new(struct queue *queue,
                                   struct seqb_sequence *sequence,
@@ -97,7 +99,7 @@ enum seqb_status automatic_may_add(struct queue *queue, const char *key,
     return too_many(queue, key, err);
 }
 
-/* Those without a number are forgotten while no store answers. */
+/* While no store answers, sequences without a number do not count. */
 static enum seqb_status check_room(struct queue *queue, const char *key,
                                    bool *answers, struct seqb_error *err)
 {
@@ -132,7 +134,8 @@ enum seqb_status automatic_add(struct queue *queue, const char *key,
     if (status != SEQB_OK || made == NULL)
         return status;
     queue->automatic++;
-    if (options->snowflake == NULL) /* no store gives its numbers */
+    if (options->snowflake == NULL) /* a snowflake gets no numbers from a
+                                       store */
         sequence_set_without_number(made);
     if (!answers)
         queue->forgotten = without_number(queue);

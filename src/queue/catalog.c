@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Open addressing with at most half of the places taken; what stands in a
- * place is an index, so that the table is small and growing is cheap. */
+/* A hash table with open addressing. At most half of its places are taken. A
+ * place holds an index, so that the table is small and growing is cheap. */
 #include "queue/catalog.h"
 
 #include <stdlib.h>
@@ -12,8 +12,8 @@
 #define COUNT_LEAST 16
 #define COUNT_MAX   (UINT32_MAX / 2)
 
-/* The place where the key's sequence is, or the free one where it belongs.
- * There is a free one. */
+/* The place of the key's sequence, or the free place where it belongs. There is
+ * always a free one. */
 static size_t place_find(const struct catalog *catalog, const char *key)
 {
     const size_t mask = catalog->capacity - 1;
@@ -102,7 +102,8 @@ bool catalog_add(struct catalog *catalog, struct seqb_sequence *sequence)
     return true;
 }
 
-/* No later one was put behind it, so that nobody looks across its place. */
+/* No sequence was added after it, so no probe for another key passes its
+ * place. */
 void catalog_remove_last(struct catalog *catalog)
 {
     const char *key = catalog->sequences[catalog->count - 1]->key;

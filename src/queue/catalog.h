@@ -14,7 +14,7 @@ struct seqb_sequence;
 
 /* Zeroed is empty. */
 struct catalog {
-    struct seqb_sequence **sequences; /* count of them, in order */
+    struct seqb_sequence **sequences; /* `count` of them, in order */
     size_t count;
     uint32_t *places; /* by the key's hash: 1 + index of a sequence, 0: free */
     size_t capacity;  /* of places: a power of two, at least twice the count */
@@ -23,24 +23,25 @@ struct catalog {
 /* Makes room for `more` sequences; false when out of memory. */
 bool catalog_reserve(struct catalog *catalog, size_t more);
 
-/* NULL if there is none. */
+/* NULL if no sequence has the key. */
 struct seqb_sequence *catalog_get(const struct catalog *catalog,
                                   const char *key);
 
 #define CATALOG_NONE SIZE_MAX
 
-/* Its index; CATALOG_NONE: there is none. */
+/* The index of the key's sequence; CATALOG_NONE: there is none. */
 size_t catalog_find(const struct catalog *catalog, const char *key);
 
-/* The same where it is likely to have that index: then nothing is looked up. */
+/* The same. It checks the sequence at index `likely` first, which saves the
+ * look-up if the key is there. */
 size_t catalog_find_at(const struct catalog *catalog, const char *key,
                        size_t likely);
 
-/* Adds a sequence whose key is not there; false when out of memory. */
+/* Adds a sequence whose key is not in the catalog; false when out of memory. */
 bool catalog_add(struct catalog *catalog, struct seqb_sequence *sequence);
 
-/* Takes out the one that was added last. */
+/* Removes the sequence that was added last. */
 void catalog_remove_last(struct catalog *catalog);
 
-/* Frees what it is made of, not the sequences. */
+/* Frees the memory of the catalog, but not the sequences. */
 void catalog_fini(struct catalog *catalog);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What no sequence of such options ever gives, and so is refused without one.
- */
+/* Refuses what no sequence with given options can ever give, even before a
+ * sequence is made. */
 #include "platform/error.h"
 #include "queue/sequence_take.h"
 
@@ -28,8 +28,8 @@ enum seqb_status refuse_shard(const struct queue_sequence_options *options,
                      (long long)shard, (long long)bits_shard_max(ids));
 }
 
-/* Numbers of several stamps would not be contiguous, nor ids. The count is
- * shown as a caller's negative number that was made a size. */
+/* Numbers or ids of several stamps would not be contiguous. The count is
+ * printed signed, because a caller may have passed a negative number. */
 enum seqb_status refuse_run(const struct queue_sequence_options *options,
                             const char *key, size_t count,
                             struct seqb_error *err)
@@ -48,7 +48,7 @@ enum seqb_status refuse_run(const struct queue_sequence_options *options,
                      key, run, (long long)count);
 }
 
-/* Of snowflakes how long a run may be is the generator's to say. */
+/* For snowflakes the generator checks the length of a run. */
 static bool run_is_valid(const struct queue_sequence_options *options,
                          size_t count)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Cursors: a slice of the ring that is one thread's own. The caller sees the
- * rest of one run of it, and takes from that without a call; here the next
- * run, or the next slice, is put there.
+ * Cursors: a slice of the ring that belongs to one thread. The caller sees the
+ * rest of one run of the slice, and takes numbers from it without a call. This
+ * file then shows the next run, or takes the next slice.
  */
 #include "platform/error.h"
 #include "platform/fork_wiped.h"
@@ -11,13 +11,14 @@
 #define SLICE_USUAL 1024
 #define SLICE_MAX   (1 << 20)
 
-/* In memory that a forked child finds zero: an empty cursor of no sequence. */
+/* In memory that is zero in a forked child: there it is an empty cursor without
+ * a sequence. */
 struct cursor {
-    struct seqb_cursor view; /* first */
+    struct seqb_cursor view; /* must be first */
     struct seqb_sequence *sequence;
     uint64_t slice;         /* numbers to take at once */
-    uint32_t resumed;       /* the context's, before the rest was taken */
-    struct ring_slice rest; /* behind the run that the caller sees */
+    uint32_t resumed;       /* context->resumed, before the slice was taken */
+    struct ring_slice rest; /* what follows the run that the caller sees */
 };
 
 enum seqb_status queue_cursor_open(struct seqb_sequence *sequence, size_t slice,
@@ -51,14 +52,14 @@ static uint32_t times_resumed(const struct cursor *cursor)
                                 memory_order_relaxed);
 }
 
-/* What was taken before this process was resumed from an image may have been
- * used before. */
+/* The process was resumed from an image after the slice was taken, so its
+ * numbers may have been used before. */
 static bool is_stale(const struct cursor *cursor)
 {
     return cursor->resumed != times_resumed(cursor);
 }
 
-/* The caller sees the next run of the rest. */
+/* Shows the next run of the rest to the caller. */
 static void show_run(struct cursor *cursor)
 {
     const struct ring_shape shape = cursor->sequence->ring->shape;
@@ -95,7 +96,7 @@ enum seqb_status queue_cursor_refill(struct seqb_cursor *view, int64_t *out,
     return SEQB_OK;
 }
 
-/* What the caller did not take of the run that it saw goes with the rest. */
+/* The numbers that the caller left of its run are given back with the rest. */
 void queue_cursor_close(struct seqb_cursor *view)
 {
     struct cursor *cursor = (struct cursor *)view;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The sequences of a queue by key: those that are there, those that make
- * themselves, and a visit to all of them. */
+/* Looks up the sequences of a queue by key, makes automatic ones, and visits
+ * all of them. */
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +11,12 @@
 #include "queue/queue_state.h"
 
 #define VISIT_PART 256 /* sequences visited with the catalog locked */
-#define AHEAD      16  /* sequences whose memory is asked for ahead */
+#define AHEAD      16  /* sequences ahead to prefetch */
 
 /* --- "did you mean": counts what it does, and stops when that is enough --- */
 
-/* In pairs of letters that are compared; a glance at a key counts as some. */
+/* Work is counted in compared pairs of letters. A glance at a key counts as
+ * GLANCE pairs. */
 #define WORK_MAX 65536
 #define GLANCE   8
 
@@ -26,8 +27,9 @@ static size_t gap_of(size_t a, size_t b)
     return a > b ? a - b : b - a;
 }
 
-/* A listed key that differs by two letters at most, or NULL. Of very many, only
- * the first are looked at: wrong keys may come in a stream. */
+/* A listed key that differs by at most EDITS_MAX letters, or NULL. Checks only
+ * the first keys if there are very many, because wrong keys may come in a
+ * stream. */
 static const char *hint_near(const struct queue_options *options,
                              const char *key)
 {
@@ -65,7 +67,8 @@ static enum seqb_status unknown_key(const struct queue *queue, const char *key,
                      key);
 }
 
-/* The key was not there: makes its sequence, unless another call just has. */
+/* For a key that was not found: makes its sequence, unless another call has
+ * just made it. */
 static enum seqb_status find_automatic(struct queue *queue, const char *key,
                                        struct seqb_sequence **out,
                                        struct seqb_error *err)
@@ -88,7 +91,7 @@ bool options_match(const struct queue_options *options, const char *key)
            fnmatch(options->auto_pattern, key, 0) == 0;
 }
 
-/* SEQB_AGAIN: it is not there, and may make itself. */
+/* SEQB_AGAIN: there is no sequence, and one may be made automatically. */
 static enum seqb_status find_there(struct queue *queue, const char *key,
                                    struct seqb_sequence **out,
                                    struct seqb_error *err)
@@ -181,8 +184,8 @@ struct seqb_sequence *queue_peek(struct queue *queue, const char *key)
     return found;
 }
 
-/* In parts, so that nobody who adds a sequence waits for all of it, nor those
- * who come after that one. */
+/* In parts, so that a thread that adds a sequence does not wait for the whole
+ * visit, nor do the threads behind that one. */
 bool queue_visit(struct queue *queue, size_t *at,
                  void (*visit)(void *context, struct seqb_sequence *sequence),
                  void *context)
@@ -244,8 +247,8 @@ bool queue_status_at(struct queue *queue, size_t index,
     return is_there;
 }
 
-/* Where there are very many sequences, reading one is waiting for its memory:
- * so that of those which come next is asked for ahead. */
+/* If there are very many sequences, most of the time is spent waiting for their
+ * memory. So the memory of the next ones is prefetched. */
 static void step_ahead(const struct seqb_sequence *sequence, int step)
 {
     if (sequence->source->ask_ahead != NULL)

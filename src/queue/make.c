@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sequence is made from its options: those that the queue was opened with,
- * which last as long as it, or a copy. */
+/* Makes a sequence from its options: from those of queue_open, which last as
+ * long as the queue, or from a copy. */
 #include <stdlib.h>
 
 #include "platform/error.h"
 #include "queue/queue_state.h"
 
-/* No stamp is purged that is younger. */
+/* Younger stamps are not purged. */
 #define KEEP_LEAST_MS INT64_C(3600000)
 
-/* How long stamps are kept that are over. */
+/* How long the counters of past stamps are kept. */
 static int64_t keep_ms_of(const struct queue_sequence_options *options)
 {
     static const int64_t lengths_ms[] = {
@@ -40,8 +40,8 @@ queue_attributes(const struct queue_sequence_options *options)
     };
 }
 
-/* What its counter claims and may give, which all of its options share. Of
- * options that the queue was opened with. */
+/* The counter attributes that all sequences with these options share. The
+ * options are of queue_open. */
 static const struct ha_counter_attributes *
 attributes_of(const struct queue *queue,
               const struct queue_sequence_options *options)
@@ -62,7 +62,7 @@ own_new(const struct queue_sequence_options *options)
         return NULL;
     own->options = *options;
     own->attributes = queue_attributes(options);
-    own->attributes.asks_first = options->key == NULL; /* it makes itself */
+    own->attributes.asks_first = options->key == NULL; /* automatic */
     return own;
 }
 
@@ -89,8 +89,9 @@ static enum seqb_status make(struct queue *queue,
     }
     sequence->own = own;
     if (own != NULL)
-        own->options.key = sequence->key; /* the topology's may go */
-    /* Of those that are listed, the flusher takes them at the start. */
+        own->options.key = sequence->key; /* the topology's text may be freed */
+    /* The first listed sequences are made before there is a flusher:
+     * flusher_open sets this for them. */
     atomic_store(&sequence->may_be_kept,
                  queue->flusher != NULL &&
                      source->permits(sequence, SOURCE_SPOOL, NULL) == SEQB_OK);
@@ -119,7 +120,7 @@ enum seqb_status queue_make(struct queue *queue,
     return make(queue, &setup, own, out, err);
 }
 
-/* The same from options that the queue was opened with, which are constant. */
+/* The same from options of queue_open, which are constant. */
 static enum seqb_status make_first(struct queue *queue,
                                    const struct queue_sequence_options *options,
                                    const char *key, struct seqb_sequence **out,

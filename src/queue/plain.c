@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A source of one counter: its numbers are in the sequence's ring. */
+/* The source with one counter. Its numbers are in the sequence's ring. */
 #include "queue/sequence_take.h"
 
 #include "platform/error.h"
@@ -25,8 +25,8 @@ static enum seqb_status plain_take(struct seqb_sequence *sequence,
     return sequence_take(sequence, take, err);
 }
 
-/* Each of the three looks again once it is armed: the delivery may have been
- * just before. */
+/* This and the next two functions check the ring again after sequence_again:
+ * numbers may have arrived just before the ready call was armed. */
 static enum seqb_status try_run(struct seqb_sequence *sequence,
                                 const struct queue_take *take,
                                 struct seqb_error *err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Opening and closing the queue, and the one thread that refills it. Its
- * sequences by key are in find.c. */
+/* Opens and closes the queue, and runs its refill thread. find.c looks up the
+ * sequences by key. */
 #include "queue/queue_state.h"
 
 #include <stdlib.h>
@@ -15,16 +15,17 @@
 #include "queue/flusher/flusher.h"
 #include "queue/guarded_clock/guarded_clock.h"
 
-/* How long a stop waits for what is on its way, and for the spool. */
+/* How long a stop waits for asks in flight, and for the spool. */
 #define SETTLE_MS  500
 #define KEEP_MS    2000
-#define NAMES_SIZE 200 /* of those that are named */
+#define NAMES_SIZE 200 /* bytes for the keys in the log */
 
-/* Between two looks at the machine's clocks at most: numbers that are taken
- * between a resumption and such a look come twice. */
+/* The longest time between two checks of the machine's clocks. Numbers that are
+ * taken between a resumption and the next check are issued twice. */
 #define WATCH_MS 1000
 
-/* With the catalog locked. A sequence that is due is in no list. */
+/* With the catalog locked. A sequence that has a poll_ms is not in the agenda's
+ * list. */
 static void wake_if_due(void *context, struct seqb_sequence *sequence)
 {
     const int64_t now_ms = *(const int64_t *)context;
@@ -48,8 +49,8 @@ static void wake_those_due(struct queue *queue)
         continue;
 }
 
-/* Looks at one sequence of the list that was taken; returns the next one.
- * `*soonest_ms` is lowered to when it is to be looked at again. */
+/* Polls one sequence of the list from agenda_wait, and returns the next one.
+ * Lowers `*soonest_ms` to when the sequence is to be polled again. */
 static struct seqb_sequence *poll_at(struct agenda *agenda,
                                      struct seqb_sequence *sequence,
                                      int64_t *soonest_ms)
@@ -120,7 +121,8 @@ static enum seqb_status add_listed(struct queue *queue, struct seqb_error *err)
     return admit_listed(queue, err);
 }
 
-/* Callers come all the time: a new sequence must not wait until none does. */
+/* Writers go first: with steady readers, a new sequence would wait for ever
+ * otherwise. */
 static void catalog_lock_init(pthread_rwlock_t *lock)
 {
     pthread_rwlockattr_t attributes;
@@ -132,7 +134,7 @@ static void catalog_lock_init(pthread_rwlock_t *lock)
     pthread_rwlockattr_destroy(&attributes);
 }
 
-/* Shared by all sequences of the same options. */
+/* All sequences made from the same options share one element. */
 static struct ha_counter_attributes *
 attributes_new(const struct queue_options *options)
 {
@@ -195,7 +197,7 @@ static enum seqb_status threads_start(struct queue *queue,
                : status;
 }
 
-/* Names the sequences that are not filled; of many, the first ones. */
+/* The keys of the sequences that are not filled; of many, the first ones. */
 struct cold {
     char names[NAMES_SIZE];
     size_t named;
@@ -220,9 +222,9 @@ static bool is_warmed(const struct seqb_sequence *sequence)
     return sequence->settings->warm && !sequence->is_refused;
 }
 
-/* Has the warm sequences filled, side by side, and waits until each holds what
- * a refill would not add to, at most until `until_ms`: whose ring is not
- * filled then is logged. Refilling must have been started. */
+/* Fills the rings of all warm sequences at the same time. Waits until each
+ * holds so much that a refill would not add to it, or until `until_ms`. Then
+ * logs those that are not filled. The refill thread must be running. */
 static void warm_wait(const struct catalog *catalog, int64_t until_ms)
 {
     struct cold cold = {.count = 0};
@@ -254,7 +256,7 @@ enum seqb_status queue_open(const struct queue_options *options, struct ha *ha,
 
     if (queue == NULL)
         return error_set(err, SEQB_NO_MEMORY, "queue: out of memory");
-    *out = queue; /* to be freed after the ha in any case */
+    *out = queue; /* the caller frees it after the ha in any case */
     until_ms = clock_now_ms() + options->warm_timeout_ms;
     status = options->clock == NULL
                  ? SEQB_OK
@@ -277,7 +279,8 @@ enum seqb_status queue_open(const struct queue_options *options, struct ha *ha,
     return status;
 }
 
-/* Nobody waits, and nothing is asked for any more: what is left is kept. */
+/* No caller waits, and nothing more is asked for: gives what is left to the
+ * spool. */
 static void queue_keep(struct queue *queue)
 {
     const int64_t until_ms = clock_now_ms() + SETTLE_MS;
@@ -294,7 +297,8 @@ void queue_stop(struct queue *queue)
 {
     if (queue == NULL)
         return;
-    guarded_clock_stop(queue->context.clock); /* whoever waits for it goes on */
+    guarded_clock_stop(queue->context.clock); /* ends the waits of callers for
+                                                 the clock */
     generators_close(queue);
     pthread_rwlock_rdlock(&queue->catalog_lock);
     for (size_t i = 0; i < queue->catalog.count; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The numbers fetched ahead: one ring a sequence, filled by one refill thread
- * a queue. The front header of this folder.
+ * The numbers that were fetched ahead: each sequence has a ring, and one refill
+ * thread of the queue fills all rings. This is the front header of this folder.
  */
 #pragma once
 
@@ -17,7 +17,7 @@
 struct ha;
 struct lease_options; /* of the lease folder */
 struct queue;
-struct template; /* of the number folder: only handed on here */
+struct template; /* of the number folder; this folder only passes it on */
 
 #define QUEUE_MEMORY_BITS_MAX 20
 
@@ -25,72 +25,86 @@ struct queue_sequence_options {
     const char *key;     /* NULL in the options of auto_sequences */
     int32_t pool;        /* index of a pool */
     int32_t memory_bits; /* 0 ... QUEUE_MEMORY_BITS_MAX */
-    int32_t window_bits; /* of its windows; 0: as the pool's */
+    int32_t window_bits; /* of its windows; 0: those of the pool */
     int32_t deadline_ms;
-    int32_t runway_ms;     /* hold what is used up in so many ms */
-    int64_t max_unused;    /* numbers: hold at most so many */
+    int32_t runway_ms;     /* hold what is used up in this time */
+    int64_t max_unused;    /* numbers to hold at most */
     bool prefetch;         /* false: fetch only when somebody waits */
     bool warm;             /* queue_open waits until its ring is filled */
-    int64_t idle_after_ms; /* then its stock goes to the spool; 0: never */
-    /* Its counters begin afresh with each period; NULL: never. What follows is
-     * of those that do. */
+    int64_t idle_after_ms; /* when unused for so long, its stock goes to the
+                              spool; 0: never */
+    /* The counters start again with each period; NULL: never. */
     const struct period_rules *period;
-    const struct bits_layout *ids; /* its numbers become such ids; NULL: no */
-    const struct lease_options *snowflake; /* its numbers are made of the time:
-                             one of the queue's snowflakes; NULL: no */
-    bool full_waits;        /* for the next stamp, when this one's ids are used
-                               up; else callers are refused */
-    int64_t keep_periods;   /* so many old counters are kept, at least */
-    const char *attributes; /* what is claimed of it besides the bits,
-                          " period=day"; "" or NULL: nothing. Of those
-                          without a period, too */
-    bool claims_first;      /* automatic ones: their claim is compared by all
-                               stores that can be reached before any gives a
-                               number, not by each with its first one */
-    int32_t value_bits;     /* its values are below 2^value_bits: 53 if js_safe;
-                               0 is the usual 63. Not of those with `ids` */
+    const struct bits_layout *ids; /* layout of the ids that are made of its
+                                      numbers; NULL: no ids */
+    /* Its ids are made from the time. The options are one of the queue's
+     * `snowflakes`; NULL: no snowflake. */
+    const struct lease_options *snowflake;
+    /* When the ids of the current stamp are used up, callers wait for the next
+     * stamp; false: they are refused. */
+    bool full_waits;
+    int64_t keep_periods;   /* old counters to keep, at least */
+    const char *attributes; /* what its claim says besides the bits, for example
+                               " period=day"; "" or NULL: nothing */
+    /* Only in the options of auto_sequences: all reachable stores compare the
+     * claim before any of them grants a number; false: each store compares it
+     * before its own first grant. */
+    bool claims_first;
+    int32_t value_bits; /* values are below 2^value_bits: 53 if js_safe; 0:
+                           63 bits. Ignored if `ids` is set */
     const struct template *template; /* NULL: it has none */
     int64_t width_numbers; /* of the template, see seqb_sequence_status */
-    int64_t pool_numbers;  /* the same */
+    int64_t pool_numbers;  /* of the template and the pool; see
+                              seqb_sequence_status */
 };
 
-/* Numbers above it are too wide for the sequence's texts; 0: none is. */
+/* The greatest number that the sequence's texts have room for; 0: they have
+ * room for all. */
 static inline int64_t
 queue_useful_numbers(const struct queue_sequence_options *options)
 {
     return options->width_numbers < INT64_MAX ? options->width_numbers : 0;
 }
 
-/* Of the guarded clock. */
+/* Options of the guarded clock. */
 struct queue_clock_options {
     struct guard_rules rules;
-    const char *broker; /* whose clock it is */
-    const char *path;   /* absolute, of the file that keeps what was issued */
-    int32_t store;      /* index of a direct backend that keeps it too; -1 */
+    const char *broker; /* the broker that the clock belongs to */
+    const char *path;   /* absolute path of the file that keeps up to when
+                           stamps were issued */
+    int32_t store;      /* index of a direct backend that keeps this too; -1:
+                           none */
 };
 
 struct queue_options {
-    int32_t interval_ms; /* between two looks at every ring */
+    int32_t interval_ms; /* between two polls of each ring in use */
     const struct queue_sequence_options *sequences;
     size_t sequence_count;
     const struct queue_sequence_options *automatic; /* NULL: none */
-    const struct lease_options *snowflakes; /* one a pool that has some */
+    const struct lease_options *snowflakes;         /* one for each pool with
+                                                       snowflakes */
     size_t snowflake_count;
     const char *auto_pattern; /* fnmatch(3) of keys */
-    int64_t auto_limit;       /* at most so many sequences made by themselves */
-    const char *spool_path;   /* keeps unused numbers over a stop; NULL: none */
-    int32_t warm_timeout_ms;  /* how long queue_open waits for warm ones */
-    const struct queue_clock_options *clock; /* NULL: nothing has a period */
-    /* Whether a sequence may get another template while it serves, as
-     * template_compare, which is above this folder. Neither is NULL. */
+    int64_t auto_limit;       /* automatic sequences, at most */
+    const char *spool_path;   /* file that keeps unused numbers while the broker
+                                 is stopped; NULL: none */
+    int32_t warm_timeout_ms;  /* how long queue_open waits for the warm
+                                 sequences */
+    const struct queue_clock_options *clock; /* NULL: no sequence has a
+                                                period */
+    /* Compares the template in use, `runs`, with the next one, as
+     * template_compare does, which is above this folder. `*is_same`: nothing
+     * changes. SEQB_LAYOUT, with the reason, if the sequence cannot change to
+     * `next` while it serves. Neither template is NULL. */
     enum seqb_status (*compare_templates)(const struct template *runs,
                                           const struct template *next,
                                           bool *is_same,
                                           struct seqb_error *err);
 };
 
-/* Whether a queue that was opened with such options cannot serve that sequence:
- * it has no clock for its period, or no worker id for its snowflakes. */
+/* Whether a queue that was opened with `options` must be opened again to serve
+ * the sequence: because it has no clock for its period, or no worker id for its
+ * snowflakes. */
 static inline bool
 queue_needs_restart(const struct queue_options *options,
                     const struct queue_sequence_options *sequence)
@@ -99,20 +113,26 @@ queue_needs_restart(const struct queue_options *options,
            (sequence->period != NULL && options->clock == NULL);
 }
 
-/* Makes the listed sequences, claims their memory bits, starts refilling.
- * `ha` and the options must outlive the queue. `*out` is set even on failure
- * unless that was SEQB_NO_MEMORY at once: free it after ha_close. */
+/* Makes the listed sequences, claims their memory bits and starts the refill
+ * thread. `ha` and `options` must outlive the queue. `*out` is set even on
+ * failure, unless there was no memory for the queue itself: free it after
+ * ha_close. */
 enum seqb_status queue_open(const struct queue_options *options, struct ha *ha,
                             struct queue **out, struct seqb_error *err);
 
 /*
- * Other options for a queue that serves, with pools by the ha's indexes. First
- * queue_prepare, which makes and claims what is new and waits for the stores;
- * then queue_commit, then queue_reload_free in any case. SEQB_LAYOUT: numbers
- * of a sequence would mean something else, or a store knows a new one
- * otherwise; SEQB_AGAIN: a sequence made itself meanwhile; SEQB_NO_MEMORY. On
- * failure nothing is changed. Once committed the options must last until the
- * next ones are, or if queue_keeps_options as long as the queue. One at a time.
+ * Replaces the options of a queue while it serves. Pools are given by the
+ * indexes of the queue's ha. First call queue_prepare, which makes and claims
+ * the new sequences and waits for the stores; then queue_commit; then
+ * queue_reload_free in any case.
+ *
+ * Errors: SEQB_LAYOUT, if the numbers of a sequence would change their meaning,
+ * or a store knows a new sequence with other attributes; SEQB_AGAIN, if an
+ * automatic sequence was made meanwhile under a listed key; SEQB_NO_MEMORY. On
+ * failure nothing is changed.
+ *
+ * After the commit the options must last until the next commit, or as long as
+ * the queue if queue_keeps_options is true. Only one reload at a time.
  */
 struct queue_reload;
 enum seqb_status queue_prepare(struct queue *queue,
@@ -124,16 +144,17 @@ enum seqb_status queue_commit(struct queue_reload *reload,
                               struct seqb_error *err);
 void queue_reload_free(struct queue_reload *reload); /* NULL is allowed */
 
-/* Two steps, since grants come until the ha is closed: queue_stop answers the
- * waiting callers and ends refilling, then ha_close, then queue_free. Both
- * take NULL. */
+/* Stopping takes two calls, because grants arrive until the ha is closed:
+ * queue_stop answers the waiting callers and ends refilling, then comes
+ * ha_close, then queue_free. NULL is allowed in both. */
 void queue_stop(struct queue *queue);
 void queue_free(struct queue *queue);
 
-/* Whether this is a forked child, where nothing of the queue may be used. */
+/* Whether this process is a forked child, where nothing of the queue may be
+ * used. */
 bool queue_is_forked(const struct queue *queue);
 
-/* The functions of seqbroker.h that have the same names. */
+/* As the functions of seqbroker.h with the same names. */
 enum seqb_status queue_find(struct queue *queue, const char *key,
                             struct seqb_sequence **out, struct seqb_error *err);
 enum seqb_status queue_next(struct seqb_sequence *sequence, int64_t *out,
@@ -141,19 +162,23 @@ enum seqb_status queue_next(struct seqb_sequence *sequence, int64_t *out,
 enum seqb_status queue_try_next(struct seqb_sequence *sequence, int64_t *out,
                                 struct seqb_error *err);
 
-/* What seqb_take_options say, read and checked. */
+/* The contents of seqb_take_options, checked. */
 struct queue_take {
     int64_t *out;
     size_t count;
-    size_t *taken;            /* some will do; NULL: all of them or none */
-    int64_t shard;            /* of ids */
-    bool is_sharded;          /* else it is 0, and there need not be ids */
+    size_t *taken;            /* out: how many were taken, fewer are enough;
+                                 NULL: all or none */
+    int64_t shard;            /* of the ids */
+    bool is_sharded;          /* false: `shard` is 0, and the sequence need not
+                                 have ids */
     bool is_contiguous;       /* all or none; `taken` is not used */
-    struct seqb_stamp *stamp; /* all of one; NULL: they need not be */
-    int64_t until_ms;         /* by clock_now_ms; 0: the usual deadline */
+    struct seqb_stamp *stamp; /* out: the one stamp of all numbers; NULL: they
+                                 may be of several */
+    int64_t until_ms;         /* by clock_now_ms; 0: the sequence's deadline */
 };
 
-/* SEQB_INVALID, and how to get them, if no stamp has so many ids. */
+/* SEQB_INVALID if `count` is more than the ids of one stamp; the text says how
+ * to get them. */
 enum seqb_status queue_check_stamp(const struct seqb_sequence *sequence,
                                    size_t count, struct seqb_error *err);
 
@@ -174,11 +199,12 @@ void queue_on_ready(struct seqb_sequence *sequence,
 void queue_decode(const struct seqb_sequence *sequence, int64_t value,
                   struct seqb_decoded *out);
 
-/* What a key's numbers mean: those of its sequence, or of the one that it would
- * have. Valid in the call only. */
+/* What the numbers of a key mean. The key's sequence exists, or would be made
+ * automatically. Valid during the call only. */
 struct queue_meaning {
     const struct queue_sequence_options *options;
-    const struct template *template; /* in use now: not that of the options */
+    const struct template *template; /* in use now; a reload may have replaced
+                                        that of the options */
     const struct ha_pool *pool;
     const char *key;
 };
@@ -186,14 +212,14 @@ struct queue_meaning {
 void queue_meaning_decode(const struct queue_meaning *meaning, int64_t value,
                           struct seqb_decoded *out);
 
-/* Whether a sequence of that meaning ever gives what is asked for: SEQB_INVALID
- * if the count, the run or the shard is none of its own. */
+/* SEQB_INVALID if a sequence with this meaning can never give what is asked
+ * for: because of the count, the length of the run, or the shard. */
 enum seqb_status queue_check_take(const struct queue_meaning *meaning,
                                   const struct queue_take *take,
                                   struct seqb_error *err);
 
-/* Calls `use` with it, and makes no sequence. SEQB_UNKNOWN_KEY, SEQB_INVALID,
- * SEQB_FORKED; or what `use` returns. */
+/* Calls `use` with the meaning of a key. Makes no sequence. Returns
+ * SEQB_UNKNOWN_KEY, SEQB_INVALID, SEQB_FORKED, or what `use` returns. */
 enum seqb_status queue_look_up(
     struct queue *queue, const char *key,
     enum seqb_status (*use)(void *context, const struct queue_meaning *meaning,
@@ -202,9 +228,8 @@ enum seqb_status queue_look_up(
 int64_t queue_deadline_ms(const struct seqb_sequence *sequence);
 const char *queue_key(const struct seqb_sequence *sequence);
 
-/* The template in use now; NULL: it has none. A reload may put another one in
- * its place at any moment: a text is made with one that was read once. It is
- * valid as long as the queue. */
+/* The template in use now; NULL: none. A reload may replace it at any moment,
+ * so read it once for each text. It is valid as long as the queue. */
 const struct template *queue_template(const struct seqb_sequence *sequence);
 
 /* See seqb_clock. */
@@ -220,8 +245,8 @@ enum seqb_status queue_advance(struct queue *queue, const char *key, int64_t to,
 void queue_status(struct queue *queue, struct seqb_sequence_status *out,
                   size_t capacity, size_t *count);
 
-/* See seqb_count_sequences: returns how many were copied; and seqb_sequence_at:
- * false if there is none. */
+/* See seqb_count_sequences: returns how many were copied. See seqb_sequence_at:
+ * false if there is no sequence at `index`. */
 size_t queue_counts(struct queue *queue, size_t first,
                     struct seqb_sequence_counts *out, size_t capacity);
 bool queue_status_at(struct queue *queue, size_t index,

@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The plan: hold what the recent rate uses up in the runway, two usual delays
- * and the interval. The rate is the larger of a long average, which a lull
- * lowers slowly, and a short one, which a burst raises soon. While the ring is
- * dry both say only what was supplied, so that the rate is doubled instead.
+ * and the interval. The rate is the larger of a long average, which falls
+ * slowly in a lull, and a short one, which rises soon in a burst. While the
+ * ring is dry, both only show what was supplied, so the rate is doubled
+ * instead.
  */
 #include "queue/refill.h"
 
 #include "platform/text.h"
 
-/* Time constants of the averages. The short one is about what the runway is,
- * so that a burst has about as much fetched as it used, however short it was.
- * What was supposed of a dry ring is forgotten like the long one. */
+/* Time constants of the averages. The short one is about the usual runway, so
+ * that a burst has about as much fetched as it used, however short it was. The
+ * rate that was assumed for a dry ring decays like the long average. */
 #define LONG_MS  1000.0
 #define SHORT_MS 50.0
 
-/* A short average that is above the long one by less is noise. */
+/* A short average that exceeds the long one by less is noise. */
 #define BURST_FACTOR 1.25
 
 void refill_init(struct refill *refill, int64_t now_ms)
@@ -46,14 +47,14 @@ static double larger(double a, double b)
     return a > b ? a : b;
 }
 
-/* 0 if numbers were given back meanwhile, so that it is less than before. */
+/* 0 if `consumed` is less than before. */
 static int64_t used_since(uint64_t before, uint64_t consumed)
 {
     return at_least((int64_t)(consumed - before), 0);
 }
 
 /* The weight that an average keeps after a span: nearly e^(-span/constant), so
- * that one look or many in the same span come to the same. */
+ * that one update or many in the same span have nearly the same result. */
 static double weight_kept(double span_ms, double constant_ms)
 {
     const double quarter = 1 / (1 + span_ms / (4 * constant_ms));
@@ -90,7 +91,7 @@ int64_t refill_runway_ms(int64_t rate, int64_t stock)
     return at_most(stock / rate, INT64_MAX / 1000) * 1000;
 }
 
-/* Looks within one ms are one: a span of nothing has no rate. */
+/* Updates within one ms are merged: an empty span has no rate. */
 static void averages_update(struct refill *refill,
                             const struct refill_view *view)
 {
@@ -152,11 +153,12 @@ static void plan_target(const struct refill *refill,
 }
 
 /*
- * Whether the ring is dry though all that ought to be held was used up in less
- * than half of the time that it was to last. At least twice as much is used
- * then, so that doubling does not overshoot; and while no supply comes, as when
- * every partition is down, nothing is learnt from the ring's being dry. Of that
- * time the supply itself takes a delay, or two of slow ones.
+ * Whether the ring ran dry too soon: the whole target was used up in less than
+ * half of the time that it was to last. The real rate is then at least twice as
+ * high, so doubling does not overshoot. While no supply comes, for example
+ * because every partition is down, a dry ring says nothing about the rate. The
+ * time to compare with is at least two delays, since the supply itself takes
+ * one or two.
  */
 static bool is_outrun(struct refill *refill, const struct refill_view *view,
                       double span_ms, int64_t target)
@@ -174,7 +176,8 @@ static bool is_outrun(struct refill *refill, const struct refill_view *view,
     return !is_over;
 }
 
-/* Starved, or it will be before one partition's usual answer. */
+/* Whether the sequence is starved, or will be before one partition usually
+ * answers. */
 static bool is_hungry(const struct refill_view *view,
                       const struct refill_plan *plan)
 {
@@ -182,7 +185,7 @@ static bool is_hungry(const struct refill_view *view,
            (double)view->stock < plan->rate * ((double)view->delay_ms + 1);
 }
 
-/* Numbers that are held or will be soon. */
+/* The numbers that are held or will arrive soon. */
 static int64_t coming(const struct refill_view *view)
 {
     const int64_t stock = at_least(view->stock, 0);
@@ -243,7 +246,8 @@ const char *refill_reason_text(enum refill_reason reason)
     return texts[reason];
 }
 
-/* By hand below 10: the host's locale might write "3,40". */
+/* Formats a rate below 10 itself, because the host's locale might write
+ * "3,40". */
 static bool append_rate(char *out, size_t size, const struct refill_plan *plan)
 {
     const double rate = plan->rate < 0x1p62 ? plan->rate : 0x1p62;

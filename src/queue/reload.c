@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Other options for a queue that serves. What may fail is done first: new
- * sequences are made and claimed beside the catalog. Then all is put in place.
+ * Replaces the options of a queue while it serves. All that may fail is done
+ * first: new sequences are made and claimed outside the catalog. Then
+ * everything is put in place.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,10 +12,11 @@
 #include "queue/flusher/flusher.h"
 #include "queue/queue_state.h"
 
-#define PART 256 /* sequences that are looked up with the catalog locked */
+/* Sequences that are looked up while the catalog is locked once. */
+#define PART 256
 
-/* Templates that were compared, and may follow each other. Sequences that are
- * alike share theirs. NULL: none were. */
+/* Two templates that were compared and may follow each other. Many sequences
+ * share the same two. NULL: none were compared. */
 struct compared {
     const struct template *runs;
     const struct template *wanted;
@@ -24,17 +26,17 @@ struct compared {
 struct queue_reload {
     struct queue *queue;
     const struct queue_options *options;
-    struct compared compared; /* the last ones */
-    /* By the catalog's index, as far as it was known: the options that the
-     * sequence is to have; NULL: it is to be removed. */
+    struct compared compared; /* the last two */
+    /* By index in the catalog, for the first `known` sequences: the options
+     * that the sequence gets; NULL: it is removed. */
     const struct queue_sequence_options **wanted;
     size_t known;
-    size_t likely; /* the catalog's index of the one that is looked up next */
+    size_t likely; /* where the next key probably is in the catalog */
     struct seqb_sequence **added;
     size_t added_count;
-    size_t old;       /* of the catalog when those were added */
-    bool is_admitted; /* workers may know the added ones */
-    bool is_kept;     /* the options must be kept as long as the queue */
+    size_t old;       /* count of the catalog before those were added */
+    bool is_admitted; /* workers may know the added sequences */
+    bool is_kept;     /* the options must last as long as the queue */
 };
 
 /* --- comparing --- */
@@ -55,8 +57,9 @@ static const char *claim_of(const struct queue_sequence_options *options)
     return options->attributes == NULL ? "" : options->attributes;
 }
 
-/* Whether numbers mean the same with both. What the settings say was compared
- * before; this sees what is behind them, as the key of a shuffle. */
+/* Whether numbers mean the same with both. The settings were compared before.
+ * The claims also show what lies behind the settings, as the key of a
+ * shuffle. */
 static bool is_same_layout(const struct queue_sequence_options *a,
                            const struct queue_sequence_options *b)
 {
@@ -66,9 +69,9 @@ static bool is_same_layout(const struct queue_sequence_options *a,
            strcmp(claim_of(a), claim_of(b)) == 0;
 }
 
-/* Whether its texts may have the wanted template from now on, if it is another
- * one. A sequence that is to have none keeps what it has: should it get one
- * again, it is compared with that. */
+/* Whether the sequence may change to the wanted template; `*is_same`: its
+ * template does not change. A sequence that is to have no template keeps the
+ * old one. If it gets one again later, that is compared with the old one. */
 static enum seqb_status
 compare_templates(struct queue_reload *reload,
                   const struct seqb_sequence *sequence,
@@ -177,7 +180,8 @@ static enum seqb_status add_listed(struct queue_reload *reload,
     return SEQB_OK;
 }
 
-/* From `*at` on, a part of the listed ones. */
+/* Looks up some of the listed sequences, from `*at` on, and makes those that
+ * are missing. */
 static enum seqb_status find_part(struct queue_reload *reload, size_t *at,
                                   struct seqb_error *err)
 {
@@ -199,8 +203,8 @@ static enum seqb_status find_part(struct queue_reload *reload, size_t *at,
     return status;
 }
 
-/* Those that are not listed, and may go on by themselves. With the catalog
- * locked. */
+/* With the catalog locked. A sequence that is not listed may continue as an
+ * automatic one. */
 static enum seqb_status find_automatic(struct queue_reload *reload, size_t i,
                                        struct seqb_error *err)
 {
@@ -231,7 +235,8 @@ static enum seqb_status find_all(struct queue_reload *reload,
     return status;
 }
 
-/* As at the start, but that one which a store refuses refuses all. */
+/* As at the start, except that the reload fails if a store refuses one
+ * sequence. */
 static enum seqb_status admit_added(struct queue_reload *reload,
                                     struct seqb_error *err)
 {
@@ -257,7 +262,7 @@ static enum seqb_status admit_added(struct queue_reload *reload,
     return status;
 }
 
-/* Whether sequences that make themselves would point to the next options. */
+/* Whether automatic sequences would point to the next options. */
 static bool keeps_automatic(const struct queue_sequence_options *runs,
                             const struct queue_sequence_options *next)
 {
@@ -292,7 +297,7 @@ enum seqb_status queue_prepare(struct queue *queue,
     if (status == SEQB_OK)
         status = admit_added(reload, err);
     if (keeps_automatic(queue->options->automatic, options->automatic))
-        reload->is_kept = true; /* what makes itself points there, too */
+        reload->is_kept = true; /* automatic sequences will point there, too */
     if (status != SEQB_OK) {
         queue_reload_free(reload);
         return status;
@@ -303,8 +308,8 @@ enum seqb_status queue_prepare(struct queue *queue,
 
 /* --- putting in place --- */
 
-/* With the catalog locked for writing: whether none of those that made
- * themselves meanwhile is one that is to be added. */
+/* With the catalog locked for writing: SEQB_AGAIN if an automatic sequence was
+ * made meanwhile under the key of one that is to be added. */
 static enum seqb_status check_added(const struct queue_reload *reload,
                                     struct seqb_error *err)
 {
@@ -328,7 +333,7 @@ static void count_automatic(struct queue_reload *reload)
     const struct queue_options *options = reload->options;
     struct queue *queue = reload->queue;
 
-    /* Those that made themselves since. */
+    /* Automatic ones that were made since. */
     queue->automatic = (int64_t)(queue->catalog.count - reload->known);
     for (size_t i = 0; i < reload->known; i++) {
         if (reload->wanted[i] != NULL &&
@@ -358,8 +363,8 @@ static enum seqb_status add_all(struct queue_reload *reload,
     return SEQB_OK;
 }
 
-/* What is unchanged is not written: each would be another line of the caches
- * that callers have to fetch again. */
+/* Settings that do not change are not written: each write makes callers fetch
+ * another cache line again. */
 static bool has_settings(const struct sequence_settings *settings,
                          const struct queue_sequence_options *options)
 {
@@ -373,10 +378,10 @@ static bool has_settings(const struct sequence_settings *settings,
            settings->full_waits == options->full_waits;
 }
 
-/* What a reload does with one sequence after the other. */
+/* The state while a reload visits all sequences. */
 struct setting {
     struct queue_reload *reload;
-    size_t at; /* the catalog's index of the next one */
+    size_t at; /* index of the next one in the catalog */
     bool has_removed;
 };
 
@@ -390,8 +395,8 @@ static void remove_one(struct setting *setting, struct seqb_sequence *sequence)
     setting->has_removed = true;
 }
 
-/* One that made itself meanwhile was not compared before: if its template may
- * not change it keeps it. */
+/* An automatic sequence that was made meanwhile was not compared before. It
+ * keeps its template if that may not change. */
 static void set_texts(struct queue_reload *reload,
                       struct seqb_sequence *sequence,
                       const struct queue_sequence_options *wanted)
@@ -405,8 +410,9 @@ static void set_texts(struct queue_reload *reload,
         sequence_set_texts(sequence, wanted);
 }
 
-/* With the catalog locked, in its order: those that were there, those that made
- * themselves meanwhile, those that were added. */
+/* With the catalog locked, in the catalog's order: the sequences that were
+ * known, those that were made automatically meanwhile, and those that were
+ * added. */
 static void set_next(void *context, struct seqb_sequence *sequence)
 {
     struct setting *setting = context;

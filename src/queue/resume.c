@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * This process may have been resumed from an image of its memory: what it holds
- * was given out before, perhaps, by itself. All of it is dropped.
+ * This process may have been resumed from an image of its memory. The numbers
+ * that it holds may then have been issued before, by the process itself. So it
+ * drops all of them.
  */
 #include <inttypes.h>
 
@@ -20,8 +21,8 @@ static void sequence_resumed(void *context, struct seqb_sequence *sequence)
         sequence_wake(sequence);
 }
 
-/* First what is under way, so that it does not come into a ring that is empty
- * by then; then the cursors' slices, then rings and stripes. */
+/* First the asks in flight, so that their grants do not arrive in a ring that
+ * was already emptied; then the cursors' slices; then rings and stripes. */
 static void queue_drop(struct queue *queue, int64_t apart_ms)
 {
     int64_t dropped = 0;

@@ -2,26 +2,28 @@
 /*
  * Taking from a ring and pushing into it.
  *
- * Why no number comes twice: a position is taken by whoever moves the head
- * over it, which is one compare-and-swap, and the head only grows. What a
- * taker read of a segment is of that segment, by its index; and it holds for
- * ever, as a segment's fields never change. A segment is written over only
- * when the head has passed its end, so that a swap cannot succeed for a
- * position in it any more.
+ * Why no number is given twice: a thread takes positions by moving the head
+ * over them with one compare-and-swap, and the head only grows. A reader knows
+ * by the index that all fields it read belong to one segment. What it read
+ * stays true, because the fields of a segment never change. An entry is
+ * overwritten only after the head has passed the end of its segment, so that
+ * no compare-and-swap can take a position of that segment any more.
  *
- * Orders: the release of `newest` pairs with the takers' acquire, so that the
- * fields are there; the release of the fields pairs with the acquire of each,
- * so that who reads one of a later segment finds `index` changed when it looks
- * at it. The release half of the swap pairs with the acquire of `head` in
- * ring_free_blocks: the pusher writes over what was read for the last time.
+ * Memory orders: the release store of `newest` pairs with the takers' acquire
+ * load, so that the fields of the segment are visible. The release store of
+ * each field pairs with its acquire load, so that a reader which sees a field
+ * of a later segment also sees that `index` has changed. The release half of
+ * the compare-and-swap pairs with the acquire load of `head` in
+ * ring_free_blocks, so that the pusher overwrites an entry only after its last
+ * read.
  */
 #include "queue/ring.h"
 
 #include <assert.h>
 
 #define NEVER_LOW   UINT64_MAX
-#define NO_WINDOWS  (UINT64_MAX >> 1) /* mask: positions do not come so far */
-#define SEGMENT_MAX 8                 /* taken of in one step */
+#define NO_WINDOWS  (UINT64_MAX >> 1) /* a mask above all positions */
+#define SEGMENT_MAX 8                 /* segments that one step takes from */
 
 static uint32_t power_of_two(uint32_t n)
 {
@@ -54,7 +56,7 @@ struct ring *ring_init(void *memory, uint32_t segments, int32_t memory_bits,
     return ring;
 }
 
-/* A window of numbers is 2^partition_bits as wide as one of positions. */
+/* A window spans 2^partition_bits times as many numbers as positions. */
 void ring_step_windows(struct ring *ring, int32_t window_bits,
                        int32_t lessor_bits)
 {
@@ -64,7 +66,7 @@ void ring_step_windows(struct ring *ring, int32_t window_bits,
                              << ring->partition_bits;
 }
 
-/* The first position from `from` on where the number may be. */
+/* The first position from `from` on that the number can have. */
 static uint64_t position_for(const struct ring *ring, uint64_t number,
                              uint64_t from)
 {
@@ -91,7 +93,7 @@ int64_t ring_number_after(const struct ring *ring, int64_t first, uint64_t n)
     return ring_number(ring->shape, base_for(ring, first, at), at + n);
 }
 
-/* A segment as it was read: all of it of one index. */
+/* A copy of a segment's fields, all read with the same index. */
 struct segment {
     uint64_t index;
     uint64_t start;
@@ -99,8 +101,8 @@ struct segment {
     uint64_t base;
 };
 
-/* Of an index up to `newest`. False if the entry serves another segment by
- * now: the head has passed that one then. */
+/* Reads the segment of an index up to `newest`. False if its entry already
+ * holds a later segment: then the head has passed this one. */
 static inline bool segment_read(const struct ring *ring, uint64_t index,
                                 struct segment *out)
 {
@@ -114,8 +116,8 @@ static inline bool segment_read(const struct ring *ring, uint64_t index,
     return atomic_load_explicit(&entry->index, memory_order_relaxed) == index;
 }
 
-/* The first segment from `index` on that has a position at or after `*head`,
- * which is moved up to its start. */
+/* Finds the first segment from `index` on that has a position at or after
+ * `*head`. Raises `*head` to its start. */
 static inline bool segment_find(const struct ring *ring, uint64_t index,
                                 uint64_t *head, struct segment *out)
 {
@@ -132,7 +134,7 @@ static inline bool segment_find(const struct ring *ring, uint64_t index,
     return false;
 }
 
-/* Where to look first. A stale hint costs a few more steps. */
+/* Where a search begins. A stale hint costs a few more steps. */
 static uint64_t ring_hint(const struct ring *ring)
 {
     return atomic_load_explicit(&ring->current, memory_order_relaxed);
@@ -149,7 +151,7 @@ static uint64_t ring_head(const struct ring *ring)
     return atomic_load_explicit(&ring->head, memory_order_acquire);
 }
 
-/* The one step by which positions change hands. */
+/* The step that takes positions. */
 static bool head_move(struct ring *ring, uint64_t *from, uint64_t to)
 {
     return atomic_compare_exchange_weak_explicit(
@@ -225,8 +227,9 @@ enum ring_taken ring_take(struct ring *ring, int64_t *out)
     return low_or_taken(ring, head, at + 1);
 }
 
-/* Up to `count` positions from `*at` on, as slices; `*at` is moved behind
- * them. `*hint` is where to look first, and next time. */
+/* Collects up to `count` positions from `*at` on as slices, and moves `*at`
+ * behind them. `*hint` is the segment where the search begins, and becomes the
+ * last one. */
 static size_t plan_slices(const struct ring *ring, uint64_t *at, uint64_t *hint,
                           size_t count, struct ring_slice *slices)
 {
@@ -245,8 +248,8 @@ static size_t plan_slices(const struct ring *ring, uint64_t *at, uint64_t *hint,
     return n;
 }
 
-/* Of one window, with its base. A run at a time: within one, numbers only count
- * up. */
+/* Writes a slice that is within one window and has the window's base. Goes run
+ * by run, because numbers are contiguous within a run. */
 static int64_t *write_runs(const struct ring *ring,
                            const struct ring_slice *slice, int64_t *out)
 {
@@ -310,7 +313,8 @@ enum ring_taken ring_take_many(struct ring *ring, size_t count, int64_t *out,
     return low_or_taken(ring, head, at);
 }
 
-/* Moves `*at` to where `count` contiguous positions are left in a segment. */
+/* Moves `*at` to the next place where a segment has `count` contiguous
+ * positions left in a run. */
 static bool find_run(const struct ring *ring, uint64_t count, uint64_t *at,
                      struct segment *segment)
 {
@@ -361,7 +365,7 @@ uint64_t ring_stock(const struct ring *ring)
     return stock;
 }
 
-/* Where the newest segment ends, and the next one may begin. */
+/* The end of the newest segment, where the next one may begin. */
 static uint64_t ring_tail(const struct ring *ring)
 {
     const uint64_t newest =
@@ -379,7 +383,8 @@ uint32_t ring_free_blocks(const struct ring *ring)
     uint64_t room = ring->segment_mask + 1;
     struct segment segment;
 
-    /* The head passes them in order. */
+    /* The head passes segments in order, so the first one that is used up ends
+     * the search. */
     for (uint64_t index = newest; index > 0 && room > 0; index--, room--) {
         if (!segment_read(ring, index, &segment) || segment.end <= head)
             break;
@@ -430,14 +435,14 @@ static uint64_t find_low(const struct ring *ring, uint64_t stock)
     return NEVER_LOW;
 }
 
-/* Relaxed: a taker that misses a new mark is made good by the next look. */
+/* Relaxed: if a taker misses a new mark, the next poll makes up for it. */
 void ring_set_low(struct ring *ring, uint64_t stock)
 {
     atomic_store_explicit(&ring->low, find_low(ring, stock),
                           memory_order_relaxed);
 }
 
-/* Like a taker that takes them all. */
+/* As a taker of all numbers would. */
 uint64_t ring_drop(struct ring *ring)
 {
     struct ring_slice slice;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One sequence: made, given what was kept or not used, and closed.
- * sequence_refill.c asks for grants, sequence_take.c takes the numbers.
+ * One sequence: makes it, puts back numbers that were spooled or not used, and
+ * closes it. sequence_refill.c asks for grants, sequence_take.c takes numbers.
  */
 #include "queue/sequence.h"
 
@@ -16,10 +16,11 @@
 #include "platform/text.h"
 #include "platform/thread.h"
 
-/* Of a ring besides two for each partition: what is given back. */
+/* Segments of a ring beyond two for each partition: for numbers that are given
+ * back. */
 #define SEGMENTS_SPARE 8
 
-/* Of a sequence that was made js_safe since, the spool may have more. */
+/* The spool may hold greater numbers, if the sequence became js_safe since. */
 static int64_t options_greatest(const struct queue_sequence_options *options)
 {
     return INT64_MAX >> (BITS_ALL - options_value_bits(options));
@@ -104,7 +105,7 @@ static void sequence_init(struct seqb_sequence *sequence,
     refill_init(&sequence->refill, sequence->seen_ms);
 }
 
-/* For what its counter grants. */
+/* A ring for the grants of the counter. */
 static struct ring *ring_new(const struct source_setup *setup,
                              const struct ha_counter *counter)
 {
@@ -169,7 +170,6 @@ void sequence_free(struct seqb_sequence *sequence)
     free(own);
 }
 
-/* Returns when nobody is in a call that has waited. */
 void sequence_close(struct seqb_sequence *sequence)
 {
     pthread_mutex_lock(&sequence->lock);
@@ -185,7 +185,8 @@ void sequence_renew(struct seqb_sequence *sequence, int64_t *taken,
 {
     pthread_mutex_lock(&sequence->lock);
     *dropped += (int64_t)sequence_drop_below(sequence, sequence->floor);
-    /* As the status said before: what was given back was counted once. */
+    /* As in sequence_consumed: numbers that were given back count as taken
+     * once. */
     *taken += max_of((int64_t)sequence->granted, (int64_t)sequence->consumed);
     sequence->granted = 0;
     sequence->consumed = 0;
@@ -213,7 +214,7 @@ void queue_on_ready(struct seqb_sequence *sequence,
     sequence->source->on_ready(sequence, ready, context);
 }
 
-/* It has no counter in a store: all that it counts is in the id. */
+/* A snowflake has no counter in a store: the id holds its whole counter. */
 static void snowflake_decode(const struct lease_options *options, int64_t value,
                              struct seqb_decoded *out)
 {
@@ -258,7 +259,7 @@ struct queue_meaning sequence_meaning(const struct seqb_sequence *sequence)
     return (struct queue_meaning){
         .options = sequence->options,
         .template = sequence_texts(sequence)->template,
-        .pool = sequence->counter == NULL /* of snowflakes */
+        .pool = sequence->counter == NULL /* a snowflake */
                     ? NULL
                     : ha_counter_pool(sequence->counter),
         .key = sequence->key};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One sequence: its ring, who waits for it, and its refill. A source makes it,
- * and may put more behind it. Private to this folder.
+ * One sequence: its ring, the callers that wait for it, and its refill. A
+ * source makes the sequence, and may hold more data behind it. Private to this
+ * folder.
  */
 #pragma once
 
@@ -15,14 +16,17 @@
 #include "queue/source.h"
 #include "queue/stripe.h"
 
-/* Looked at again so soon while somebody waits, or just after an ask. */
+/* The sequence is polled again after this time while a caller waits, and just
+ * after an ask. */
 #define SEQUENCE_SOON_MS 2
 
-/* Fetches overlap and hedges answer twice: up to so many times as much. */
+/* The ring may hold this many times max_unused: asks overlap, and a hedged ask
+ * is answered twice. */
 #define SEQUENCE_ROOM 2
 
-/* What a reload may change of a sequence, at any moment: whoever reads two of
- * them may have one of before. The default order costs readers nothing. */
+/* The settings of a sequence that a reload may change at any moment. A reader
+ * of two of them may get an old one and a new one. The default memory order
+ * costs readers nothing. */
 struct sequence_settings {
     _Atomic int32_t deadline_ms;
     _Atomic int32_t runway_ms;
@@ -31,99 +35,108 @@ struct sequence_settings {
     atomic_bool prefetch;
     atomic_bool warm;
     atomic_bool full_waits;
-    atomic_bool is_removed; /* it is not listed any more: it asks for nothing,
-                               and refuses calls */
-    /* It made itself, and was granted no number yet: it is counted in the
-     * context. */
+    atomic_bool is_removed; /* the topology no longer lists it: it asks for
+                               nothing, and refuses calls */
+    /* An automatic sequence that was granted no number yet. The context counts
+     * these. */
     atomic_bool is_without_number;
-    /* The options whose template its texts have, and what follows from that;
-     * constant as long as the queue. Their release pairs with the acquire of
-     * who makes or reads a text. */
+    /* The options that the template of its texts, and what follows from that
+     * template, are taken from. They are constant as long as the queue. The
+     * release store pairs with the acquire load of a thread that makes or reads
+     * a text. */
     _Atomic(const struct queue_sequence_options *) texts;
 };
 
-/* What a sequence is made from that was not there when the queue was opened:
- * its options would not last as long as it does. */
+/* What a sequence that was added after queue_open is made from: a copy, because
+ * the options of a reload may not last as long as the sequence. */
 struct sequence_own {
     struct queue_sequence_options options;
     struct ha_counter_attributes attributes;
 };
 
 struct seqb_sequence {
-    struct ha_sink sink; /* first: grants are delivered to it */
+    struct ha_sink sink; /* receives the grants. It must be the first member */
     struct ring *ring;
-    /* NULL while it is not busy. The release with which they appear pairs with
-     * the takers' acquire. */
+    /* NULL while the sequence is not busy. The release store pairs with the
+     * takers' acquire load. */
     _Atomic(struct stripes *) stripes;
     const struct source *source;
     struct source_context *context;
     struct ha_counter *counter;
     const struct queue_sequence_options *options;
-    struct sequence_settings *settings;    /* of a slot: its front's */
-    const char *key;                       /* the counter's */
-    struct sequence_settings own_settings; /* unused in a slot */
-    struct sequence_own *own; /* freed with it; NULL: its options are constant
-                                 as long as the queue */
+    struct sequence_settings *settings;    /* of a period slot: its front's */
+    const char *key;                       /* owned by the counter */
+    struct sequence_settings own_settings; /* unused in a period slot */
+    struct sequence_own *own; /* freed with the sequence; NULL: its options are
+                                 constant as long as the queue */
 
-    /* From here on it is written: on lines apart from the ring's address. */
+    /* The following members are written. They are on other cache lines than the
+     * ring's address. */
 
-    /* Threads in calls that found the ring empty, and whether a ready call is
-     * owed. Sequentially consistent: a taker announces itself and looks at the
-     * ring, a delivery fills the ring and looks here; one of them must see the
-     * other. */
+    /* The threads in calls that found the ring empty, and whether the ready
+     * function is to be called. Sequentially consistent: a taker announces
+     * itself here and then checks the ring; a delivery fills the ring and then
+     * checks here. One of them must see the other. */
     _Alignas(RING_LINE) atomic_int waiters;
     atomic_bool is_armed;
 
-    /* It is of a stamp that is over: nothing is asked for, or waited for. */
+    /* Its stamp is over: it asks for nothing, and nobody waits for it. */
     atomic_bool is_over;
 
-    /* Refused at the start by a store that knows it with other attributes;
-     * constant after that. */
+    /* At the start a store refused it, because the store's claim has other
+     * attributes. Constant after that. */
     bool is_refused;
-    _Atomic int64_t waits; /* calls that found the ring empty; a statistic */
+    _Atomic int64_t waits; /* calls that found the ring empty */
 
-    /* A caller wants so many numbers at once, or none; 0: no one does. */
+    /* The numbers that a caller wants at once, all or none; 0: no caller
+     * does. */
     _Atomic int64_t wanted;
 
-    pthread_mutex_t lock; /* guards pushing, closing, and what follows */
+    pthread_mutex_t lock; /* guards pushing, closing, and the members up to
+                             `seen_ms` */
     pthread_cond_t filled;
     bool is_closed;
     struct refill refill;
-    struct refill_plan asked; /* the last plan that asked for something */
-    int64_t low;              /* of the last plan ... */
-    int64_t target;           /* ... as is this */
-    int64_t floor;            /* no run that begins at or below it is pushed */
-    uint64_t granted;      /* numbers pushed, less those dropped by an order */
-    uint64_t consumed;     /* the most that was ever taken of them */
-    struct stripes *spare; /* that were made, in use or not; NULL: never */
+    struct refill_plan asked; /* the last plan that asked for numbers */
+    int64_t low;              /* of the last plan, as is `target` */
+    int64_t target;
+    int64_t floor;         /* runs that begin at or below it are not
+                              pushed */
+    uint64_t granted;      /* numbers pushed, less those that were dropped */
+    uint64_t consumed;     /* the most of them that were ever taken */
+    struct stripes *spare; /* the memory of the stripes, in use or not; NULL:
+                              never made */
 
-    uint64_t seen;   /* of consumed, when the flusher looked last ... */
-    int64_t seen_ms; /* ... and since when it is that */
+    uint64_t seen;   /* numbers consumed when the flusher polled last */
+    int64_t seen_ms; /* since when `seen` is unchanged */
 
-    /* Whether the spool may have numbers of it, and it is used since. Relaxed
-     * is enough: they carry nothing; the default order costs nothing here. */
+    /* Whether the spool may have numbers of the sequence, and whether it was
+     * used since. Relaxed would be enough, because no other memory depends on
+     * them; the default order costs nothing here. */
     atomic_bool may_be_kept;
     atomic_bool is_missed;
-    bool may_stripe; /* constant: its callers need not see the ring change */
-    bool is_wanted;  /* by the spool; its flusher reads and writes this */
+    bool may_stripe; /* constant: its callers may take from stripes */
+    bool is_wanted;  /* the spool is to be searched for its numbers; only the
+                        flusher reads and writes this */
 
-    pthread_mutex_t ready_lock; /* held while ready runs */
+    pthread_mutex_t ready_lock; /* held while `ready` runs */
     void (*ready)(void *context);
     void *ready_context;
 
-    int64_t poll_ms; /* the refill thread's: when it looks again though the
-                        sequence is in no list; INT64_MAX: when woken */
+    /* Only the refill thread uses it: when to poll the sequence while it is not
+     * in the agenda's list; INT64_MAX: not until it is woken. */
+    int64_t poll_ms;
 
-    /* Guarded by the agenda's lock. */
+    /* The agenda's lock guards these. */
     bool is_woken;
-    bool is_active; /* looked at in every interval */
+    bool is_active; /* polled in every interval */
     struct seqb_sequence *next_active;
 };
 
-/* What its numbers mean. */
+/* What the sequence's numbers mean. */
 struct queue_meaning sequence_meaning(const struct seqb_sequence *sequence);
 
-/* Its counters' numbers are below 2^that. */
+/* The numbers of its counters are below 2 to this power. */
 static inline int32_t
 options_value_bits(const struct queue_sequence_options *options)
 {
@@ -138,7 +151,7 @@ static inline bool sequence_is_removed(const struct seqb_sequence *sequence)
                                 memory_order_relaxed);
 }
 
-/* The options whose template is in use. Any thread. */
+/* The options that the template in use is taken from. Any thread. */
 static inline const struct queue_sequence_options *
 sequence_texts(const struct seqb_sequence *sequence)
 {
@@ -146,32 +159,33 @@ sequence_texts(const struct seqb_sequence *sequence)
                                 memory_order_acquire);
 }
 
-/* From now on its texts have the options' template, which must last as long as
- * the queue. Any thread. */
+/* From now on the sequence's texts have the template of `options`, which must
+ * last as long as the queue. Any thread. */
 void sequence_set_texts(struct seqb_sequence *sequence,
                         const struct queue_sequence_options *options);
 
-/* From now on it has the options' settings, but for its template. Any thread.
- */
+/* Sets the settings to those of `options`, except for the template. Any
+ * thread. */
 void sequence_set(struct seqb_sequence *sequence,
                   const struct queue_sequence_options *options);
 
-/* It is not listed any more: who waits is answered, and what it holds is
- * dropped unless it is to be kept. */
+/* The topology no longer lists the sequence: answers the callers that wait, and
+ * drops the numbers that it holds unless `is_kept`. */
 void sequence_remove(struct seqb_sequence *sequence, bool is_kept);
 
-/* SEQB_UNKNOWN_KEY, since it was removed. */
+/* SEQB_UNKNOWN_KEY, for a sequence that was removed. */
 enum seqb_status sequence_unlisted(const struct seqb_sequence *sequence,
                                    struct seqb_error *err);
 
-/* It made itself. Nobody else knows it yet. */
+/* Counts an automatic sequence as one without a number. No other thread knows
+ * it yet. */
 static inline void sequence_set_without_number(struct seqb_sequence *sequence)
 {
     atomic_store(&sequence->settings->is_without_number, true);
     atomic_fetch_add(&sequence->context->without_number, 1);
 }
 
-/* It is not counted any more. Any thread. */
+/* Ends that count when the sequence gets its first number. Any thread. */
 static inline void sequence_has_number(struct seqb_sequence *sequence)
 {
     atomic_bool *is_without = &sequence->settings->is_without_number;
@@ -181,25 +195,25 @@ static inline void sequence_has_number(struct seqb_sequence *sequence)
         atomic_fetch_sub(&sequence->context->without_number, 1);
 }
 
-/* Makes a sequence at the begin of `size` zeroed bytes, for a source that keeps
- * more behind it. */
+/* Makes a sequence at the begin of `size` zeroed bytes, for a source that holds
+ * more data behind it. */
 enum seqb_status sequence_new(const struct source_setup *setup,
                               const struct source *source, size_t size,
                               struct seqb_sequence **out,
                               struct seqb_error *err);
 void sequence_free(struct seqb_sequence *sequence);
 
-/* Answers everybody who waits, now and later, with SEQB_CLOSED; returns when
- * nobody waits any more, so that the sequence may be freed. */
+/* Answers all callers that wait, now and later, with SEQB_CLOSED. Returns when
+ * none waits, so that the sequence may be freed. */
 void sequence_close(struct seqb_sequence *sequence);
 
-/* The refill thread looks at the sequence now. Any thread. */
+/* Has the refill thread poll the sequence now. Any thread. */
 static inline void sequence_wake(struct seqb_sequence *sequence)
 {
     agenda_wake(&sequence->context->agenda, sequence);
 }
 
-/* It is used: what the spool may have of it is wanted now. */
+/* The sequence is used: has the flusher fetch what the spool may have of it. */
 static inline void sequence_miss(struct seqb_sequence *sequence)
 {
     if (atomic_load(&sequence->may_be_kept) &&
@@ -210,42 +224,47 @@ static inline void sequence_miss(struct seqb_sequence *sequence)
 void sequence_on_ready(struct seqb_sequence *sequence,
                        void (*ready)(void *context), void *context);
 
-/* With the lock held: whom the refill is called by next. */
+/* With the lock held: sets the ring's low-water mark, whose taker wakes the
+ * refill thread. */
 void sequence_set_mark(struct seqb_sequence *sequence);
 
-/* What a look at a sequence found, and did. */
+/* The result of polling a sequence. */
 struct sequence_poll {
     int64_t stock;
-    int64_t late_ms; /* what is under way is late then; INT64_MAX: nothing is */
-    bool is_short;   /* more is wanted, whether it could be asked for or not */
+    int64_t late_ms; /* when the next ask in flight becomes late; INT64_MAX:
+                        none does */
+    bool is_short;   /* more is needed, whether it could be asked for or not */
     bool is_starved;
-    bool is_used; /* it is worth another look in the next interval */
+    bool is_used; /* it is to be polled in the next interval */
 };
 
-/* With the lock held, so that nothing is asked for twice: plans, and asks.
- * Nothing if the sequence is over. */
+/* With the lock held, so that nothing is asked for twice: plans and asks. Does
+ * nothing if the sequence is over or was removed. */
 struct sequence_poll sequence_ask(struct seqb_sequence *sequence,
                                   int64_t now_ms);
 
-/* On the refill thread: the same. True while it wants to be looked at again in
- * the next interval, or at `*next_ms` if that is sooner. */
+/* The same on the refill thread. True while the sequence is to be polled in the
+ * next interval, or at `*next_ms` if that is sooner. INT64_MAX: it is not
+ * sooner. */
 bool sequence_refill(struct seqb_sequence *sequence, int64_t now_ms,
                      int64_t *next_ms);
 
-/* On a worker's thread: what was granted comes into the ring. */
+/* On a worker's thread: pushes a grant into the ring. */
 void sequence_deliver(struct ha_sink *sink, const struct ha_grant *grant);
 
-/* Both with the lock held: numbers come into the ring, false if it is full; and
- * those that wait look again. */
+/* Both with the lock held: sequence_push pushes numbers into the ring, false if
+ * it is full; sequence_wake_waiters has the waiting callers check the ring
+ * again. */
 bool sequence_push(struct seqb_sequence *sequence, int64_t first,
                    uint64_t count);
 void sequence_wake_waiters(struct seqb_sequence *sequence);
 
-/* With the lock held: what it holds is dropped, and what comes later if it
- * begins at or below `floor`; how many numbers that was. */
+/* With the lock held: drops the numbers that the sequence holds, and from now
+ * on those that arrive and begin at or below `floor`. Returns how many it
+ * held. */
 uint64_t sequence_drop_below(struct seqb_sequence *sequence, int64_t floor);
 
-/* All that it holds is dropped; how many numbers that was. */
+/* Drops the numbers that the sequence holds; returns how many. */
 int64_t sequence_drop_all(struct seqb_sequence *sequence);
 
 /* Pushes numbers that were taken and not used back into the ring, also after
@@ -253,43 +272,46 @@ int64_t sequence_drop_all(struct seqb_sequence *sequence);
 void sequence_give_back(struct seqb_sequence *sequence,
                         const struct ring_slice *slice);
 
-/* The same for all that its stripes hold; returns how many slices. */
+/* The same for all numbers that its stripes hold; returns how many slices. */
 size_t sequence_gather(struct seqb_sequence *sequence);
 
 /* Pushes numbers that the spool has kept. */
 void sequence_put(struct seqb_sequence *sequence, int64_t first,
                   uint64_t count);
 
-/* Whether so many blocks of the spool, of so many numbers, are welcome. */
+/* Whether the ring has room for so many blocks of the spool, with so many
+ * numbers in all. */
 bool sequence_has_capacity(struct seqb_sequence *sequence, uint32_t blocks,
                            int64_t numbers);
 
-/* Whether its ring holds numbers and nobody has taken any for idle_after; to
- * be asked from time to time, by one thread. */
+/* Whether the sequence holds numbers, and nobody took any for idle_after_ms.
+ * True at once for a removed sequence that holds some. One thread has to ask
+ * from time to time. */
 bool sequence_is_idle(struct seqb_sequence *sequence, int64_t now_ms);
 
-/* After the close: waits until all that was asked for is answered, until
- * `until_ms` at most. */
+/* After the close: waits until all asks are answered, but not longer than until
+ * `until_ms`. */
 void sequence_finish(struct seqb_sequence *sequence, int64_t until_ms);
 
-/* Has a ready call made that is owed. */
+/* Calls the ready function if it is to be called. */
 void sequence_notify_ready(struct seqb_sequence *sequence);
 
-/* Of a slot, once nothing is asked for any more: begins again with an empty
- * ring. Adds what was taken and what was left to the sums. */
+/* For a period slot that has no asks in flight: starts again with an empty
+ * ring. Adds the numbers that were taken and those that were left to the
+ * sums. */
 void sequence_renew(struct seqb_sequence *sequence, int64_t *taken,
                     int64_t *dropped);
 
 void sequence_status(struct seqb_sequence *sequence, int64_t now_ms,
                      struct seqb_sequence_status *out);
 
-/* Asks the processor for the memory that sequence_counts reads. */
+/* Prefetches the memory that sequence_counts reads. */
 static inline void sequence_ask_ahead(const struct seqb_sequence *sequence)
 {
     const struct ring *ring = sequence->ring;
 
     __builtin_prefetch((const void *)&sequence->waits, 1);
-    __builtin_prefetch(&sequence->lock, 1); /* it is written: locked */
+    __builtin_prefetch(&sequence->lock, 1); /* written, because it is locked */
     __builtin_prefetch(&sequence->refill);
     __builtin_prefetch(&sequence->granted);
     __builtin_prefetch((const void *)&ring->head);
@@ -299,6 +321,6 @@ static inline void sequence_ask_ahead(const struct seqb_sequence *sequence)
     ha_counter_ask_ahead(sequence->counter);
 }
 
-/* Takes no lock but the sequence's own. */
+/* Takes only the sequence's lock. */
 void sequence_counts(struct seqb_sequence *sequence, int64_t now_ms,
                      struct seqb_sequence_counts *out);

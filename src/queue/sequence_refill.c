@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One sequence's refill: how things are, what is planned, asked for and
- * delivered, whether its callers take from stripes; and its status.
+ * The refill of one sequence: its state, its plan, its asks and deliveries, and
+ * whether its callers take from stripes. Also its status.
  */
 #include "platform/fork_wiped.h"
 #include "platform/log.h"
@@ -9,12 +9,14 @@
 #include "platform/text.h"
 #include "queue/sequence.h"
 
-/* The refill looks at a sequence at least whenever so many were taken, low or
- * not, so that it soon knows of one that has become busy. */
+/* The refill thread polls a sequence after this many numbers at the latest, low
+ * or not, so that it soon notices when the sequence becomes busy. */
 #define LOOK_NUMBERS 65536
 
-/* Numbers a ms from which a sequence is busy, and below which it is so no
- * more; and how much of the stock each stripe may hold then. */
+/* A sequence becomes busy at BUSY_RATE numbers per ms, and stays so until it is
+ * below CALM_RATE. A stripe of a busy sequence takes 1/STRIPE_PART of the stock
+ * at once: STRIPE_MAX numbers at most, and none if that is less than
+ * STRIPE_MIN. */
 #define BUSY_RATE   4000
 #define CALM_RATE   1000
 #define STRIPE_PART 64
@@ -31,8 +33,8 @@ void sequence_set_mark(struct seqb_sequence *sequence)
     ring_set_low(sequence->ring, (uint64_t)mark);
 }
 
-/* How many numbers may be asked for besides those that are. Each partition
- * that is asked may answer with a segment of its own. */
+/* How many more numbers may be asked for. Each partition that is asked may
+ * answer with a segment of its own. */
 static int64_t sequence_free_numbers(const struct seqb_sequence *sequence,
                                      int64_t stock, int64_t all)
 {
@@ -44,7 +46,8 @@ static int64_t sequence_free_numbers(const struct seqb_sequence *sequence,
     return SEQUENCE_ROOM * (sequence->settings->max_unused + run) - stock - all;
 }
 
-/* With the lock held. What is given back was counted once. */
+/* With the lock held. Numbers that were given back still count as consumed, so
+ * that the count never falls. */
 static int64_t sequence_consumed(struct seqb_sequence *sequence, int64_t stock)
 {
     const uint64_t consumed = sequence->granted - (uint64_t)stock;
@@ -54,8 +57,9 @@ static int64_t sequence_consumed(struct seqb_sequence *sequence, int64_t stock)
     return (int64_t)sequence->consumed;
 }
 
-/* With the lock held. An answer that is being delivered counts as under way
- * as well as in the ring, so that too little is asked for, not too much. */
+/* With the lock held. An answer that is being delivered may count both as in
+ * flight and as in the ring, so that too little is asked for rather than too
+ * much. */
 static struct refill_view sequence_view(struct seqb_sequence *sequence,
                                         const struct ha_view *ha,
                                         int64_t now_ms)
@@ -148,7 +152,8 @@ void sequence_notify_ready(struct seqb_sequence *sequence)
     pthread_mutex_unlock(&sequence->ready_lock);
 }
 
-/* Where the n-th run of the grant begins, which may be of several windows. */
+/* The first number of the n-th run of the grant, which may be of several
+ * windows. */
 static int64_t run_begin(const struct seqb_sequence *sequence,
                          const struct ha_grant *grant, int64_t n)
 {
@@ -156,7 +161,8 @@ static int64_t run_begin(const struct seqb_sequence *sequence,
                              (uint64_t)n << sequence->options->memory_bits);
 }
 
-/* Runs of the grant that begin at or below the floor: the first ones. */
+/* How many runs of the grant begin at or below the floor. These are the first
+ * ones. */
 static int64_t runs_too_low(const struct seqb_sequence *sequence,
                             const struct ha_grant *grant)
 {
@@ -176,8 +182,8 @@ static int64_t runs_too_low(const struct seqb_sequence *sequence,
     return low;
 }
 
-/* The ring first: a stripe that is filled meanwhile has its numbers from
- * before. */
+/* Drops the ring first: a stripe that is refilled meanwhile got its slice
+ * before that, and is gathered afterwards. */
 uint64_t sequence_drop_below(struct seqb_sequence *sequence, int64_t floor)
 {
     struct ring_slice slices[STRIPES];
@@ -214,7 +220,8 @@ static void report_void(const struct seqb_sequence *sequence, uint64_t dropped)
 void sequence_deliver(struct ha_sink *sink, const struct ha_grant *grant)
 {
     struct seqb_sequence *sequence = (struct seqb_sequence *)sink;
-    uint64_t count = 0; /* after a removal: what still comes is a gap */
+    uint64_t count = 0; /* stays 0 after a removal: what is granted then is a
+                           gap */
     uint64_t dropped = 0;
     int64_t low;
     bool is_pushed = false;
@@ -234,8 +241,8 @@ void sequence_deliver(struct ha_sink *sink, const struct ha_grant *grant)
     if (grant->count > 0)
         sequence_has_number(sequence);
     sequence_wake_waiters(
-        sequence); /* also by a failure: it may be the last hope */
-    /* Nobody passes a mark that is above all there is. */
+        sequence); /* also after a failure: it may be the last answer */
+    /* If the mark is above the stock, no taker passes it. */
     is_low =
         count == 0 || ring_stock(sequence->ring) <= (uint64_t)sequence->low;
     pthread_mutex_unlock(&sequence->lock);
@@ -250,8 +257,8 @@ void sequence_deliver(struct ha_sink *sink, const struct ha_grant *grant)
         sequence_wake(sequence);
 }
 
-/* With the lock held: a rest that does not fit is a gap. After the close, too:
- * the flusher's last round takes what the ring holds then. */
+/* With the lock held. A slice that does not fit is a gap. Also after the close,
+ * because the flusher's last round takes what the ring holds then. */
 static void put_back(struct seqb_sequence *sequence,
                      const struct ring_slice *slice)
 {
@@ -297,7 +304,8 @@ static uint64_t stripe_numbers(int64_t stock)
     return (uint64_t)(numbers < STRIPE_MAX ? numbers : STRIPE_MAX);
 }
 
-/* With the lock held. Without the memory for it, all take from the ring. */
+/* With the lock held. If there is no memory for stripes, all callers take from
+ * the ring. */
 static void stripes_start(struct seqb_sequence *sequence)
 {
     if (sequence->spare == NULL) {
@@ -312,7 +320,7 @@ static void stripes_start(struct seqb_sequence *sequence)
                           memory_order_release);
 }
 
-/* Numbers a ms. */
+/* Numbers per ms. */
 static double sequence_rate(struct seqb_sequence *sequence)
 {
     double rate;
@@ -325,8 +333,9 @@ static double sequence_rate(struct seqb_sequence *sequence)
     return rate;
 }
 
-/* On the refill thread: callers of a busy sequence take from stripes, those of
- * one that is not busy from the ring. True while it has stripes. */
+/* On the refill thread: lets callers of a busy sequence take from stripes, and
+ * the others from the ring. True if it has stripes, or they still held
+ * numbers. */
 static bool sequence_stripe(struct seqb_sequence *sequence, int64_t stock)
 {
     const bool is_striped =

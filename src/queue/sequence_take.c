@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Taking numbers: what is in the sequence's stripes and ring is taken here, and
- * its source is asked for the rest; and what sources share, waiting for more.
+ * Taking numbers: from the sequence's stripes and ring, and the rest from its
+ * source. Also what all sources share: waiting for numbers.
  */
 #include "queue/sequence_take.h"
 
@@ -22,7 +22,7 @@ int64_t sequence_until(const struct seqb_sequence *sequence)
     return clock_now_ms() + sequence->settings->deadline_ms;
 }
 
-/* With the lock held, nothing came by the deadline. */
+/* With the lock held: why no number came by the deadline. */
 static enum seqb_status timed_out(struct seqb_sequence *sequence,
                                   struct seqb_error *err)
 {
@@ -38,7 +38,8 @@ static enum seqb_status timed_out(struct seqb_sequence *sequence,
                      sequence->key, (int)sequence->settings->deadline_ms);
 }
 
-/* Whether waiting is in vain: every partition is closed for this counter. */
+/* Whether waiting makes no sense, because no partition can ever serve this
+ * counter. */
 static bool is_hopeless(struct seqb_sequence *sequence)
 {
     const enum seqb_status availability =
@@ -62,8 +63,9 @@ void sequence_wait_end(struct seqb_sequence *sequence)
     pthread_mutex_unlock(&sequence->lock);
 }
 
-/* With the lock held: asks for numbers, and returns when the answer is late.
- * What is late, or could not be asked for, is left to the refill thread. */
+/* With the lock held: asks for numbers, and returns the time at which the
+ * answer becomes late. If nothing could be asked for, leaves that to the refill
+ * thread and sets `*is_left`. */
 static int64_t wait_ask(struct seqb_sequence *sequence, bool *is_left)
 {
     struct sequence_poll look;
@@ -78,7 +80,7 @@ static int64_t wait_ask(struct seqb_sequence *sequence, bool *is_left)
 }
 
 /* With the lock held and the ring empty: waits until something changes.
- * `*is_left`: the refill thread asks meanwhile. */
+ * `*is_left`: the refill thread asks, so this call does not. */
 static enum seqb_status wait_once(struct seqb_sequence *sequence,
                                   int64_t until_ms, bool *is_left,
                                   struct seqb_error *err)
@@ -122,8 +124,8 @@ enum seqb_status sequence_wait(struct seqb_sequence *sequence, int64_t until_ms,
     return status;
 }
 
-/* With the lock held. Before the first plan there is no mark to reach; the
- * plan of a sequence that was never used holds REFILL_MIN. */
+/* With the lock held. Before the first plan there is no low-water mark; the
+ * first plan holds REFILL_MIN. */
 static bool is_warm(const struct seqb_sequence *sequence)
 {
     const int64_t stock = (int64_t)ring_stock(sequence->ring);
@@ -148,7 +150,7 @@ bool sequence_warm(struct seqb_sequence *sequence, int64_t until_ms)
     return is_filled;
 }
 
-/* Wakes the refill if the ring fell low; false if it was found empty. */
+/* Wakes the refill thread if the ring fell low. False if the ring was empty. */
 static bool was_taken(struct seqb_sequence *sequence, enum ring_taken taken)
 {
     if (taken == RING_TAKEN_LOW)
@@ -156,8 +158,8 @@ static bool was_taken(struct seqb_sequence *sequence, enum ring_taken taken)
     return taken != RING_EMPTY;
 }
 
-/* The ring was found empty: whether its stripes held something, which is in it
- * now. */
+/* For an empty ring: moves the numbers of the stripes into it. True if there
+ * were any. */
 static bool has_more(struct seqb_sequence *sequence)
 {
     if (!sequence->ring->is_alive ||
@@ -253,7 +255,7 @@ enum seqb_status sequence_take_slice(struct seqb_sequence *sequence,
     return status;
 }
 
-/* Of those that are still wanted what is there, or the whole run. */
+/* Takes what is there of the numbers still wanted, or the whole run. */
 static size_t take_there(struct seqb_sequence *sequence,
                          const struct queue_take *take, size_t have)
 {
@@ -264,7 +266,7 @@ static size_t take_there(struct seqb_sequence *sequence,
                                                                : 0;
 }
 
-/* Some are taken; waits for the others. */
+/* Takes the numbers after the first `have`, and waits for them. */
 static enum seqb_status take_waiting(struct seqb_sequence *sequence,
                                      const struct queue_take *take, size_t have,
                                      struct seqb_error *err)
@@ -300,7 +302,7 @@ enum seqb_status sequence_take(struct seqb_sequence *sequence,
 
 /* --- callers --- */
 
-/* Apart, so that the common path needs no stack. */
+/* A function of its own, so that the common path needs no stack. */
 static __attribute__((noinline)) enum seqb_status
 next_of_source(struct seqb_sequence *sequence, int64_t *out,
                struct seqb_error *err)
@@ -310,7 +312,7 @@ next_of_source(struct seqb_sequence *sequence, int64_t *out,
     return sequence->source->take(sequence, &one, err);
 }
 
-/* Aligned: its common path is two lines of code then, not three. */
+/* Aligned, so that the common path is in two cache lines, not three. */
 __attribute__((aligned(RING_LINE))) enum seqb_status
 queue_next(struct seqb_sequence *sequence, int64_t *out, struct seqb_error *err)
 {
@@ -330,8 +332,8 @@ enum seqb_status queue_try_next(struct seqb_sequence *sequence, int64_t *out,
         err);
 }
 
-/* How long a run may be is the source's to say. A sequence whose source sets no
- * stamp has one, always. */
+/* The source checks the length of a run. The stamp is preset for sources that
+ * set none. */
 static inline enum seqb_status take_begin(const struct seqb_sequence *sequence,
                                           const struct queue_take *take,
                                           struct seqb_error *err)
@@ -370,7 +372,8 @@ enum seqb_status queue_take(struct seqb_sequence *sequence,
                              : status;
 }
 
-/* More than is ever held would never be there at once. */
+/* Refuses to take all or none of more numbers than the ring ever holds at once:
+ * that would never succeed. */
 static enum seqb_status check_all(const struct seqb_sequence *sequence,
                                   const struct queue_take *take,
                                   struct seqb_error *err)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Taking numbers from one sequence: of the thread's stripe, of the ring, and
- * waiting until it holds some. Private to this folder.
+ * Taking numbers from one sequence: from the thread's stripe, or from the ring,
+ * after waiting until the ring holds some. Private to this folder.
  */
 #pragma once
 
 #include "queue/sequence.h"
 
-/* One number of the thread's stripe, if there are stripes: no more than that,
- * so that the common path needs no stack and calls nothing. */
+/* Takes one number from the thread's stripe; false if there is none. It does no
+ * more, so that the common path needs no stack and makes no call. */
 static inline bool sequence_take_striped(struct seqb_sequence *sequence,
                                          int64_t *out)
 {
@@ -18,10 +18,10 @@ static inline bool sequence_take_striped(struct seqb_sequence *sequence,
     return LIKELY(stripes != NULL) && stripes_take(stripes, out);
 }
 
-/* One number. The stripe, if there is one, is used up. */
+/* Takes one number after the stripe, if there is one, was used up. */
 bool sequence_take_unstriped(struct seqb_sequence *sequence, int64_t *out);
 
-/* One number that is there. */
+/* Takes one number without waiting; false if there is none. */
 static inline bool sequence_take_one(struct seqb_sequence *sequence,
                                      int64_t *out)
 {
@@ -29,11 +29,11 @@ static inline bool sequence_take_one(struct seqb_sequence *sequence,
            sequence_take_unstriped(sequence, out);
 }
 
-/* Takes up to `count` numbers that are there. */
+/* Takes up to `count` numbers without waiting; returns how many. */
 size_t sequence_take_some(struct seqb_sequence *sequence, size_t count,
                           int64_t *out);
 
-/* Whether `count` contiguous numbers are ever there. */
+/* Whether the sequence can ever give `count` contiguous numbers. */
 static inline bool options_may_run(const struct queue_sequence_options *options,
                                    size_t count)
 {
@@ -65,41 +65,44 @@ enum seqb_status refuse_run(const struct queue_sequence_options *options,
 
 /* --- sequence_take.c --- */
 
-/* Takes all that is wanted, and waits for it until the deadline. */
+/* Takes all numbers that are asked for, and waits for them until the
+ * deadline. */
 enum seqb_status sequence_take(struct seqb_sequence *sequence,
                                const struct queue_take *take,
                                struct seqb_error *err);
 
-/* Takes `count` of them, which may run; false if there are none. */
+/* Takes `count` contiguous numbers, which options_may_run allows; false if the
+ * ring does not hold them. */
 bool sequence_take_run(struct seqb_sequence *sequence, size_t count,
                        int64_t *first);
 
-/* Takes a slice of up to `count` numbers, waiting for the first of them up to
- * the deadline. */
+/* Takes a slice of up to `count` numbers. Waits for the first one until the
+ * deadline. */
 enum seqb_status sequence_take_slice(struct seqb_sequence *sequence,
                                      uint64_t count, struct ring_slice *out,
                                      struct seqb_error *err);
 
-/* A call found the ring empty: from begin to end it counts as waiting, and the
- * sequence is not freed. */
+/* For a call that found the ring empty: between begin and end it counts as
+ * waiting, and the sequence is not freed. */
 void sequence_wait_begin(struct seqb_sequence *sequence);
 void sequence_wait_end(struct seqb_sequence *sequence);
 
-/* Between these two: waits until the ring holds something; for nothing if it is
- * over (SEQB_AGAIN). */
+/* To be called between these two: waits until the ring holds numbers.
+ * SEQB_AGAIN: the sequence's stamp is over, so none will come. */
 enum seqb_status sequence_wait(struct seqb_sequence *sequence, int64_t until_ms,
                                struct seqb_error *err);
 
-/* The ring was found empty by a caller who does not wait: has it refilled, and
- * owes a ready call. */
+/* For a caller that found the ring empty and does not wait: wakes the refill
+ * thread, and has the ready function called once there are numbers. Returns
+ * SEQB_AGAIN, or why there will be none. */
 enum seqb_status sequence_again(struct seqb_sequence *sequence,
                                 struct seqb_error *err);
 
-/* Waits as a caller does, and takes nothing, until the ring holds what a refill
- * would not add to. False if it does not by `until_ms`. */
+/* Waits as a caller does, and takes nothing, until the ring is so full that a
+ * refill would not add to it. False if it is not by `until_ms`. */
 bool sequence_warm(struct seqb_sequence *sequence, int64_t until_ms);
 
-/* When a call that begins now is to end. */
+/* The deadline of a call that begins now. */
 int64_t sequence_until(const struct seqb_sequence *sequence);
 
 /* Fills in SEQB_FORKED. */

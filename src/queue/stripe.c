@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Giving stripes their slices, and taking them away. */
+/* Gives slices to stripes, and takes them away. */
 #include "queue/stripe.h"
 
 #include <sched.h>
 
 #include "platform/barrier.h"
 
-/* From runs of so many numbers on, a slice is of one run: its numbers are then
- * contiguous, which is the fastest. */
+/* If a run has at least this many numbers, a slice is within one run. Its
+ * numbers are then contiguous, which is the fastest case. */
 #define LONG_RUN 256
 
 struct stripes *stripes_init(void *memory, const struct ring *ring)
@@ -40,8 +40,8 @@ static void stripe_let_go(struct stripe *stripe)
     atomic_flag_clear_explicit(&stripe->is_held, memory_order_release);
 }
 
-/* What the base of a slice lacks to be that of its stripe, whose shape knows no
- * windows, and no runs either where a slice is of one. */
+/* What is added to a slice's base to get its stripe's base. The shape of a
+ * stripe has no windows, and no gap either if a slice is within one run. */
 static uint64_t stripe_base(const struct stripe *stripe,
                             struct ring_shape shape, uint64_t position)
 {
@@ -53,10 +53,10 @@ static uint64_t stripe_base(const struct stripe *stripe,
 }
 
 /*
- * By who holds the stripe, which is used up or was emptied: a taker that finds
- * the old limit is past it then, whatever base it finds. Now takes the slice's
- * first number and leaves the others in it. The releases pair with the acquires
- * of take_shared.
+ * The caller holds the stripe, which is used up or was emptied. So a taker that
+ * still reads the old limit is past it, whichever base it reads. Takes the
+ * slice's first number and leaves the others in the stripe. The release stores
+ * pair with the acquire loads of take_shared.
  */
 static void stripe_fill(const struct ring *ring, struct stripe *stripe,
                         const struct ring_slice *slice, int64_t *out)
@@ -73,7 +73,6 @@ static void stripe_fill(const struct ring *ring, struct stripe *stripe,
     *out = ring_number(shape, slice->base, slice->position);
 }
 
-/* Whether all of its slice is taken. */
 static bool stripe_is_empty(const struct stripe *stripe)
 {
     return atomic_load_explicit(&stripe->head, memory_order_relaxed) >=
@@ -81,11 +80,11 @@ static bool stripe_is_empty(const struct stripe *stripe)
 }
 
 /*
- * Of a stripe that several threads take from. A position is the taker's alone
+ * For a stripe that several threads take from. A position belongs to its taker
  * if it is below `limit`, and `limit` is the same before and after. Then `base`
- * is of the same slice: it is written before the limit of its slice, whose
- * release pairs with the acquire here; and a later slice is put in only when
- * the head has passed this limit, or the limit was 0 meanwhile.
+ * belongs to the same slice: it is stored before the limit of its slice, whose
+ * release store pairs with the acquire load here. A later slice is put in only
+ * after the head has passed this limit, or after the limit was 0.
  */
 static bool take_shared(struct stripe *stripe, int64_t *out)
 {
@@ -101,8 +100,8 @@ static bool take_shared(struct stripe *stripe, int64_t *out)
     return true;
 }
 
-/* Whether this is the handler of a signal that came while its thread took from
- * its stripe. */
+/* Whether this is a signal handler that interrupted its thread while the thread
+ * took from its stripe. */
 static bool is_busy(uint32_t index)
 {
     return !thread_index_is_shared(index) &&
@@ -124,7 +123,7 @@ enum ring_taken stripes_refill(struct stripes *stripes, struct ring *ring,
         return RING_TAKEN;
     if (count == 0 || is_busy(index) || !stripe_hold(stripe))
         return ring_take(ring, out);
-    if (!stripe_is_empty(stripe)) { /* somebody was faster */
+    if (!stripe_is_empty(stripe)) { /* another thread was faster */
         stripe_let_go(stripe);
         return ring_take(ring, out);
     }
@@ -143,11 +142,11 @@ enum ring_taken stripes_refill(struct stripes *stripes, struct ring *ring,
 struct gathering {
     struct stripes *stripes;
     uint64_t held;           /* bit n: this call holds stripe n */
-    uint64_t limit[STRIPES]; /* of those that are held: what it was */
+    uint64_t limit[STRIPES]; /* the limit that a held stripe had */
 };
 
-/* Holds the stripe, and closes it: who takes from it now finds that out, at
- * the latest behind the barrier. */
+/* Holds the stripe, and closes it. Its takers see that behind the barrier at
+ * the latest. */
 static void gather_close(struct gathering *gathering, uint32_t index,
                          bool is_patient)
 {
@@ -171,7 +170,8 @@ static void gather_close(struct gathering *gathering, uint32_t index,
     gathering->held |= bit;
 }
 
-/* Behind the barrier: what lies between head and limit is the holder's. */
+/* After the barrier: the positions from the head to the limit belong to the
+ * holder. */
 static bool gather_read(const struct gathering *gathering,
                         const struct ring *ring, uint32_t index,
                         struct ring_slice *out)
@@ -197,8 +197,8 @@ static uint32_t pop_bit(uint64_t *bits)
     return index;
 }
 
-/* Without the barrier nobody knows what the owners of stripes have taken: the
- * rest of theirs is a gap. */
+/* If the barrier fails, it is not known what the owners of stripes have taken.
+ * The rest of their slices is then a gap. */
 static size_t gather(struct stripes *stripes, const struct ring *ring,
                      bool is_patient, struct ring_slice *out)
 {

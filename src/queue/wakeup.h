@@ -20,6 +20,6 @@ void wakeup_fini(struct wakeup *wakeup);
 void wakeup_set(struct wakeup *wakeup);
 void wakeup_stop(struct wakeup *wakeup);
 
-/* Waits until `usual_ms`, or until `woken_ms` from when it is woken on. False
+/* Waits until `usual_ms`; once it is woken, until `woken_ms` instead. False
  * when the thread is to stop. */
 bool wakeup_wait(struct wakeup *wakeup, int64_t woken_ms, int64_t usual_ms);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Blocks by their place in their partition, where numbers are without gaps. */
+/* Calculates with the positions of numbers in their partition, which have no
+ * gaps. */
 #include "queue/flusher/block.h"
 
 #include <string.h>
@@ -9,7 +10,8 @@
 #include "platform/text.h"
 #include "queue/queue.h"
 
-/* Where the block begins among all numbers of its partition. */
+/* The position of the block's first number among all numbers of its
+ * partition. */
 static int64_t block_position(const struct spool_block *block)
 {
     const int32_t memory_bits = block->memory_bits;
@@ -24,7 +26,7 @@ int32_t spool_block_partition(const struct spool_block *block)
                      (((int64_t)1 << block->bits) - 1));
 }
 
-/* The number at that place. */
+/* The number at a position. */
 static int64_t block_number(const struct spool_block *block, int64_t position)
 {
     const int32_t memory_bits = block->memory_bits;
@@ -68,7 +70,7 @@ static int compare_numbers(int64_t a, int64_t b)
     return (a > b) - (a < b);
 }
 
-/* Whether both are of one sequence, in the order of sequences. */
+/* Compares only the sequences; 0 if both blocks are of the same one. */
 static int compare_sequences(const struct spool_block *a,
                              const struct spool_block *b)
 {
@@ -101,7 +103,7 @@ enum spool_meeting spool_block_meet(const struct spool_block *block,
         return SPOOL_CROSSED;
     if (compare_sequences(block, next) != 0)
         return SPOOL_APART;
-    /* Its numbers would mean two things. */
+    /* The same numbers would have two meanings. */
     if (block->memory_bits != next->memory_bits)
         return SPOOL_CROSSED;
     if (spool_block_partition(block) != spool_block_partition(next))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A round: what idle sequences hold is taken out of their rings, exchanged for
- * what the spool has of those that are in use again, and put into theirs. An
- * exchange that failed puts everything back where it was.
+ * A round takes the numbers of idle sequences out of their rings, exchanges
+ * them for what the spool has of sequences that are used again, and puts that
+ * into the rings of those. If the exchange fails, everything is put back.
  */
 #include "queue/flusher/flusher.h"
 
@@ -17,34 +17,35 @@
 #include "queue/flusher/spool.h"
 #include "queue/queue_state.h"
 
-/* Between two rounds, so that many sequences share one; and so many times as
- * long as the last one took, since each writes the whole file. */
+/* The rest between two rounds, so that many sequences share one. It is longer
+ * if the last round took long, because each round writes the whole file. */
 #define ROUND_REST_MS    1000
 #define ROUND_REST_TIMES 10
 
 /* How long a round waits for other brokers and for its store. */
 #define ROUND_MS 5000
 
-/* So many sequences that make themselves are made at the start, as the spool
- * has numbers of them: those that come first in it. The others take theirs when
- * they are used. */
+/* At the start, at most this many automatic sequences are made because the
+ * spool has numbers of them: the first ones in the file. The others get their
+ * numbers when they are used. */
 #define MADE_MOST 1000
 
 struct flusher {
     struct queue *queue;
     struct spool *spool;
-    _Atomic int64_t poll_ms; /* between two looks at all sequences */
-    int64_t rest_ms;         /* the thread's own: after the last round */
+    _Atomic int64_t poll_ms; /* between two polls of all sequences */
+    int64_t rest_ms;         /* used by the thread only: the rest after the last
+                                round */
 
     pthread_t thread;
     bool is_started;
 };
 
 enum flush {
-    FLUSH_FIRST, /* before anybody takes numbers */
+    FLUSH_FIRST, /* before callers take numbers */
     FLUSH_USUAL,
-    FLUSH_REMOVED, /* of those that are not listed any more; nothing wanted */
-    FLUSH_LAST     /* all is given, nothing wanted */
+    FLUSH_REMOVED, /* only gives, of sequences that are no longer listed */
+    FLUSH_LAST     /* gives everything, takes nothing */
 };
 
 /* What was taken out of a ring. */
@@ -61,11 +62,12 @@ struct round {
     bool is_removal;
     size_t made;
     bool is_wanting;
-    struct seqb_sequence *taker; /* the last one, and what it is to get */
+    struct seqb_sequence *taker; /* the sequence of the last chosen block, and
+                                    what it gets */
     uint32_t taken_spans;
     int64_t taken_numbers;
-    struct span chosen; /* the last one of what it is to get */
-    struct span taken;  /* what comes into a ring next */
+    struct span chosen; /* its last span */
+    struct span taken;  /* the span that is put into a ring next */
     struct spool_block *blocks;
     size_t count;
     size_t capacity;
@@ -122,8 +124,8 @@ static bool is_kept(const struct seqb_sequence *sequence)
     return sequence->source->permits(sequence, SOURCE_SPOOL, NULL) == SEQB_OK;
 }
 
-/* A block for each window, since a block goes on in the next number of its
- * partition. What there is no memory for is a gap. */
+/* Makes a block for each window, because a block continues with the next number
+ * of its partition. Numbers that there is no memory for are a gap. */
 static void round_give(struct round *round,
                        const struct seqb_sequence *sequence,
                        struct ring_slice slice)
@@ -146,7 +148,7 @@ static void round_give(struct round *round,
     }
 }
 
-/* Takes out of a ring all that it holds. */
+/* Takes all numbers out of a ring. */
 static void round_empty_ring(struct round *round,
                              struct seqb_sequence *sequence)
 {
@@ -161,7 +163,7 @@ static void round_empty_ring(struct round *round,
     }
 }
 
-/* The ring first: then it has a segment free for each stripe. */
+/* Empties the ring first, so that it has a free segment for each stripe. */
 static void round_empty(struct round *round, struct seqb_sequence *sequence)
 {
     do
@@ -201,7 +203,7 @@ static void round_poll_all(struct round *round)
         continue;
 }
 
-/* Nothing was given: all goes back to where it was. */
+/* Nothing was given: puts everything back. */
 static void round_undo(struct round *round)
 {
     for (size_t i = 0; i < round->spooled_count; i++)
@@ -211,7 +213,8 @@ static void round_undo(struct round *round)
 
 /* --- what is wanted --- */
 
-/* With the catalog locked. What was wanted is had, or is not in the spool. */
+/* With the catalog locked. What was wanted was taken, or is not in the
+ * spool. */
 static void round_finish(void *context, struct seqb_sequence *sequence)
 {
     (void)context;
@@ -221,7 +224,8 @@ static void round_finish(void *context, struct seqb_sequence *sequence)
     atomic_store(&sequence->may_be_kept, false);
 }
 
-/* NULL if it does not make itself, or there were many. */
+/* Makes an automatic sequence. NULL if the key has none, or if MADE_MOST were
+ * made. */
 static struct seqb_sequence *round_make(struct round *round, const char *key)
 {
     struct seqb_sequence *sequence;
@@ -235,7 +239,7 @@ static struct seqb_sequence *round_make(struct round *round, const char *key)
     return sequence;
 }
 
-/* Another block for it: how many spans of its ring it is to get then. */
+/* Adds a block to the spans and numbers that the taker gets. */
 static void round_count(struct round *round, const struct spool_block *block)
 {
     struct spool_block rest = *block;
@@ -278,7 +282,7 @@ static enum spool_choice round_choose(void *context,
     return SPOOL_TAKE;
 }
 
-/* Puts into its ring what was taken so far. */
+/* Puts the span that was taken into its ring. */
 static void round_put(struct round *round)
 {
     const struct span *span = &round->taken;
@@ -356,8 +360,8 @@ static void flusher_round(struct flusher *flusher, enum flush flush,
     round_fini(&round);
 }
 
-/* Waits until it is woken, at least rest_ms, or until the next look. False when
- * it is to stop. */
+/* Waits until it is woken, but at least rest_ms, or until the next poll. False
+ * when the thread is to stop. */
 static bool flusher_wait(struct flusher *flusher)
 {
     const int64_t now_ms = clock_now_ms();

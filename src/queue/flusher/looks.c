@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How often all sequences are looked at, whether one is idle. */
+/* How often all sequences are polled for one that is idle. */
 #include "queue/flusher/flusher.h"
 
-/* Sequences are looked at so often in their idle_after, and never more often
- * or less often than that. */
+/* A sequence is polled this often within its idle_after, but the time between
+ * two polls is in these limits. */
 #define LOOKS         4
 #define LOOK_LEAST_MS 250
 #define LOOK_MOST_MS  60000

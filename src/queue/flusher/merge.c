@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Judging blocks by their stores, their sequences, and each other. */
+/* Decides about blocks by their stores, their sequences, and each other. */
 #include "queue/flusher/merge.h"
 
 #include <inttypes.h>
@@ -126,8 +126,9 @@ static enum disposition choose(const struct merge *merge,
     return memory_bits == block->memory_bits ? MERGE_TAKEN : MERGE_LOST;
 }
 
-/* A store that has another origin than when the block was kept may grant its
- * numbers again. Of one that is not connected nothing is taken, but kept. */
+/* If the store has another origin than when the block was kept, it may grant
+ * the block's numbers again: the block is lost. If the store is not connected,
+ * the block is not taken but kept. */
 static enum disposition evaluate(const struct merge *merge,
                                  const struct spool_text *present,
                                  const struct spool_block *block)
@@ -153,7 +154,8 @@ static void add_present(struct merge *merge, const struct spool_text *present)
     }
 }
 
-/* Of a store that was never connected, or went back, nothing is kept. */
+/* Numbers of a store that was never connected, or whose history went back, are
+ * lost. */
 static bool add_given(struct merge *merge, const struct spool_block *give)
 {
     struct piece piece = {*give, MERGE_KEPT, true};
@@ -188,8 +190,8 @@ static enum seqb_status add_all_given(struct merge *merge,
     return SEQB_OK;
 }
 
-/* No number may be there twice: neither among what is given, nor in the file
- * as well, which then is of another time. */
+/* No number may occur twice: neither among the given blocks, nor in the file as
+ * well, because the file is then of another time. */
 static enum seqb_status check_crossing(const struct merge *merge,
                                        struct seqb_error *err)
 {
@@ -257,7 +259,7 @@ static void next_add(struct spool_text *next, const struct spool_block *block)
         next->blocks[next->block_count++] = *block;
 }
 
-/* The origins that are known, else those that the file had. */
+/* The origins that are known, else those of the file. */
 static void next_pool(const struct merge *merge,
                       const struct spool_text *present, size_t i,
                       struct spool_pool *out)

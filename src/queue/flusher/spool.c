@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The exchange: read, judge, write aside, get a ticket, rename. The ticket is
- * what takes the old file's numbers, for good and whatever the disk does; the
- * rename only puts the new file in its place.
+ * An exchange: read the file, decide, write a new file, get a ticket, rename.
+ * The ticket alone takes the numbers of the old file, for good, whatever the
+ * disk does. The rename only replaces the file.
  */
 #include "queue/flusher/spool.h"
 
@@ -25,19 +25,19 @@ struct spool {
     struct ha *ha;
     char path[PATH_MAX];
     char lock[PATH_MAX];    /* locked during an exchange; never removed */
-    char refused[PATH_MAX]; /* what may not be used, for the operator */
+    char refused[PATH_MAX]; /* a file that must not be used, for the operator */
 };
 
 struct exchange {
     struct spool *spool;
-    char fresh[PATH_MAX]; /* what is to take the file's place: of this exchange
-                             alone, for the lock may not work */
+    char fresh[PATH_MAX]; /* the new file. Its name is used by this exchange
+                             only, because the lock may not work */
     int64_t until_ms;
     struct merge merge;
-    char *bytes; /* of the file, into which `found` points */
+    char *bytes; /* contents of the file; `found` points into them */
     struct spool_text found;
-    struct spool_text *present; /* what was found; NULL: none to be used */
-    struct ha_ticket ticket;    /* into which `next` may point */
+    struct spool_text *present; /* `found`; NULL: no file that may be used */
+    struct ha_ticket ticket;    /* `next` may point into it */
     struct spool_text next;
 };
 
@@ -83,7 +83,7 @@ static void refuse(struct exchange *exchange, enum seqb_log_level level,
     exchange->present = NULL;
 }
 
-/* A migration gives the pool other numbers: those of before it are a gap. */
+/* A migration gives the pool other numbers. Those from before are a gap. */
 static void refuse_layout(struct exchange *exchange)
 {
     if (merge_is_migrated(&exchange->merge, &exchange->found))
@@ -132,8 +132,8 @@ static enum seqb_status id_make(char *out, size_t size, struct seqb_error *err)
     return SEQB_OK;
 }
 
-/* A killed broker leaves one behind. Where the lock does not work, another's
- * may be in use: an exchange that is cut short for it fails. */
+/* Removes files that a killed broker left. If the lock does not work, such a
+ * file may still be in use by another broker, whose exchange then fails. */
 static enum seqb_status fresh_name(struct exchange *exchange,
                                    struct seqb_error *err)
 {
@@ -171,7 +171,7 @@ static enum seqb_status next_move(const struct exchange *exchange,
     return file_move(exchange->fresh, exchange->spool->path, err);
 }
 
-/* Whether it is the ticket that comes after that of the present file. */
+/* Whether the ticket is the one after the present file's. */
 static bool is_next_ticket(const struct spool_text *next,
                            const struct ha_ticket *ticket)
 {
@@ -180,10 +180,11 @@ static bool is_next_ticket(const struct spool_text *next,
 }
 
 /*
- * Over a file that is there: the new one carries the ticket that comes after
- * the old one's, and is written before that is asked for, so that a full disk
- * costs nothing. Whoever gets that ticket, which is granted once, has the old
- * file's numbers. SEQB_AGAIN: another had got it, the file is not used.
+ * Replaces a file that exists. The new file carries the ticket after the old
+ * one's. It is written before that ticket is asked for, so that a full disk
+ * loses nothing. The ticket is granted once, and the broker that gets it owns
+ * the numbers of the old file. SEQB_AGAIN: the old file is not used, for
+ * example because another broker had got the ticket.
  */
 static enum seqb_status exchange_over(struct exchange *exchange,
                                       struct seqb_error *err)
@@ -204,7 +205,7 @@ static enum seqb_status exchange_over(struct exchange *exchange,
     if (status == SEQB_OK && is_next_ticket(next, &exchange->ticket))
         return next_move(exchange, err);
     (void)unlink(exchange->fresh);
-    if (present->block_count == 0) { /* nothing to lose: begin another one */
+    if (present->block_count == 0) { /* nothing to lose: start a new file */
         exchange->present = NULL;
         return SEQB_AGAIN;
     }
@@ -217,7 +218,7 @@ static enum seqb_status exchange_over(struct exchange *exchange,
     return SEQB_AGAIN;
 }
 
-/* Of the first direct store that grants one. */
+/* Gets a ticket from the first direct store that grants one. */
 static enum seqb_status ticket_anywhere(struct exchange *exchange,
                                         struct seqb_error *err)
 {
@@ -234,7 +235,7 @@ static enum seqb_status ticket_anywhere(struct exchange *exchange,
     return status;
 }
 
-/* Where there is none, or none that may be used: of a history of its own. */
+/* For no file, or none that may be used: writes one with a new id. */
 static enum seqb_status exchange_anew(struct exchange *exchange,
                                       struct seqb_error *err)
 {
@@ -284,7 +285,7 @@ exchange_run(struct exchange *exchange,
         status = present_load(exchange, err);
     if (status == SEQB_OK)
         status = exchange_once(exchange, err);
-    /* Then without the file, so that there is no third time. */
+    /* The second time without the file, so there is no third time. */
     return status == SEQB_AGAIN ? exchange_once(exchange, err) : status;
 }
 

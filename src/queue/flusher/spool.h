@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Unused numbers, kept in one file over a clean stop, or while a sequence is
- * idle. All brokers of a state directory share the file; what is in it
- * belongs to whoever takes it first. Every change is an exchange: out of the
- * file what is wanted, into it what is given, in one step that lasts.
+ * Keeps unused numbers in one file over a clean stop, or while a sequence is
+ * idle. All brokers of a state directory share the file. The numbers in it
+ * belong to the first broker that takes them. Every change is an exchange:
+ * wanted numbers are taken out of the file and given numbers are put into it,
+ * in one durable step.
  *
- * Whatever becomes of the file, of its copies and of older states of it, no
+ * Whatever happens to the file, to copies of it and to older states of it, no
  * number is taken twice: docs/decisions/0014-spool.md.
  */
 #pragma once
@@ -21,47 +22,50 @@ struct spool;
 enum spool_choice {
     SPOOL_KEEP, /* stays in the file */
     SPOOL_TAKE, /* becomes the caller's */
-    SPOOL_DROP  /* is never used: a gap */
+    SPOOL_DROP  /* never used: a gap */
 };
 
-/* What an exchange gives and wants. */
+/* What an exchange gives, and what it takes. */
 struct spool_exchange_options {
-    /* Numbers that nobody uses from now on, and of every partition only what
-     * it granted to this broker; `bits` need not be set. */
+    /* Numbers that nobody else uses from now on. Each was granted to this
+     * broker by the block's partition. `bits` need not be set. */
     const struct spool_block *give;
     size_t give_count;
 
-    /* Asked of every block in the file, those of a sequence together, before
-     * anything is done. For SPOOL_TAKE it sets the memory bits with which the
-     * sequence counts here; a block of others is dropped. NULL: all stay. */
+    /* Called for every block in the file before anything is changed; the blocks
+     * of a sequence come together. For SPOOL_TAKE it sets the memory bits that
+     * the sequence has in this broker; a block with other memory bits is
+     * dropped. NULL: all blocks stay. */
     enum spool_choice (*choose)(void *context, const struct spool_block *block,
                                 int32_t *memory_bits);
 
-    /* Told every block taken, once that lasts. The key lives for the call. */
+    /* Called for every block that was taken, once that is durable. The key is
+     * valid during the call only. */
     void (*take)(void *context, const struct spool_block *block);
     void *context;
 };
 
-/* Keeps numbers of the ha's pools in the file at `path`, whose folder exists.
- * The ha must outlive the spool's last exchange. SEQB_INVALID, SEQB_NO_MEMORY.
- */
+/* Keeps numbers of the ha's pools in the file at `path`. The folder exists. The
+ * ha must outlive the spool's last exchange. SEQB_INVALID, SEQB_NO_MEMORY. */
 enum seqb_status spool_open(const char *path, struct ha *ha, struct spool **out,
                             struct seqb_error *err);
-void spool_close(struct spool *spool); /* takes NULL */
+void spool_close(struct spool *spool); /* NULL is allowed */
 
 /*
- * One exchange, by any thread. Reads and writes the whole file and asks a store
- * for a ticket, unless there is nothing to change; waits for other brokers and
- * for the store until `until_ms`.
+ * Makes one exchange. Any thread. Reads and writes the whole file and asks a
+ * store for a ticket, unless there is nothing to change. Waits for other
+ * brokers and for the store until `until_ms`.
  *
- * SEQB_OK: what was given is in the file, or lost if its partition is not to
- * be trusted; what was wanted was taken. A file that may not be used is put
- * aside as `<path>.refused`, with a warning.
- * SEQB_UNCERTAIN: nothing was taken; what was given is lost, or in the file.
- * Any other: nothing was taken, and what was given is still the caller's:
- * SEQB_UNAVAILABLE (no ticket, or the file is locked), SEQB_STATE_DIR (the
- * file cannot be read or written), SEQB_INVALID (what is given makes no sense,
- * or was given twice), SEQB_CLOSED, SEQB_NO_MEMORY.
+ * SEQB_OK: what was given is in the file, or lost if its partition cannot be
+ * trusted; what was wanted was taken. A file that must not be used is moved to
+ * `<path>.refused`, with a warning.
+ *
+ * SEQB_UNCERTAIN: nothing was taken; what was given is lost, or is in the file.
+ *
+ * Any other status: nothing was taken, and what was given still belongs to the
+ * caller. SEQB_UNAVAILABLE: no ticket, or the file is locked; SEQB_STATE_DIR:
+ * the file cannot be read or written; SEQB_INVALID: what is given makes no
+ * sense, or was given twice; SEQB_CLOSED, SEQB_NO_MEMORY.
  */
 enum seqb_status spool_exchange(struct spool *spool,
                                 const struct spool_exchange_options *options,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writing and reading the spool's lines. The reader takes nothing on trust
- * that the checksum happens to fit: every field has its range and its form.
+ * Writes and reads the spool's lines. The reader does not rely on the checksum:
+ * it checks range and form of every field.
  */
 #include "queue/flusher/text.h"
 
@@ -16,9 +16,9 @@
 
 #define HEAD         "seqbroker-spool "
 #define VERSION      "1"
-#define LINE_SIZE    (SEQB_CLAIM_SIZE + 64) /* a layout is the longest */
-#define SUM_SIZE     17                     /* digits and the final 0 */
-#define BLOCK_LENGTH ((size_t)10)           /* of the shortest block's line */
+#define LINE_SIZE    (SEQB_CLAIM_SIZE + 64) /* the longest line has a layout */
+#define SUM_SIZE     17           /* 16 digits, and a newline or a 0 */
+#define BLOCK_LENGTH ((size_t)10) /* of the shortest block line */
 
 /* --- writing --- */
 
@@ -27,7 +27,7 @@ struct writer {
     size_t size;
     size_t capacity;
     bool is_full;          /* too large, or out of memory */
-    char spare[LINE_SIZE]; /* takes what is written then */
+    char spare[LINE_SIZE]; /* what is written then goes here */
 };
 
 static void writer_grow(struct writer *writer)
@@ -44,7 +44,7 @@ static void writer_grow(struct writer *writer)
     writer->capacity = capacity;
 }
 
-/* Where the next LINE_SIZE bytes go. */
+/* Where to write the next LINE_SIZE bytes at most. */
 static char *line_begin(struct writer *writer)
 {
     if (!writer->is_full && writer->capacity - writer->size < LINE_SIZE)
@@ -60,7 +60,7 @@ static void line_end(struct writer *writer, bool fits)
         writer->size += strlen(writer->bytes + writer->size);
 }
 
-/* A line, or a part of one. */
+/* Writes a line, or a part of one. */
 #define WRITE(writer, ...)                                                     \
     line_end((writer), text_format(line_begin(writer), LINE_SIZE, __VA_ARGS__))
 
@@ -97,7 +97,7 @@ static void write_blocks(struct writer *writer, const struct spool_text *text)
     }
 }
 
-/* Whether it can stand at the end of a line. */
+/* Whether a text can be the end of a line. */
 static bool is_line(const char *text)
 {
     for (const char *at = text; *at != '\0'; at++) {
@@ -153,7 +153,7 @@ enum seqb_status spool_text_write(const struct spool_text *text, char **out,
 /* --- reading --- */
 
 struct reader {
-    char *at; /* the rest, a 0 after it */
+    char *at; /* what is not read yet, with a 0 after it */
     size_t line;
     struct spool_text *out;
     struct seqb_error *err;
@@ -172,7 +172,7 @@ static bool refuse(struct reader *reader, const char *why)
     return false;
 }
 
-/* Passes `word` if the rest begins with it. */
+/* Skips `word` if the rest begins with it. */
 static bool pass(struct reader *reader, const char *word)
 {
     const size_t length = strlen(word);
@@ -183,8 +183,8 @@ static bool pass(struct reader *reader, const char *word)
     return true;
 }
 
-/* Reads a number as it was written, without a sign or zeros before it, and
- * passes the character after it. */
+/* Reads a number without a sign or leading zeros, and skips the character after
+ * it, which must be `stop`. */
 static bool read_number(struct reader *reader, char stop, int64_t max,
                         int64_t *out)
 {
@@ -198,7 +198,7 @@ static bool read_number(struct reader *reader, char stop, int64_t max,
     return true;
 }
 
-/* Reads the rest of the line, of which it makes a text. */
+/* Reads the rest of the line as a text, and ends it with a 0. */
 static bool read_rest(struct reader *reader, size_t max, const char **out)
 {
     char *end = strchr(reader->at, '\n');
@@ -306,7 +306,7 @@ static bool read_origins(struct reader *reader)
     return true;
 }
 
-/* What the blocks of a sequence have in common. */
+/* Reads what the blocks of a sequence have in common. */
 static bool read_sequence(struct reader *reader, struct spool_block *sequence)
 {
     const struct spool_text *out = reader->out;
@@ -372,8 +372,8 @@ static bool read_blocks(struct reader *reader, size_t capacity)
     return true;
 }
 
-/* Finds the last line, and how many blocks there are by it; it has nothing
- * more but the checksum, which was looked at. */
+/* Finds the last line, and reads the number of blocks from it. It has nothing
+ * else but the checksum, which was checked before. */
 static bool read_end(struct reader *reader, char *bytes, size_t size,
                      const char **end, size_t *count)
 {
@@ -414,7 +414,8 @@ static bool read_body(struct reader *reader, char *bytes, size_t size)
     return true;
 }
 
-/* The last line's end, over all that is before it. */
+/* Whether the checksum at the end of the last line matches all bytes before
+ * it. */
 static bool is_checked(const char *bytes, size_t size)
 {
     char sum[SUM_SIZE];

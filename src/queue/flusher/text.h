@@ -5,14 +5,14 @@
  *   seqbroker-spool 1
  *   id <32 hexadecimal digits>
  *   ticket <value> <pool> <member> <origin>
- *   pool <bits> <layout>                       one a pool, counted from 0
+ *   pool <bits> <layout>                       for each pool, counted from 0
  *   origin <pool> <partition> <origin>
  *   sequence <pool> <memory_bits> <key>
  *   block <first> <length>                     of the sequence above it
  *   end <number of blocks> <checksum of all before it>
  *
- * Everything is in one order and has one form, so that there is one text for
- * what it says.
+ * Order and form are fixed, so that the same contents always give the same
+ * text.
  */
 #pragma once
 
@@ -33,8 +33,9 @@ struct spool_pool {
     const char *origins[HA_PARTITIONS_MAX]; /* NULL: not known */
 };
 
-/* Whose numbers these are: `id` and `ticket` tell this text from every other,
- * the ticket is of the store at `place`, which had that origin. */
+/* The contents of the file. `id` and `ticket` together distinguish this text
+ * from every other. The ticket was granted by the store at `place`, which had
+ * this origin. */
 struct spool_text {
     char id[SPOOL_ID_SIZE];
     int64_t ticket;
@@ -42,20 +43,20 @@ struct spool_text {
     const char *origin;
     struct spool_pool *pools;
     size_t pool_count;
-    struct spool_block *blocks; /* in order; origins of all are known */
+    struct spool_block *blocks; /* in order; the origins of all are known */
     size_t block_count;
 };
 
-/* `*out` is the caller's to free. SEQB_INVALID if it is too large, or a text
- * in it has control characters; SEQB_NO_MEMORY. */
+/* The caller frees `*out`. SEQB_INVALID: the text is too large, or a layout or
+ * origin in it has control characters; SEQB_NO_MEMORY. */
 enum seqb_status spool_text_write(const struct spool_text *text, char **out,
                                   size_t *size, struct seqb_error *err);
 
 /*
- * Reads what was written, in place: `out` points into `bytes`, which have room
- * for one more. SEQB_CORRUPT, with the reason, for anything that was not
- * written so, byte for byte; SEQB_NO_MEMORY. On success free it with
- * spool_text_fini.
+ * Reads what spool_text_write wrote, in place: `out` points into `bytes`, which
+ * must have room for one more byte. SEQB_CORRUPT, with the reason, for anything
+ * that was not written so, byte for byte; SEQB_NO_MEMORY. On success free it
+ * with spool_text_fini.
  */
 enum seqb_status spool_text_read(char *bytes, size_t size,
                                  struct spool_text *out,

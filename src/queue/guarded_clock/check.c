@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a start compares the clock with. Later on the guard does. */
+/* The checks of the clock at the start. After that the guard checks it. */
 #include "queue/guarded_clock/check.h"
 
 #include "platform/error.h"

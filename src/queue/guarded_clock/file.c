@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading, writing and exchanging the clock's file. There is one text for what
- * it says: what does not come out the same when written again is none.
+ * Reads, writes and replaces the clock's file. The file has one form only: a
+ * text is damaged if writing its fields again does not give the same bytes.
  */
 #include "queue/guarded_clock/file.h"
 
@@ -32,7 +32,7 @@ bool clock_note_write(const struct clock_note *note, char *out, size_t size)
                        checksum_of(out, strlen(out)));
 }
 
-/* Passes `word` if the rest begins with it. */
+/* Skips `word` if the rest begins with it. */
 static bool pass(const char **at, const char *word)
 {
     const size_t length = strlen(word);
@@ -43,7 +43,7 @@ static bool pass(const char **at, const char *word)
     return true;
 }
 
-/* The two fields, whatever comes after them. */
+/* Reads the two fields, and ignores what follows. */
 static bool fields_read(const char *at, struct clock_note *out)
 {
     size_t length;
@@ -92,7 +92,7 @@ enum seqb_status clock_file_init(struct clock_file *file, const char *path,
     return SEQB_OK;
 }
 
-/* What bytes that were loaded say; 0 if there was no file. */
+/* Reads the time in the bytes that were loaded; 0 if there was no file. */
 static enum seqb_status standing_read(const struct clock_file *file,
                                       const char *bytes, size_t size,
                                       int64_t *out, struct seqb_error *err)
@@ -154,8 +154,8 @@ static enum seqb_status standing_save(struct clock_file *file,
     return status;
 }
 
-/* Another process may have died between the file's move and its way to the
- * disk: what it left is written again before it is relied upon. */
+/* Another process may have died after it renamed the file, but before the file
+ * was durable. So what it left is written again before it is relied upon. */
 static enum seqb_status keep_locked(struct clock_file *file, int64_t issued_ms,
                                     int64_t *standing, struct seqb_error *err)
 {

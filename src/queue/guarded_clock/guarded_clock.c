@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The guarded clock at work. Callers read it and say what they are to issue;
- * a thread writes that down, first in the file, then in the store, and only
- * then it may be issued. What the clocks mean is for the guard to say, and
- * text.c has the words.
+ * The guarded clock. Callers read it, and announce the times that they are
+ * about to issue. A thread writes these first to the file, then to the store;
+ * only then may they be issued. The guard decides what the clocks mean, and
+ * text.c describes it.
  */
 #include "queue/guarded_clock/guarded_clock.h"
 
@@ -21,27 +21,28 @@
 #include "queue/guarded_clock/text.h"
 
 #define KEEP_MS       2000 /* for the file's lock, and for the store's answer */
-#define REST_LEAST_MS 100  /* after a failure; then doubling */
+#define REST_LEAST_MS 100  /* after a failure, then doubled */
 #define REST_MOST_MS  2000
-#define LOOK_MS       2000 /* between two looks at the stores' clocks */
+#define LOOK_MS       2000 /* between two polls of the stores' clocks */
 
 struct guarded_clock {
     const struct queue_clock_options *options;
     struct ha *ha;
-    char note[CLOCK_BROKER_SIZE + 8]; /* its name in the store */
+    char note[CLOCK_BROKER_SIZE + 8]; /* the name of the entry in the store */
     pthread_t thread;
     bool is_started;
 
-    /* The thread's own, once it runs. */
+    /* Only the thread uses it, once it runs. */
     struct clock_file file;
 
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t asked; /* the thread waits */
     pthread_cond_t kept;  /* callers wait */
     struct guard guard;
-    int64_t wanted_ms;         /* up to then is to be kept */
-    struct seqb_error failure; /* why it is not; status OK: it may well be */
-    struct clock_state state;  /* as it was told */
+    int64_t wanted_ms;         /* the time that is to be kept */
+    struct seqb_error failure; /* why it could not be kept; SEQB_OK: no
+                                  failure */
+    struct clock_state state;  /* the last one that was logged */
     bool is_stopping;
 };
 
@@ -52,8 +53,7 @@ static struct guard_reading reading_take(void)
     return (struct guard_reading){clock_wall_ms(), clock_boot_ms()};
 }
 
-/* The clocks are read with the lock held, so that no reading comes after a
- * later one. */
+/* The clocks are read with the lock held, so that readings stay in order. */
 static void guarded_clock_read(struct guarded_clock *clock,
                                struct clock_view *out)
 {
@@ -90,7 +90,8 @@ enum seqb_status guarded_clock_now(struct guarded_clock *clock, int64_t *out,
 
 /* --- the stores' clocks --- */
 
-/* They go on by the boot clock between two looks: a leap of ours shows. */
+/* Between two polls the stores' clocks advance by the boot clock, so that a
+ * jump of the machine's wall clock is noticed. */
 static void guarded_clock_poll(struct guarded_clock *clock)
 {
     const struct guard_reading now = reading_take();
@@ -105,8 +106,9 @@ static void guarded_clock_poll(struct guarded_clock *clock)
 
 /* --- keeping --- */
 
-/* First the file: one that was kept for nothing costs the next start nothing,
- * and it is there if the store is not. `*kept` is what both have. */
+/* Keeps the time in the file first: it costs the next start nothing if the
+ * store then fails, and it helps when the store is not there. `*kept` is the
+ * time that both keep. */
 static enum seqb_status keep_both(struct guarded_clock *clock, int64_t begin_ms,
                                   int64_t *kept, struct seqb_error *err)
 {
@@ -152,7 +154,7 @@ static bool guarded_clock_is_wanted(const struct guarded_clock *clock)
     return clock->wanted_ms > clock->guard.kept_ms;
 }
 
-/* Keeps what is wanted by now, all at once. False if that failed. */
+/* Keeps the latest time that is wanted. False if that failed. */
 static bool guarded_clock_keep(struct guarded_clock *clock)
 {
     struct seqb_error was;
@@ -179,8 +181,8 @@ static bool guarded_clock_keep(struct guarded_clock *clock)
     return failure.status == SEQB_OK;
 }
 
-/* Waits for something to keep, but no longer than the look, and not to keep it
- * before `rest_ms`. False when it is to stop. */
+/* Waits until there is a time to keep, which is not kept before `rest_ms`, but
+ * not longer than `poll_ms`. False when the thread is to stop. */
 static bool guarded_clock_wait(struct guarded_clock *clock, int64_t rest_ms,
                                int64_t poll_ms)
 {
@@ -219,7 +221,8 @@ static void *guarded_clock_run(void *argument)
     while (guarded_clock_wait(clock, rest_until_ms, poll_ms)) {
         if (clock_now_ms() >= poll_ms) {
             guarded_clock_poll(clock);
-            guarded_clock_read(clock, &view); /* to tell of it if nobody asks */
+            guarded_clock_read(clock, &view); /* to log changes even if no
+                                                 caller reads the clock */
             poll_ms = clock_now_ms() + LOOK_MS;
         }
         if (clock_now_ms() < rest_until_ms)
@@ -325,7 +328,8 @@ void guarded_clock_status(struct guarded_clock *clock,
 
 /* --- opening and closing --- */
 
-/* Reads what was kept, and judges the clock by that and by the stores. */
+/* Reads the time that was kept, and checks the clock against it and the stores'
+ * clocks. */
 static enum seqb_status guarded_clock_begin(struct guarded_clock *clock,
                                             int64_t until_ms,
                                             struct seqb_error *err)

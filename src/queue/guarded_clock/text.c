@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The words; what is wrong was judged by the guard. */
+/* Only the words: the guard decides what is wrong. */
 #include "queue/guarded_clock/text.h"
 
 #include <inttypes.h>
@@ -45,7 +45,7 @@ void clock_date_text(int64_t ms, char *out, size_t size)
         (void)text_format(out, size, "%" PRId64 " ms since 1970", ms);
 }
 
-/* Ahead of the stores and not believed, if it is that. */
+/* Adds that the clock is ahead of the stores and not believed, if it is. */
 static void ahead_append(const struct clock_view *view, char *out, size_t size)
 {
     char span[CLOCK_WORD_SIZE];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is wrong with the clock, in words for an operator. Pure, but for the
+/* Describes for an operator what is wrong with the clock. Pure, except for the
  * log. */
 #pragma once
 
@@ -9,15 +9,16 @@
 
 #include "period/period.h"
 
-#define CLOCK_WORD_SIZE 64 /* for a span, or for a date */
+#define CLOCK_WORD_SIZE 64 /* bytes; for a span, or a date */
 
-/* A span of time in its two largest units, "3 h 20 min"; not negative. */
+/* Writes a span of time in its two largest units, as "3 h 20 min"; `ms` is not
+ * negative. */
 void clock_span_text(int64_t ms, char *out, size_t size);
 
-/* ms since 1970 as "2026-11-21T23:59:59Z". */
+/* Writes ms since 1970 as "2026-11-21T23:59:59Z". */
 void clock_date_text(int64_t ms, char *out, size_t size);
 
-/* The clock at one moment, and the guard as it was then. */
+/* The clock and the guard at one moment. */
 struct clock_view {
     struct guard_reading now;
     enum guard_verdict verdict;
@@ -25,10 +26,10 @@ struct clock_view {
     struct guard guard;
 };
 
-/* Why the guard does not give the clock's time. */
+/* Writes why the guard does not give the clock's time. */
 void clock_explain(const struct clock_view *view, char *out, size_t size);
 
-/* What is told of the clock when it changes. */
+/* The state of the clock whose changes are logged. */
 struct clock_state {
     bool is_set;
     bool is_behind;
@@ -39,5 +40,5 @@ struct clock_state {
 struct clock_state clock_state_of(const struct clock_view *view);
 bool clock_state_is(const struct clock_state *a, const struct clock_state *b);
 
-/* Logs it. */
+/* Logs the state. */
 void clock_state_log(const struct clock_view *view);

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which slot is current. A caller whose clock is within the current stamp looks
- * at nothing else; any other asks the guarded clock, and moves on to the stamp
- * that it says, once that is kept for the next start.
+ * Decides which slot is current. A caller whose clock is within the current
+ * stamp reads only that slot. Any other caller asks the guarded clock, and
+ * moves to the stamp of the guarded time, once that stamp is kept for the next
+ * start.
  */
 #include "platform/error.h"
 #include "queue/periodic/periodic.h"
 
-/* Those who wait for numbers of a stamp that is over look again. */
+/* Ends a stamp: wakes the callers that wait for its numbers, so that they try
+ * again. */
 static void slot_end(struct seqb_sequence *sequence)
 {
     pthread_mutex_lock(&sequence->lock);
@@ -26,7 +28,7 @@ static enum seqb_status current_make(struct periodic *periodic,
     struct period_slot *was = atomic_load(&periodic->now);
     struct period_slot *slot;
 
-    /* Another caller has come to a later stamp meanwhile. */
+    /* Another caller made the slot of a later stamp current meanwhile. */
     if (was != NULL && atomic_load(&was->stamp) > span->stamp)
         return SEQB_AGAIN;
     slot = periodic_slot(periodic, span);
@@ -39,7 +41,7 @@ static enum seqb_status current_make(struct periodic *periodic,
     atomic_store_explicit(&periodic->now, slot, memory_order_release);
     if (was != NULL && was != slot)
         slot_end(was->sequence);
-    (void)current_read(slot, out); /* with the lock held it does not change */
+    (void)current_read(slot, out); /* it cannot change with the lock held */
     return SEQB_OK;
 }
 
@@ -55,7 +57,7 @@ enum seqb_status periodic_find_current(struct periodic *periodic,
 
     if (status != SEQB_OK)
         return status;
-    /* A clock that is held stays within the stamp. */
+    /* The time of a held clock stays within the stamp. */
     if (periodic_last(periodic, out) && time_ms >= out->span.begin_ms &&
         time_ms < out->span.end_ms)
         return SEQB_OK;
@@ -69,6 +71,6 @@ enum seqb_status periodic_find_current(struct periodic *periodic,
                  ? error_set(err, SEQB_CLOSED, "the broker is closing")
                  : current_make(periodic, &span, out, err);
     pthread_mutex_unlock(&periodic->lock);
-    sequence_wake(&periodic->front); /* to have the next one ready in time */
+    sequence_wake(&periodic->front); /* to prepare the next slot in time */
     return status;
 }

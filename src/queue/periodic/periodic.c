@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The source of a sequence with a period: opens and closes it, makes its slots
- * ready ahead of their stamps, and empties them. */
+/* The source of a sequence with a period: opens and closes it, prepares its
+ * slots ahead of their stamps, and empties them. */
 #include "queue/periodic/periodic.h"
 
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
-/* The next stamp's slot is filled so long before its begin: a part of the
- * stamp, no more than that. */
+/* The slot of the next stamp is filled this long before its begin: 1/LEAD_PART
+ * of a stamp, but at most LEAD_MOST_MS. */
 #define LEAD_PART    4
 #define LEAD_MOST_MS 2000
 
-/* That it may be issued is kept only so long before: a start in between finds
- * its clock that far behind. */
+/* The clock keeps only this long before the next stamp begins that it may be
+ * issued. A broker that starts in between finds its clock that far behind. */
 #define KEEP_LEAD_MS 250
 
-/* Between two polls at most, as the clock may leap; and near the change of the
- * stamp. */
+/* The longest time between two polls, since the clock may jump; and the time
+ * between two polls near a change of the stamp. */
 #define LOOK_MOST_MS 60000
 #define LOOK_NEAR_MS 20
 
-/* Old stamps are purged so often, and none is that is younger. */
+/* Old stamps are purged this often. */
 #define PURGE_EVERY_MS 60000
 
 static const struct period_rules *rules_of(const struct periodic *periodic)
@@ -62,7 +62,7 @@ static void periodic_close(struct seqb_sequence *front)
     pthread_mutex_lock(&periodic->lock);
     periodic->is_closed = true;
     pthread_mutex_unlock(&periodic->lock);
-    /* No slot is made from here on. */
+    /* No slot is made after this. */
     for (int i = 0; i < PERIOD_SLOTS; i++) {
         if (periodic->slots[i].sequence != NULL)
             sequence_close(periodic->slots[i].sequence);
@@ -117,8 +117,8 @@ static void drop_over(struct periodic *periodic)
     }
 }
 
-/* The stamp after the current one, which begins so soon, has its slot filled;
- * that it is issued is to be kept. */
+/* Fills the slot of the stamp after the current one, which begins in `left_ms`.
+ * Shortly before the begin, asks the clock to keep that it may be issued. */
 static void prepare(struct periodic *periodic, int64_t begin_ms,
                     int64_t left_ms, int64_t now_ms)
 {
@@ -148,7 +148,7 @@ static void purge(struct periodic *periodic, int64_t time_ms, int64_t now_ms)
         return;
     periodic->purged_ms = now_ms;
     if (is_first)
-        return; /* what the clock says at the start may be corrected soon */
+        return; /* the clock may still be corrected after the start */
     period_span_at(rules_of(periodic), time_ms - periodic->attributes->keep_ms,
                    &keep);
     ha_counter_purge(
@@ -156,8 +156,8 @@ static void purge(struct periodic *periodic, int64_t time_ms, int64_t now_ms)
         &(struct ha_stamp){keep.stamp, keep.begin_ms, keep.end_ms});
 }
 
-/* Callers were told to try again, and nobody else would tell them when: what
- * they asked for is asked for now. */
+/* Callers got SEQB_AGAIN because no slot was current, and only this poll can
+ * call them: calls the ready function once a slot is. */
 static void help_armed(struct periodic *periodic)
 {
     struct seqb_sequence *front = &periodic->front;
@@ -180,8 +180,9 @@ int64_t periodic_ahead_ms(int64_t begin_ms, int64_t end_ms, int64_t time_ms)
     return left_ms > lead_ms ? left_ms - lead_ms : 0;
 }
 
-/* When to look again. No stamp is made ready if nobody has asked for a number
- * of this one, which would have made it the current one. */
+/* Prepares the next stamp if it is time. Returns the ms until the next poll. If
+ * no caller asked for a number of the present stamp, it never became current,
+ * and the next one is not prepared. */
 static int64_t prepare_ahead(struct periodic *periodic, int64_t time_ms,
                              int64_t now_ms)
 {
@@ -199,7 +200,7 @@ static int64_t prepare_ahead(struct periodic *periodic, int64_t time_ms,
     return LOOK_NEAR_MS;
 }
 
-/* When to look again; INT64_MAX: when somebody has asked. */
+/* Returns when to poll again; INT64_MAX: after a caller has asked. */
 static int64_t periodic_poll(struct periodic *periodic, int64_t now_ms)
 {
     struct current_period current;
@@ -223,7 +224,7 @@ static int64_t periodic_poll(struct periodic *periodic, int64_t now_ms)
                                 : now_ms + at_most(wait_ms, LOOK_MOST_MS);
 }
 
-/* It is looked at again when it says, in no list. */
+/* The front is not in the agenda's list: it is polled again at its poll_ms. */
 static bool periodic_refill(struct seqb_sequence *front, int64_t now_ms,
                             int64_t *next_ms)
 {
@@ -262,8 +263,8 @@ static bool periodic_warm(struct seqb_sequence *front, int64_t until_ms)
 
 /* --- for people --- */
 
-/* With the lock held. What is counted since the start is that of all slots:
- * one that becomes another stamp's counts on. The rest is the current one's. */
+/* With the lock held. Counts since the start are sums over all slots and over
+ * all stamps that they had. The rest is that of the current slot. */
 static void sum_counts(struct periodic *periodic, int64_t now_ms,
                        struct seqb_sequence_counts *out)
 {
@@ -289,7 +290,7 @@ static void sum_counts(struct periodic *periodic, int64_t now_ms,
     out->dropped = periodic->dropped;
 }
 
-/* Those ids end when their time does. */
+/* In how many ms the time no longer fits in the ids. */
 static int64_t ends_ms(const struct bits_layout *ids)
 {
     const int64_t end_ms = ids == NULL ? INT64_MAX : bits_end_ms(ids);
@@ -333,7 +334,8 @@ static void periodic_counts(struct seqb_sequence *front, int64_t now_ms,
     out->runs_out_ms = ends_ms(front->options->ids);
 }
 
-/* Its own, and that of the slot that is current: few have a second one. */
+/* Prefetches the front and the current slot. Few sequences have a second
+ * slot. */
 static void periodic_ask_ahead(const struct seqb_sequence *front, int step)
 {
     const struct periodic *periodic = (const struct periodic *)front;
@@ -341,7 +343,8 @@ static void periodic_ask_ahead(const struct seqb_sequence *front, int step)
 
     if (step == 0) {
         __builtin_prefetch((const void *)&front->waits);
-        __builtin_prefetch(&periodic->lock, 1); /* it is written: locked */
+        __builtin_prefetch(&periodic->lock, 1); /* written, because it is
+                                                   locked */
         for (int i = 0; i < PERIOD_SLOTS; i++)
             __builtin_prefetch(&periodic->slots[i]);
         __builtin_prefetch(&periodic->taken);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A sequence with a period. What callers have is its front, which holds no
- * numbers; they are in a few slots, each an inner sequence with a ring and a
- * counter of its own, for one stamp. A slot whose stamp is over is made that
- * of a later one. Private to the files of this source.
+ * A sequence with a period. Callers hold its front, which has no numbers. The
+ * numbers are in a few slots. Each slot is an inner sequence with its own ring
+ * and counter, for one stamp. When the stamp of a slot is over, the slot is
+ * reused for a later stamp. Private to the files of this source.
  *
- * From the bottom up: slot.c makes slots; current.c
- * decides which one is current; take.c takes; periodic.c is the
- * source, and makes slots ready ahead of their stamps.
+ * From the bottom up: slot.c makes slots; current.c decides which slot is
+ * current; take.c takes numbers; periodic.c is the source, and prepares slots
+ * ahead of their stamps.
  */
 #pragma once
 
@@ -18,40 +18,45 @@
 #include "queue/guarded_clock/guarded_clock.h"
 #include "queue/sequence_take.h"
 
-/* The one that is current, the next one, and two whose answers may still be
- * under way. */
+/* The current slot, the next one, and two that may still have asks in
+ * flight. */
 #define PERIOD_SLOTS 4
 
 struct period_slot {
     struct seqb_sequence *sequence; /* NULL: not made yet; then constant */
-    /* Whose numbers the ring holds, as digits; 0: none's, or it is changing.
-     * Never the same twice. Who takes a number looks before and after: the
-     * release of a new stamp comes after all of the old one's numbers are
-     * gone, and before the first one of its own. */
+    /* The stamp of the numbers in the ring, as digits; 0: none, or it is
+     * changing. A slot never has the same stamp twice. A taker reads it before
+     * and after it takes a number. The release store of a new stamp comes after
+     * all numbers of the old stamp are gone, and before the first number of the
+     * new one. */
     _Atomic int64_t stamp;
     _Atomic int64_t begin_ms; /* of that stamp */
     _Atomic int64_t end_ms;
-    _Atomic int64_t first_id; /* that of shard 0 and counter 0; -1: none fits */
+    _Atomic int64_t first_id; /* the id with shard 0 and counter 0; -1: it does
+                                 not fit */
 };
 
 struct periodic {
-    struct seqb_sequence front;                     /* first */
-    const struct ha_counter_attributes *attributes; /* of its counters */
+    struct seqb_sequence front;                     /* must be first */
+    const struct ha_counter_attributes *attributes; /* of the slots' counters */
 
-    /* NULL: no number was ever asked for. */
+    /* The current slot; NULL: no number was ever asked for. */
     _Atomic(struct period_slot *) now;
 
-    pthread_mutex_t lock; /* guards the making and changing of slots */
+    pthread_mutex_t lock; /* guards making and changing slots, and what follows
+                             but `purged_ms` */
     struct period_slot slots[PERIOD_SLOTS];
     bool is_closed;
-    int64_t taken;   /* numbers of slots that have changed since */
-    int64_t dropped; /* numbers that were not taken while their stamp lasted */
+    int64_t taken;   /* numbers taken from slots before they changed their
+                        stamp */
+    int64_t dropped; /* numbers that were not taken before their stamp was
+                        over */
 
-    /* The refill thread's own. */
+    /* Only the refill thread uses it. */
     int64_t purged_ms;
 };
 
-/* A slot at one moment: what was read of it. */
+/* A copy of a slot's fields. */
 struct current_period {
     struct period_slot *slot;
     struct period_span span;
@@ -70,40 +75,42 @@ periodic_clock(const struct periodic *periodic)
 }
 
 /*
- * Of slot.c, with the lock held: the slot of that span, with nothing
- * in its ring if it was none before; NULL if all are busy with earlier ones,
- * which passes, or memory is short.
+ * In slot.c, with the lock held: the slot of a span. If there was none, its
+ * ring is empty. NULL if all slots are busy with earlier stamps, which passes,
+ * or if memory is short.
  */
 struct period_slot *periodic_slot(struct periodic *periodic,
                                   const struct period_span *span);
 
-/* Of it too: has the slot's refill reckon with what the current one's callers
- * use, if that is another one. */
+/* In slot.c, too: gives the slot the refill rates of the current slot, if that
+ * is another one. */
 void periodic_carry(struct periodic *periodic, struct period_slot *to,
                     int64_t now_ms);
 
-/* Of periodic.c, pure: how long until the stamp after that one is made ready;
- * 0: now; INT64_MAX: it has begun. */
+/* In periodic.c, pure: how many ms until the slot of the next stamp is
+ * prepared, given the begin and end of this stamp; 0: now; INT64_MAX: the next
+ * stamp has begun. */
 int64_t periodic_ahead_ms(int64_t begin_ms, int64_t end_ms, int64_t time_ms);
 
 /*
- * Of current.c: which slot is current now. SEQB_OK; SEQB_AGAIN: not
- * yet known, until a clock has caught up or something is kept; SEQB_TIMEOUT:
- * not yet either, no slot is free; SEQB_CLOCK, with the reason. Waits for what
- * is to be kept until `until_ms`; a moment that is past: does not wait.
+ * In current.c: finds the slot that is current now. SEQB_AGAIN: it is not known
+ * until the clock has caught up, or until the time to be issued was kept.
+ * SEQB_TIMEOUT: no slot is free yet. SEQB_CLOCK, with the reason; SEQB_CLOSED.
+ * Waits for the time to be kept until `until_ms`; a time in the past means not
+ * to wait.
  */
 enum seqb_status periodic_find_current(struct periodic *periodic,
                                        int64_t until_ms,
                                        struct current_period *out,
                                        struct seqb_error *err);
 
-/* Whether a later call of that one may go otherwise. */
+/* Whether a later call of periodic_find_current may succeed. */
 static inline bool current_may_come(enum seqb_status status)
 {
     return status == SEQB_AGAIN || status == SEQB_TIMEOUT;
 }
 
-/* Reads a slot; false while it changes. */
+/* Reads a slot; false while its stamp changes. */
 static inline bool current_read(struct period_slot *slot,
                                 struct current_period *out)
 {
@@ -118,9 +125,10 @@ static inline bool current_read(struct period_slot *slot,
     return out->span.stamp != 0;
 }
 
-/* The slot that was current last; false if there is none, or another one is by
- * now. The second look finds a slot that was made that of a later stamp after
- * the first: such a stamp is not issued before the slot is current. */
+/* The slot that became current last. False if there is none, or if another slot
+ * became current meanwhile. The second load of `now` detects a slot that was
+ * given a later stamp after the first load, because such a stamp is issued only
+ * after its slot became current. */
 static inline bool periodic_last(struct periodic *periodic,
                                  struct current_period *out)
 {
@@ -131,8 +139,8 @@ static inline bool periodic_last(struct periodic *periodic,
            atomic_load_explicit(&periodic->now, memory_order_acquire) == slot;
 }
 
-/* The current slot if the machine's clock is within its span, which is all
- * there is to it, nearly always. */
+/* The current slot, if the machine's clock is within its span. Nearly always
+ * this is all that a caller needs. */
 static inline bool periodic_current(struct periodic *periodic,
                                     struct current_period *out)
 {
@@ -140,8 +148,8 @@ static inline bool periodic_current(struct periodic *periodic,
            clock_wall_is_within(out->span.begin_ms, out->span.end_ms);
 }
 
-/* Whether what was taken of the slot since is of the current stamp. The fence
- * keeps this look behind the taking. */
+/* Whether a number that was taken from the slot after it was read has that
+ * stamp. The fence keeps this load after the taking. */
 static inline bool current_holds(const struct current_period *current)
 {
     atomic_thread_fence(memory_order_acquire);
@@ -149,7 +157,7 @@ static inline bool current_holds(const struct current_period *current)
            current->span.stamp;
 }
 
-/* Of take.c: as those of the source. */
+/* In take.c: `take` and `try_take` of the source. */
 enum seqb_status periodic_take(struct seqb_sequence *front,
                                const struct queue_take *take,
                                struct seqb_error *err);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The slots of a sequence with a period: made, and made those of a later
- * stamp. */
+/* Makes the slots of a sequence with a period, and gives them later stamps. */
 #include "queue/periodic/periodic.h"
 
 #include "platform/clock.h"
@@ -41,8 +40,8 @@ static int64_t first_id(const struct periodic *periodic,
     return id;
 }
 
-/* What it counts from here on is of the new stamp: nothing of the old one's is
- * under way any more, or it is not changed. */
+/* Gives a slot a new stamp, so that its counter counts for that one. False if
+ * asks of the old stamp are still in flight; the slot then has no stamp. */
 static bool slot_renew(struct periodic *periodic, struct period_slot *slot,
                        const struct period_span *span)
 {

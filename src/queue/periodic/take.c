@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Taking from a sequence with a period. Each number is taken from the slot of
- * one stamp, and is of that stamp if the slot still is afterwards; else it is
- * lost, and the next one is taken.
+ * Takes from a sequence with a period. A number is taken from the slot of one
+ * stamp. It belongs to that stamp if the slot still has the stamp afterwards.
+ * Otherwise it is a gap, and the next number is taken.
  */
 #include <string.h>
 
@@ -11,18 +11,19 @@
 #include "platform/thread.h"
 #include "queue/periodic/periodic.h"
 
-/* Between two looks at a clock that has to catch up. */
+/* Between two reads of a clock that has to catch up. */
 #define CLOCK_REST_MS 5
 
-/* A call under way. */
+/* The state of a call. */
 struct taking {
     struct seqb_sequence *front;
     const struct queue_take *take;
     size_t have;
-    int64_t stamp; /* of those taken; 0: none is */
+    int64_t stamp; /* of the numbers taken; 0: none is taken */
 };
 
-/* Of a number just taken, if the sequence has ids: the shard's id. */
+/* If the sequence has ids, makes the shard's id of a number that was just
+ * taken. */
 static inline enum seqb_status make_id(const struct seqb_sequence *front,
                                        const struct current_period *current,
                                        int64_t shard, int64_t *number,
@@ -44,7 +45,8 @@ static inline struct seqb_stamp stamp_of(const struct current_period *current)
                                current->span.end_ms};
 }
 
-/* If all have to be of one stamp, those of an earlier one are lost. */
+/* Adds `n` numbers. If all have to be of one stamp, drops those of an earlier
+ * stamp. */
 static void keep_stamp(struct taking *taking,
                        const struct current_period *current, size_t n)
 {
@@ -60,7 +62,7 @@ static void keep_stamp(struct taking *taking,
     taking->have += n;
 }
 
-/* The only number that is wanted. */
+/* Takes the only number of the call. */
 static inline enum seqb_status take_one(const struct seqb_sequence *front,
                                         const struct queue_take *take,
                                         const struct current_period *current,
@@ -110,7 +112,8 @@ static enum seqb_status take_there(struct taking *taking,
 
 /* --- waiting --- */
 
-/* Until the clock has caught up, or a slot is free. SEQB_AGAIN, or SEQB_CLOSED,
+/* Waits until `until_ms`, or until the sequence is closed: for the clock to
+ * catch up, or for a free slot. SEQB_AGAIN, or SEQB_CLOSED,
  * SEQB_UNKNOWN_KEY. */
 static enum seqb_status rest(struct seqb_sequence *front, int64_t until_ms,
                              struct seqb_error *err)
@@ -139,7 +142,7 @@ static int64_t current_ends_ms(const struct current_period *current)
     return clock_now_ms() + (current->span.end_ms - clock_wall_ms());
 }
 
-/* The stamp has no more numbers. */
+/* SEQB_EXHAUSTED: the stamp has no more numbers. */
 static enum seqb_status full(const struct seqb_sequence *front,
                              const struct current_period *current,
                              const struct seqb_error *why,
@@ -182,7 +185,8 @@ static enum seqb_status current_wait(struct seqb_sequence *front,
     return error_copy(err, &why);
 }
 
-/* The machine's clock is not within the current stamp. */
+/* For a caller whose clock is not within the current stamp: waits until it is
+ * known which slot is current. */
 static enum seqb_status current_await(struct seqb_sequence *front,
                                       int64_t until_ms,
                                       struct current_period *current,
@@ -233,7 +237,8 @@ static enum seqb_status take_waiting(struct taking *taking,
     return status;
 }
 
-/* What was at hand is not enough, or no stamp is current by the clock. */
+/* The ring did not hold enough, or no stamp is current by the machine's
+ * clock. */
 static enum seqb_status take_more(struct taking *taking, struct seqb_error *err)
 {
     struct seqb_sequence *front = taking->front;
@@ -241,7 +246,7 @@ static enum seqb_status take_more(struct taking *taking, struct seqb_error *err)
 
     if (!front->ring->is_alive)
         return sequence_forked(err);
-    /* So that it is not freed, whatever this waits for. */
+    /* So that the front is not freed during any of the waits. */
     sequence_wait_begin(front);
     status = take_waiting(taking, err);
     sequence_wait_end(front);
@@ -281,7 +286,8 @@ enum seqb_status periodic_take(struct seqb_sequence *front,
 
 /* --- without waiting --- */
 
-/* It is not known yet which slot is current: the refill calls when it is. */
+/* It is not known yet which slot is current. The refill thread calls the ready
+ * function when it is. */
 static enum seqb_status current_again(struct seqb_sequence *front,
                                       struct seqb_error *err)
 {
@@ -294,7 +300,7 @@ static enum seqb_status current_again(struct seqb_sequence *front,
     return SEQB_AGAIN;
 }
 
-/* Takes what is there; if all or nothing is wanted, only if that is there. */
+/* Takes what is there; for all or none, only if there is enough. */
 static enum seqb_status try_take(struct taking *taking,
                                  const struct current_period *current,
                                  struct seqb_error *err)
@@ -324,7 +330,8 @@ static enum seqb_status try_there(struct taking *taking,
                    ? current_again(taking->front, err)
                    : full(taking->front, current, &why, err);
     (void)error_copy(err, &why);
-    /* Once armed, look again: the delivery may have been just before. */
+    /* Check again after the ready call was armed: numbers may have arrived just
+     * before. */
     return status == SEQB_AGAIN ? try_take(taking, current, err) : status;
 }
 

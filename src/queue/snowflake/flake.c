@@ -3,10 +3,10 @@
 
 #define US_OF_MS 1000
 
-/* Of a ms, in percent: what is judged by ticks may be a little late. */
+/* Percent of a ms: a decision by ticks may come a little late. */
 #define SPAN_PART 98
 
-/* A time fits if all ids of it do, in the bits and below 2^value_bits. */
+/* A time fits if all of its ids fit in the bits and below 2^value_bits. */
 static struct flake_rules rules_of(const struct bits_layout *layout,
                                    int32_t value_bits)
 {
@@ -14,7 +14,7 @@ static struct flake_rules rules_of(const struct bits_layout *layout,
     const int64_t times = time_bits < 0 ? 0 : (int64_t)1 << time_bits;
     const int64_t end_ms = bits_end_ms(layout);
     struct flake_rules rules = {
-        .first_ms = layout->epoch_ms + 1, /* no id is 0 */
+        .first_ms = layout->epoch_ms + 1, /* so that no id is 0 */
         .end_ms = layout->epoch_ms + times,
         .ms_values = bits_counter_max(layout) + 1,
     };
@@ -43,7 +43,7 @@ static int64_t id_at(const struct flake_gate *gate, uint64_t worker,
                      (position & mask));
 }
 
-/* Takes of the ms that is open, however long it has been. */
+/* Takes ids of the open ms, without checking whether it is over. */
 static inline size_t take_open(struct flake_gate *gate, size_t count,
                                uint64_t limit, uint64_t worker, int64_t *out)
 {
@@ -102,8 +102,8 @@ bool flake_take_run(struct flake *flake, size_t count, int64_t *first)
     return true;
 }
 
-/* For how many ticks ids are of the present: to the end of the ms, and of the
- * lease. A clock is up to a us farther than it was read. */
+/* For how many ticks ids may be taken: to the end of the ms or of the lease. A
+ * clock may be up to a us ahead of what was read. */
 static uint64_t span_of(const struct flake *flake,
                         const struct flake_reading *now)
 {
@@ -185,7 +185,7 @@ void flake_open(struct flake *flake, int64_t worker,
                                       .boot_ms = now->boot_us / US_OF_MS};
     flake->worker = worker;
     flake->until_ms = lease->until_ms;
-    /* The head first: see above. */
+    /* The head first, and the limit last: see flake.h. */
     atomic_store_explicit(&gate->head, flake->start, memory_order_release);
     atomic_store_explicit(&gate->worker, (uint64_t)worker << counter_bits,
                           memory_order_release);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The clocks and the lease are looked at for each ms, by its first taker. */
+/* The first taker of each ms reads the clocks and the lease. */
 #include "queue/snowflake/snowflake.h"
 
 #include "platform/clock.h"
@@ -73,9 +73,9 @@ static enum seqb_status refuse(const struct generator *generator,
     }
 }
 
-/* Where the guarded clock does not believe a leap ahead of the machine's, ids
- * go by it. A clock that is behind is for flake_next, up to the lease's times.
- */
+/* If the guarded clock does not believe a jump of the machine's clock, the ids
+ * use the guarded time. flake_next handles a clock that is behind, within the
+ * times of the lease. */
 static void read_clocks(const struct generator *generator,
                         struct flake_reading *out)
 {
@@ -92,7 +92,7 @@ static void read_clocks(const struct generator *generator,
         out->time_ms = guarded_ms;
 }
 
-/* With the lock held: opens the present ms, unless it is. */
+/* With the lock held: opens the present ms, unless it is open. */
 static enum seqb_status open_ms(struct generator *generator,
                                 struct seqb_error *err)
 {
@@ -139,7 +139,8 @@ static enum seqb_status open_unless_closed(struct generator *generator,
 
 /* --- taking --- */
 
-/* In a child the gate is zero, and the locks may be held by nobody. */
+/* In a forked child the gate is zero, and a lock may be held by a thread that
+ * does not exist there. */
 static enum seqb_status check_fork(const struct generator *generator,
                                    struct seqb_error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The generators of a queue, one a pool that has snowflakes: opened and closed
- * together, and what they show. */
+/* The generators of a queue, one for each pool with snowflakes: opens and
+ * closes them together, and shows their worker ids. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,9 +11,10 @@
 #include "queue/queue_state.h"
 #include "queue/snowflake/snowflake.h"
 
-#define LEASES_SIZE 1024 /* of why pools have no worker id */
+#define LEASES_SIZE 1024 /* bytes for why pools have no worker id */
 
-/* Counting each take would cost a lone sequence a quarter of its speed. */
+/* If only one sequence uses the generator, counting each take would cost it a
+ * quarter of its speed. */
 static bool is_shared(const struct queue_options *options,
                       const struct lease_options *snowflake)
 {
@@ -56,7 +57,7 @@ static size_t count_of(const struct queue *queue)
                                              : queue->options->snowflake_count;
 }
 
-/* All ask before any is waited for. */
+/* All generators ask for their lease before the call waits for any. */
 enum seqb_status generators_start(struct queue *queue, int64_t until_ms,
                                   struct seqb_error *err)
 {
@@ -119,7 +120,8 @@ void queue_worker_leases(struct queue *queue, struct seqb_worker_lease *out,
         lease_describe(queue->context.generators[i].lease, &out[i]);
 }
 
-/* Whether each pool of snowflakes has a worker id; else why not. */
+/* Whether each pool with snowflakes has a worker id; else `why` says why
+ * not. */
 static bool have_worker_ids(const struct queue *queue, struct text_list *why)
 {
     bool have_all = true;
@@ -138,8 +140,8 @@ static bool have_worker_ids(const struct queue *queue, struct text_list *why)
     return have_all;
 }
 
-/* A pool without a worker id makes no snowflake. That is told behind the rest,
- * which leaves room for it. */
+/* A pool without a worker id makes no snowflakes. The reason for that is put
+ * after the others, which leave room for it. */
 enum seqb_health queue_health(struct queue *queue, char *reason, size_t size)
 {
     char words[LEASES_SIZE];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A source that makes ids of the time, when they are taken, with the generator
- * that all snowflakes of its pool share. Its ring stays empty.
+ * The source that makes ids from the time when they are taken. All snowflakes
+ * of a pool share its generator. The ring stays empty.
  */
 #include "queue/snowflake/snowflake.h"
 #include "platform/clock.h"
@@ -10,19 +10,20 @@
 #include "platform/thread.h"
 #include "queue/sequence_take.h"
 
-#define LEASE_REST_MS 5 /* between two looks at a lease that there is not */
+#define LEASE_REST_MS 5 /* between two checks while there is no lease */
 #define RATE_MS       1000
 
 struct snowflake {
-    struct seqb_sequence front; /* first */
+    struct seqb_sequence front; /* must be first */
     struct generator *generator;
-    /* Of one that shares its generator. Relaxed: a statistic. */
+    /* Only counted if the generator is shared. Relaxed, because it is only a
+     * statistic. */
     _Alignas(RING_LINE) _Atomic int64_t taken;
 
     pthread_mutex_t lock; /* guards what follows */
-    int64_t rate;         /* ids a second, in the last RATE_MS that are over */
-    int64_t rate_ms;      /* since then the next ones are counted ... */
-    int64_t rate_taken;   /* ... from so many on */
+    int64_t rate;         /* ids per second, in the last full RATE_MS */
+    int64_t rate_ms;      /* begin of the present RATE_MS, and ... */
+    int64_t rate_taken;   /* ... the ids that were taken before it */
 };
 
 static struct snowflake *snowflake_of(struct seqb_sequence *front)
@@ -105,7 +106,7 @@ static bool is_run(const struct queue_take *take)
     return take->is_contiguous && take->count != 1;
 }
 
-/* Of those that are still wanted what there is, or the whole run. */
+/* Takes what there is of the ids still wanted, or the whole run. */
 static enum seqb_status take_there(struct snowflake *snowflake,
                                    const struct queue_take *take, size_t have,
                                    size_t *taken, struct seqb_error *err)
@@ -120,7 +121,8 @@ static enum seqb_status take_there(struct snowflake *snowflake,
     return status;
 }
 
-/* For the next ms; or, without a lease, for the closing at most. */
+/* Waits for the next ms. Without a lease, waits LEASE_REST_MS, or until the
+ * sequence is closed. */
 static void rest(struct seqb_sequence *front, enum seqb_status status)
 {
     if (status == SEQB_AGAIN) {
@@ -139,7 +141,7 @@ static bool passes(enum seqb_status status)
     return status == SEQB_AGAIN || status == SEQB_UNAVAILABLE;
 }
 
-/* Some are taken; waits for the others. */
+/* Takes the ids after the first `have`, and waits for them. */
 static enum seqb_status take_waiting(struct snowflake *snowflake,
                                      const struct queue_take *take, size_t have,
                                      struct seqb_error *err)
@@ -187,8 +189,8 @@ static enum seqb_status snowflake_take(struct seqb_sequence *front,
     return take_waiting(snowflake, take, have, err);
 }
 
-/* All that are wanted, or of one ms what there is of it. Ids are made at no
- * cost: those that are not enough are let go. */
+/* Takes all ids that are wanted, or what the present ms has left. Ids cost
+ * nothing: too few for an all-or-none take are discarded. */
 static enum seqb_status try_some(struct snowflake *snowflake,
                                  const struct queue_take *take,
                                  struct seqb_error *err)
@@ -233,8 +235,8 @@ static enum seqb_status snowflake_try_take(struct seqb_sequence *front,
 
 /* --- looking --- */
 
-/* Nothing is fetched. A ready call that is owed is made in the next ms, or once
- * there is a lease. */
+/* There is nothing to fetch. Calls an armed ready function in the next ms, or
+ * once there is a lease. */
 static bool snowflake_refill(struct seqb_sequence *front, int64_t now_ms,
                              int64_t *next_ms)
 {
@@ -302,7 +304,7 @@ static void snowflake_status(struct seqb_sequence *front, int64_t now_ms,
 
     sequence_status(front, now_ms, out);
     snowflake_counts(front, now_ms, &counts);
-    out->window_bits = 0; /* it counts in none */
+    out->window_bits = 0; /* it uses no windows */
     out->taken = counts.taken;
     out->rate = counts.rate;
     out->runs_out_ms = counts.runs_out_ms;
