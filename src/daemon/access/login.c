@@ -37,8 +37,7 @@ struct login {
 
 struct logins {
     int wake_fd;
-    struct login_list
-        all; /* all that are pending; the loop's, as are the next fields */
+    struct login_list all; /* all pending; the loop's, as are the next fields */
     int count;
     bool has_thread;
     pthread_t thread;

@@ -42,8 +42,7 @@ struct login_waiter {
 };
 
 struct attempt {
-    const char
-        *name; /* NULL: the secret is a token, which identifies the user */
+    const char *name; /* NULL: the secret is a token */
     size_t name_length;
     const char *secret;
     size_t secret_length;

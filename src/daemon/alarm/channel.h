@@ -10,9 +10,9 @@
 struct alarm_channel;
 
 struct alarm_channel_options {
-    struct alarm_target
-        *target; /* owned by the channel from now on, also if the open fails;
-                    NULL: memory was short, and the open fails */
+    /* Owned by the channel from now on, also if the open fails. NULL: memory
+     * was short, and the open fails. */
+    struct alarm_target *target;
     struct alarm_rules rules;
     struct alarm_limits limits;
     struct alarm_sender sender; /* its strings stay the caller's */

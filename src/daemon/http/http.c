@@ -45,8 +45,7 @@ enum { PORT_PLAIN, PORT_TLS, PORTS };
  * none. */
 struct port {
     struct http *http;
-    struct listener
-        listener; /* its event stays NULL: `incoming` watches the socket */
+    struct listener listener;        /* its event is NULL: `incoming` watches */
     struct evconnlistener *incoming; /* the server's, once it is bound */
     struct evhttp *server;
     struct http_clients *clients;

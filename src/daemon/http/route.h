@@ -19,9 +19,8 @@ struct exchange;
 /* What a request asks for. */
 struct target {
     const struct route *route;
-    char key[SEQB_KEY_MAX +
-             1];            /* the sequence's key, or "" if the path has none */
-    struct evkeyvalq query; /* names and values, decoded */
+    char key[SEQB_KEY_MAX + 1]; /* the sequence's, or "" */
+    struct evkeyvalq query;     /* names and values, decoded */
 };
 
 /* Answers a request, or lets it wait. */

@@ -62,9 +62,8 @@ struct snapshot {
     struct seqb_clock_status clock;
     struct status_partition *partitions;
     struct seqb_lessor *lessors;
-    struct seqb_sequence_status
-        *sequences;                   /* busiest first, unless `most` is 0 */
-    struct seqb_worker_lease *leases; /* one per pool with snowflakes */
+    struct seqb_sequence_status *sequences; /* busiest first if `most` > 0 */
+    struct seqb_worker_lease *leases;       /* one per pool with snowflakes */
     size_t partition_count, lessor_count, sequence_count, lease_count;
     struct snapshot_sums sums; /* not set if `most` is 0 */
 };
