@@ -11,9 +11,7 @@
 #include "daemon/session.h"
 #include "daemon/signals.h"
 
-#define WORKERS_ROOM                                                           \
-    1024 /* as many worker ids as a snowflake has by default                   \
-          */
+#define WORKERS_ROOM 1024 /* ids, as many as a snowflake has by default */
 
 static enum seqb_status workers_read(struct blocking_call *blocking_call,
                                      size_t room)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A connection's life: read, execute, send, wait, close; see connection.h. The
- * commands are in the files listed in commands.h. */
+/* A connection's life: read, execute, send, wait, close; see connection.h. */
 #include "daemon/connection.h"
 
 #include <errno.h>
@@ -13,8 +12,7 @@
 #include "daemon/commands/commands.h"
 #include "daemon/daemon.h"
 
-/* Numbers and commands that one session gets in a turn, before others are
- * served. */
+/* Numbers and commands that one session gets in a turn of the loop. */
 #define QUANTUM 4096
 
 /* How long a peer may take to read the last reply. If the socket were closed
@@ -64,8 +62,8 @@ void connection_free(struct connection *connection)
     login_cancel(&session->login);
     connection_watch(connection, false, false);
     event_del(&connection->timer);
-    /* The close of the connection that asked for a drain tells that the drain
-     * is over: it must not be announced by TLS now. */
+    /* A drain's client must not see an end yet (no close_notify):
+     * daemon.drain_fd keeps its socket open until the drain is over. */
     transport_close(&connection->transport, !session->is_drain);
     free(session->peer);
     buffer_wipe(&session->in);
@@ -116,8 +114,7 @@ static void connection_pause(struct connection *connection,
     timer_start(&connection->timer, left_ms > 0 ? left_ms : 0);
 }
 
-/* Executes the complete requests in `data`. Returns how many bytes they
- * were. */
+/* Executes the complete requests in `data`. Returns their size in bytes. */
 static size_t connection_run(struct connection *connection, const char *data,
                              size_t length)
 {
@@ -157,8 +154,8 @@ static size_t connection_run(struct connection *connection, const char *data,
     return used;
 }
 
-/* Sends once; what remains waits until the socket has room. False if the
- * connection is gone. (send costs less than write.) */
+/* Sends once (send costs less than write); the rest waits until the socket has
+ * room. False if the connection is gone. */
 static bool connection_send(struct connection *connection)
 {
     struct session *session = &connection->session;
@@ -184,9 +181,8 @@ static bool connection_send(struct connection *connection)
     return true;
 }
 
-/* Counts the time from the arrival of a turn's input to the sending of its
- * answers. The clock is read once for all of them, so that a pipeline is not
- * slowed down. */
+/* Counts the time from a turn's input to its answers' sending. The clock is
+ * read once for all of them, so that a pipeline is not slowed down. */
 static void connection_count(struct connection *connection)
 {
     if (connection->answered == 0)
@@ -222,10 +218,10 @@ static void connection_defer(struct connection *connection)
     timer_start(all->defer, 0);
 }
 
-/* The daemon stops: no command is read any more. Commands that arrive while the
- * connection lingers are discarded; their client sees the close and no answer.
- * A connection that asked for a drain does not linger: its close tells that the
- * drain is over. */
+/* The daemon stops: no command is read any more. Those that arrive while the
+ * connection lingers are discarded: their client sees the close and no answer.
+ * A connection that asked for a drain does not linger: its close tells the
+ * drain's end. */
 static void connection_end_input(struct connection *connection)
 {
     connection->lingers =
@@ -255,8 +251,7 @@ static void connection_note_input(struct connection *connection)
         connection->partial_ms = session->received_ms;
 }
 
-/* To be called after execution: sends, and sets up the next event of the
- * connection. */
+/* After execution: sends, and sets up the connection's next event. */
 static void connection_update(struct connection *connection)
 {
     struct session *session = &connection->session;
@@ -314,9 +309,9 @@ static size_t connection_read_size(const struct session *session)
                : CONNECTION_INPUT_SIZE - session->in.length;
 }
 
-/* Reads and executes. The input that the session held back is copied to the
- * front of the one big buffer, so that idle sessions need no buffer. The copy
- * is bounded: it is a part of one request. False if the connection is gone. */
+/* Reads and executes. Held back input is copied to the front of the one big
+ * buffer, so that idle sessions need no buffer. The copy is bounded: it is a
+ * part of one request. False if the connection is gone. */
 static bool connection_read(struct connection *connection)
 {
     struct session *session = &connection->session;
