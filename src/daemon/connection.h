@@ -92,7 +92,7 @@ void connections_tell_refused(struct daemon *daemon, const char *limit);
  * waitlist. The connection may be gone afterwards. */
 void connection_resume(struct session *session);
 
-/* --- what connections.c asks of one --- */
+/* --- for connections.c only --- */
 
 /* Makes a connection, which is read from now on. NULL if memory is short, or if
  * its user has too many connections. The caller must add it to the daemon's

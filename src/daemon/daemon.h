@@ -77,8 +77,8 @@ struct quota_time daemon_quota_time(void);
 /* Whether the daemon stops, and no session, request or handshake is left. */
 bool daemon_is_done(const struct daemon *daemon);
 
-/* Why the daemon does not accept work any more, for health checks; NULL if it
- * does. */
+/* Why the daemon is not ready, for health checks: it stops, or is about to
+ * stop; else NULL. */
 const char *daemon_leaves(const struct daemon *daemon);
 
 /* Wakes the loop to check the marks that other threads have set. Any thread. */

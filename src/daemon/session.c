@@ -65,7 +65,7 @@ void session_audit(struct session *session, audit_function *audit,
           (struct audit_time){daemon_now_ms(), daemon_wall_ms()});
 }
 
-/* --- who it is --- */
+/* --- identity and quotas --- */
 
 static struct quota *quota_of(const struct identity *identity)
 {
@@ -141,7 +141,7 @@ size_t session_charge_some(struct session *session, struct charge *charge,
     return (size_t)count;
 }
 
-/* --- what it may --- */
+/* --- rights and keys --- */
 
 static bool is_last_key(const struct session *session, struct resp_slice key)
 {

@@ -38,7 +38,7 @@ struct waitlist {
     TAILQ_ENTRY(waitlist)
     waiting;         /* in waitlists.waiting, unless the line is empty */
     bool is_serving; /* numbers have come, and its sessions are being resumed */
-    atomic_bool is_ready; /* set by the library's thread, see waitlist.c */
+    atomic_bool is_ready; /* set by a thread of the library, see waitlist.c */
     int wake_fd;
     struct waitlist *next; /* in the same slot of the hash table */
 };

@@ -42,11 +42,11 @@ struct identity {
     uid_t uid;     /* if it is_local */
 };
 
-/* What the daemon's clients share. */
+/* The state of access control that all clients share. */
 struct access {
     const struct users *users; /* never NULL; the caller's, or `nobody` */
     struct users *nobody;      /* an empty table */
-    struct quotas quotas;      /* of users, and of keys that were asked for */
+    struct quotas quotas; /* of users, and of limited keys that were used */
     bool is_open_to_all;
     bool has_open_metrics;
     bool wants_user; /* a client of TLS must show the certificate of a user */

@@ -10,7 +10,7 @@
 
 /* A zeroed bucket is full. */
 struct bucket {
-    int64_t spent;     /* thousandths of a token, as of looked_ms */
+    int64_t spent;     /* taken, in thousandths of a token, as of looked_ms */
     int64_t looked_ms; /* when `spent` was updated last */
 };
 

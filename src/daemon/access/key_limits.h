@@ -12,7 +12,7 @@
 struct key_limit {
     char *name;
     struct words keys;          /* patterns; an empty list matches no key */
-    struct quota_limits limits; /* of each key by itself */
+    struct quota_limits limits; /* of each key separately */
 };
 
 /* A zeroed list is empty. */

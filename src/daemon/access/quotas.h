@@ -47,7 +47,7 @@ struct charge {
 
 /* Why a request is refused. */
 struct charge_refusal {
-    const char *code; /* "LIMIT": later; "ERR": never */
+    const char *code; /* "LIMIT": try again later; "ERR": never possible */
     int64_t wait_ms;  /* after LIMIT */
     char text[CHARGE_REFUSAL_SIZE];
 };

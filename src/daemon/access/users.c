@@ -289,8 +289,8 @@ const struct user *users_find_peer(const struct users *users,
     return NULL;
 }
 
-/* A common name that looks like an alternative name must not be taken for one:
- * whoever signed it did not check it as one. */
+/* Whether the name in a user's settings means an alternative name. Such a name
+ * is never compared with a common name, which may look the same. */
 static bool is_alternative(const char *name)
 {
     static const char *const kinds[] = {"DNS:", "email:", "URI:"};

@@ -52,7 +52,7 @@ bool users_take(struct users *users, const char *setting, const char *value);
  * or a user or a group does not exist in the system. */
 enum seqb_status users_check(struct users *users, struct seqb_error *err);
 
-/* Takes NULL. */
+/* NULL is allowed. */
 void users_free(struct users *users);
 
 size_t users_count(const struct users *users);

@@ -161,7 +161,7 @@ static void *channel_run(void *argument)
     return NULL;
 }
 
-/* --- the whole --- */
+/* --- opening and closing --- */
 
 struct alarm_channel *
 alarm_channel_open(const struct alarm_channel_options *options)

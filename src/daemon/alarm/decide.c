@@ -281,7 +281,7 @@ int64_t alarm_next_ms(const struct alarm_state *state)
     return next_ms == INT64_MAX ? next_ms : later(next_ms, pace_next_ms(state));
 }
 
-/* --- the whole --- */
+/* --- initialization --- */
 
 void alarm_state_init(struct alarm_state *state,
                       const struct alarm_rules *rules)

@@ -142,7 +142,7 @@ static void reply_client_info(struct session *session)
     buffer_fini(&text);
 }
 
-/* --- the same as a struct --- */
+/* --- a connection as a struct --- */
 
 static const char *state_name(enum session_state state)
 {

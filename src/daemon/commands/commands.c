@@ -196,7 +196,7 @@ enum command_outcome command_run(struct session *session,
     return outcome;
 }
 
-/* --- COMMAND: the table, told by itself --- */
+/* --- COMMAND: reporting the table --- */
 
 static void reply_command_name(struct buffer *out,
                                const struct command *command)

@@ -155,7 +155,7 @@ void *status_copy(struct seqb_broker *broker, enum status_of of, size_t *count)
                      count);
 }
 
-/* --- the whole --- */
+/* --- SEQ.STATUS --- */
 
 static void reply_libraries(struct buffer *out)
 {
@@ -379,7 +379,7 @@ enum command_outcome command_info(struct session *session,
     return COMMAND_DONE;
 }
 
-/* --- worker ids: the stores are asked on an blocking call's thread --- */
+/* --- worker ids, read by a blocking call --- */
 
 static void reply_workers(struct session *session,
                           const struct blocking_call *blocking_call)

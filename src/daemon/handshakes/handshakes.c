@@ -339,9 +339,9 @@ void handshakes_add(struct handshakes *all, struct transport *plain)
         transport_close(plain, false);
         return;
     }
-    /* One read of the socket gets a whole record and more. It is set only for
-     * accepted connections that were added here: libevent does not report input
-     * that OpenSSL has buffered, so the code must check for it. */
+    /* One read of the socket gets a whole record and more. This is not set in
+     * the context, which HTTPS uses as well: libevent does not look for input
+     * that OpenSSL has buffered. */
     SSL_set_read_ahead(ssl, 1);
     *handshake = (struct handshake){
         .all = all,

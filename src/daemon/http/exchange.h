@@ -33,13 +33,15 @@ struct exchanges {
     int64_t held; /* bytes of their answers that are not sent yet */
 };
 
-/* Something that an exchange waits for, such as a report. A member of that
- * thing's struct. */
+/* What an exchange waits for, such as a report. It is a member of the struct
+ * that does the work. */
 struct pending {
     struct exchange *exchange;
-    /* The exchange waits no more: ends and frees the thing, now or later. */
+    /* The exchange waits no more: ends the work and frees its struct, now or
+     * later. */
     void (*cancel)(struct pending *pending);
-    /* For an answer without an end: all that was sent is in the socket. */
+    /* Called during an answer without an end, when all that was sent is in the
+     * socket. */
     void (*drained)(struct pending *pending);
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The HTTP interface: probes, metrics, the status, and numbers (docs/http.md).
- * It shares the loop with the Redis protocol, and commands with its sessions.
- * The front header of this folder.
+ * It runs on the loop of the Redis protocol, and uses its commands with
+ * sessions of its own. The front header of this folder.
  */
 #pragma once
 

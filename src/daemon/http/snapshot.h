@@ -23,7 +23,8 @@
 
 struct daemon;
 
-/* A user. The name is a copy, because a reload may free the original. */
+/* A user. The name is a copy, because the original may be freed before the
+ * snapshot. */
 struct snapshot_user {
     struct status_limit status;
     char name[QUOTA_NAME_SIZE];

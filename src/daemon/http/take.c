@@ -132,7 +132,7 @@ static void take_answer(struct take *take)
     free(text);
 }
 
-/* --- carrying it out --- */
+/* --- executing --- */
 
 /* Runs one turn of the command. False if it needs more turns: the timer or the
  * waitlist continues it. */
@@ -201,7 +201,7 @@ struct take *take_new(struct exchange *exchange, const char *list)
     take->pending.cancel = take_cancel;
     take->exchange = exchange;
     take->list = list;
-    take->request.size = 1; /* nonzero; no request follows */
+    take->request.size = 1; /* more than the 0 bytes ahead: it has no copies */
     take->began_us = daemon_now_us();
     take->session.daemon = exchanges->daemon;
     /* is_limited stays false: route.c has checked the key. */

@@ -12,8 +12,9 @@
 
 #include "daemon/limits/sources.h"
 
-/* When all memory for clients is in use, each client still has so many bytes of
- * input and of output, so that clients with small requests are not affected. */
+/* When all memory for clients is in use, each client may still hold this many
+ * bytes of input and of output, so that clients with small requests are not
+ * affected. */
 #define LIMITS_SMALL 1000
 
 /* Connections by unix sockets beyond max_connections, reserved for the

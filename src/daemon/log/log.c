@@ -190,7 +190,7 @@ void log_event(enum seqb_log_level level, const char *format, ...)
     log_write(NULL, level, line);
 }
 
-/* --- the whole --- */
+/* --- options, watchers and readers --- */
 
 /* systemd passes the device and inode of journald's socket, since stderr may
  * have been redirected meanwhile. */

@@ -37,7 +37,7 @@ void buffer_extend(struct buffer *buffer, size_t size);
 
 void buffer_append(struct buffer *buffer, const char *data, size_t size);
 
-/* Appends a text, which is cut at 1,023 bytes. */
+/* Appends a formatted text, truncated at 1,023 bytes. */
 void buffer_format(struct buffer *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -305,7 +305,7 @@ static void totals_write(struct buffer *out, const struct snapshot_sums *sums)
                 sums->dropped);
 }
 
-/* --- what the log told --- */
+/* --- events of the log --- */
 
 static const struct log_tally *event_find(const struct snapshot *snapshot,
                                           const char *event)
