@@ -45,7 +45,7 @@ struct connections {
     struct connection_list deferred; /* have more to execute in a later turn */
     struct event *defer, *sweep;
     struct session *swept; /* checked next; NULL: the first one */
-    struct buffer spare;   /* see buffer.h */
+    struct buffer spare;   /* see wire.h */
     char input[CONNECTION_INPUT_SIZE];
 };
 

@@ -28,7 +28,7 @@ struct blocking_call;
 struct tls_peer;
 
 enum session_state {
-    SESSION_READING,  /* has executed all its input */
+    SESSION_READING,  /* has executed all its input, and reads more */
     SESSION_WAITING,  /* in a waitlist, or for a blocking call or a login */
     SESSION_RUNNABLE, /* has input to execute once its output has room */
     SESSION_CLOSING,  /* closes when all is sent */
@@ -119,7 +119,7 @@ void session_become(struct session *session, const struct identity *identity);
  * user has its maximum of connections. */
 bool session_enter(struct session *session);
 
-/* Uncounts it as a connection of its user. To be called at its end. */
+/* At its end: it no longer counts as a connection of its user. */
 void session_leave(struct session *session);
 
 /* Charges `count` numbers to the quotas of its user and of the key. False after

@@ -50,8 +50,8 @@ ssize_t transport_write(struct transport *transport, const void *from,
  * from the socket, but has to be discarded. */
 void transport_end(struct transport *transport);
 
-/* Closes the transport, and uncounts it at its source. `tells`: sends
- * close_notify, if transport_end was not called before. */
+/* Closes the transport, which no longer counts at its source. `tells`: sends
+ * close_notify, unless transport_end has done so. */
 void transport_close(struct transport *transport, bool tells);
 
 /* --- tls_server.c --- */
