@@ -21,7 +21,8 @@ struct session;
 
 enum command_outcome {
     COMMAND_DONE,  /* answered */
-    COMMAND_WAITS, /* in a waitlist's line; to be executed again */
+    COMMAND_WAITS, /* in a waitlist, or for a blocking call or a login; to be
+                      executed again */
     COMMAND_YIELDS /* has used up its turn; to be executed again */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The operator's commands: drain, resume and rescue of a partition, the
- * broker's health, shutdown, and moving a sequence forwards. */
+/* The operator's commands: drain, resume, quarantine and rescue of a partition,
+ * the broker's health, shutdown, and moving a sequence forwards. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
