@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who comes in, and who is one too many; see accept.h. */
+/* Accepts clients, and refuses those over a limit; see accept.h. */
 #include "daemon/accept.h"
 
 #include <errno.h>
@@ -13,10 +13,11 @@
 #include "daemon/reloader.h"
 #include "daemon/server.h"
 
-/* Connections accepted before those that exist have their turn. */
+/* The most connections that are accepted in one turn of the loop. */
 #define ACCEPT_MAX 64
 
-/* Out of descriptors, accepting rests: the loop would spin otherwise. */
+/* How long accepting pauses when descriptors run out; the loop would spin
+ * otherwise. */
 #define ACCEPT_PAUSE_MS 100
 
 void accept_again(evutil_socket_t fd, short events, void *context)
@@ -26,7 +27,8 @@ void accept_again(evutil_socket_t fd, short events, void *context)
     listeners_watch(&((struct server *)context)->listeners, true);
 }
 
-/* A connection by TCP is counted where it comes from. */
+/* Counts a connection by TCP at its address. False if the address has too
+ * many. */
 static bool source_is_admitted(struct server *server,
                                const struct listener *listener,
                                struct transport *transport)
@@ -42,7 +44,7 @@ static bool source_is_admitted(struct server *server,
                         &transport->source);
 }
 
-/* Handshakes under way are connections to be. */
+/* Handshakes in progress count as connections. */
 static bool is_admitted(const struct server *server,
                         const struct listener *listener)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The thread of an blocking call, and how the loop hears of its end. */
+/* The thread of a blocking call, and how it reports its end to the loop; see
+ * blocking_call.h. */
 #include "daemon/blocking_call.h"
 
 #include <stdio.h>
@@ -10,7 +11,7 @@
 #include "daemon/session.h"
 #include "daemon/signals.h"
 
-#define WORKERS_ROOM 1024 /* as many as a snowflake has by default */
+#define WORKERS_ROOM 1024 /* ids, as many as a snowflake has by default */
 
 static enum seqb_status workers_read(struct blocking_call *blocking_call,
                                      size_t room)
@@ -29,7 +30,8 @@ static enum seqb_status workers_read(struct blocking_call *blocking_call,
                         &blocking_call->worker_count, &blocking_call->err);
 }
 
-/* Those that are taken first between two calls are left out. */
+/* Worker ids that are leased for the first time between the two calls are left
+ * out. */
 static enum seqb_status workers_list(struct blocking_call *blocking_call)
 {
     size_t room = WORKERS_ROOM;
@@ -44,7 +46,7 @@ static enum seqb_status workers_list(struct blocking_call *blocking_call)
     return status;
 }
 
-/* Nothing takes an advance back. */
+/* Refuses an advance that is too far, because an advance cannot be undone. */
 static enum seqb_status advance_check(struct blocking_call *blocking_call)
 {
     const struct blocking_call_order *order = &blocking_call->order;
@@ -94,8 +96,8 @@ static enum seqb_status blocking_call_make(struct blocking_call *blocking_call)
     return SEQB_OK;
 }
 
-/* The release pairs with the acquire in blocking_call_poll: who sees the mark
- * sees what was answered. */
+/* The release pairs with the acquire in blocking_call_poll: a reader that sees
+ * is_done sees the results. */
 static void *blocking_call_run(void *argument)
 {
     struct blocking_call *blocking_call = argument;
@@ -104,7 +106,7 @@ static void *blocking_call_run(void *argument)
     if (blocking_call_make(blocking_call) == SEQB_OK)
         blocking_call->err.status = SEQB_OK;
     atomic_store_explicit(&blocking_call->is_done, true, memory_order_release);
-    /* It fails only if 2^64 - 2 wake-ups are waiting to be seen. */
+    /* Fails only if the eventfd's counter is full: the loop is awake then. */
     if (write(blocking_call->wake_fd, &one, sizeof one) < 0)
         return NULL;
     return NULL;

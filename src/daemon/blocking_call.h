@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A call of the library that waits for the stores, on a thread of its own, so
- * that the loop need not. One at a time in the whole daemon.
+ * A call of the library that waits for the stores. It runs on a separate
+ * thread, so that the loop does not wait. One call at a time in the whole
+ * daemon.
  */
 #pragma once
 
@@ -17,7 +18,7 @@
 struct daemon;
 struct session;
 
-/* An advance by more numbers than that burns what may be needed, for ever. */
+/* An advance by more numbers than this needs FORCE: it wastes them for ever. */
 #define ADVANCE_MAX (INT64_C(1) << 40)
 
 enum blocking_call_kind {
@@ -26,13 +27,15 @@ enum blocking_call_kind {
     ERRAND_RELOAD   /* reloader_run */
 };
 
-/* What is to be done. */
+/* The call to make, with its arguments. */
 struct blocking_call_order {
     enum blocking_call_kind kind;
-    char key[SEQB_KEY_MAX + 1]; /* these three are for seqb_advance */
+    /* For ERRAND_ADVANCE: `key`, `to` and `is_forced`; for ERRAND_RELOAD:
+     * `is_check`. */
+    char key[SEQB_KEY_MAX + 1];
     int64_t to;
-    bool is_check;  /* this is for a reload */
-    bool is_forced; /* however far it is */
+    bool is_check;
+    bool is_forced; /* also beyond ADVANCE_MAX */
 };
 
 struct blocking_call {
@@ -41,25 +44,25 @@ struct blocking_call {
     struct reloader *reloader;
     int wake_fd;
     pthread_t thread;
-    struct session *session; /* the loop's: who waits; NULL: it went away */
-    /* The thread's until it is done. */
-    struct seqb_error err; /* SEQB_OK: it succeeded */
-    int64_t highest;       /* of the key, before it was advanced */
+    struct session *session; /* the loop's: who waits; NULL: it was closed */
+    /* Owned by the thread until is_done. */
+    struct seqb_error err; /* SEQB_OK if the call succeeded */
+    int64_t highest;       /* highest number of the key before the advance */
     struct seqb_worker *workers;
     size_t worker_count;
     struct reload_report report;
     atomic_bool is_done;
 };
 
-/* Has the library called for the session, which is resumed when that is over.
- * False, after answering why, if it cannot be. */
+/* Starts the call for the session, which is resumed when the call is over.
+ * False after answering why it cannot start. */
 bool blocking_call_start(struct session *session,
                          const struct blocking_call_order *order);
 
-/* For the loop's wake-up: the session of an blocking call that is done, to be
- * resumed; NULL if there is none. Ends an blocking call for which nobody waits
- * any more. */
+/* For the loop's wake-up: returns the session of a blocking call that is done,
+ * which has to be resumed; NULL if there is none. Ends a finished call whose
+ * session was closed. */
 struct session *blocking_call_poll(struct daemon *daemon);
 
-/* Waits for the blocking call under way, if there is one, and frees it. */
+/* Waits for the blocking call in progress, if there is one, and frees it. */
 void blocking_call_end(struct daemon *daemon);

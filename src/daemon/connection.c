@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A connection's life: read, execute, send, wait, close; see connection.h. What
- * the commands do stands in the files of commands.h. */
+/* A connection's life: read, execute, send, wait, close; see connection.h. */
 #include "daemon/connection.h"
 
 #include <errno.h>
@@ -13,11 +12,12 @@
 #include "daemon/commands/commands.h"
 #include "daemon/daemon.h"
 
-/* Numbers and commands that one session gets before others have their turn. */
+/* Numbers and commands that one session gets in a turn of the loop. */
 #define QUANTUM 4096
 
-/* How long a peer may take to read the last reply. Closing while its input is
- * unread would make the kernel throw that reply away. */
+/* How long a peer may take to read the last reply. If the socket were closed
+ * with unread input, the kernel would reset the connection and discard that
+ * reply. */
 #define LINGER_MS 1000
 
 void timer_start(struct event *timer, int64_t ms)
@@ -62,7 +62,8 @@ void connection_free(struct connection *connection)
     login_cancel(&session->login);
     connection_watch(connection, false, false);
     event_del(&connection->timer);
-    /* The end of a drain's connection says that the drain is over. */
+    /* A drain's client must not see an end yet (no close_notify):
+     * daemon.drain_fd keeps its socket open until the drain is over. */
     transport_close(&connection->transport, !session->is_drain);
     free(session->peer);
     buffer_wipe(&session->in);
@@ -86,7 +87,7 @@ void connection_free(struct connection *connection)
 
 /* --- executing --- */
 
-/* A request is answered. */
+/* Counts an answered request. */
 static void request_count(struct session *session)
 {
     session->wait_until_ms = 0;
@@ -98,7 +99,7 @@ static void request_count(struct session *session)
         session->state = SESSION_RUNNABLE;
 }
 
-/* The command is not done. Who waits for a number does so until a deadline. */
+/* The command is not done yet. A wait for a number has a deadline. */
 static void connection_pause(struct connection *connection,
                              enum command_outcome outcome)
 {
@@ -113,7 +114,7 @@ static void connection_pause(struct connection *connection,
     timer_start(&connection->timer, left_ms > 0 ? left_ms : 0);
 }
 
-/* Executes what it understands of `data`; returns how much that was. */
+/* Executes the complete requests in `data`. Returns their size in bytes. */
 static size_t connection_run(struct connection *connection, const char *data,
                              size_t length)
 {
@@ -153,8 +154,8 @@ static size_t connection_run(struct connection *connection, const char *data,
     return used;
 }
 
-/* One send, which costs less than a write: what it leaves waits for the socket
- * to have room. False if the connection is gone. */
+/* Sends once (send costs less than write); the rest waits until the socket has
+ * room. False if the connection is gone. */
 static bool connection_send(struct connection *connection)
 {
     struct session *session = &connection->session;
@@ -180,8 +181,8 @@ static bool connection_send(struct connection *connection)
     return true;
 }
 
-/* From when a turn's bytes came until its answers were given to the socket. One
- * look at the clock for all of them, so that a pipeline is not slowed down. */
+/* Counts the time from a turn's input to its answers' sending. The clock is
+ * read once for all of them, so that a pipeline is not slowed down. */
 static void connection_count(struct connection *connection)
 {
     if (connection->answered == 0)
@@ -192,7 +193,7 @@ static void connection_count(struct connection *connection)
     connection->answered = 0;
 }
 
-/* All is sent, nothing more is to come. */
+/* All is sent, and nothing more will come. */
 static void connection_end(struct connection *connection)
 {
     if (connection->has_input_ended && !connection->lingers) {
@@ -205,7 +206,7 @@ static void connection_end(struct connection *connection)
     timer_start(&connection->timer, LINGER_MS);
 }
 
-/* Has it executed further in the next turn of the loop. */
+/* Continues its execution in a later turn of the loop. */
 static void connection_defer(struct connection *connection)
 {
     struct connections *all = connection->all;
@@ -217,9 +218,10 @@ static void connection_defer(struct connection *connection)
     timer_start(all->defer, 0);
 }
 
-/* We stop: no command is read any more. One that was sent meanwhile is thrown
- * away while the connection lingers: its client sees the end, and no answer.
- * That of a drain says by its end that the drain is over. */
+/* The daemon stops: no command is read any more. Those that arrive while the
+ * connection lingers are discarded: their client sees the close and no answer.
+ * A connection that asked for a drain does not linger: its close tells the
+ * drain's end. */
 static void connection_end_input(struct connection *connection)
 {
     connection->lingers =
@@ -227,8 +229,8 @@ static void connection_end_input(struct connection *connection)
     connection->has_input_ended = true;
 }
 
-/* A request that is large waits until clients hold less: all of it would have
- * to be held. */
+/* A large request is not read further until clients hold less memory, because
+ * all of it would have to be held. */
 static bool connection_is_held_back(const struct connection *connection)
 {
     const struct session *session = &connection->session;
@@ -237,8 +239,8 @@ static bool connection_is_held_back(const struct connection *connection)
            limits_are_full(&session->daemon->limits);
 }
 
-/* Since when a request is incomplete. The time is that of its first bytes: one
- * that comes byte by byte is late as well. */
+/* Notes since when a request is incomplete. The time is that of its first
+ * bytes, so that a request that comes byte by byte times out as well. */
 static void connection_note_input(struct connection *connection)
 {
     const struct session *session = &connection->session;
@@ -249,7 +251,7 @@ static void connection_note_input(struct connection *connection)
         connection->partial_ms = session->received_ms;
 }
 
-/* After running: sends, and arranges what calls the connection next. */
+/* After execution: sends, and sets up the connection's next event. */
 static void connection_update(struct connection *connection)
 {
     struct session *session = &connection->session;
@@ -299,7 +301,7 @@ void connection_resume(struct session *session)
 
 /* --- reading --- */
 
-/* Bytes to be read at once behind those that are held back. */
+/* Bytes to read at once behind the input that is held back. */
 static size_t connection_read_size(const struct session *session)
 {
     return limits_are_full(&session->daemon->limits)
@@ -307,9 +309,9 @@ static size_t connection_read_size(const struct session *session)
                : CONNECTION_INPUT_SIZE - session->in.length;
 }
 
-/* Reads behind what the session held back, all of it in the one big buffer, so
- * that idle sessions need none. Copying is bounded: what is held back is part
- * of one request. False if the connection is gone. */
+/* Reads and executes. Held back input is copied to the front of the one big
+ * buffer, so that idle sessions need no buffer. The copy is bounded: it is a
+ * part of one request. False if the connection is gone. */
 static bool connection_read(struct connection *connection)
 {
     struct session *session = &connection->session;
@@ -374,8 +376,8 @@ static void connection_on_writable(evutil_socket_t fd, short events,
         connection_update(connection);
 }
 
-/* The deadline of a wait, the end of lingering, or that of waiting for a first
- * command while we stop. */
+/* The deadline of a wait, the end of lingering, or, while the daemon stops, the
+ * end of waiting for a first command. */
 static void connection_on_timer(evutil_socket_t fd, short events, void *context)
 {
     struct connection *connection = context;
@@ -432,7 +434,8 @@ struct connection *connection_new(struct connections *all,
     return connection;
 }
 
-/* Its peer is gone, which who is not read does not notice. */
+/* Whether its peer is gone: while input is held back, the socket is not read
+ * and the close is not noticed. */
 static bool connection_has_left(const struct connection *connection)
 {
     struct pollfd peer = {.fd = connection->session.fd, .events = POLLRDHUP};
@@ -448,10 +451,11 @@ void connection_sweep(struct connection *connection, bool is_over)
     if (is_over || connection_has_left(connection))
         connection_free(connection);
     else if (session->state == SESSION_READING && !session->is_reading)
-        connection_update(connection); /* it may have been held back */
+        connection_update(connection); /* its input may have been held back */
 }
 
-/* Its client has connected, and may be about to send its first command. */
+/* Whether its client has just connected, and may be about to send its first
+ * command. */
 static bool connection_is_new(const struct connection *connection,
                               int64_t new_ms)
 {
@@ -462,8 +466,8 @@ static bool connection_is_new(const struct connection *connection,
            daemon_now_ms() - session->opened_ms < new_ms;
 }
 
-/* Nobody is about to send a command, as far as can be told: closing it loses no
- * answer. */
+/* Whether its client has been silent for a while, so that closing it most
+ * likely loses no answer. */
 static bool connection_is_idle(const struct connection *connection)
 {
     const struct session *session = &connection->session;

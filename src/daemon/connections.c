@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All connections: whose turn it is, who is over a time-out, and how all of
- * them end; see connection.h. */
+/* All connections: turns, time-outs, refusals and the end of all; see
+ * connection.h. */
 #include "daemon/connection.h"
 
 #include <sys/socket.h>
@@ -9,16 +9,17 @@
 #include "daemon/daemon.h"
 #include "daemon/log/log.h"
 
-/* How often connections are looked at, and how many at a time, so that others
- * wait for few of them. */
+/* How often connections are checked, and how many at a time, so that the loop
+ * is not blocked for long. */
 #define SWEEP_MS  250
 #define SWEEP_MAX 1024
 
-/* Between two lines about clients that were refused. */
+/* ms between two log lines about refused clients. */
 #define TELL_REFUSED_MS 10000
 
-/* One turn of one session, then the loop looks at all others again: whoever
- * asks for little waits for one turn at most, however many ask for much. */
+/* Executes one turn of one session, then returns to the loop: a client that
+ * asks for little waits for one turn at most, however many clients ask for
+ * much. */
 static void connections_on_defer(evutil_socket_t fd, short events,
                                  void *context)
 {
@@ -41,8 +42,8 @@ static bool is_past(int64_t since_ms, int64_t timeout_ms, int64_t now_ms)
     return since_ms > 0 && timeout_ms > 0 && now_ms - since_ms >= timeout_ms;
 }
 
-/* Over a time-out: it began a request and does not end it, it does not read, or
- * it says nothing. Who waits for a number has a deadline. */
+/* Whether it is over a time-out: its request stays incomplete, it does not read
+ * its answers, or it is idle. A wait for a number has a deadline of its own. */
 static bool connection_is_over(const struct connection *connection,
                                int64_t now_ms)
 {
@@ -58,7 +59,8 @@ static bool connection_is_over(const struct connection *connection,
            is_past(session->received_ms, options->idle_timeout_ms, now_ms);
 }
 
-/* Goes on where the last one stopped. It stops when nobody is connected. */
+/* Continues where the last sweep stopped. The timer stops when no client is
+ * connected. */
 static void connections_on_sweep(evutil_socket_t fd, short events,
                                  void *context)
 {
@@ -91,8 +93,8 @@ static void refusal_send(int fd, bool is_tls)
                     MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* Without a connection it is somebody without a login who has enough of them,
- * or memory is short. */
+/* If no connection can be made, memory is short, or the user of clients without
+ * a login has its maximum of connections. */
 void connection_adopt(struct connections *all, struct transport *transport,
                       bool is_local)
 {
@@ -126,8 +128,8 @@ void connections_tell_refused(struct daemon *daemon, const char *limit)
     limits->refused_told = limits->connections_refused;
 }
 
-/* What it has sent is read: closing a socket with unread input would make the
- * kernel throw the refusal away. */
+/* The client's input is read first: closing a socket with unread input would
+ * make the kernel discard the refusal. */
 void connections_refuse(struct connections *all, int fd, bool is_tls,
                         const char *limit)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counting commands; see counts.h. */
+/* Counters of commands; see counts.h. */
 #include "daemon/counts.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@ const int64_t counts_bounds_us[COUNTS_BOUNDS] = {
     50,    100,   250,    500,    1000,   2500,    5000,    10000,
     25000, 50000, 100000, 250000, 500000, 1000000, 2500000, 10000000};
 
-/* Codes are words of the program, so that there are few. */
+/* The codes are constants of the program, so there are few of them. */
 void counts_add_error(struct counts *counts, const char *reply, size_t length)
 {
     const char *code = reply + 1;

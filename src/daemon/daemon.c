@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all sessions share; see daemon.h. */
+/* The state that all sessions share; see daemon.h. */
 #include "daemon/daemon.h"
 
 #include <fcntl.h>
@@ -58,7 +58,7 @@ void daemon_wake(const struct daemon *daemon)
 {
     const uint64_t one = 1;
 
-    /* It fails only if 2^64 - 2 wake-ups are waiting to be seen. */
+    /* Fails only if the eventfd's counter is full: the loop is awake then. */
     if (write(daemon->wake_fd, &one, sizeof one) < 0)
         return;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The daemon as its commands see it: the broker, its waitlists, who is
- * connected, what was counted. The loop and the sockets are left to server.h.
- * Only waitlist.c's callback and blocking call.c's call run on other threads.
+ * The daemon as its commands see it: the broker, the waitlists, the sessions,
+ * the counters. The loop and the sockets are in server.h. Only the callback of
+ * waitlist.c and the call of blocking_call.c run on other threads.
  */
 #pragma once
 
@@ -24,9 +24,9 @@ TAILQ_HEAD(session_list, session);
 
 #define STOP_TIMEOUT_MS 5000 /* unless the topology says otherwise */
 
-/* How long it serves on after it said that it will stop, and how long it then
- * waits for clients; ms. A reload writes them at any moment, the loop reads
- * each when it needs it. */
+/* How long the daemon continues to serve after it has announced its stop, and
+ * how long it then waits for clients; ms. A reload may write them at any time;
+ * the loop reads each when it needs it. */
 struct stop_times {
     _Atomic int64_t delay_ms;
     _Atomic int64_t timeout_ms;
@@ -35,54 +35,56 @@ struct stop_times {
 struct daemon {
     struct seqb_broker *broker;
     struct waitlists waitlists;
-    struct blocking_call *blocking_call; /* under way, or NULL */
+    struct blocking_call *blocking_call; /* in progress, or NULL */
     struct reloader *reloader;
     struct session_list sessions;
     struct access access;
-    size_t session_size;   /* bytes of memory of one, without its buffers */
-    const char *state_dir; /* for SEQ.STATUS; the caller's */
+    size_t session_size;         /* bytes of one session, without buffers */
+    const char *state_dir;       /* for SEQ.STATUS; the caller's */
     struct status_config config; /* for SEQ.SHOW, without the log's options; the
                                     strings are the server's */
     int tcp_port;                /* in use; 0: none */
     int wake_fd;                 /* an eventfd that wakes the loop */
-    int drain_fd;                /* of who asked for a drain; -1: none */
+    int drain_fd; /* the connection that asked for a drain; -1: none */
     int64_t started_ms;
     int64_t session_count;
     int64_t connections_received;
     int64_t commands_processed;
-    int64_t request_count;   /* of HTTP, not yet answered whole */
-    int64_t handshake_count; /* of TLS, under way */
+    int64_t request_count; /* HTTP requests that are not completely answered */
+    int64_t handshake_count; /* TLS handshakes in progress */
     struct counts counts;
     struct limits limits;
     struct stop_times stop;
     bool is_drain_asked; /* the loop stops in its next turn */
-    bool is_leaving;     /* it serves on, and says that it will not for long */
-    bool is_stopping;    /* it takes nothing new */
+    bool is_leaving;     /* it still serves, and announces its stop */
+    bool is_stopping;    /* it accepts nothing new */
 };
 
-/* Without a broker and waitlists yet. */
+/* Initializes all but the broker and the waitlists. */
 void daemon_init(struct daemon *daemon, const char *state_dir);
 
-/* ms, and us, on the monotonic clock. */
+/* ms and us on the monotonic clock. */
 int64_t daemon_now_ms(void);
 int64_t daemon_now_us(void);
 
-/* ms since 1970, which may go back: to be shown only. */
+/* ms since 1970. They may go back: for display only, and for the day of a
+ * quota. */
 int64_t daemon_wall_ms(void);
 
-/* Both, for limits. */
+/* Both clocks, for quotas. */
 struct quota_time daemon_quota_time(void);
 
-/* Whether it stops, and nobody waits for an answer. */
+/* Whether the daemon stops, and no session, request or handshake is left. */
 bool daemon_is_done(const struct daemon *daemon);
 
-/* What health says beside the broker's own: NULL, or why it is not serving. */
+/* Why the daemon is not ready, for health checks: it stops, or is about to
+ * stop; else NULL. */
 const char *daemon_leaves(const struct daemon *daemon);
 
-/* Has the loop look at what was marked for it. Any thread. */
+/* Wakes the loop to check the marks that other threads have set. Any thread. */
 void daemon_wake(const struct daemon *daemon);
 
-/* Has the daemon stop, as SIGTERM does, in the next turn of the loop. The
- * connection `fd` stays open until the broker is closed: its end tells the
+/* Stops the daemon as SIGTERM does, in the next turn of the loop. The
+ * connection `fd` stays open until the broker is closed: its close tells the
  * client that the drain is over. */
 void daemon_drain(struct daemon *daemon, int fd);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* seqbrokerd: the process's own settings. What it is to do is in options.c, how
- * in server.c. */
+/* seqbrokerd: main and the settings of the process. options.c has the
+ * configuration, server.c the server. */
 #include <malloc.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -19,12 +19,13 @@
 #include "daemon/server.h"
 #include "daemon/signals.h"
 
-/* Beyond stop_timeout, which is for clients: how long the broker may take to
- * close, whatever its stores do. */
+/* How long the broker may take to close after stop_timeout (which is for
+ * clients), whatever its stores do. */
 #define CLOSE_MS 1000
 
-/* Larger pieces of memory are pages of their own, and take none before they
- * are used. Every SQL backend has one, with room for 1,024 requests. */
+/* malloc maps larger blocks separately, so that their pages take no memory
+ * before they are used. Every SQL backend has such a block, with room for 1,024
+ * requests. */
 #define OWN_PAGES (512 << 10)
 
 static void reload(void *context)
@@ -41,7 +42,7 @@ static int fail(const struct seqb_error *err)
     return EXIT_FAILURE;
 }
 
-/* As many connections as the system allows this process. */
+/* Allows as many open files as the system permits this process. */
 static void raise_open_files(void)
 {
     struct rlimit limit;
@@ -52,15 +53,16 @@ static void raise_open_files(void)
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* A core would have the stores' passwords in it, wherever it is sent to. So
- * nobody but root can attach a debugger, either. */
+/* A core dump would contain the stores' passwords, wherever it is sent to. This
+ * also prevents all but root from attaching a debugger. */
 static void forbid_cores(void)
 {
     (void)prctl(PR_SET_DUMPABLE, 0);
 }
 
-/* By itself malloc() takes larger and larger pieces from its heap, and fills
- * them with 0, once one of that size was freed: so after a large topology. */
+/* By default malloc() raises its mmap threshold whenever a mapped block is
+ * freed. After a large topology it would then take large blocks from its heap,
+ * where calloc() writes zeros to all of their pages. */
 static void keep_memory_small(void)
 {
     (void)mallopt(M_MMAP_THRESHOLD, OWN_PAGES);
@@ -73,7 +75,7 @@ static void check_print(void *context, const char *line)
     puts(line);
 }
 
-/* Looks at what a start would begin with, and touches nothing. */
+/* Checks the configuration as a start would read it, and changes nothing. */
 static int check(struct options *options)
 {
     struct seqb_error err;
@@ -106,7 +108,8 @@ static void log_ready(const struct server *server)
               http_tls_name(server->http));
 }
 
-/* `*kept` are the sockets of a restart, if `*is_restart`. */
+/* Serves until the stop. If `*is_restart`, `*kept` has the sockets for the next
+ * program. */
 static int serve(const struct server_options *of_server, struct inherited *kept,
                  bool *is_restart)
 {
@@ -119,7 +122,7 @@ static int serve(const struct server_options *of_server, struct inherited *kept,
     server_run(server);
     log_event(SEQB_LOG_INFO, "event=stopping");
     *is_restart = server_release(server, kept);
-    /* What goes on in place must not end for a slow store. */
+    /* A restart in place must not be ended by a slow store. */
     if (!*is_restart)
         signals_end_within(server->stopped_ms + server->daemon.stop.timeout_ms +
                            CLOSE_MS - daemon_now_ms());
@@ -128,8 +131,8 @@ static int serve(const struct server_options *of_server, struct inherited *kept,
     return EXIT_SUCCESS;
 }
 
-/* The alarms first, and to the end: what happens as stores are opened and
- * closed may be one. */
+/* The alarms are opened first and closed last, because opening and closing
+ * stores may cause alarms. */
 static int serve_watched(struct options *options, char **argv,
                          struct reloader *reloader)
 {
@@ -170,7 +173,7 @@ static int run(struct options *options, char **argv,
 
 int main(int argc, char **argv)
 {
-    /* The thread that answers has it until the process ends. */
+    /* The thread that answers uses it until the process ends. */
     static struct signals_answers answers = {.hangup = reload};
     struct options options;
     int code = 0;

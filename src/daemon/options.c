@@ -40,7 +40,7 @@ static void places_clear(struct options_places *places)
         free(places->at[--places->count]);
 }
 
-/* False if there are too many, or no memory. */
+/* False if there are too many, or if memory is short. */
 static bool places_add(struct options_places *places, const char *at)
 {
     places->is_given = true;
@@ -56,7 +56,7 @@ static size_t places_count(const struct options *options)
            options->sockets.count;
 }
 
-/* "none" takes back what was said before. */
+/* "none" removes what was given before. */
 static int places_option(struct options_places *places, const char *name,
                          const char *at)
 {
@@ -74,7 +74,8 @@ static int places_option(struct options_places *places, const char *name,
 
 /* --- the command line --- */
 
-/* The library reads it from the environment, as an absolute path. */
+/* Exports the state directory: the library reads it from the environment, as an
+ * absolute path. */
 static int state_dir_export(const char *state_dir)
 {
     char folder[OPTIONS_PATH_SIZE / 2] = "";
@@ -108,7 +109,7 @@ static int tls_listen_option(struct options *options, const char *address)
     return places_option(&options->tls_listen, "--tls-listen", address);
 }
 
-/* `wants` says what it wants. */
+/* `wants` is the begin of the error text. */
 static int http_option(char **http, const char *wants, const char *address)
 {
     if (strcmp(address, NONE) != 0 && !listener_is_address(address))
@@ -176,7 +177,8 @@ static const struct option known[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* `word` as it was given, with its dashes; with '=' and a value maybe. */
+/* Reports an unknown option. `word` is as given, with its dashes, and perhaps
+ * with '=' and a value. */
 static int option_unknown(const char *word)
 {
     struct guess guess = {.word = ""};
@@ -206,7 +208,7 @@ int options_parse(int argc, char **argv, struct options *out)
     out->users = users_new();
     if (out->users == NULL)
         return usage_error("out of memory", "");
-    opterr = 0; /* usage_error says it */
+    opterr = 0; /* usage_error prints the error */
     while ((option = getopt_long(argc, argv, ":c:", known, NULL)) != -1) {
         const char *word = argv[optind - 1];
         const int code = option == '?' ? option_unknown(word)
@@ -230,12 +232,12 @@ int options_parse(int argc, char **argv, struct options *out)
 
 /* --- the topology --- */
 
-/* What the topology says, as it comes. */
+/* The state of reading the topology's settings. */
 struct reading {
     struct options *options;
-    /* No option said so. */
+    /* True if no option of the command line overrides the setting. */
     bool takes_listen, takes_tls_listen, takes_sockets, takes_http, takes_https;
-    bool is_complete; /* nothing was left out */
+    bool is_complete; /* memory was never short, and nothing was dropped */
 };
 
 static bool places_set(struct options_places *places, bool takes,
@@ -247,7 +249,7 @@ static bool places_set(struct options_places *places, bool takes,
     return *value == '\0' || places_add(places, value);
 }
 
-/* False: it is no number. */
+/* False if the setting is not one of the numbers. */
 static bool number_set(struct options *options, const char *setting,
                        const char *value)
 {
@@ -294,7 +296,7 @@ static void setting_take(void *context, const char *setting, const char *value)
         options->has_open_metrics = strcmp(value, "true") == 0;
     else if (strcmp(setting, "audit_file") == 0)
         is_well = text_set(&options->audit_file, value);
-    else if (strchr(setting, '.') != NULL) /* of users, of key_limits */
+    else if (strchr(setting, '.') != NULL) /* "users.*" and "key_limits.*" */
         is_well = users_take(options->users, setting, value);
     else if (!number_set(options, setting, value))
         is_well = alarm_settings_take(&options->alarm, setting, value) &&

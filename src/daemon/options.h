@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the daemon runs with: its options, and what the topology says in its
- * section `daemon`, which an option of the same meaning goes before.
+ * The daemon's configuration: its command line options, and the topology's
+ * section `daemon`. An option overrides the setting of the same meaning.
  */
 #pragma once
 
@@ -16,18 +16,18 @@
 
 #define OPTIONS_PATH_SIZE 4096
 
-/* One kind of place to listen at. */
+/* The addresses or paths of one kind of socket. */
 struct options_places {
     char *at[SERVER_LISTENERS_MAX];
     size_t count;
-    bool is_given; /* also if there are none */
+    bool is_given; /* set also if the list is empty ("none") */
 };
 
 struct options {
     const char *topology;       /* NULL: the embedded default */
-    struct seqb_topology *read; /* what it says; NULL: not read, or given on */
-    int64_t read_ms;            /* when, ms since 1970 */
-    bool is_check;              /* look at the topology only, and end */
+    struct seqb_topology *read; /* NULL: not read, or handed over */
+    int64_t read_ms;            /* when it was read, ms since 1970 */
+    bool is_check;              /* only check the topology, and exit */
     struct log_options log;
     bool has_level; /* --log-level was given */
     struct options_places listen;
@@ -45,20 +45,21 @@ struct options {
     bool is_open_to_all, has_open_metrics;
     char *audit_file; /* NULL: none */
     char state_dir[OPTIONS_PATH_SIZE];
-    char socket_path[OPTIONS_PATH_SIZE + 32]; /* where none is given */
+    char socket_path[OPTIONS_PATH_SIZE + 32]; /* the default path */
 };
 
-/* Reads the command line. Returns -1 if the program shall go on, else its exit
- * code, having said why. `out` is for options_free in any case. */
+/* Parses the command line. Returns -1 if the program should continue, else its
+ * exit code, after printing why. `out` must be passed to options_free in any
+ * case. */
 int options_parse(int argc, char **argv, struct options *out);
 
-/* Reads the topology; adds what it says, and the defaults. SEQB_INVALID, and
- * what the topology's errors are. */
+/* Reads the topology, and adds its settings and the defaults. SEQB_INVALID, and
+ * the errors of reading a topology. */
 enum seqb_status options_complete(struct options *options,
                                   struct seqb_error *err);
 
-/* The server's part of it, which points into `options`. What was read of the
- * topology is given on. */
+/* The server's part of the options, which points into `options`. The parsed
+ * topology is handed over. */
 struct server_options options_of_server(struct options *options);
 
 void options_free(struct options *options);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The daemon's part of a reload is made ready while the library may still
- * refuse, and put in place when it has not; see reloader.h. */
+/* The daemon's part of a reload is prepared while the library may still refuse,
+ * and applied after the library has accepted; see reloader.h. */
 #include "daemon/reloader.h"
 
 #include <pthread.h>
@@ -17,29 +17,29 @@ struct reloader {
     bool has_level;
     _Atomic int64_t read_ms;
 
-    /* For the loop, which takes them: it must not wait for a reload. */
+    /* Atomic, because the loop takes them and must not wait for a reload. */
     _Atomic(struct users *) users;
     _Atomic(struct limits_options *) limits;
 
     pthread_mutex_t lock; /* held by a reload; guards the rest */
     struct daemon *daemon;
-    size_t user_count;           /* of the table that holds */
-    struct alarm_settings alarm; /* of the alarms, which point to its texts */
+    size_t user_count;           /* of the current table */
+    struct alarm_settings alarm; /* of `alarms`, which point to its texts */
     struct alarms *alarms;
 };
 
-/* One reload under way. */
+/* One reload in progress. */
 struct reload_attempt {
     struct reloader *reloader;
     struct reload_report *report;
     struct alarm_settings alarm;
-    struct alarms *alarms; /* made ready */
+    struct alarms *alarms; /* the new ones */
     struct users *users;   /* the same */
     struct limits_options *limits;
     enum seqb_log_level level;
     int64_t stop_delay_ms, stop_timeout_ms;
     bool has_other_alarms;
-    bool is_whole; /* nothing was lost for want of memory */
+    bool is_whole; /* memory was never short */
 };
 
 static enum seqb_status refuse(struct seqb_error *err, enum seqb_status status,
@@ -129,7 +129,8 @@ static bool is_same_alarm(const struct alarm_settings *a,
            is_same_text(a->webhook_ca_file, b->webhook_ca_file);
 }
 
-/* The addresses were looked at when there were users. */
+/* Without users, non-loopback addresses are refused at the start only: so a
+ * reload must not remove the last user. */
 static enum seqb_status users_prepare(struct reload_attempt *attempt,
                                       struct seqb_error *err)
 {
@@ -156,7 +157,7 @@ static enum seqb_status prepare(void *context, struct seqb_error *err)
     return alarms_open(&attempt->alarm, NULL, &attempt->alarms, err);
 }
 
-/* The loop puts both in place; those that it has not taken yet are void. */
+/* Hands both over to the loop, and replaces those that it has not taken yet. */
 static void clients_apply(struct reload_attempt *attempt)
 {
     struct reloader *reloader = attempt->reloader;

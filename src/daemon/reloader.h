@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading the topology again: by the library, and by the daemon itself what it
- * says of users, limits, alarms and the log. Off the loop: each call is on a
- * thread of its own, one after the other.
+ * Reloading the topology: the library applies its part, and the daemon the
+ * users, limits, alarms and the log. It happens off the loop, each reload on
+ * the thread of its caller, one at a time.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 
 #include "daemon/alarm/alarm.h"
 
-#define RELOAD_LISTED_MAX 1000 /* changes of a report */
+#define RELOAD_LISTED_MAX 1000 /* changes that a report lists */
 
 struct daemon;
 struct limits_options;
@@ -23,9 +23,9 @@ struct users;
 
 /* What a reload did. */
 struct reload_report {
-    struct seqb_error err; /* SEQB_OK: it went well */
+    struct seqb_error err; /* SEQB_OK if the reload succeeded */
     size_t applied, restart;
-    struct reload_line *lines; /* of at most RELOAD_LISTED_MAX changes */
+    struct reload_line *lines; /* at most RELOAD_LISTED_MAX changes */
     size_t count, left_out;
 };
 
@@ -34,37 +34,40 @@ struct reload_line {
     char *path, *before, *after, *advice;
 };
 
-/* May be run from now on. Of the topology's file, which is the caller's (NULL:
- * the embedded default); `has_level`: --log-level goes before it. It is never
- * freed, since the thread that answers SIGHUP has it. NULL: out of memory. */
+/* Makes a reloader of the topology's file; the path stays the caller's (NULL:
+ * the embedded default). `has_level`: --log-level overrides the topology. It is
+ * never freed, because the thread that answers SIGHUP holds it. NULL if memory
+ * is short. */
 struct reloader *reloader_new(const char *topology, bool has_level);
 
-/* Opens the alarms. Takes over the settings, which are empty then.
+/* Opens the alarms. Takes over the settings, and leaves `alarm` empty.
  * SEQB_NO_MEMORY. */
 enum seqb_status reloader_watch(struct reloader *reloader,
                                 struct alarm_settings *alarm,
                                 struct seqb_error *err);
 
-/* The daemon's broker is open, and its users are known; NULL: the broker is
- * about to be closed. Waits for a reload that is under way. */
+/* Allows reloads: the daemon's broker is open, and its users are set. NULL
+ * forbids them: the broker is about to be closed. Waits for a reload in
+ * progress. */
 void reloader_serve(struct reloader *reloader, struct daemon *daemon);
 
-/* The users of a reload, once: the loop, which a reload wakes, puts them in
- * place. The caller's to free; NULL: there are none. `reloader` may be NULL. */
+/* Takes the users of the last reload, once. A reload wakes the loop, which
+ * calls this and applies them. The caller owns the result; NULL if there are
+ * none. `reloader` may be NULL. */
 struct users *reloader_take_users(struct reloader *reloader);
 
-/* The same of what clients may use up; for free(). */
+/* The same for the limits of clients, to be freed with free(). */
 struct limits_options *reloader_take_limits(struct reloader *reloader);
 
-/* Reads the topology again, or only compares it. Whatever is refused is a line
- * of the log with `by`, a word for who asked. `*out` is for reload_report_free.
- * Any thread but the loop's. */
+/* Reads the topology again, and applies it or, with `is_check`, only compares
+ * it. A refused reload is logged with `by`, a word for who asked. `*out` is for
+ * reload_report_free. Any thread but the loop's. */
 void reloader_run(struct reloader *reloader, bool is_check, const char *by,
                   struct reload_report *out);
 void reload_report_free(struct reload_report *report);
 
-/* When the topology was read last, ms since 1970; 0: at the start only,
- * or `reloader` is NULL. */
+/* When the topology was last reloaded, ms since 1970; 0: never, or `reloader`
+ * is NULL. */
 int64_t reloader_read_ms(const struct reloader *reloader);
 
 /* Ends the alarms. NULL is allowed. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The next program: checked by a child, executed by us; see restart.h. */
+/* The next program: a child checks it, this process executes it; see
+ * restart.h. */
 #include "daemon/restart.h"
 
 #include <errno.h>
@@ -26,7 +27,8 @@ static void log_refusal(const char *why)
               log_quote(reason, sizeof reason, why));
 }
 
-/* With no signal blocked, and in silence: its words are no lines of a log. */
+/* Starts the check with no signal blocked, and without output: its messages are
+ * not log lines. */
 static int check_spawn(pid_t *out, char **words)
 {
     posix_spawn_file_actions_t files;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A restart in place: the process stops as it always does, but for its sockets,
- * and executes its program, with the same options, which goes on with them.
- * There are never two brokers over one state directory.
+ * A restart in place: the process stops as usual but keeps its listening
+ * sockets open, and then executes its program with the same options, which
+ * inherits the sockets. There are never two brokers on one state directory.
  */
 #pragma once
 
@@ -12,27 +12,27 @@
 struct inherited;
 
 enum restart_verdict {
-    RESTART_UNDECIDED, /* it is still being checked */
+    RESTART_UNDECIDED, /* the check still runs */
     RESTART_POSSIBLE,
-    RESTART_REFUSED /* and the log says why */
+    RESTART_REFUSED /* the log says why */
 };
 
-/* Starts the program that would be executed, to check its options and its
- * topology. Its pid, or 0 after logging why there is none. */
+/* Starts the program with --check, which checks its options and its topology.
+ * Returns its pid, or 0 after logging why it cannot start. */
 pid_t restart_check(char **argv);
 
-/* What that one said; to be called after SIGCHLD. */
+/* Evaluates the checker's exit code. To be called after SIGCHLD. */
 enum restart_verdict restart_judge(pid_t checker);
 
-/* Ends one whose word is no longer wanted. Takes 0. */
+/* Kills a checker whose result is no longer needed. 0 is allowed. */
 void restart_forget(pid_t checker);
 
-/* Signals that stop the daemon wait from now on, for the next program, too. */
+/* Blocks the signals that stop the daemon. They stay pending over the exec. */
 void restart_hold_signals(void);
 
-/* They act, and one that waited does. */
+/* Unblocks them, and so delivers a pending one. */
 void restart_free_signals(void);
 
-/* Executes it with these sockets. Returns an exit code, after logging why it
- * could not. */
+/* Executes the program with these sockets. Returns an exit code only if it
+ * fails, after logging why. */
 int restart_run(char **argv, const struct inherited *sockets);

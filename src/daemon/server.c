@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The loop: who has more to do, who is woken, and how it ends; see server.h.
- * Who comes in stands in accept.c, what a connection does in connection.c. */
+/* The loop: its wake-ups, signals, opening and stop; see server.h. accept.c
+ * accepts clients, connection.c serves them. */
 #include "daemon/server.h"
 
 #include <errno.h>
@@ -46,8 +46,8 @@ static void server_end_listening(struct server *server)
     listeners_close(&server->listeners);
 }
 
-/* Answers what has arrived and takes nothing new; the loop ends when all is
- * sent. */
+/* Stops: answers the input that has arrived and accepts nothing new. The loop
+ * ends when all is sent. */
 static void server_stop(struct server *server)
 {
     const int64_t timeout_ms = server->daemon.stop.timeout_ms;
@@ -61,9 +61,9 @@ static void server_stop(struct server *server)
     http_finish(server->http, server->is_restarting);
 }
 
-/* From now on signals act even if the loop does not turn. They are blocked
- * meanwhile: event_del leaves them with their default action, which would end
- * a drain with what the broker holds unwritten. */
+/* From now on signals act even if the loop is blocked. They are masked during
+ * the change, because event_del restores their default action, which would end
+ * the process during a drain before the broker has written what it holds. */
 static void server_take_signals(struct server *server, void (*handler)(int))
 {
     sigset_t both;
@@ -79,7 +79,8 @@ static void server_take_signals(struct server *server, void (*handler)(int))
     pthread_sigmask(SIG_UNBLOCK, &both, NULL);
 }
 
-/* The first signal after a drain asks for what is under way already. */
+/* The first signal after a drain asks only for the stop that is in progress
+ * already: it is ignored, and the next one ends the process. */
 static void die_next_time(int signal_number)
 {
     (void)signal_number;
@@ -101,8 +102,8 @@ static void server_on_delay(evutil_socket_t fd, short events, void *context)
     server_stop_for_good(context);
 }
 
-/* Serves on for the delay, in which balancers learn that they must send nobody
- * any more, and then stops. */
+/* Serves for the delay, in which load balancers learn to send no more clients,
+ * and then stops. */
 static void server_leave(struct server *server)
 {
     const int64_t delay_ms = server->daemon.stop.delay_ms;
@@ -117,8 +118,8 @@ static void server_leave(struct server *server)
     timer_start(server->delay, delay_ms);
 }
 
-/* The first one; one while it restarts, after which it is not to come back; or
- * one that ends the delay. */
+/* The first signal begins the stop. A signal during a restart turns it into a
+ * stop. A signal during the delay ends the delay. */
 static void server_on_signal(evutil_socket_t fd, short events, void *context)
 {
     struct server *server = context;
@@ -146,7 +147,7 @@ static void server_on_restart(evutil_socket_t fd, short events, void *context)
         server->checker = restart_check(server->options.argv);
 }
 
-/* The next program was checked. */
+/* The check of the next program may have ended. */
 static void server_on_child(evutil_socket_t fd, short events, void *context)
 {
     struct server *server = context;
@@ -172,8 +173,8 @@ static void server_resume(struct session *session)
     session->resume(session);
 }
 
-/* Of a reload. Those who are connected get the rights of the new table, and are
- * closed if their user is gone. */
+/* Applies the users of a reload. Connected clients get their rights from the
+ * new table, and are disconnected if their user is gone. */
 static void server_swap_users(struct server *server)
 {
     struct users *users = reloader_take_users(server->daemon.reloader);
@@ -195,8 +196,8 @@ static void server_on_wake(evutil_socket_t fd, short events, void *context)
     uint64_t count = 0;
 
     (void)events;
-    /* Before looking at the marks: a mark that is set later wakes again. If
-     * that fails, they are no less to be seen. */
+    /* Read before the marks are checked, so that a mark set later wakes the
+     * loop again. If the read fails, the marks are checked all the same. */
     (void)!read(fd, &count, sizeof count);
     waitlists_serve(&daemon->waitlists, server_resume);
     waiting = blocking_call_poll(daemon);
@@ -217,7 +218,7 @@ static enum seqb_status server_fail(struct seqb_error *err, const char *what)
     return err->status;
 }
 
-/* False if one of them cannot be made. */
+/* False if one of the events cannot be made. */
 static bool server_make_signals(struct server *server)
 {
     const struct {
@@ -260,7 +261,7 @@ static enum seqb_status server_make_events(struct server *server,
     return SEQB_OK;
 }
 
-/* If anybody is to come by TLS. */
+/* Opens TLS if a socket needs it. */
 static enum seqb_status server_open_tls(struct server *server,
                                         struct seqb_error *err)
 {
@@ -290,7 +291,7 @@ static enum seqb_status server_open_http(struct server *server,
                      err);
 }
 
-/* As far as the broker need not be open for it. */
+/* Binds the addresses, as far as that is possible before the broker is open. */
 static enum seqb_status server_take_addresses(struct server *server,
                                               struct seqb_error *err)
 {
@@ -322,7 +323,7 @@ static enum seqb_status server_listen(struct server *server,
     return SEQB_OK;
 }
 
-/* What SEQ.SHOW CONFIG says. */
+/* Fills in what SEQ.SHOW CONFIG reports. */
 static void server_describe(struct server *server)
 {
     const struct server_options *options = &server->options;
@@ -383,7 +384,8 @@ static enum seqb_status server_start(struct server *server,
     if (server->base == NULL ||
         !connections_init(&server->connections, daemon, server->base))
         return server_fail(err, "event loop");
-    /* The signals first: one that comes while the broker opens stops it. */
+    /* The signals come first: a signal while the broker opens must stop the
+     * daemon. */
     if (server_make_events(server, err) != SEQB_OK ||
         server_take_addresses(server, err) != SEQB_OK ||
         server_open_broker(server, err) != SEQB_OK)

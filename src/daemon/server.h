@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The server: the one loop, its listening sockets, the signals that stop it,
+ * The server: the event loop, its listening sockets, the signals that stop it,
  * and all that the loop serves.
  */
 #pragma once
@@ -21,21 +21,21 @@
 /* The strings stay the caller's. */
 struct server_options {
     const char *topology;       /* NULL: the embedded default */
-    struct seqb_topology *read; /* what it says; server_open takes it over */
+    struct seqb_topology *read; /* server_open takes ownership */
     int64_t read_ms;            /* when it was read, ms since 1970 */
     const char *state_dir;      /* for SEQ.STATUS */
     struct listeners_options places;
     const char *http;  /* "ADDR:PORT"; NULL: none */
-    const char *https; /* the same */
+    const char *https; /* as `http`, with TLS */
     struct tls_settings tls;
-    /* How long it serves on after it said that it will stop, and how long it
-     * then waits for clients; ms. */
-    int64_t stop_delay_ms, stop_timeout_ms; /* at the start */
+    /* How long the server continues to serve after it has announced its stop,
+     * and how long it then waits for clients; ms. */
+    int64_t stop_delay_ms, stop_timeout_ms; /* initial values */
     struct limits_options limits;
     struct users *users; /* NULL: none */
     bool is_open_to_all, has_open_metrics;
     const char *audit_file; /* NULL: none */
-    char **argv;            /* of a restart; NULL: there is none */
+    char **argv;            /* for a restart; NULL: restarts are disabled */
     struct reloader *reloader;
 };
 
@@ -46,35 +46,35 @@ struct server {
     struct listeners listeners;
     struct event *wake, *again, *delay, *grace, *term, *interrupt;
     struct event *restart, *child;
-    pid_t checker;      /* of a restart that is asked for; 0: none is */
-    bool is_restarting; /* it stops, and its sockets go on listening */
+    pid_t checker;      /* the checker of a requested restart; 0: none */
+    bool is_restarting; /* it stops, but its sockets keep listening */
     struct daemon daemon;
     struct connections connections;
-    struct tls_server *tls;        /* NULL: nobody comes by TLS */
+    struct tls_server *tls;        /* NULL: no TLS */
     struct handshakes *handshakes; /* the same */
     struct http *http;             /* or NULL */
-    struct users *users; /* of a reload; NULL: those of the options hold */
-    char *topology;      /* its file's absolute path; NULL: none was named */
+    struct users *users; /* of a reload; NULL: the options' users are in use */
+    char *topology;      /* the file's absolute path; NULL: none was given */
     int64_t stopped_ms;  /* when it began to stop */
 };
 
 /*
- * Takes the addresses, so that one that is in use is found before any store is
- * touched; opens the broker; then listens. `*out` is for server_close. Any
- * status of seqb_open, and SEQB_INVALID for an address or a socket that cannot
- * be used.
+ * Binds the addresses first, so that one in use is found before any store is
+ * accessed; then opens the broker; then listens. `*out` is for server_close.
+ * Any status of seqb_open, and SEQB_INVALID for an address or a socket that
+ * cannot be used.
  */
 enum seqb_status server_open(const struct server_options *options,
                              struct server **out, struct seqb_error *err);
 
-/* Serves until SIGTERM, SIGINT, a drain or a restart, and then until what had
- * arrived is answered. A second signal ends the process at once, with 1; but
- * one in the delay ends that. */
+/* Serves until SIGTERM, SIGINT, a drain or a restart, and then until the input
+ * that had arrived is answered. A second signal exits the process at once, with
+ * 1; but during the stop delay it only ends the delay. */
 void server_run(struct server *server);
 
-/* Whether it ended for a restart: then `out` has the sockets, which listen. To
- * be called before server_close. */
+/* Whether the server ended for a restart. If so, `out` gets the sockets, which
+ * stay listening. To be called before server_close. */
 bool server_release(struct server *server, struct inherited *out);
 
-/* Closes all that is left. Takes NULL and half-built servers. */
+/* Closes all that is left. NULL and half-built servers are allowed. */
 void server_close(struct server *server);

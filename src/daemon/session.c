@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What commands ask of the session that they are executed for; see session.h.
- */
+/* The services of a session for its commands; see session.h. */
 #include "daemon/session.h"
 
 #include <string.h>
@@ -66,7 +65,7 @@ void session_audit(struct session *session, audit_function *audit,
           (struct audit_time){daemon_now_ms(), daemon_wall_ms()});
 }
 
-/* --- who it is --- */
+/* --- identity and quotas --- */
 
 static struct quota *quota_of(const struct identity *identity)
 {
@@ -91,7 +90,7 @@ void session_leave(struct session *session)
 void session_become(struct session *session, const struct identity *identity)
 {
     session->identity = *identity;
-    session->waitlist = NULL; /* its key was allowed to who it was */
+    session->waitlist = NULL; /* its key was checked for the old identity */
     session_leave(session);
     session->quota = quota_of(identity);
     if (session->quota != NULL)
@@ -142,7 +141,7 @@ size_t session_charge_some(struct session *session, struct charge *charge,
     return (size_t)count;
 }
 
-/* --- what it may --- */
+/* --- rights and keys --- */
 
 static bool is_last_key(const struct session *session, struct resp_slice key)
 {
@@ -152,8 +151,8 @@ static bool is_last_key(const struct session *session, struct resp_slice key)
            memcmp(waitlist->key, key.data, key.length) == 0;
 }
 
-/* A key that was allowed is that of the waitlist: an identity that changes
- * forgets it. */
+/* The key of session->waitlist has been allowed already; session_become forgets
+ * it. */
 static bool session_may_use(const struct session *session,
                             struct resp_slice key)
 {
@@ -175,8 +174,8 @@ static void session_refuse(struct session *session,
     reply_error(&session->out, code, "%s", why);
 }
 
-/* What has begun is carried on, though another table of users holds by now: its
- * blocking call, its batch or its listing has to end. */
+/* Whether a command in progress must be completed even if the table of users
+ * was replaced meanwhile: its blocking call, batch or listing has to end. */
 static bool session_has_begun(const struct session *session)
 {
     return session->blocking_call != NULL || session->batch != NULL ||
@@ -241,7 +240,7 @@ void session_answered(struct session *session, size_t count, size_t size)
     session->budget -= (int)count;
 }
 
-/* Until the sequence's deadline. */
+/* Waits until the sequence's deadline. */
 static void session_wait(struct session *session, struct waitlist *waitlist)
 {
     const bool has_waited = session->wait_until_ms != 0;
@@ -261,7 +260,7 @@ bool session_lines_up(struct session *session, struct waitlist *waitlist)
     return true;
 }
 
-/* A sequence with a period may have waited for the clock. */
+/* Answers TIMEOUT. A sequence with a period may have waited for the clock. */
 static void reply_late(struct session *session, const struct waitlist *waitlist)
 {
     const long long deadline_ms = seqb_deadline_ms(waitlist->sequence);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A client as its commands see it: where to write the answer, and where the
- * current command stands. Its commands are executed one after the other: one
- * that has to wait holds back those behind it. Who reads, executes and sends is
- * left to connection.h.
+ * A client as its commands see it: the output, and the state of the current
+ * command. Its commands are executed one after the other: a command that has to
+ * wait holds back those behind it. Reading, executing and sending are in
+ * connection.h.
  */
 #pragma once
 
@@ -17,8 +17,8 @@
 
 #define SESSION_NAME_MAX 64
 
-/* No further command is executed while more than so many bytes are unsent, or
- * LIMITS_SMALL while clients hold all the memory that they may. */
+/* No further command is executed while more bytes than this are unsent, or more
+ * than LIMITS_SMALL while clients hold all the memory that they may. */
 #define SESSION_UNSENT_MAX 262144
 
 struct batch;
@@ -28,140 +28,146 @@ struct blocking_call;
 struct tls_peer;
 
 enum session_state {
-    SESSION_READING,  /* executed all it has, needs more input */
-    SESSION_WAITING,  /* in a waitlist's line, or for an blocking call */
-    SESSION_RUNNABLE, /* has input to execute, when its output has room */
-    SESSION_CLOSING,  /* ends as soon as all is sent */
-    SESSION_LINGERING /* lets the peer read the last reply before it closes */
+    SESSION_READING,  /* has executed all its input, and reads more */
+    SESSION_WAITING,  /* in a waitlist, or for a blocking call or a login */
+    SESSION_RUNNABLE, /* has input to execute once its output has room */
+    SESSION_CLOSING,  /* closes when all is sent */
+    SESSION_LINGERING /* waits for the peer to read the last reply */
 };
 
 struct session {
     struct daemon *daemon;
-    /* Its wait is over, and it has left its line: its command is to be executed
-     * again. The session may be gone afterwards. */
+    /* Called when its wait is over and it has left its waitlist: executes its
+     * command again. The session may be gone afterwards. */
     void (*resume)(struct session *session);
     TAILQ_ENTRY(session) entry; /* in the daemon's sessions */
     enum session_state state;
-    int fd; /* its socket; the connection's */
-    /* Who its certificate says that it is (tls/tls.h), which was checked; the
-     * connection's. NULL: it has shown none. */
+    int fd; /* its socket, owned by the connection */
+    /* The names in its verified certificate (tls/tls.h), owned by the
+     * connection. NULL: it has shown none. */
     struct tls_peer *peer;
-    bool is_reading, is_writing; /* the loop watches the socket for it */
-    struct buffer in;            /* what it sent and was not yet executed */
-    struct buffer out;           /* what it was not yet sent */
-    struct resp_slice ahead;     /* what was read behind the current command; it
-                                    may take from the front what it answers too */
+    bool is_reading, is_writing; /* watched by the loop */
+    struct buffer in;            /* input that was not executed yet */
+    struct buffer out;           /* output that was not sent yet */
+    /* The input behind the current command. A command may take further
+     * requests from its front and answer them, too. */
+    struct resp_slice ahead;
     struct waiter waiter;
-    struct waitlist
-        *waitlist;       /* of its last key, saves looking it up; or NULL */
-    struct batch *batch; /* of the command under way, see batch.c; or NULL */
-    struct listing *listing; /* the same of listing.c */
-    size_t batch_size; /* bytes that the batch holds, or will; 0: none is */
+    /* Of its last key, to save a look-up; or NULL. */
+    struct waitlist *waitlist;
+    struct batch *batch;     /* of the current command, see batch.c; or NULL */
+    struct listing *listing; /* of the current command; or NULL */
+    size_t batch_size;       /* of the batch, in bytes; 0: no batch */
     struct blocking_call
-        *blocking_call;        /* the daemon's, if it is for this session */
+        *blocking_call;        /* the daemon's, if it runs for this session */
     struct identity identity;  /* who it is */
     struct quota *quota;       /* of its user; NULL: none */
-    int64_t retry_ms;          /* of the last LIMIT: when to try again */
+    int64_t retry_ms;          /* of the last LIMIT error: when to try again */
     struct login_waiter login; /* of AUTH or HELLO, if is_logging_in */
     bool is_logging_in;
-    int64_t wait_until_ms; /* 0: the current command has not waited yet */
-    const struct command *command; /* that came last; NULL: none did */
-    int64_t repeats; /* of the current command, answered together with it */
+    int64_t wait_until_ms; /* deadline of the wait; 0: the current command has
+                              not waited yet */
+    const struct command *command; /* the last command; NULL: none yet */
+    int64_t repeats;               /* copies of the command answered with it */
     int64_t opened_ms;
     int64_t received_ms; /* when its last bytes came */
     int64_t id;
-    int64_t commands; /* that were answered */
+    int64_t commands; /* commands that were answered */
     int64_t held;     /* bytes of memory, as counted by the daemon's limits */
     int budget;       /* numbers and commands left in this turn of the loop */
     bool is_late;     /* the current command's deadline has passed */
     bool is_resp3;
-    bool is_local; /* by a unix socket */
-    bool is_drain; /* it asked for a drain, and waits for its end */
-    char name[SESSION_NAME_MAX + 1];    /* by CLIENT SETNAME */
-    char library[SESSION_NAME_MAX + 1]; /* by CLIENT SETINFO, and its version */
+    bool is_local; /* connected by a unix socket */
+    bool is_drain; /* it asked for a drain, and waits until that is over */
+    char name[SESSION_NAME_MAX + 1];    /* set by CLIENT SETNAME */
+    char library[SESSION_NAME_MAX + 1]; /* set by CLIENT SETINFO */
     char library_version[SESSION_NAME_MAX + 1];
 };
 
-/* Its socket, and its certificate. */
+/* Its socket and its certificate. */
 struct origin session_origin(const struct session *session);
 
-/* How many bytes of answers may be unsent before it executes no further
- * command. */
+/* How many bytes may be unsent before it executes no further command. */
 size_t session_unsent_max(const struct session *session);
 
 /* Whether further answers may be written. */
 bool session_has_room(const struct session *session);
 
-/* Counts what it holds now, and `beside` bytes. */
+/* Updates the memory that it is counted with: its buffers, its batch and
+ * `beside` bytes. */
 void session_account(struct session *session, size_t beside);
 
-/* Whether an answer of about so many bytes may be held for it; false after
- * answering OOM. The operator's, by a unix socket, always may, as long as it is
- * `of_operator`. */
+/* Whether an answer of about `bytes` bytes may be held for it. False after
+ * answering OOM. Always true for the operator, a client of a unix socket, if
+ * `of_operator` allows that for this command. */
 bool session_may_hold(struct session *session, size_t bytes, bool of_operator);
 
-/* Adds to the audit who asks, unless the entry says it, and from where. */
+/* Adds an entry to the audit, with the session's user (unless the entry has
+ * one) and its address. */
 void session_audit(struct session *session, audit_function *audit,
                    const struct audit_entry *entry);
 
-/* Whether it may be that one: false if the user has as many connections as it
- * may. */
+/* Whether it may become that identity: false if the user has its maximum of
+ * connections. */
 bool session_has_place(const struct session *session,
                        const struct identity *identity);
 
-/* From now on it is that one, and counted as a connection of its user. */
+/* Sets its identity, and counts it as a connection of that user. */
 void session_become(struct session *session, const struct identity *identity);
 
-/* The same with who is at its socket, before a login; false: it is not. */
+/* Sets its identity before a login, by its socket or certificate. False if the
+ * user has its maximum of connections. */
 bool session_enter(struct session *session);
 
-/* It ends: its user has a connection less. */
+/* At its end: it no longer counts as a connection of its user. */
 void session_leave(struct session *session);
 
-/* Takes `count` numbers out of what its user, and whoever asks for the key, may
- * have. False after answering why not. To be followed by charge_end. */
+/* Charges `count` numbers to the quotas of its user and of the key. False after
+ * answering why a quota refuses. charge_end must follow. */
 bool session_charge(struct session *session, const struct waitlist *waitlist,
                     size_t count, struct charge *charge);
 
-/* The same for up to `most` more, as many as are left of them now. */
+/* Charges up to `most` more numbers, as many as the quotas have left. Returns
+ * how many. */
 size_t session_charge_some(struct session *session, struct charge *charge,
                            size_t most);
 
-/* Whether it may execute the command: by its rights, and by the key if it is
- * limited to some. Answers why not. */
+/* Whether it may execute the command, by its rights and, if it is limited to
+ * some keys, by the key. False after answering why not. */
 bool session_may(struct session *session, const struct command *command,
                  const struct resp_request *request);
 
-/* The waitlist of a key, by the limits that hold now; answers the error and
- * returns NULL if there is none. */
+/* The waitlist of a key, with its limits up to date. NULL after answering the
+ * error. */
 struct waitlist *session_waitlist(struct session *session,
                                   struct resp_slice key);
 
-/* Whether the sequence of a key was used before, by whomever. */
+/* Whether any client used the key's sequence before. */
 bool session_knows(const struct session *session, struct resp_slice key);
 
-/* `count` requests that stand ahead, of `size` bytes each, are answered
+/* Notes that the next `count` requests, of `size` bytes each, were answered
  * together with the current one. */
 void session_answered(struct session *session, size_t count, size_t size);
 
-/* Puts the session into the waitlist's line, behind others that came before,
- * for a command that then returns COMMAND_WAITS and is executed again. False if
- * it need not wait. */
+/* If others wait for the sequence already, puts the session into the waitlist
+ * behind them; the command must then return COMMAND_WAITS, and is executed
+ * again. False if it need not wait. */
 bool session_lines_up(struct session *session, struct waitlist *waitlist);
 
-/* The library has answered `err` instead of a number: waits, until the
- * sequence's deadline, if one may still come in time; else answers the error.
- */
+/* To be called if the library returned `err` instead of a number. If a number
+ * may still come before the sequence's deadline, waits for it; else answers the
+ * error. */
 enum command_outcome session_wait_or_fail(struct session *session,
                                           struct waitlist *waitlist,
                                           const struct seqb_error *err);
 
-/* As word_to_integer; false after answering the error, in Redis's words. */
+/* As word_to_integer. False after answering the error, with Redis's text. */
 bool session_integer(struct session *session, struct resp_slice word,
                      long long *out);
 
-/* Reads what may stand behind the first `count` words: STR, and then `*out` is
- * true. False, after answering the error, if anything else does. */
+/* Parses an optional STR after the first `count` words, and sets `*out` to
+ * whether it is there. False after answering the error if anything else
+ * follows. */
 bool session_is_text(struct session *session,
                      const struct resp_request *request, size_t count,
                      bool *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Signals that must not end the daemon; see signals.h. */
+/* Signals, and ends that nothing delays; see signals.h. */
 #include "daemon/signals.h"
 
 #include <signal.h>
@@ -25,7 +25,8 @@ void signals_shield(void)
     signal(SIGUSR1, SIG_IGN);
     signal(SIGUSR2, SIG_IGN);
     signal(SIGALRM, SIG_IGN);
-    /* Blocked, not ignored: it waits for the thread that answers it. */
+    /* Blocked instead of ignored, so that it stays pending for the thread that
+     * answers it. */
     pthread_sigmask(SIG_BLOCK, &hangup, NULL);
 }
 
@@ -43,7 +44,8 @@ bool signals_thread(pthread_t *out, void *(*run)(void *argument),
     return is_started;
 }
 
-/* Not a handler: that could not log, and would interrupt whoever runs. */
+/* A thread instead of a handler: a handler could not log, and would interrupt
+ * other threads. */
 static void *hangup_run(void *argument)
 {
     const struct signals_answers *answers = argument;
@@ -67,17 +69,17 @@ bool signals_answer(const struct signals_answers *answers)
 
 /* --- an end that nothing delays --- */
 
-/* Written before its signal may come, read by handlers. */
+/* Written before the signal can come, and read by the handlers. */
 static struct {
     struct sigaction alarm;
     int code;
     const char *why;
     int64_t opening_ms;
-    volatile sig_atomic_t asked;      /* signals while the broker opens */
-    struct sigaction term, interrupt; /* the loop's */
+    volatile sig_atomic_t asked; /* signals received while the broker opens */
+    struct sigaction term, interrupt; /* the loop's handlers */
 } ending;
 
-/* An alarm that somebody else sends is none. */
+/* Ignores a SIGALRM that another process sends. */
 static void on_alarm(int number, siginfo_t *info, void *context)
 {
     (void)number;

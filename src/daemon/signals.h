@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The signals that must not end the daemon, and threads that take none. Those
- * that stop it are the server's.
+ * The signals that must not end the daemon, and threads that receive no
+ * signals. The server handles the signals that stop it.
  */
 #pragma once
 
@@ -9,38 +9,40 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* From here on SIGHUP, SIGUSR1, SIGUSR2, SIGALRM and SIGPIPE end nothing. To be
- * called before any thread is started. SIGUSR2 is the server's once it has a
- * loop. */
+/* From here on SIGHUP, SIGUSR1, SIGUSR2, SIGALRM and SIGPIPE do not end the
+ * process. To be called before any thread is started. The server uses SIGUSR2
+ * once it has a loop. */
 void signals_shield(void);
 
 struct signals_answers {
-    void (*hangup)(void *context); /* on a thread of its own */
+    void (*hangup)(void *context); /* called on a separate thread */
     void *context;
 };
 
-/* Starts the thread that answers each SIGHUP until the process ends, also while
- * the loop does not turn. One that came since signals_shield is answered, too.
- * `answers` must last as long. False if there can be no thread. */
+/* Starts the thread that answers each SIGHUP until the process ends, even if
+ * the loop is blocked. A SIGHUP since signals_shield is answered, too.
+ * `answers` must live until the process ends. False if the thread cannot be
+ * started. */
 bool signals_answer(const struct signals_answers *answers);
 
-/* Starts `run(argument)` on a thread that is never interrupted by a signal;
- * false if there can be none. */
+/* Starts `run(argument)` on a thread with all signals blocked. False if it
+ * cannot be started. */
 bool signals_thread(pthread_t *out, void *(*run)(void *argument),
                     void *argument);
 
-/* From now on, while the loop does not turn: a SIGTERM or SIGINT ends the
- * process with 0 when `ms` have passed, and a second one at once, with 1. To be
- * called once, after the loop has taken these signals. */
+/* For the time in which the broker opens and the loop does not run yet: a
+ * SIGTERM or SIGINT ends the process with exit code 0 after `ms`, and a second
+ * one at once, with 1. To be called once, after the loop has set up these
+ * signals. */
 void signals_begin_opening(int64_t ms);
 
-/* The loop's are back; one that came meanwhile is given to it, and no longer
- * ends the process. */
+/* Restores the loop's handlers. A signal that came meanwhile no longer ends the
+ * process, and is passed to the loop. */
 void signals_end_opening(void);
 
-/* The process ends with 1 when `ms` have passed, if it is still there: what it
- * waits for may never come. */
+/* Ends the process with exit code 1 after `ms`, unless it has ended before: it
+ * may wait for a store that never answers. */
 void signals_end_within(int64_t ms);
 
-/* It does not. */
+/* Cancels that. */
 void signals_end_later(void);

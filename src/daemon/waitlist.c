@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sequences by key, and who waits for them; see waitlist.h. */
+/* Sequences by key, and the sessions that wait for them; see waitlist.h. */
 #include "daemon/waitlist.h"
 
 #include <stdint.h>
@@ -10,16 +10,16 @@
 
 #define FIRST_SLOTS 64
 
-/* On a thread of the library: no more than a mark and a wake-up. The release
- * pairs with the acquire in waitlists_serve: who sees the mark sees the
- * numbers. */
+/* Called on a thread of the library: only sets a mark and wakes the loop. The
+ * release pairs with the acquire in waitlists_serve: a reader that sees the
+ * mark sees the numbers. */
 static void waitlist_on_ready(void *context)
 {
     struct waitlist *waitlist = context;
     const uint64_t one = 1;
 
     atomic_store_explicit(&waitlist->is_ready, true, memory_order_release);
-    /* It fails only if 2^64 - 2 wake-ups are waiting to be seen. */
+    /* Fails only if the eventfd's counter is full: the loop is awake then. */
     if (write(waitlist->wake_fd, &one, sizeof one) < 0)
         return;
 }
@@ -74,7 +74,7 @@ static void waitlists_insert(struct waitlists *waitlists,
     *slot = waitlist;
 }
 
-/* Keeps the lists of the hash table about one waitlist long. */
+/* Grows the hash table, to keep its load factor at 1 or below. */
 static bool waitlists_widen(struct waitlists *waitlists)
 {
     struct waitlists old = *waitlists;
@@ -173,7 +173,8 @@ enum seqb_status waitlists_find(struct waitlists *waitlists,
     struct waitlist *waitlist = NULL;
     char text[SEQB_KEY_MAX + 1];
 
-    /* The library takes strings: what would be cut there is refused here. */
+    /* The library takes strings: a key that it would see truncated is refused
+     * here. */
     if (key.length > SEQB_KEY_MAX || memchr(key.data, '\0', key.length))
         return waitlist_fail(
             err, SEQB_INVALID,
@@ -218,7 +219,8 @@ void waitlists_leave(struct waitlists *waitlists, struct waiter *waiter)
         TAILQ_REMOVE(&waitlists->waiting, waitlist, waiting);
 }
 
-/* Ends: whoever is resumed uses up input that was read before. */
+/* Terminates, because each resumed session consumes input that was read
+ * before. */
 static void waitlist_serve(struct waitlists *waitlists,
                            struct waitlist *waitlist,
                            void (*resume)(struct session *session))
@@ -239,8 +241,8 @@ void waitlists_serve(struct waitlists *waitlists,
     struct waitlist *waitlist = TAILQ_FIRST(&waitlists->waiting);
 
     while (waitlist != NULL) {
-        /* Serving this waitlist empties no other, so that `next` stays in the
-         * list. */
+        /* Serving this waitlist does not empty another one, so `next` stays in
+         * the list. */
         struct waitlist *next = TAILQ_NEXT(waitlist, waiting);
 
         if (atomic_exchange_explicit(&waitlist->is_ready, false,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A waitlist is one sequence as the loop sees it: its handle, and the sessions
- * that wait in line for its numbers. It knows nothing of sockets; the library
- * wakes the loop through an eventfd.
+ * A waitlist is one sequence as the loop sees it: its handle, and the queue of
+ * sessions that wait for its numbers. It knows no sockets; the library wakes
+ * the loop through an eventfd.
  */
 #pragma once
 
@@ -19,10 +19,10 @@
 struct waitlist;
 struct session;
 
-/* A session's place in a line; a member of it. */
+/* A session's place in a waitlist; a member of the session. */
 struct waiter {
     TAILQ_ENTRY(waiter) entry;
-    struct waitlist *waitlist; /* NULL: in none */
+    struct waitlist *waitlist; /* NULL: it does not wait */
     struct session *session;
 };
 
@@ -36,16 +36,16 @@ struct waitlist {
     struct key_quota limit;
     struct waiter_line line;
     TAILQ_ENTRY(waitlist)
-    waiting;              /* in waitlists.waiting if the line has someone */
-    bool is_serving;      /* numbers have come, the line is being served */
-    atomic_bool is_ready; /* set by the library's thread, see waitlist.c */
+    waiting;         /* in waitlists.waiting, unless the line is empty */
+    bool is_serving; /* numbers have come, and its sessions are being resumed */
+    atomic_bool is_ready; /* set by a thread of the library, see waitlist.c */
     int wake_fd;
-    struct waitlist *next; /* with the same hash */
+    struct waitlist *next; /* in the same slot of the hash table */
 };
 
 struct waitlists {
     struct seqb_broker *broker;
-    int wake_fd;             /* an eventfd: some waitlist may be ready */
+    int wake_fd;             /* an eventfd: a waitlist may be ready */
     struct waitlist **slots; /* a hash table of 2^k lists */
     size_t slot_count;
     size_t count;
@@ -56,11 +56,11 @@ struct waitlists {
 void waitlists_init(struct waitlists *waitlists, struct seqb_broker *broker,
                     int wake_fd);
 
-/* Frees the waitlists; to be called after seqb_close, whose threads may still
- * be touching them. */
+/* Frees the waitlists. To be called after seqb_close: until then the library's
+ * threads may access them. */
 void waitlists_fini(struct waitlists *waitlists);
 
-/* Whether there is one of that key. */
+/* Whether there is a waitlist of that key. */
 bool waitlists_have(struct waitlists *waitlists, struct resp_slice key);
 
 /* The waitlist of a key, made at its first use. SEQB_INVALID, SEQB_UNKNOWN_KEY,
@@ -69,19 +69,19 @@ enum seqb_status waitlists_find(struct waitlists *waitlists,
                                 struct resp_slice key, struct waitlist **out,
                                 struct seqb_error *err);
 
-/* Whether a session that comes now would overtake others. */
+/* Whether a session that takes a number now would overtake waiting ones. */
 bool waitlist_has_waiters(const struct waitlist *waitlist);
 
-/* Puts a waiter into the line: at its head if it had been there before, else
- * at its end. To be called after the sequence answered that it has none, or
- * while others wait. */
+/* Adds a waiter: `is_first` at the head, for one that waited before, else at
+ * the end. To be called after the sequence had no number for it, or while
+ * others wait. */
 void waitlists_join(struct waitlists *waitlists, struct waitlist *waitlist,
                     struct waiter *waiter, bool is_first);
 
-/* Takes a waiter out of its line, if it is in one. */
+/* Removes a waiter from its waitlist, if it is in one. */
 void waitlists_leave(struct waitlists *waitlists, struct waiter *waiter);
 
-/* For each waitlist that became ready: lets those in line leave, one after the
- * other, and calls `resume`, until one of them joins that line again. */
+/* For each waitlist that became ready: removes its waiters in order and calls
+ * `resume` for each, until one of them joins that waitlist again. */
 void waitlists_serve(struct waitlists *waitlists,
                      void (*resume)(struct session *session));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the daemon's clients share; see access.h. */
+/* The state of access control that all clients share; see access.h. */
 #include "daemon/access/access.h"
 
 bool access_init(struct access *access, struct users *users, int wake_fd)

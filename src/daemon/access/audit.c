@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lines of the audit; see audit.h. The file is opened for each line, so
- * that it may be moved away at any time. */
+ * that it may be renamed (rotated) at any time. */
 #include "daemon/access/audit.h"
 
 #include <errno.h>
@@ -52,7 +52,8 @@ static void date_print(int64_t wall_ms, char out[DATE_SIZE])
     snprintf(out, DATE_SIZE, "%.19s.%03dZ", text, (int)(wall_ms % 1000));
 }
 
-/* One write, which is whole or not at all: others may append, too. */
+/* Appends the line by a single write, because other processes may append,
+ * too. */
 static bool file_append(const char *file, const char *line, int64_t wall_ms)
 {
     char date[DATE_SIZE];
@@ -83,7 +84,7 @@ static void file_write(struct audit *audit, const char *line, int64_t wall_ms)
 
 /* --- lines --- */
 
-/* Texts as values of the log. */
+/* The texts of an entry, quoted as values of a log line. */
 struct words {
     char user[WORD_SIZE], by[WORD_SIZE], from[WORD_SIZE], command[WORD_SIZE],
         target[WORD_SIZE], before[WORD_SIZE], after[WORD_SIZE],
@@ -107,7 +108,7 @@ static void words_quote(const struct audit_entry *entry, struct words *out)
     word_quote(out->reason, entry->reason);
 }
 
-/* Whether a line is left out. */
+/* Whether the line is dropped, since it is over the rate limit. */
 static bool is_too_much(struct audit *audit, int64_t now_ms)
 {
     if (bucket_take(&audit->bucket, &allowed, 1, now_ms, NULL))
@@ -116,7 +117,7 @@ static bool is_too_much(struct audit *audit, int64_t now_ms)
     return true;
 }
 
-/* A line of the log, and of the file. */
+/* Writes the line to the log and to the file. */
 static void log_audited(struct audit *audit, enum seqb_log_level level,
                         struct audit_time time, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The audit: a line for each order, each order that was refused, and each login
- * that was refused; in the log, and in a file if there is one. Of more than 20
- * a second the rest is counted. Private to the folder, but by access.h.
+ * The audit: one line for each administrative command that was executed or
+ * refused, and for each login that was refused. It goes to the log, and to a
+ * file if there is one. At most 20 lines a second are written; the rest is only
+ * counted. Private to the folder, except through access.h.
  */
 #pragma once
 
@@ -16,15 +17,15 @@
 struct audit {
     const char *file; /* NULL: none; the caller's */
     struct bucket bucket;
-    int64_t left_out; /* lines since the last one */
+    int64_t left_out; /* lines that were dropped since the last one */
     int64_t logins_refused;
-    bool has_failed; /* the file could not be written, which was said */
+    bool has_failed; /* writing to the file failed, and this was logged */
 };
 
-/* What is told. Texts may be NULL, and may come from a client. */
+/* One entry of the audit. Texts may be NULL, and may come from a client. */
 struct audit_entry {
     const char *user;
-    const char *by;      /* the means by which that is known */
+    const char *by;      /* how the user was identified */
     const char *from;    /* an address */
     const char *command; /* "SEQ.DRAIN", "AUTH", "GET /metrics" */
     const char *target;  /* a partition, a key */
@@ -40,7 +41,7 @@ struct audit_time {
     int64_t wall_ms; /* since 1970 */
 };
 
-/* An order was carried out; one was refused; a login was refused. */
+/* A command was executed; a command was refused; a login was refused. */
 typedef void audit_function(struct audit *audit,
                             const struct audit_entry *entry,
                             struct audit_time time);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* What follows the scheme; NULL: it is another one. */
+/* What follows the scheme; NULL if the header has another scheme. */
 static const char *scheme_end(const char *header, const char *scheme)
 {
     const size_t length = strlen(scheme);

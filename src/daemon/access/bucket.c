@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What flows back into a bucket; see bucket.h. */
+/* The refill of a bucket; see bucket.h. */
 #include "daemon/access/bucket.h"
 
 #include <stddef.h>
 
-#define UNIT 1000 /* so that a ms gives `a_second` units back */
+#define UNIT 1000 /* units of a token: one ms refills `a_second` units */
 
 static void bucket_refill(struct bucket *bucket, const struct bucket_size *size,
                           int64_t now_ms)
@@ -43,7 +43,7 @@ int64_t bucket_left(struct bucket *bucket, const struct bucket_size *size,
     return left > 0 ? left : 0;
 }
 
-/* What flowed back meanwhile may have been of it. */
+/* The bucket may have been refilled meanwhile: it is never more than full. */
 void bucket_give_back(struct bucket *bucket, int64_t count)
 {
     bucket->spent -= count * UNIT;

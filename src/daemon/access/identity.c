@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who is at the other end of a socket, and what that one may do; see
+/* Finds out who is at the other end of a socket, and with which rights; see
  * access.h. */
 #include "daemon/access/access.h"
 
@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define GROUPS_MAX 256 /* of a process; further ones are not looked at */
+#define GROUPS_MAX 256 /* of a process; further groups are ignored */
 
 static int socket_family(int fd)
 {
@@ -21,8 +21,8 @@ static int socket_family(int fd)
     return address.ss_family;
 }
 
-/* The groups that the kernel noted at the connect. A kernel before 4.13 says
- * the first one only. */
+/* The groups that the kernel recorded at connect. Before Linux 4.13 only the
+ * primary group is available. */
 static size_t peer_groups(int fd, gid_t first, gid_t out[GROUPS_MAX])
 {
     socklen_t size = GROUPS_MAX * sizeof *out;
@@ -119,7 +119,8 @@ static bool is_login(const struct identity *identity)
     return identity->means == BY_PASSWORD || identity->means == BY_TOKEN;
 }
 
-/* Who logged in stays that user, be its certificate another one's. */
+/* A client that logged in keeps that user, even if its certificate belongs to
+ * another one. */
 static bool login_resolve(const struct access *access, struct identity *inout)
 {
     const char *name = user_name(inout->user);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How many numbers of which keys may be taken, as a topology says it. Pure.
- * Private to the folder, but by access.h. */
+/* The limits of keys, as the topology has them. Pure. Private to the folder,
+ * except through access.h. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,22 +11,24 @@
 
 struct key_limit {
     char *name;
-    struct words keys;          /* patterns; none: no key */
-    struct quota_limits limits; /* of each key by itself */
+    struct words keys;          /* patterns; an empty list matches no key */
+    struct quota_limits limits; /* of each key separately */
 };
 
-/* Zeroed has none. */
+/* A zeroed list is empty. */
 struct key_limits {
     struct key_limit *at;
     size_t count;
 };
 
-/* Takes a limit by its setting's name, as "rate"; false: it is another one. */
+/* Sets the limit of that setting, such as "rate". False if the setting is not a
+ * limit. */
 bool quota_limits_take(struct quota_limits *limits, const char *setting,
                        const char *value);
 
-/* Takes a setting behind "key_limits.": "name" begins one, the others are of
- * that one. False if memory is short. */
+/* Takes a setting of the section "key_limits", named without the prefix. "name"
+ * begins a new entry; the others belong to the entry begun last. False if
+ * memory is short. */
 bool key_limits_take(struct key_limits *all, const char *setting,
                      const char *value);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Logins that wait, and the thread that reckons them; see login.h. The lock
- * guards the lists and nothing in a login: one belongs to the list it is in,
- * and while it is in none to the thread. */
+/* Pending logins, and the thread that hashes their passwords; see login.h. The
+ * lock guards the lists, not the fields of a login: a login belongs to the list
+ * that it is in, and to the thread while it is in neither `queued` nor
+ * `done`. */
 #include "daemon/access/login.h"
 
 #include <pthread.h>
@@ -19,7 +20,7 @@
 TAILQ_HEAD(waiter_list, login_waiter);
 TAILQ_HEAD(login_list, login);
 
-/* One password that is looked at; many may wait for the same. */
+/* One password that is being checked. Many waiters may share it. */
 struct login {
     TAILQ_ENTRY(login) entry;   /* in `queued`, or in `done` */
     TAILQ_ENTRY(login) known;   /* in `all`, which is the loop's */
@@ -31,12 +32,12 @@ struct login {
     size_t secret_length;
     unsigned char digest[CREDENTIAL_DIGEST_SIZE];
     bool is_known; /* the user has a password */
-    bool fits;     /* the thread's answer */
+    bool fits;     /* the thread's result */
 };
 
 struct logins {
     int wake_fd;
-    struct login_list all; /* under way; the loop's, as the next ones */
+    struct login_list all; /* all pending; the loop's, as are the next fields */
     int count;
     bool has_thread;
     pthread_t thread;
@@ -65,7 +66,7 @@ struct logins *logins_open(int wake_fd)
 
 /* --- the thread --- */
 
-/* NULL: it is closing. */
+/* Waits for a login. Returns NULL when the thread has to end. */
 static struct login *login_await(struct logins *logins)
 {
     struct login *login = NULL;
@@ -88,7 +89,7 @@ static void login_deliver(struct logins *logins, struct login *login)
     pthread_mutex_lock(&logins->lock);
     TAILQ_INSERT_TAIL(&logins->done, login, entry);
     pthread_mutex_unlock(&logins->lock);
-    /* It fails only if 2^64 - 2 wake-ups are waiting to be seen. */
+    /* Fails only if the eventfd's counter is full; the loop is awake then. */
     if (write(logins->wake_fd, &one, sizeof one) < 0)
         return;
 }
@@ -125,7 +126,8 @@ static enum login_outcome login_wrong(struct logins *logins,
     return waiter_decide(waiter, LOGIN_WRONG);
 }
 
-/* Of name, hash and secret: with another hash it is another one. */
+/* The digest is of name, hash and secret, so that an entry of the cache does
+ * not match after the user's hash has changed. */
 static void login_digest(struct login *login)
 {
     char text[sizeof login->name + sizeof login->hash + CREDENTIAL_MAX];
@@ -170,8 +172,8 @@ static struct login *login_new(const struct users *users,
     return login;
 }
 
-/* One under way for the same; NULL: there is none. Counts those of the
- * source. */
+/* The pending login with the same digest, or NULL. Counts the pending logins of
+ * the same source. */
 static struct login *login_find(struct logins *logins, const struct login *like,
                                 int *of_source)
 {
@@ -206,7 +208,7 @@ static void login_post(struct logins *logins, struct login *login)
     pthread_mutex_unlock(&logins->lock);
 }
 
-/* Takes the login over. */
+/* Takes ownership of the login. */
 static enum login_outcome login_begin(struct logins *logins,
                                       struct login *login,
                                       struct login_waiter *waiter)
@@ -248,8 +250,8 @@ static enum login_outcome login_by_password(struct logins *logins,
     return login_begin(logins, login, waiter);
 }
 
-/* A token stands in the place of a password, too, for clients that know
- * nothing else. */
+/* A token is accepted as a password, too, for clients that can send nothing
+ * else. */
 static const struct user *user_of_token(const struct users *users,
                                         const struct attempt *attempt)
 {
@@ -286,7 +288,7 @@ enum login_outcome logins_try(struct logins *logins, const struct users *users,
 
 /* --- ending --- */
 
-/* The user may be gone, or have another password, by now. */
+/* A reload may have removed the user or changed its password meanwhile. */
 static const struct user *login_user(const struct users *users,
                                      const struct login *login)
 {
@@ -343,7 +345,8 @@ void logins_poll(struct logins *logins, const struct users *users,
         login_end(logins, users, login, now_ms);
 }
 
-/* The login itself goes on: whether it was wrong counts. */
+/* The login itself continues, because a failure has to be counted for its
+ * source. */
 void login_cancel(struct login_waiter *waiter)
 {
     if (waiter->login == NULL)

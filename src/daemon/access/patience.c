@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long a source waits; see patience.h. */
+/* The delay of a source after failed logins; see patience.h. */
 #include "daemon/access/patience.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@ static int source_find(const struct patience *patience, const char *name)
     return -1;
 }
 
-/* One that is free, or whose last failure is the oldest. */
+/* The slot that is free, or whose last failure is the oldest. */
 static int source_spare(const struct patience *patience)
 {
     int oldest = 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Failed logins of one source make its next ones wait: five are free, then it
- * is 1 s, doubled by each failure up to 30 s. Pure; ms of any clock that only
- * goes forwards. Private to this folder.
+ * Rate limiting of failed logins per source: five failures are free, then the
+ * source has to wait 1 s before its next login, doubled by each failure up to
+ * 30 s. Pure. The time is in ms of any clock that never goes back. Private to
+ * this folder.
  */
 #pragma once
 
@@ -19,21 +20,21 @@
 struct patience_source {
     char name[LOGIN_SOURCE_SIZE]; /* "": free */
     int failures;
-    int64_t failed_ms; /* the last time */
-    int64_t until_ms;  /* before that none is looked at */
+    int64_t failed_ms; /* of the last failure */
+    int64_t until_ms;  /* no login is checked before that */
 };
 
-/* Zeroed knows nobody. Of too many sources the one that failed longest ago is
- * forgotten. */
+/* A zeroed struct is empty. When it is full, the source whose last failure is
+ * the oldest is forgotten. */
 struct patience {
     struct patience_source sources[PATIENCE_SOURCES];
 };
 
-/* ms until a login of that source is looked at; 0: now. */
+/* ms until a login of that source is checked; 0: now. */
 int64_t patience_left(const struct patience *patience, const char *source,
                       int64_t now_ms);
 
-/* A login of it was wrong. One that is right changes nothing: who has a user of
- * their own may not guess another one's password any faster. */
+/* Counts a failed login. A successful login does not reset the count, so that
+ * the owner of one account cannot guess another one's password any faster. */
 void patience_fail(struct patience *patience, const char *source,
                    int64_t now_ms);

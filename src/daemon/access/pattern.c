@@ -2,13 +2,13 @@
 /* Patterns of keys; see users.h. */
 #include "daemon/access/users.h"
 
-/* Where it fails behind a `*`, that one stands for a byte more: at most the
- * product of both lengths, which are short. */
+/* Backtracks to the last `*` only: after a mismatch this `*` matches one byte
+ * more. The cost is at most the product of both lengths, which are short. */
 bool pattern_matches(const char *pattern, const char *key, size_t length)
 {
-    const char *star = NULL; /* the last one that was met */
+    const char *star = NULL; /* behind the last `*` that was met */
     size_t at = 0;
-    size_t retry = 0; /* what the star stands for ends there */
+    size_t retry = 0; /* where the text that the star matches ends */
 
     while (at < length) {
         if (*pattern == '*') {

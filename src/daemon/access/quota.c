@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A bucket for the second and a count for the day; see quota.h. */
+/* A token bucket for the rate and a counter for the day; see quota.h. */
 #include "daemon/access/quota.h"
 
 #define DAY_MS INT64_C(86400000)
@@ -78,7 +78,8 @@ enum quota_verdict quota_take(struct quota *quota, int64_t count,
     return QUOTA_OK;
 }
 
-/* Of a day that is over since, none is left to be given back. */
+/* If a new day has begun since the numbers were taken, its count may be lower
+ * than `count`: it stops at 0. */
 void quota_give_back(struct quota *quota, int64_t count)
 {
     bucket_give_back(&quota->bucket, count);

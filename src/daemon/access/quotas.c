@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a request takes of two quotas, or of neither; see quotas.h. */
+/* Charges a request to both of its quotas, or to neither; see quotas.h. */
 #include "daemon/access/quotas.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "daemon/access/users.h"
 #include "daemon/log/log.h"
 
-/* Between two lines of the log about one quota. */
+/* ms between two log lines about one quota. */
 #define TELL_MS 10000
 
 void quotas_init(struct quotas *quotas)

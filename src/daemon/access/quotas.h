@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The quotas of a process, of users and of keys, and what one request takes out
- * of both. They outlive the table of users that they are of, so that a reload
- * gives nobody new numbers of today. Private to the folder, but by access.h.
+ * All quotas of the process, of users and of keys, and what one request is
+ * charged to both. They outlive the table of users, so that a reload does not
+ * reset the numbers of the current day. Private to the folder, except through
+ * access.h.
  */
 #pragma once
 
@@ -15,20 +16,20 @@
 struct users;
 
 struct quotas {
-    struct quota_list list; /* keys that were refused last come first */
-    uint64_t version;       /* of the table of users */
-    int64_t refused;        /* requests since the start */
+    struct quota_list list; /* most recently refused keys first */
+    uint64_t version;       /* incremented when the table of users changes */
+    int64_t refused;        /* requests refused since the start */
 };
 
 void quotas_init(struct quotas *quotas);
 
-/* Frees all quotas. Takes a zeroed one. */
+/* Frees all quotas. A zeroed struct is allowed. */
 void quotas_fini(struct quotas *quotas);
 
-/* A key's limits, looked up again when the table is another one. Zeroed at
- * first. */
+/* The quota of a key, looked up again when the table of users has changed.
+ * Zeroed at first. */
 struct key_quota {
-    struct quota *quota; /* NULL: no limit, so far */
+    struct quota *quota; /* NULL: no limit */
     uint64_t version;
 };
 
@@ -36,30 +37,31 @@ struct key_quota {
 bool key_quota_update(struct key_quota *key_quota, struct quotas *quotas,
                       const struct users *users, const char *key);
 
-/* What a request has taken of the quotas, beyond the numbers that it got. */
+/* What a request was charged, and has not used up by numbers that it got. */
 struct charge {
     struct quota *user, *key; /* NULL: none */
-    int64_t left;             /* to be given back */
+    int64_t left;             /* numbers charged but not delivered yet */
 };
 
 #define CHARGE_REFUSAL_SIZE 256
 
 /* Why a request is refused. */
 struct charge_refusal {
-    const char *code; /* "LIMIT": later; "ERR": never */
+    const char *code; /* "LIMIT": try again later; "ERR": never possible */
     int64_t wait_ms;  /* after LIMIT */
     char text[CHARGE_REFUSAL_SIZE];
 };
 
-/* Takes `count`, which is at least 1, of the quotas that are in the charge.
- * False, and nothing is taken: `*refusal` says why, and a line of the log, now
- * and then. */
+/* Charges `count` numbers (at least 1) to the quotas in the charge. If one of
+ * them refuses, nothing is charged: returns false, fills `*refusal`, and logs a
+ * line, at most every 10 s for each quota. */
 bool charge_take(struct charge *charge, struct quotas *quotas, int64_t count,
                  struct quota_time time, struct charge_refusal *refusal);
 
-/* The most that it may take more, without being refused, up to `most`. */
+/* How many more numbers, up to `most`, may be charged without a refusal. */
 int64_t charge_most(const struct charge *charge, int64_t most,
                     struct quota_time time);
 
-/* Gives back what is left. A second time it does nothing. */
+/* Returns the numbers that were not delivered to the quotas. A second call does
+ * nothing. */
 void charge_end(struct charge *charge);

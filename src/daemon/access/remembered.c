@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Digests and when they are over; see remembered.h. */
+/* Digests and when they expire; see remembered.h. */
 #include "daemon/access/remembered.h"
 
 #include <string.h>
 
-/* All are compared, so that the time does not say which one is like it. */
+/* Compares all digests, so that the time taken does not reveal which one
+ * matches. */
 bool remembered_has(const struct remembered *remembered,
                     const unsigned char digest[CREDENTIAL_DIGEST_SIZE],
                     int64_t now_ms)

@@ -22,12 +22,12 @@ struct user {
     char *password_hash; /* NULL: none */
     char *token_hash;    /* NULL: none */
     char *certificate;   /* NULL: none */
-    struct words keys;   /* none: all */
+    struct words keys;   /* empty: all keys */
     struct words uid_names, gid_names;
     struct quota *quota;
     bool has_own_quota; /* until users_hand_over */
     struct quota_limits limits;
-    /* Of users_check. */
+    /* Set by users_check. */
     unsigned rights;
     unsigned char token[CREDENTIAL_DIGEST_SIZE];
     id_t *uids, *gids; /* as many as there are names */
@@ -68,7 +68,7 @@ static bool user_begin(struct users *users, const char *name)
            at[users->count - 1].quota != NULL;
 }
 
-/* A setting of the user that began last. */
+/* A setting of the user that was begun last. */
 static bool user_take(struct user *user, const char *setting, const char *value)
 {
     if (strcmp(setting, "role") == 0)
@@ -139,7 +139,7 @@ static enum seqb_status user_fail(const struct user *user, const char *why,
     return err->status;
 }
 
-/* A name of the system or a number. */
+/* Reads a user or a group of the system, by name or by number. */
 static bool id_read(const char *text, bool is_group, id_t *out)
 {
     char *end = NULL;
@@ -163,7 +163,8 @@ static bool id_read(const char *text, bool is_group, id_t *out)
     return owner != NULL;
 }
 
-/* The name that is unknown; "" if memory is short; NULL: all are read. */
+/* Returns NULL if all were read, else the unknown name, or "" if memory is
+ * short. */
 static const char *ids_read(const struct words *names, bool is_group,
                             id_t **out)
 {
@@ -247,7 +248,7 @@ bool user_has_token(const struct user *user, const char *token, size_t length)
     return credential_is_same(digest, user->token);
 }
 
-/* All are compared, so that the time does not say whose it is. */
+/* Compares all tokens, so that the time taken does not reveal whose it is. */
 const struct user *users_find_token(const struct users *users,
                                     const char *token, size_t length)
 {
@@ -288,7 +289,8 @@ const struct user *users_find_peer(const struct users *users,
     return NULL;
 }
 
-/* A common name that looks like an alternative name is none. */
+/* Whether the name in a user's settings means an alternative name. Such a name
+ * is never compared with a common name, which may look the same. */
 static bool is_alternative(const char *name)
 {
     static const char *const kinds[] = {"DNS:", "email:", "URI:"};

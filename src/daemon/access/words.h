@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The texts of one setting, in their order. Pure. Private to this folder. */
+/* The values of a setting that is a list, in order. Pure. Private to this
+ * folder. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Zeroed has none. */
+/* A zeroed list is empty. */
 struct words {
     char **at;
     size_t count;
@@ -14,7 +15,7 @@ struct words {
 /* Copies the text. False if memory is short. */
 bool words_add(struct words *words, const char *text);
 
-/* Whether a key is what one of them, as a pattern, stands for. */
+/* Whether a key matches one of the texts, read as patterns. */
 bool words_match(const struct words *words, const char *key, size_t length);
 
 void words_free(struct words *words);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The channels that there are, and the watcher that feeds them. */
+/* The open channels, and the watcher of the log that feeds them. */
 #include "daemon/alarm/alarm.h"
 
 #include <stdio.h>
@@ -22,7 +22,7 @@ struct alarms {
     char host[HOST_SIZE];
 };
 
-/* With the log's lock held. */
+/* Called with the log's lock held. */
 static void alarms_see(void *context, const struct log_entry *entry)
 {
     const struct alarms *alarms = context;

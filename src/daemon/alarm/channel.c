@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The thread that delivers: it takes one message after another from the state,
- * which decides all; see channel.h. */
+/* The delivery thread: it takes one message after another from the state, which
+ * makes all decisions (decide.h); see channel.h. */
 #include "daemon/alarm/channel.h"
 
 #include <poll.h>
@@ -19,9 +19,9 @@ struct alarm_channel {
     struct alarm_channel_options options;
     pthread_mutex_t lock; /* guards state */
     struct alarm_state state;
-    int wake_fd;      /* there may be something to send */
-    int stop_fd;      /* readable from the stop on */
-    bool is_failing;  /* the thread's: the log says so already */
+    int wake_fd;      /* an eventfd: there may be something to send */
+    int stop_fd;      /* an eventfd: readable from the stop on */
+    bool is_failing;  /* the thread's: the failure has been logged */
     bool is_stopping; /* the thread's */
     bool is_started;
     pthread_t thread;
@@ -31,7 +31,7 @@ static void fd_mark(int fd)
 {
     const uint64_t one = 1;
 
-    /* It fails only if 2^64 - 2 marks are waiting to be seen. */
+    /* Fails only if the eventfd's counter is full: it is readable then. */
     if (write(fd, &one, sizeof one) < 0)
         return;
 }
@@ -60,7 +60,7 @@ static struct alarm_wait channel_wait(const struct alarm_channel *channel,
     return wait;
 }
 
-/* A few times, longer and longer apart. */
+/* Tries up to ALARM_ATTEMPTS times, with a growing delay. */
 static enum alarm_outcome channel_try(struct alarm_channel *channel,
                                       const char *body, struct seqb_error *why)
 {
@@ -87,7 +87,7 @@ static enum alarm_outcome channel_try(struct alarm_channel *channel,
     return outcome;
 }
 
-/* The log says once that messages do not arrive, and once that they do. */
+/* Logs the first failure, and the first success after failures. */
 static void channel_log(struct alarm_channel *channel, bool is_delivered,
                         const struct seqb_error *why)
 {
@@ -119,7 +119,7 @@ static void channel_deliver(struct alarm_channel *channel,
     channel_log(channel, is_delivered, &why);
 }
 
-/* Until there is something to send, or the stop. */
+/* Waits until a message may be due, or the stop. */
 static void channel_rest(struct alarm_channel *channel, int64_t next_ms)
 {
     const int64_t now_ms = daemon_now_ms();
@@ -161,7 +161,7 @@ static void *channel_run(void *argument)
     return NULL;
 }
 
-/* --- the whole --- */
+/* --- opening and closing --- */
 
 struct alarm_channel *
 alarm_channel_open(const struct alarm_channel_options *options)

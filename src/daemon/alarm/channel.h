@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One target with what is to be told it: a thread of its own delivers. */
+/* One target, its pending messages, and the thread that delivers them. */
 #pragma once
 
 #include "daemon/alarm/alarm.h"
@@ -10,23 +10,26 @@
 struct alarm_channel;
 
 struct alarm_channel_options {
-    struct alarm_target *target; /* the channel's from now on, also if it fails;
-                                    NULL: there is no memory for it */
+    /* Owned by the channel from now on, also if the open fails. NULL: memory
+     * was short, and the open fails. */
+    struct alarm_target *target;
     struct alarm_rules rules;
     struct alarm_limits limits;
-    struct alarm_sender sender; /* the strings stay the caller's */
+    struct alarm_sender sender; /* its strings stay the caller's */
 };
 
-/* NULL: no memory, or no thread. */
+/* Returns NULL if memory is short or no thread can be started. */
 struct alarm_channel *
 alarm_channel_open(const struct alarm_channel_options *options);
 
-/* Never waits for a delivery. Any thread. */
+/* Takes note of an event. Never waits for a delivery. Any thread. */
 void alarm_channel_see(struct alarm_channel *channel,
                        const struct alarm_event *event);
 
-/* Has the thread end; what it is at may go on for limits.grace_ms. */
+/* Asks the thread to end. A delivery that runs may take limits.grace_ms
+ * more. */
 void alarm_channel_stop(struct alarm_channel *channel);
 
-/* Waits for the end of the thread, which was stopped. Takes NULL. */
+/* Waits for the thread to end, and frees the channel. alarm_channel_stop must
+ * have been called before. NULL is allowed. */
 void alarm_channel_close(struct alarm_channel *channel);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is sent, held back, reminded of and ended; see decide.h. */
+/* Firing, holding back, reminding and resolving; see decide.h. */
 #include "daemon/alarm/decide.h"
 
 #include <stdio.h>
@@ -28,8 +28,8 @@ static struct alarm_row *row_free(struct alarm_state *state)
     return NULL;
 }
 
-/* A place among those of events that do not last: a free one while there are
- * enough, else that of the event that was sent longest ago. */
+/* A row for an event that is not a state: a free row while ALARM_ONCE_ROWS are
+ * not in use, else the row whose event was sent longest ago. */
 static struct alarm_row *row_for_once(struct alarm_state *state)
 {
     struct alarm_row *oldest = NULL;
@@ -48,7 +48,8 @@ static struct alarm_row *row_for_once(struct alarm_state *state)
     return count < ALARM_ONCE_ROWS ? row_free(state) : oldest;
 }
 
-/* A line that is cut ends as the log's do, and not within a character. */
+/* A truncated line ends with `..."`, as in the log, and is not cut within a
+ * character or an escape. */
 static void line_copy(char to[ALARM_LINE_SIZE], const char *line)
 {
     static const char cut[] = "...\"";
@@ -105,7 +106,7 @@ static enum alarm_verdict fire_first(struct alarm_state *state,
     return ALARM_WAITS;
 }
 
-/* Whether what was sent last says this event already. */
+/* Whether the last message already reported this event. */
 static bool row_says(const struct alarm_state *state,
                      const struct alarm_row *row, const char *event,
                      int64_t now_ms)
@@ -115,7 +116,8 @@ static bool row_says(const struct alarm_state *state,
     return row->lasts || now_ms < row->sent_ms + state->rules.reminder_ms;
 }
 
-/* One more event of a subject that is known. What waited is replaced. */
+/* Another event of a known subject. It replaces an event that waits to be
+ * sent. */
 static enum alarm_verdict fire_again(struct alarm_state *state,
                                      struct alarm_row *row,
                                      const struct alarm_subject *subject,
@@ -150,7 +152,7 @@ static enum alarm_verdict end(struct alarm_state *state, struct alarm_row *row,
     if (row->is_waiting)
         state->left_out++;
     row->is_firing = false;
-    if (!row->was_sent) { /* nobody heard of it: nothing to take back */
+    if (!row->was_sent) { /* never reported: nothing to resolve */
         row->is_used = false;
         return hold(state);
     }
@@ -279,7 +281,7 @@ int64_t alarm_next_ms(const struct alarm_state *state)
     return next_ms == INT64_MAX ? next_ms : later(next_ms, pace_next_ms(state));
 }
 
-/* --- the whole --- */
+/* --- initialization --- */
 
 void alarm_state_init(struct alarm_state *state,
                       const struct alarm_rules *rules)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The JSON of a message; see message.h. The words of the log's line become the
- * member `fields`. */
+/* The JSON of a message; see message.h. The key=value pairs of the log line
+ * become the member `fields`. */
 #include "daemon/alarm/message.h"
 
 #include <jansson.h>
@@ -15,7 +15,8 @@ static const char *kind_name(enum alarm_kind kind)
     return names[kind];
 }
 
-/* The line's words, each a string: "ts" and "level" are among them. */
+/* The key=value pairs of the line, each as a string, with "ts" and "level"
+ * among them. */
 static json_t *words_make(const struct alarm_message *message, int64_t time_ms)
 {
     const struct log_entry entry = {.time_ms = time_ms,
@@ -45,7 +46,7 @@ static void sender_add(json_t *object, const struct alarm_message *message,
                         json_integer((json_int_t)message->left_out));
 }
 
-/* Takes both; either may be NULL. */
+/* Takes ownership of `words` and `since`; each may be NULL. */
 static char *object_print(const struct alarm_message *message,
                           const struct alarm_sender *sender, json_t *words,
                           json_t *since)

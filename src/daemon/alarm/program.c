@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A message to a program of the operator's: no shell, a clean environment, the
- * message as its stdin. It and what it started end when its time is over. */
+/* Delivers a message by a program of the operator: no shell, a clean
+ * environment, the message as its stdin. The program and what it started are
+ * killed at the end of the wait. */
 #include "daemon/alarm/target.h"
 
 #include <errno.h>
@@ -16,10 +17,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What a program may say on stderr; a write beyond it fails. */
+/* Bytes that a program may write to stderr; a write beyond that fails. */
 #define COMPLAINT_SIZE 4096
 
-/* How long the kernel may take to end a program that was killed. */
+/* How long to wait for a killed program to be gone. */
 #define KILL_MS 500
 
 struct program {
@@ -27,11 +28,11 @@ struct program {
     const char *path;
 };
 
-/* One run of it. */
+/* One run of the program. */
 struct run {
-    int input;     /* the message */
+    int input;     /* its stdin: the message */
     int complaint; /* its stderr */
-    int end;       /* readable when it ended */
+    int end;       /* a pidfd: readable when it ended */
     pid_t pid;
 };
 
@@ -49,7 +50,7 @@ static bool input_fill(int fd, const char *body)
            write(fd, "\n", 1) == 1 && lseek(fd, 0, SEEK_SET) == 0;
 }
 
-/* In memory, of a size that cannot grow. */
+/* Seals the memfd, so that it cannot grow. */
 static bool complaint_bound(int fd)
 {
     return ftruncate(fd, COMPLAINT_SIZE) == 0 &&
@@ -74,7 +75,7 @@ static void run_fini(const struct run *run)
             close(fds[i]);
 }
 
-/* The daemon's signals are not the program's: none is blocked or ignored. */
+/* Resets the signals: the program starts with none blocked or ignored. */
 static int attributes_fill(posix_spawnattr_t *attributes)
 {
     sigset_t none;
@@ -110,7 +111,7 @@ static int actions_fill(posix_spawn_file_actions_t *actions,
     return result;
 }
 
-/* 0 or an errno. */
+/* Returns 0 or an errno. */
 static int run_spawn(struct run *run, const char *path)
 {
     char environment_path[] =
@@ -135,7 +136,8 @@ static int run_spawn(struct run *run, const char *path)
     return result;
 }
 
-/* Ends the whole group: what the program started has its group. */
+/* Kills the whole process group: the processes that the program started are in
+ * it. */
 static void run_kill(struct run *run)
 {
     struct pollfd end = {.fd = run->end, .events = POLLIN};
@@ -144,7 +146,7 @@ static void run_kill(struct run *run)
     (void)poll(&end, 1, KILL_MS);
 }
 
-/* The first line of what it said on stderr. */
+/* The first line that the program wrote to stderr. */
 static void complaint_read(const struct run *run, char *to, size_t size)
 {
     const ssize_t length = pread(run->complaint, to, size - 1, 0);
@@ -168,8 +170,8 @@ static enum alarm_outcome run_judge(const struct run *run, int status,
     return ALARM_FAILED;
 }
 
-/* One that ended is not reaped before its group is, so that the group's number
- * is no other's. */
+/* The program is reaped only after its group was killed: until then the kernel
+ * cannot give the group's id to other processes. */
 static enum alarm_outcome run_finish(struct run *run, struct alarm_wait *wait,
                                      struct seqb_error *why)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the topology says of alarms, and whether it can be used. */
+/* The settings of alarms in the topology, and their checks. */
 #include "daemon/alarm/alarm.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of states that last, and of the events that begin and end them; see
- * subject.h. Any other event stands for itself. */
+/* The table of states, and of the events that begin and end them; see
+ * subject.h. Any other event is a subject of its own. */
 #include "daemon/alarm/subject.h"
 
 #include <stddef.h>
@@ -24,7 +24,7 @@ static const struct state_event state_events[ALARM_STATE_EVENTS] = {
     {"poisoned", "partition", false},
     {"up", "partition", true},
     {"drained", "partition", true},
-    {"layout", "layout", false}, /* until a restart */
+    {"layout", "layout", false}, /* ends only by a restart */
     {"counter_refused", "counter", false},
     {"counter_recovered", "counter", true},
     {"lessor_waits", "lessor", false},
@@ -39,7 +39,8 @@ static const struct state_event state_events[ALARM_STATE_EVENTS] = {
     {"clock_kept", "clock_file", true},
 };
 
-/* The words that say what an event is about. Others say how it is. */
+/* The keys that identify the subject of an event. The other keys describe its
+ * condition. */
 static const char *const identities[] = {"pool", "partition", "backend",
                                          "key",  "counter",   "file"};
 
@@ -62,7 +63,8 @@ static bool is_identity(const struct log_word *word)
     return false;
 }
 
-/* What does not fit is cut: two subjects may then be taken for one. */
+/* A name that does not fit is truncated: two subjects may then be taken for
+ * one. */
 static void name_print(char name[ALARM_SUBJECT_SIZE], const char *of,
                        const char *line)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an event is about, and whether it lasts or ends something: one table. */
+/* The subject of an event, and whether the event begins or ends a state: one
+ * table. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,13 +11,13 @@
 
 struct alarm_subject {
     char event[ALARM_EVENT_SIZE];
-    /* "partition pool=main partition=2 backend=pg-a": alike for what begins a
-     * state and for what ends it. */
+    /* "partition pool=main partition=2 backend=pg-a": the same for the event
+     * that begins a state and for the event that ends it. */
     char name[ALARM_SUBJECT_SIZE];
     bool lasts;
     bool ends;
 };
 
-/* False: a line without an event, or an event of the alarms themselves, which
- * never is an alarm. */
+/* False if the line has no event, or an event of the alarms themselves, which
+ * are never sent as alarms. */
 bool alarm_subject_find(const char *line, struct alarm_subject *out);

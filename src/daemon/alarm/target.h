@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where messages go: the contract, and the two kinds. */
+/* The contract of a target of messages, and the two kinds of targets. */
 #pragma once
 
 #include <stddef.h>
@@ -10,27 +10,27 @@
 
 enum alarm_outcome {
     ALARM_DELIVERED,
-    ALARM_FAILED,  /* may succeed when it is tried again */
-    ALARM_REFUSED, /* will not */
+    ALARM_FAILED,  /* another try may succeed */
+    ALARM_REFUSED, /* another try would fail, too */
 };
 
 struct alarm_target {
-    const char *name; /* of the setting */
+    const char *name; /* the setting's name */
 
-    /* Hands over one message. Returns before the wait's end. If it was not
-     * delivered, it says why. */
+    /* Delivers one message. Returns before the wait's end. Unless
+     * ALARM_DELIVERED, `*why` has the reason. */
     enum alarm_outcome (*send)(struct alarm_target *target, const char *body,
                                struct alarm_wait *wait, struct seqb_error *why);
 
     void (*close)(struct alarm_target *target);
 };
 
-/* A program, which gets the message on its stdin. The path stays the caller's.
- * NULL: out of memory. */
+/* A program that is run for each message, with the message on its stdin. The
+ * path stays the caller's. Returns NULL if memory is short. */
 struct alarm_target *alarm_program_open(const char *path);
 
-/* A URL that it is posted to. Without a file of certificates those of the
- * system are trusted. NULL: out of memory. */
+/* A URL that messages are posted to. `ca_file` has the trusted certificates;
+ * NULL: those of the system. Returns NULL if memory is short. */
 struct alarm_target *alarm_webhook_open(const char *url, const char *ca_file);
 
 /* Whether this program was built with libcurl. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waiting, on descriptors; see wait.h. */
+/* Waiting for descriptors until a deadline; see wait.h. */
 #include "daemon/alarm/wait.h"
 
 #include <limits.h>

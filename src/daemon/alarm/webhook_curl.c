@@ -18,7 +18,7 @@ struct webhook {
     struct curl_slist *headers;
 };
 
-/* One request. */
+/* One HTTP request. */
 struct post {
     CURLM *multi;
     CURL *easy;
@@ -52,7 +52,7 @@ static bool secure(CURL *easy, const struct webhook *webhook)
                 CURLE_OK);
 }
 
-/* QUICK_EXIT: a resolver that hangs is left to itself. */
+/* QUICK_EXIT: libcurl does not wait for a resolver thread that hangs. */
 static bool bound(CURL *easy, const struct alarm_wait *wait)
 {
     return curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS,
@@ -90,7 +90,7 @@ static void post_fini(const struct post *post)
     curl_multi_cleanup(post->multi);
 }
 
-/* False: the time is over, or the daemon stops. */
+/* False if the time is over, or the daemon stops. */
 static bool post_run(struct post *post, struct alarm_wait *wait)
 {
     int running = 1;
@@ -120,7 +120,7 @@ static enum alarm_outcome answer_judge(long code, struct seqb_error *why)
                                                      : ALARM_REFUSED;
 }
 
-/* What another try changes nothing about. */
+/* Errors that another try would meet again. */
 static bool is_hopeless(CURLcode code)
 {
     return code == CURLE_PEER_FAILED_VERIFICATION ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* In place of webhook_curl.c where libcurl is not: settings.c refuses the
- * setting, so that none is opened. */
+/* Replaces webhook_curl.c in a build without libcurl. settings.c rejects the
+ * setting then, so that no webhook is opened. */
 #include "daemon/alarm/target.h"
 
 struct alarm_target *alarm_webhook_open(const char *url, const char *ca_file)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The numbers of a SEQ.NEXT ... COUNT or STAMP, or the texts of a SEQ.NUMBER
- * ... COUNT: first all of them, since the head of an array cannot be taken back
- * when the backends fail, then all replies, both in steps, so that a session
- * takes its turns like any other.
+ * ... COUNT. All of them are taken before the first reply is written, because
+ * the head of an array cannot be taken back when the backends fail. Both parts
+ * go in steps, so that the session shares the loop with others.
  */
 #include <assert.h>
 #include <stdint.h>
@@ -16,19 +16,18 @@
 #include "daemon/session.h"
 #include "daemon/waitlist.h"
 
-#define NUMBERS_STEP 1024 /* numbers taken, or written, by one call */
-#define TEXTS_STEP   128  /* the same of texts, which are longer */
+#define NUMBERS_STEP 1024 /* numbers taken or written by one call */
+#define TEXTS_STEP   128  /* the same for texts, which are longer */
 
 struct batch {
     void *items; /* int64_t each, or texts of `size` bytes each */
     size_t size; /* of an item */
     size_t step;
     size_t capacity;
-    size_t most; /* of items, that it will have */
-    size_t have; /* of items */
-    size_t sent; /* of items: written as replies */
-    int64_t
-        stamp; /* of a take request that is stamped: all numbers are of it */
+    size_t most;   /* items that were asked for */
+    size_t have;   /* items that were taken */
+    size_t sent;   /* items that were written as replies */
+    int64_t stamp; /* if the request is stamped: the stamp of all numbers */
     struct charge charge;
 };
 
@@ -41,8 +40,8 @@ void batch_free(struct batch *batch)
     free(batch);
 }
 
-/* A text's size is 0 where there is no template: then the library refuses, as
- * long as there is room for a text. */
+/* seqb_number_size is 0 for a sequence without a template. The library then
+ * refuses, but only if there is room for a text. */
 static struct batch *batch_new(const struct waitlist *waitlist,
                                const struct take_request *take_request)
 {
@@ -62,7 +61,7 @@ static struct batch *batch_new(const struct waitlist *waitlist,
     return batch;
 }
 
-/* Grows with what has come, up to what was asked for. */
+/* Grows with the items that were taken, up to the number asked for. */
 static bool batch_reserve(struct batch *batch, size_t needed)
 {
     size_t capacity = batch->capacity == 0 ? batch->step : 2 * batch->capacity;
@@ -86,7 +85,8 @@ static size_t batch_step(const struct batch *batch, size_t from, size_t to)
     return to - from < batch->step ? to - from : batch->step;
 }
 
-/* Takes a step of it. Those of a stamp that is over since are lost. */
+/* Takes one step. If the stamp has changed, the numbers taken before are
+ * dropped as gaps. */
 static enum command_outcome batch_take(struct session *session,
                                        struct waitlist *waitlist,
                                        const struct take_request *take_request,
@@ -164,7 +164,8 @@ static enum command_outcome batch_send(struct session *session,
 
         if (session->budget <= 0 || !session_has_room(session))
             return COMMAND_YIELDS;
-        if (batch->sent == 0) /* and not before a turn that comes twice */
+        if (batch->sent == 0) /* only together with the first items: a call that
+                                 yields before them is repeated */
             batch_head(session, take_request);
         take_request_reply(
             &session->out, take_request,
@@ -176,8 +177,8 @@ static enum command_outcome batch_send(struct session *session,
     return COMMAND_DONE;
 }
 
-/* False after answering that clients hold too much already, or that its user
- * may have no more: before a number is taken. */
+/* Begins the batch, before any number is taken. False after answering that
+ * clients hold too much memory, or that a quota refuses. */
 static bool batch_begin(struct session *session,
                         const struct waitlist *waitlist,
                         const struct take_request *take_request)
@@ -213,7 +214,7 @@ enum command_outcome batch_run(struct session *session, struct resp_slice key,
     outcome = batch_fill(session, waitlist, take_request);
     if (outcome != COMMAND_DONE)
         return outcome;
-    /* Less than all: the error is answered. */
+    /* If fewer were taken, the error is answered already. */
     if (session->batch->have == take_request->take.count)
         outcome = batch_send(session, take_request);
     if (outcome == COMMAND_DONE) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* CLIENT: the connections, a line each as Redis 7.0 writes it, and what one
- * says of itself. */
+/* CLIENT: lists the connections, one line each in the format of Redis 7.0, and
+ * stores what a client says about itself. */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,8 +33,8 @@ bool client_rename(struct session *session, struct resp_slice name)
     return true;
 }
 
-/* LIB-NAME and LIB-VER, for who looks at the connections. What cannot be shown
- * is not kept. */
+/* LIB-NAME and LIB-VER, to be shown in the list of connections. A value that
+ * cannot be shown is not stored. */
 static void client_describe_library(struct session *session,
                                     struct resp_slice attribute,
                                     struct resp_slice value)
@@ -51,8 +51,8 @@ static void client_describe_library(struct session *session,
 
 /* --- a line --- */
 
-/* The two ends of a connection. Who comes by a unix socket has no address, and
- * goes by that of the socket, as in Redis. */
+/* The addresses of both ends of a connection. A client of a unix socket has no
+ * address of its own, and is shown with the socket's path, as in Redis. */
 struct ends {
     char peer[ADDRESS_SIZE];
     char own[ADDRESS_SIZE];
@@ -74,7 +74,8 @@ static void ends_read(int fd, struct ends *out)
     address_print(&address, length, out->peer);
 }
 
-/* Redis's letters: waits, is about to be closed, by a unix socket; none. */
+/* Redis's flags: b waits, c is about to be closed, U by a unix socket, N
+ * none. */
 static void flags_print(const struct session *session, bool is_local,
                         char out[4])
 {
@@ -92,7 +93,7 @@ static void flags_print(const struct session *session, bool is_local,
     *to = '\0';
 }
 
-/* Redis's "default" is who has not logged in. */
+/* Redis shows a client that has not logged in as "default". */
 static const char *client_user(const struct session *session,
                                char out[IDENTITY_NAME_SIZE])
 {
@@ -141,7 +142,7 @@ static void reply_client_info(struct session *session)
     buffer_fini(&text);
 }
 
-/* --- the same as a struct --- */
+/* --- a connection as a struct --- */
 
 static const char *state_name(enum session_state state)
 {
@@ -182,11 +183,11 @@ void client_describe(const struct session *session, struct client_texts *texts,
 
 /* --- the list --- */
 
-/* Which connections are asked for. */
+/* Which connections a CLIENT LIST asks for. */
 struct choice {
     int64_t ids[RESP_ARGUMENTS_MAX];
     size_t id_count;
-    bool is_by_id; /* else all, or none */
+    bool is_by_id; /* else all, or none if is_none */
     bool is_none;
 };
 
@@ -198,7 +199,7 @@ static bool choice_has(const struct choice *choice, int64_t id)
     return !choice->is_by_id && !choice->is_none;
 }
 
-/* All connections are what Redis calls normal ones. */
+/* All connections are of Redis's type "normal". */
 static bool type_parse(struct session *session, struct resp_slice type,
                        struct choice *out)
 {
@@ -230,7 +231,7 @@ static bool ids_parse(struct session *session,
     return true;
 }
 
-/* What stands behind CLIENT LIST. False after answering the error. */
+/* Parses the words after CLIENT LIST. False after answering the error. */
 static bool choice_parse(struct session *session,
                          const struct resp_request *request, struct choice *out)
 {
@@ -256,8 +257,8 @@ const struct session *client_list_begin(const struct daemon *daemon)
     return session;
 }
 
-/* Each line says how many there are if that is more than are listed, in a field
- * that Redis has not and clients skip. */
+/* If not all connections are listed, each line has their total number in a
+ * field that Redis does not have and clients skip. */
 static void list_write(struct buffer *text, const struct daemon *daemon,
                        const struct choice *choice)
 {
@@ -323,7 +324,7 @@ enum command_outcome command_client(struct session *session,
         reply_simple(&session->out, "OK");
     } else if ((word_is(what, "NO-EVICT") && words == 1) ||
                (word_is(what, "NO-TOUCH") && words == 1))
-        reply_simple(&session->out, "OK"); /* nothing here depends on them */
+        reply_simple(&session->out, "OK"); /* accepted, and without effect */
     else
         reply_error(&session->out, "ERR",
                     "unknown subcommand or wrong number of arguments: use "

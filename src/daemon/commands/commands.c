@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table of commands, who looks a name up in it, and COMMAND, which tells it
- * to redis-cli and client libraries. The other commands do not know of the
- * table. */
+/* The table of commands, looking up a name in it, and COMMAND, which reports
+ * the table to redis-cli and client libraries. The other commands do not know
+ * the table. */
 #include "daemon/commands/commands.h"
 
 #include <assert.h>
@@ -10,10 +10,9 @@
 #include "daemon/daemon.h"
 #include "daemon/session.h"
 
-/* COMMAND itself */
 static command_function command_command;
 
-/* The most frequent one first: the table is searched from its top. */
+/* Frequent commands first: the table is searched from its top. */
 static const struct command commands[] = {
     {"INCR", 2, true, RIGHT_TAKE, "write", "numbers", command_incr,
      "Takes one number: key"},
@@ -74,12 +73,12 @@ static const struct command commands[] = {
 
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])
 
-/* Bytes of an answer that has all of it, about. */
+/* Approximate bytes of an answer with the whole table. */
 #define TABLE_SIZE 16384
 
 static_assert(COMMAND_COUNT <= COUNTS_COMMANDS, "there is a count of each");
 
-/* What users of Redis will try, to be told what there is instead. */
+/* Commands that users of Redis will try: the error names the replacement. */
 static const char *const transaction_names[] = {"DISCARD", "EXEC",  "MULTI",
                                                 "UNWATCH", "WATCH", NULL};
 static const char *const decrement_names[] = {"DECR", "DECRBY", NULL};
@@ -117,7 +116,8 @@ const struct command *command_at(size_t i)
     return i < COMMAND_COUNT ? &commands[i] : NULL;
 }
 
-/* What is there instead of a command of Redis; NULL: it is none. */
+/* The text about the replacement for a command of Redis; NULL if the name is
+ * not one of them. */
 static const char *redis_instead(struct resp_slice name)
 {
     for (size_t i = 0; i < sizeof refusals / sizeof refusals[0]; i++)
@@ -132,8 +132,9 @@ static enum command_outcome command_refuse(struct session *session,
 {
     const char *instead = redis_instead(name);
 
-    /* A web page that makes a browser send commands inside a request: the
-     * request itself ends the connection before them. */
+    /* A web page may make a browser send commands inside an HTTP request. The
+     * connection is closed at the request's first lines, before these
+     * commands. */
     if (word_is(name, "POST") || word_is(name, "Host:")) {
         reply_error(&session->out, "ERR", "this is not an HTTP server");
         session->state = SESSION_CLOSING;
@@ -164,8 +165,9 @@ static enum command_outcome command_execute(struct session *session,
     return COMMAND_DONE;
 }
 
-/* An error stands alone, where the output ended before. `command` is NULL if
- * there is none of that name. */
+/* Counts a command that was executed. An error is the only reply that it has
+ * written, at offset `before` of the output. `command` is NULL if there is no
+ * command of that name. */
 static void command_count(struct session *session,
                           const struct command *command, size_t before)
 {
@@ -194,7 +196,7 @@ enum command_outcome command_run(struct session *session,
     return outcome;
 }
 
-/* --- COMMAND: the table, told by itself --- */
+/* --- COMMAND: reporting the table --- */
 
 static void reply_command_name(struct buffer *out,
                                const struct command *command)
@@ -217,7 +219,7 @@ static void reply_flags(struct buffer *out, const char *const *flags,
         reply_simple(out, flags[i]);
 }
 
-/* The one key of a command: the second word, and what is done with it. */
+/* The key specification of a command: its key is the second word. */
 static void reply_key_spec(struct buffer *out, bool is_write, bool is_resp3)
 {
     static const char *const writes[] = {"RW", "access", "update", NULL};
@@ -242,8 +244,8 @@ static void reply_key_spec(struct buffer *out, bool is_write, bool is_resp3)
     reply_field_integer(out, "limit", 0);
 }
 
-/* The ten elements of Redis 7.0. There are no ACL categories, tips and
- * subcommands. */
+/* The ten elements of Redis 7.0. ACL categories, tips and subcommands are
+ * empty. */
 static void reply_command_info(struct buffer *out,
                                const struct command *command, bool is_resp3)
 {
@@ -274,8 +276,8 @@ static void reply_command_docs(struct buffer *out,
     reply_field_string(out, "group", command->group);
 }
 
-/* The i-th of the commands that are asked for: of those named behind the second
- * word, or of all. NULL if it is unknown. */
+/* The i-th of the commands that are asked for: of those named after the second
+ * word, else of all. NULL if the name is unknown. */
 static const struct command *asked_at(const struct resp_request *request,
                                       size_t i)
 {
@@ -304,7 +306,7 @@ static void reply_infos(struct session *session,
     }
 }
 
-/* Names that are unknown are left out, as Redis does. */
+/* Unknown names are left out, as Redis does. */
 static void reply_docs(struct session *session,
                        const struct resp_request *request)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The commands as a table: what COMMAND tells of them, and the functions that
- * carry them out. A function finds as many arguments as its row says. The front
- * header of this folder.
+ * The table of commands: what COMMAND reports about each, and the function that
+ * executes it. A function is called only with as many arguments as its row
+ * says. The front header of this folder.
  */
 #pragma once
 
@@ -21,21 +21,22 @@ struct session;
 
 enum command_outcome {
     COMMAND_DONE,  /* answered */
-    COMMAND_WAITS, /* in a waitlist's line; to be executed again */
+    COMMAND_WAITS, /* in a waitlist, or for a blocking call or a login; to be
+                      executed again */
     COMMAND_YIELDS /* has used up its turn; to be executed again */
 };
 
-#define COMMAND_NAME_SIZE 32 /* bytes that hold the longest name */
+#define COMMAND_NAME_SIZE 32 /* bytes, for the longest name */
 
 typedef enum command_outcome
 command_function(struct session *session, const struct resp_request *request);
 
 struct command {
     const char *name; /* upper case */
-    int arity;        /* words, the name among them; negative: at least */
-    bool takes_key;   /* as its second word */
+    int arity;      /* words including the name; negative: at least that many */
+    bool takes_key; /* as its second word */
     enum right needs;
-    const char *flag; /* as Redis names them: "write", ... */
+    const char *flag; /* Redis's name of the flag: "write", ... */
     const char *group;
     command_function *run;
     const char *summary;
@@ -44,50 +45,51 @@ struct command {
 /* Executes a request of at least one word. */
 command_function command_run;
 
-/* The command of that name, letter case aside, or NULL. */
+/* The command of that name, ignoring case; NULL if there is none. */
 const struct command *command_find(struct resp_slice name);
 
-/* The i-th command, NULL past the last. */
+/* The i-th command; NULL past the last one. */
 const struct command *command_at(size_t i);
 
-/* Of batch.c: what a session keeps of a command under way. Takes NULL. */
+/* Of batch.c: frees what a session keeps for a command in progress. NULL is
+ * allowed. */
 void batch_free(struct batch *batch);
 
-/* Of listing.c: the same of a long answer. Takes NULL. */
+/* Of listing.c: the same for a long answer. NULL is allowed. */
 void listing_free(struct listing *listing);
 
 #define LISTING_PATTERN_SIZE 256
 
 struct listing {
-    size_t at; /* row */
+    size_t at; /* the row that is read or written next */
     size_t count;
     bool has_end;
-    /* Of SEQ.SHOW CONFIG, whose rows are groups of settings. */
-    size_t left;     /* settings that were counted, and are not written yet */
-    bool is_counted; /* all are */
+    /* For SEQ.SHOW CONFIG, whose rows are groups of settings. */
+    size_t left;     /* settings that were counted but not written yet */
+    bool is_counted; /* all settings are counted */
     char pattern[LISTING_PATTERN_SIZE];
 };
 
-/* A long answer, which is written in pieces: between them others have their
- * turn, and the client reads. */
+/* A long answer that is written in parts, so that other clients get their turns
+ * in between, and this client can read. */
 struct listing_rows {
-    void (*write)(struct session *session, size_t at); /* one row */
-    void (*end)(struct session *session); /* what stands behind them, or NULL */
+    void (*write)(struct session *session, size_t at); /* writes row `at` */
+    void (*end)(struct session *session); /* writes what follows, or NULL */
 };
 
-/* For a command whose session has no listing yet: it writes what stands before
- * `count` rows. `has_end`: rows.end is to be called. False: memory is short,
- * and the session ends. */
+/* Begins the listing of a session that has none. The command then writes what
+ * precedes the `count` rows. `has_end`: rows.end is to be called. False if
+ * memory is short: the session ends. */
 bool listing_begin(struct session *session, size_t count, bool has_end);
 
-/* Whether it may go on in this turn. */
+/* Whether the listing may continue in this turn of the loop. */
 bool listing_may_go_on(const struct session *session);
 
-/* A row was read or written: it has its share of the turn. */
+/* Charges a row that was read or written to the session's turn. */
 void listing_row(struct session *session);
 
-/* Writes what fits into this turn. The command is executed again until all is
- * written. */
+/* Writes as many rows as fit into this turn. The command is executed again
+ * until all rows are written. */
 enum command_outcome listing_run(struct session *session,
                                  const struct listing_rows *rows);
 
@@ -118,10 +120,10 @@ command_function command_reload;
 
 /* login.c */
 command_function command_auth;
-/* Logs the session in by that user, "default" if `name` is NULL. `*is_well`
- * says whether it is; if not, the error is answered, or the command waits and
- * is executed again. The secret is overwritten where it stands in the request.
- */
+/* Logs the session in as that user, or as "default" if `name` is NULL.
+ * `*is_well` is true if it succeeded. Otherwise the error is answered, or the
+ * command waits and is executed again. The secret is overwritten in the
+ * request. */
 enum command_outcome session_log_in(struct session *session,
                                     const struct resp_slice *name,
                                     struct resp_slice secret, bool *is_well);
@@ -137,10 +139,11 @@ command_function command_config;
 
 /* client.c */
 command_function command_client;
-/* False after answering the error. */
+/* Sets the session's name. False after answering the error. */
 bool client_rename(struct session *session, struct resp_slice name);
 
-/* What is told of a connection; its texts are the session's or in `texts`. */
+/* Fills `out` for a connection. Its texts point into the session or into
+ * `texts`. */
 struct client_texts {
     char address[160];
     char library[160];
@@ -150,27 +153,28 @@ struct client_texts {
 void client_describe(const struct session *session, struct client_texts *texts,
                      struct status_client *out);
 
-/* Connections in one answer: the loop rests while it is written. */
+/* Connections in one answer, at most: the loop serves nobody else while the
+ * answer is written. */
 #define CLIENTS_LISTED_MAX 1000
 
-/* The first connection to be listed: those that connected last are, if there
- * are too many. */
+/* The first connection to be listed. If there are too many, the newest ones are
+ * listed. */
 const struct session *client_list_begin(const struct daemon *daemon);
 
 /* show.c */
 command_function command_show;
 
-/* Of status.c: a struct as a map. The caller replies `more` pairs of it, behind
- * these. */
+/* Of status.c: replies a struct as a map. The caller then replies `more`
+ * further pairs of it. */
 void reply_fields(struct session *session, enum status_of of,
                   const void *status, size_t more);
 
-/* Of show.c: what the daemon counted. */
+/* Of show.c: reads the daemon's counters. */
 void stats_read(const struct daemon *daemon, struct status_stats *out);
 
-/* Of show.c: what a quota says; the texts are the quota's. */
+/* Of show.c: describes a quota. The texts stay the quota's. */
 void limit_read(const struct quota *quota, struct status_limit *out);
 
-/* Of status.c: all partitions, lessors or sequences, to be freed; NULL if there
- * are none or memory is short. On any thread. */
+/* Of status.c: a copy of all partitions, lessors or sequences, to be freed with
+ * free(); NULL if there are none or memory is short. Any thread. */
 void *status_copy(struct seqb_broker *broker, enum status_of of, size_t *count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands about the connection itself: what client libraries send before
+/* The commands about the connection itself, which client libraries send before
  * and between their real work. */
 #include <fnmatch.h>
 #include <stdio.h>
@@ -83,7 +83,7 @@ static void reply_hello(struct session *session)
     reply_array(out, 0);
 }
 
-/* What follows the version; NULL: it is not there. */
+/* What follows the version of a HELLO; NULL if not given. */
 struct hello_options {
     const struct resp_slice *name, *user, *secret;
 };
@@ -113,7 +113,8 @@ static bool hello_parse(struct session *session,
     return true;
 }
 
-/* `*is_well` is false after answering the error, or if it has to wait. */
+/* `*is_well` is false if the error was answered, or if the command has to
+ * wait. */
 static enum command_outcome hello_apply(struct session *session,
                                         const struct hello_options *options,
                                         bool *is_well)
@@ -156,7 +157,7 @@ enum command_outcome command_hello(struct session *session,
     return COMMAND_DONE;
 }
 
-/* What redis-benchmark asks for: it prints them. */
+/* Settings that redis-benchmark reads and prints. */
 static const struct {
     const char *name;
     const char *value;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SEQ.DECODE and SEQ.PARSE: a number taken apart, with its time where it has
- * one; and a text, if it is one of the sequence's numbers. */
+/* SEQ.DECODE shows the parts of a number, with its time if it has one.
+ * SEQ.PARSE does so for a text, if the text is one of the sequence's
+ * numbers. */
 #include <stdio.h>
 #include <time.h>
 
@@ -12,7 +13,8 @@
 
 #define TIME_SIZE 40
 
-/* Before a parameter's name: whatever it is, it is no other field's. */
+/* Prefix of a parameter's name, so that it never equals the name of another
+ * field. */
 #define PARAM_PREFIX "param."
 
 #define FIELD_SIZE (sizeof PARAM_PREFIX + SEQB_PARAM_NAME_MAX)
@@ -29,7 +31,7 @@ static void time_print(int64_t ms, char *out, size_t size)
     snprintf(out + length, size - length, ".%03dZ", (int)(ms % 1000));
 }
 
-/* What is in a time-ordered id besides. */
+/* The further parts of a time-ordered id. */
 static void reply_id(struct buffer *out, const struct seqb_decoded *decoded,
                      bool is_text)
 {
@@ -67,7 +69,8 @@ static void reply_decoded(struct session *session,
         reply_id(out, decoded, is_text);
 }
 
-/* A string of the word; none, which the library refuses, if it is no key's. */
+/* The word as a string; "" if it cannot be a key, which the library then
+ * refuses. */
 static void key_copy(struct resp_slice word, char out[SEQB_KEY_MAX + 1])
 {
     if (!word_copy(word, out, SEQB_KEY_MAX + 1))
@@ -113,7 +116,7 @@ static void reply_param(struct buffer *out,
     reply_field_string(out, field, param->value);
 }
 
-/* What the text does not tell is left out. */
+/* Parts that the text does not contain are left out. */
 static void reply_parsed(struct session *session,
                          const struct seqb_parsed *parsed, bool is_text)
 {
@@ -135,7 +138,8 @@ static void reply_parsed(struct session *session,
         reply_param(out, &parsed->params[i]);
 }
 
-/* A string of the word; false after answering that it is no number's text. */
+/* The word as a string. False after answering that it cannot be the text of a
+ * number. */
 static bool text_copy(struct session *session,
                       const struct resp_request *request,
                       char out[SEQB_TEXT_MAX + 1])

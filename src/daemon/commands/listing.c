@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A long answer in pieces, as batch.c has those of numbers: its rows are read
- * as they are written, so that nothing of them is held, however slowly the
- * client reads.
+ * A long answer in parts, as batch.c does for numbers. Rows are read when they
+ * are written, so that none is held in memory, however slowly the client reads.
  */
 #include <stdlib.h>
 
 #include "daemon/commands/commands.h"
 #include "daemon/session.h"
 
-/* Of a session's share of a turn: a row takes as long as so many numbers. */
+/* What a row costs of the session's budget: as much as that many numbers. */
 #define ROW_COST 64
 
 void listing_free(struct listing *listing)

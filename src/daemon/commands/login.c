@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* AUTH: who a session is. The password is looked at on another thread, so that
- * the command may have to wait and is executed again. */
+/* AUTH: logs a session in. Another thread checks the password, so the command
+ * may have to wait, and is then executed again. */
 #include <stddef.h>
 #include <string.h>
 
@@ -12,8 +12,9 @@
 
 static const struct resp_slice default_user = {"default", 7};
 
-/* It stands in the connection's input, which is kept until the command is done.
- * What is read there again is as long, and says nothing. */
+/* The secret is in the connection's input, which is kept until the command is
+ * done. It is overwritten in place, so that the request keeps its length when
+ * it is parsed again. */
 static void secret_blank(struct resp_slice secret)
 {
     memset((char *)(uintptr_t)secret.data, '*', secret.length);
@@ -81,7 +82,8 @@ static void login_refuse(struct session *session, struct resp_slice name,
     reply_login_refused(session, outcome);
 }
 
-/* False after answering that its user has enough connections. */
+/* Makes the session the user's. False after answering that the user has its
+ * maximum of connections. */
 static bool login_enter(struct session *session)
 {
     const struct login_waiter *login = &session->login;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The commands that hand out numbers. Each asks the library without waiting;
- * when there is none at hand the session goes into the waitlist's line, and the
- * command is executed again. */
+/* The commands that hand out numbers. Each asks the library without waiting. If
+ * no number is at hand, the session joins the waitlist, and the command is
+ * executed again. */
 #include <stdint.h>
 
 #include <seqbroker/admin.h>
@@ -11,10 +11,10 @@
 #include "daemon/session.h"
 #include "daemon/waitlist.h"
 
-#define REPEATS_MAX 1024 /* requests answered together with one before */
+#define REPEATS_MAX 1024 /* further requests answered together with one */
 
-/* How many more requests fit into this turn: it ends where it would end if
- * they were executed one by one. */
+/* How many more requests fit into this turn. It is as many as would be executed
+ * in the turn one by one. */
 static size_t repeats_allowed(const struct session *session)
 {
     const size_t unsent = session->out.length;
@@ -28,9 +28,9 @@ static size_t repeats_allowed(const struct session *session)
     return allowed < REPEATS_MAX ? allowed : REPEATS_MAX;
 }
 
-/* Answers those that follow with the same bytes as the one just answered, all
- * by one step of the ring. The rest of them, if it has not enough, are
- * executed like any others. */
+/* Answers the requests that follow with the same bytes as the one just
+ * answered, all by one step of the ring. If the ring has too few numbers, the
+ * remaining requests are executed one by one. */
 static void number_repeat(struct session *session, struct waitlist *waitlist,
                           size_t size, const struct take_request *take_request,
                           struct charge *charge)
@@ -49,13 +49,13 @@ static void number_repeat(struct session *session, struct waitlist *waitlist,
         buffer_reserve(&session->out, items.count * REPLY_NUMBER_MAX) == NULL)
         return;
     (void)take_request_take(take_request, waitlist, &items, NULL,
-                            NULL); /* its count says all */
+                            NULL); /* the count suffices */
     charge->left -= (int64_t)items.count;
     take_request_reply(&session->out, take_request, &items);
     session_answered(session, items.count, size);
 }
 
-/* One number, of a run the last one; or one text. */
+/* Answers one number, of a run the last one; or one text. */
 static enum command_outcome single_run(struct session *session,
                                        const struct resp_request *request,
                                        const struct take_request *take_request)
@@ -101,8 +101,8 @@ enum command_outcome command_incr(struct session *session,
     return single_run(session, request, &take_request);
 }
 
-/* One below 1 is as wrong as one that is too large, and the library's answer
- * says the bounds. */
+/* A count below 1 becomes a very large size_t here. The library refuses it like
+ * one that is too large, and its error names the bounds. */
 enum command_outcome command_incrby(struct session *session,
                                     const struct resp_request *request)
 {
@@ -128,8 +128,8 @@ enum command_outcome command_next(struct session *session,
     return single_run(session, request, &take_request);
 }
 
-/* The parameters are read again each time that it is executed: the words may
- * lie elsewhere then. */
+/* The parameters are parsed again each time that the command is executed: the
+ * words may have moved in memory. */
 enum command_outcome command_number(struct session *session,
                                     const struct resp_request *request)
 {

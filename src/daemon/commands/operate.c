@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The operator's commands: orders to a partition, the broker's health, and
- * moving a sequence forwards. */
+/* The operator's commands: drain, resume, quarantine and rescue of a partition,
+ * the broker's health, shutdown, and moving a sequence forwards. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +46,7 @@ static const char *order_word(enum seqb_order order)
     return orders[i].word;
 }
 
-/* "pool/partition", as SEQ.STATUS's fields say it. */
+/* "pool/partition", as in the fields of SEQ.STATUS. */
 static void place_print(const struct seqb_partition_status *partition,
                         char *out, size_t size)
 {
@@ -57,7 +57,8 @@ static void place_print(const struct seqb_partition_status *partition,
                  (int)partition->partition);
 }
 
-/* Every partition, and whether they are of one pool, which needs no name. */
+/* All partitions, and whether they belong to one pool, which then need not be
+ * named. */
 struct places {
     struct status_partition *all;
     size_t count;
@@ -74,7 +75,8 @@ static void places_read(struct seqb_broker *broker, struct places *out)
     }
 }
 
-/* Whether the i-th is meant by a place or by a backend's name. */
+/* Whether `name` is the place of the i-th partition or the name of its
+ * backend. */
 static bool is_meant(const struct places *places, size_t i, const char *name)
 {
     const struct seqb_partition_status *partition = &places->all[i].known;
@@ -86,7 +88,8 @@ static bool is_meant(const struct places *places, size_t i, const char *name)
             strcmp(place + strlen(partition->pool) + 1, name) == 0);
 }
 
-/* Names every place that a backend has, since an order is for one of them. */
+/* Answers that the backend has several places, and lists them: a command
+ * applies to one place. */
 static void reply_ambiguous(struct session *session, const char *name,
                             const struct places *places)
 {
@@ -106,7 +109,8 @@ static void reply_ambiguous(struct session *session, const char *name,
                 "'%s' has several places, name one of them: %s", name, words);
 }
 
-/* The one that is meant; NULL after answering that there is none, or more. */
+/* The partition that `name` means. NULL after answering that there is none, or
+ * more than one. */
 static const struct seqb_partition_status *
 place_find(struct session *session, const char *name,
            const struct places *places)
@@ -131,7 +135,8 @@ place_find(struct session *session, const char *name,
     return found;
 }
 
-/* Of the partition, which may have changed since it was looked at. */
+/* The current state of the partition, which may have changed since the status
+ * was read. */
 static const char *state_now(struct seqb_broker *broker,
                              const struct seqb_partition_status *partition)
 {
@@ -204,8 +209,8 @@ enum command_outcome command_partition(struct session *session,
     return COMMAND_DONE;
 }
 
-/* What the verdict does not say, which is that of the pools: they are well even
- * if the clock is not. */
+/* A warning about the clock: the verdict covers only the pools, and is good
+ * even if the clock is not. */
 static void warning_read(struct seqb_broker *broker, char *out, size_t size)
 {
     struct seqb_clock_status clock;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SEQ.RELOAD: the topology is read again, off the loop. */
+/* SEQ.RELOAD: reads the topology again, on a thread of its own. */
 #include "daemon/blocking_call.h"
 #include "daemon/commands/commands.h"
 #include "daemon/daemon.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* SEQ.SHOW: what the daemon runs with, who is connected, the lines that its log
- * kept, what went wrong with which partition, and what it counted. */
+/* SEQ.SHOW: the configuration, the connections, the kept lines of the log, the
+ * errors of each partition, the limits, and the counters. */
 #include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,10 +16,10 @@
 #include "daemon/session.h"
 #include "status/status.h"
 
-/* Settings in one answer. */
+/* Settings in one answer, at most. */
 #define SETTINGS_LISTED_MAX 10000
 
-/* Users and keys in one answer. */
+/* Users and keys in one answer, at most. */
 #define LIMITS_LISTED_MAX 1000
 
 #define SHOW_LONG  524288
@@ -27,14 +27,14 @@
 
 /* --- lines of the log --- */
 
-/* Copies, since the log's lock is not to be held while the answer is written.
- */
+/* Copies of the log's lines, so that the log's lock is not held while the
+ * answer is written. */
 struct lines {
-    struct log_entry *entries; /* LOG_KEPT; NULL: memory is short */
+    struct log_entry *entries; /* LOG_KEPT of them; NULL: memory is short */
     size_t count;
 };
 
-/* A line that there is no memory for is left out. */
+/* Leaves the line out if memory is short. */
 static void lines_add(void *context, const struct log_entry *entry)
 {
     struct lines *lines = context;
@@ -82,8 +82,8 @@ static void show_events(struct session *session,
     lines_fini(&lines);
 }
 
-/* The last line about the partition that is no good news, or NULL. The library
- * names it in each so. */
+/* The last line of level warn or error about the partition, or NULL. The
+ * library names a partition in this form in each line. */
 static const struct log_entry *
 lines_last(const struct lines *lines,
            const struct seqb_partition_status *partition)
@@ -180,7 +180,8 @@ void limit_read(const struct quota *quota, struct status_limit *out)
     };
 }
 
-/* Users, and keys that were asked for: those first that were refused last. */
+/* Users, and limited keys that were asked for; the most recently refused keys
+ * come first. */
 static void show_limits(struct session *session,
                         const struct resp_request *request)
 {
@@ -276,7 +277,7 @@ static void show_stats(struct session *session,
 
 /* --- what it runs with --- */
 
-/* A part of a path is enough. */
+/* The pattern may be a part of the path, or a glob of all of it. */
 static bool setting_matches(const struct listing *listing, const char *path)
 {
     return strstr(path, listing->pattern) != NULL ||
@@ -291,7 +292,8 @@ static void setting_count(void *context,
     listing->left += setting_matches(listing, setting->path);
 }
 
-/* A reload may have brought more of them. */
+/* A reload may have added settings since they were counted: no more than the
+ * counted number are written. */
 static void setting_write(void *context,
                           const struct seqb_setting_value *setting)
 {
@@ -304,7 +306,7 @@ static void setting_write(void *context,
     session->listing->left--;
 }
 
-/* False: the turn is over. */
+/* False if the turn is over before all are counted. */
 static bool settings_count(struct session *session)
 {
     struct listing *listing = session->listing;
@@ -323,7 +325,7 @@ static bool settings_count(struct session *session)
     return true;
 }
 
-/* What stands before the settings. */
+/* Writes what precedes the settings. */
 static void reply_config(struct session *session)
 {
     const struct log_options log = log_options_now();
@@ -351,7 +353,8 @@ static void settings_write(struct session *session, size_t at)
                                     setting_write, session, NULL);
 }
 
-/* A reload may have left fewer than were counted. */
+/* A reload may have removed settings since they were counted: fills up with
+ * empty maps. */
 static void settings_end(struct session *session)
 {
     for (; session->listing->left > 0; session->listing->left--)
@@ -374,7 +377,8 @@ static bool config_begin(struct session *session,
     return true;
 }
 
-/* Group after group: with many sequences the loop would rest too long. */
+/* Writes group by group: all settings of many sequences at once would block the
+ * loop too long. */
 static enum command_outcome show_config(struct session *session,
                                         const struct resp_request *request)
 {
@@ -394,7 +398,7 @@ static enum command_outcome show_config(struct session *session,
 
 static const struct {
     const char *word;
-    size_t size; /* bytes of the answer, about, if it is long */
+    size_t size; /* approximate bytes of the answer, if it is long */
     void (*show)(struct session *session, const struct resp_request *request);
 } shows[] = {
     {"CLIENTS", SHOW_LONG, show_clients}, {"EVENTS", SHOW_LONG, show_events},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the broker and this server are: SEQ.STATUS and SEQ.WORKERS for seqctl,
- * INFO for people and for the client libraries that read it when they connect.
- */
+/* The state of the broker and of this server: SEQ.STATUS and SEQ.WORKERS for
+ * seqctl, INFO for people and for client libraries that read it when they
+ * connect. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,14 +16,15 @@
 #include "daemon/session.h"
 #include "status/status.h"
 
-/* What INFO calls itself for clients that compare versions of Redis. */
+/* The version that INFO reports, for clients that compare versions of Redis. */
 #define REDIS_VERSION "7.0.0"
 
-/* Sequences that INFO lists, the first ones: the loop rests meanwhile.
+/* INFO lists only the first sequences, because the loop is blocked meanwhile.
  * SEQ.STATUS lists all. */
 #define INFO_SEQUENCES 200
 
-/* Bytes of an INFO, and of a list of worker ids, at most about. */
+/* Approximate upper bounds, in bytes, of an INFO and of a list of worker
+ * ids. */
 #define INFO_SIZE    65536
 #define WORKERS_SIZE 262144
 
@@ -57,8 +58,8 @@ void reply_fields(struct session *session, enum status_of of,
     }
 }
 
-/* Sequences may appear between the call that counts and the one that copies:
- * those are left out. NULL if there are none or memory is short. */
+/* Sequences that appear between the call that counts and the call that copies
+ * are left out. NULL if there are none or memory is short. */
 static void *list_copy(struct seqb_broker *broker, const struct list *list,
                        size_t *count)
 {
@@ -90,9 +91,9 @@ static void reply_list(struct session *session, const struct list *list)
     free(all);
 }
 
-/* The library has the begin of a reason in its struct, and the whole one by a
- * call of its own. If the reason is another one by then, the begin stays, which
- * belongs to the state. */
+/* The library's struct has only the begin of the reason; another call reads the
+ * whole text. If the reason has changed meanwhile, the begin is kept, because
+ * it belongs to the state. */
 static void partition_set(struct seqb_broker *broker,
                           struct status_partition *to,
                           const struct seqb_partition_status *known)
@@ -154,7 +155,7 @@ void *status_copy(struct seqb_broker *broker, enum status_of of, size_t *count)
                      count);
 }
 
-/* --- the whole --- */
+/* --- SEQ.STATUS --- */
 
 static void reply_libraries(struct buffer *out)
 {
@@ -178,8 +179,8 @@ static size_t sequences_count(struct seqb_broker *broker)
     return count;
 }
 
-/* What stands before the sequences; false after answering that it may not be.
- */
+/* Writes what precedes the sequences. False after answering that clients hold
+ * too much memory. */
 static bool status_begin(struct session *session)
 {
     const struct daemon *daemon = session->daemon;
@@ -208,7 +209,8 @@ static bool status_begin(struct session *session)
     return true;
 }
 
-/* One that is there no more is empty: the list's length was told. */
+/* Writes an empty map for a sequence that has gone, because the list's length
+ * was sent already. */
 static void status_sequence(struct session *session, size_t at)
 {
     struct seqb_sequence_status status;
@@ -288,7 +290,7 @@ static void info_clients(const struct daemon *daemon, struct buffer *text)
                   (long long)limits->options.max_client_memory);
 }
 
-/* Redis calls the third one so. */
+/* `rejected_connections` is Redis's name of connections_refused. */
 static void info_stats(const struct daemon *daemon, struct buffer *text)
 {
     buffer_format(text,
@@ -331,11 +333,11 @@ static void info_sequences(const struct daemon *daemon, struct buffer *text)
 static const struct {
     const char *name;
     void (*write)(const struct daemon *daemon, struct buffer *text);
-    const char *text; /* of one that never changes */
+    const char *text; /* of a section that never changes */
 } sections[] = {
     {"server", info_server, NULL},
     {"clients", info_clients, NULL},
-    /* ioredis waits for this line before it says that it is ready. */
+    /* ioredis waits for this line before it reports that it is ready. */
     {"persistence", NULL, "# Persistence\r\nloading:0\r\n"},
     {"stats", info_stats, NULL},
     {"replication", NULL,
@@ -377,7 +379,7 @@ enum command_outcome command_info(struct session *session,
     return COMMAND_DONE;
 }
 
-/* --- worker ids: the stores are asked on an blocking call's thread --- */
+/* --- worker ids, read by a blocking call --- */
 
 static void reply_workers(struct session *session,
                           const struct blocking_call *blocking_call)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The words of SEQ.NEXT and SEQ.NUMBER; see take request.h. */
+/* Parsing and executing SEQ.NEXT and SEQ.NUMBER; see take_request.h. */
 #include "daemon/commands/take_request.h"
 
 #include <seqbroker/seqbroker.h>
@@ -8,7 +8,7 @@
 #include "daemon/session.h"
 #include "daemon/waitlist.h"
 
-#define COUNT_MAX 100000 /* numbers, or texts, of one request */
+#define COUNT_MAX 100000 /* numbers or texts of one request, at most */
 
 struct take_request take_request_of(size_t count, uint32_t flags)
 {
@@ -40,7 +40,7 @@ static bool count_parse(struct session *session, struct resp_slice word,
     return true;
 }
 
-/* Which shards there are is the library's to say. */
+/* The library checks the shard's range. */
 static bool shard_parse(struct session *session, struct resp_slice word,
                         struct take_request *out)
 {
@@ -55,7 +55,7 @@ static bool shard_parse(struct session *session, struct resp_slice word,
     return true;
 }
 
-/* What no word says alone. */
+/* Checks combinations of words. */
 static bool take_request_check(struct session *session,
                                struct take_request *take_request)
 {
@@ -101,7 +101,8 @@ bool take_request_parse(struct session *session,
     return take_request_check(session, out);
 }
 
-/* What a string would lose is refused: all behind a 0, or what is too long. */
+/* Refuses a word that is too long, or that has a NUL, behind which a string
+ * would end. */
 static bool param_copy(struct session *session, struct resp_slice word,
                        const char *what, char *out, size_t size)
 {
@@ -134,8 +135,8 @@ static bool params_count(struct session *session, size_t words,
     return true;
 }
 
-/* The words from `first` on, a name and a value each; false after answering the
- * error. Which names there are is the library's to say. */
+/* Reads the words from `first` on, pairs of a name and a value. False after
+ * answering the error. The library checks the names. */
 static bool params_read(struct session *session,
                         const struct resp_request *request, size_t first,
                         struct params *out)
@@ -156,7 +157,8 @@ static bool params_read(struct session *session,
     return true;
 }
 
-/* COUNT has one place: elsewhere it may be a parameter's name. */
+/* COUNT is recognised directly after the key only: elsewhere it may be the name
+ * of a parameter. */
 bool take_request_parse_texts(struct session *session,
                               const struct resp_request *request,
                               struct params *params, struct take_request *out)
@@ -177,8 +179,9 @@ bool take_request_parse_texts(struct session *session,
     return true;
 }
 
-/* The library takes strings: of what is none, the waitlists say what is wrong.
- */
+/* Whether the request may succeed; false after answering the error. A word that
+ * is no string is left to the waitlists, whose error says what is wrong with
+ * the key. */
 static bool is_answerable(struct session *session, struct resp_slice key,
                           const struct take_request *take_request)
 {
@@ -204,7 +207,7 @@ struct waitlist *take_request_waitlist(struct session *session,
                : NULL;
 }
 
-/* One number of a sequence, which most callers ask for, is the library's
+/* One plain number, the most frequent request, is taken by the library's
  * fastest call. */
 static bool is_plain(const struct take_request *take_request, size_t count)
 {

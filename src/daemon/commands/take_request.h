@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a command that takes numbers asks for: how many, of which kind, in which
- * form, with which parameters; and the one way in which all of them are taken
- * and answered. Private to this folder.
+ * form, with which parameters. All such commands take and answer through this
+ * file. Private to this folder.
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 
 struct waitlist;
 
-/* A template's, and the shard of ids. */
+/* The parameters of a template, and the shard of ids. */
 #define PARAMS_MAX (SEQB_PARAM_MAX + 1)
 
 struct param_copy {
@@ -24,81 +24,88 @@ struct param_copy {
     char value[SEQB_PARAM_VALUE_MAX + 1];
 };
 
-/* Copied out of a request, as words are not ended by a 0 and the library takes
- * strings. For one call of a command: `list` points into `copies`. */
+/* Parameters copied from a request, because its words are not NUL-terminated
+ * and the library takes strings. Valid for one call of a command: `list` points
+ * into `copies`. */
 struct params {
     struct seqb_param list[PARAMS_MAX];
     size_t count;
     struct param_copy copies[PARAMS_MAX];
 };
 
-/* The most numbers of one stamp: they have to come while it lasts. */
+/* The most numbers of one stamp in one request: all have to be taken while the
+ * stamp is current. */
 #define WISH_STAMPED_MAX 1000
 
-/* The library is asked without waiting; who has to wait does so in a line. */
+/* A parsed request. The library is asked without waiting; a client that has to
+ * wait does so in a waitlist. */
 struct take_request {
-    struct seqb_take_options take; /* all that is wished for */
-    bool is_array;                 /* COUNT was said */
-    bool is_string;                /* numbers are answered as strings: STR */
-    bool is_stamped; /* all of one stamp, which the answer has; no shard */
-    bool is_text;    /* the texts of a template; else numbers */
+    struct seqb_take_options take; /* options for the library */
+    bool is_array;                 /* COUNT was given */
+    bool is_string;  /* STR was given: numbers are answered as strings */
+    bool is_stamped; /* STAMP was given: all numbers have one stamp, which the
+                        answer includes; not with SHARD */
+    bool is_text;    /* answers texts of a template, else numbers */
 };
 
-/* One number, of any sequence; in a run, with SEQB_CONTIGUOUS. */
+/* A request for `count` numbers of any sequence, with the library's `flags`;
+ * with SEQB_CONTIGUOUS they are one run. */
 struct take_request take_request_of(size_t count, uint32_t flags);
 
-/* Where some of what is wished for comes to, or is answered from. */
+/* An array of numbers or texts that were taken, or room for them. */
 struct take_request_items {
-    void *at;    /* int64_t each, or texts of `size` bytes each; of a run its
-                    first number */
+    void *at; /* int64_t each, or texts of `size` bytes each; for a run only its
+                 first number */
     size_t size; /* bytes of each */
     size_t count;
 };
 
-/* Reads what stands behind the key of a SEQ.NEXT; false after answering the
+/* Parses the words after the key of a SEQ.NEXT. False after answering the
  * error. */
 bool take_request_parse(struct session *session,
                         const struct resp_request *request,
                         struct take_request *out);
 
-/* The same of a SEQ.NUMBER, whose parameters are read into `params`. */
+/* The same for a SEQ.NUMBER, whose parameters are read into `params`, which
+ * must live as long as `out`. */
 bool take_request_parse_texts(struct session *session,
                               const struct resp_request *request,
                               struct params *params, struct take_request *out);
 
-/* The waitlist of the key; NULL after answering that there is none, or that its
- * sequence never gives what is asked for: then none is made for it. */
+/* The waitlist of the key. NULL after answering that there is no such sequence,
+ * or that it never gives what is asked for; no waitlist is made in that
+ * case. */
 struct waitlist *take_request_waitlist(struct session *session,
                                        struct resp_slice key,
                                        const struct take_request *take_request);
 
-/* Takes up to as many as the items have room for, and says in their count how
- * many, whatever is returned: SEQB_OK only if all. Tells their stamp unless it
- * is NULL. */
+/* Takes up to items->count items, and sets items->count to how many were taken,
+ * whatever is returned. SEQB_OK only if all were taken. `*stamp` is set to
+ * their stamp; `stamp` may be NULL. */
 enum seqb_status take_request_take(const struct take_request *take_request,
                                    const struct waitlist *waitlist,
                                    struct take_request_items *items,
                                    struct seqb_stamp *stamp,
                                    struct seqb_error *err);
 
-/* The same for the session: when it has to wait it goes into the waitlist's
- * line, and the command is executed again; when that is in vain the error is
- * answered. COMMAND_DONE and a count of 0: nothing is left to be done. */
+/* The same for a session. If it has to wait, it joins the waitlist and the
+ * command is executed again. If waiting is in vain, the error is answered.
+ * COMMAND_DONE with a count of 0: the error was answered. */
 enum command_outcome
 take_request_take_or_wait(struct session *session, struct waitlist *waitlist,
                           const struct take_request *take_request,
                           struct take_request_items *items,
                           struct seqb_stamp *stamp);
 
-/* Answers items that were taken, without the head of an array. */
+/* Writes the reply of each item, without the head of an array. */
 void take_request_reply(struct buffer *out,
                         const struct take_request *take_request,
                         const struct take_request_items *items);
 
 /* --- batch.c --- */
 
-/* Takes what a take request for many asks for and answers it as an array, after
- * the stamp if that is wished for, a turn's share at a time; to be called
- * again, from where it stood, until it is done. */
+/* Takes the items of a request for many, and answers them as an array, after
+ * the stamp if one is asked for. Each call does one turn's share; call it again
+ * until it is done. */
 enum command_outcome batch_run(struct session *session, struct resp_slice key,
                                const struct take_request *take_request);

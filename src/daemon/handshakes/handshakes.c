@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Handshakes, and how those end that fail; see handshakes.h. */
+/* The steps of handshakes, and what happens to failed ones; see
+ * handshakes.h. */
 #include "daemon/handshakes/handshakes.h"
 
 #include <errno.h>
@@ -18,11 +19,11 @@
 
 #define HANDSHAKES_MAX 1024
 
-/* How long one may take, and how long it may while others wait for a place. */
+/* How long a handshake may take, and how long while all places are taken. */
 #define PATIENCE_MS      10000
 #define FULL_PATIENCE_MS 1000
 
-/* The first byte of a handshake's record, which no command begins with. */
+/* The first byte of a TLS handshake. No command begins with it. */
 #define RECORD_HANDSHAKE 0x16
 
 #define PLAIN_ANSWER                                                           \
@@ -38,11 +39,11 @@ struct handshake {
     TAILQ_ENTRY(handshake) entry; /* the oldest first */
     TAILQ_ENTRY(handshake) ready; /* if is_ready */
     struct transport transport;
-    struct event event; /* of what it waits for */
+    struct event event; /* what the socket is watched for */
     int64_t started_ms;
     bool is_ready; /* the socket has what it waited for */
-    bool is_known; /* its first byte is that of TLS */
-    bool is_over;  /* it has failed, and the client reads why */
+    bool is_known; /* its first byte was that of TLS */
+    bool is_over;  /* it has failed, and the client may still read the reason */
 };
 
 TAILQ_HEAD(handshake_list, handshake);
@@ -54,9 +55,9 @@ struct handshakes {
     struct daemon *daemon;
     struct handshake_list list;
     struct handshake_list ready;
-    struct event *turn;     /* while somebody is ready */
-    struct event *deadline; /* of the oldest */
-    int64_t new_ms;         /* of connections_finish, while we stop */
+    struct event *turn;     /* active while a handshake is ready */
+    struct event *deadline; /* of the oldest handshake */
+    int64_t new_ms;         /* for connections_finish, while the daemon stops */
 };
 
 static bool handshakes_have_room(const struct handshakes *all)
@@ -64,7 +65,7 @@ static bool handshakes_have_room(const struct handshakes *all)
     return all->daemon->handshake_count < HANDSHAKES_MAX;
 }
 
-/* When the oldest one has to be done. */
+/* Sets the timer for the deadline of the oldest handshake. */
 static void handshakes_watch(struct handshakes *all)
 {
     const struct handshake *oldest = TAILQ_FIRST(&all->list);
@@ -80,7 +81,8 @@ static void handshakes_watch(struct handshakes *all)
     timer_start(all->deadline, left_ms > 0 ? left_ms : 0);
 }
 
-/* Takes it off all lists; its transport is the caller's. */
+/* Removes the handshake from all lists and frees it. Its transport stays the
+ * caller's. */
 static void handshake_leave(struct handshake *handshake)
 {
     struct handshakes *all = handshake->all;
@@ -140,8 +142,9 @@ static void handshake_wait(struct handshake *handshake, short events)
     event_add(&handshake->event, NULL);
 }
 
-/* It has failed. To close while something is unread would make the kernel throw
- * away what tells the client why: so the client closes first, in its time. */
+/* Ends a failed handshake. If the socket were closed with unread input, the
+ * kernel would reset the connection and discard the error text that is on its
+ * way. So this waits, until the deadline, for the client to close first. */
 static void handshake_end(struct handshake *handshake)
 {
     if (handshake->all->daemon->is_stopping) {
@@ -185,7 +188,7 @@ static bool handshake_is_barred(struct handshake *handshake)
     return is_barred;
 }
 
-/* Whose certificate belongs to no user is told so by TLS. */
+/* Tells a client by TLS that its certificate belongs to no user. */
 static void handshake_refuse(struct handshake *handshake)
 {
     (void)transport_write(&handshake->transport, NO_USER_ANSWER,
@@ -205,7 +208,7 @@ static void handshake_discard(struct handshake *handshake)
         handshake_drop(handshake);
 }
 
-/* Who speaks the plain protocol waits for an answer in it. */
+/* A client that does not speak TLS expects an answer in the plain protocol. */
 static void plain_refuse(struct handshake *handshake)
 {
     const int fd = handshake->transport.fd;
@@ -216,8 +219,8 @@ static void plain_refuse(struct handshake *handshake)
     handshake_end(handshake);
 }
 
-/* Whether it begins as TLS does. False if that is not known yet, or it was
- * dropped. */
+/* Whether the client's input begins as TLS does. False if that is not known
+ * yet, or if the client was refused or dropped. */
 static bool handshake_is_tls(struct handshake *handshake)
 {
     unsigned char first = 0;
@@ -336,8 +339,9 @@ void handshakes_add(struct handshakes *all, struct transport *plain)
         transport_close(plain, false);
         return;
     }
-    /* A record by one read of the socket, and what else has come. Not for all
-     * of the server: libevent would not look for the rest. */
+    /* One read of the socket gets a whole record and more. This is not set in
+     * the context, which HTTPS uses as well: libevent does not look for input
+     * that OpenSSL has buffered. */
     SSL_set_read_ahead(ssl, 1);
     *handshake = (struct handshake){
         .all = all,

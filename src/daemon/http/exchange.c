@@ -16,8 +16,8 @@
 #include "daemon/daemon.h"
 #include "tls/tls.h"
 
-/* Of an answer without an end: how long a client may read nothing, or its
- * machine be silent, and how much is kept of what it says meanwhile. */
+/* For answers without an end: how long a client may read nothing or its host
+ * may be unreachable, and how much of the client's input is buffered. */
 #define PATIENCE_S 10
 #define INPUT_MAX  1024 /* bytes */
 
@@ -61,7 +61,8 @@ static void exchange_close(struct exchange *exchange)
         event_base_loopbreak(exchanges->base);
 }
 
-/* The answer is sent. The connection may carry a further request. */
+/* Called when the answer is sent. The connection may carry a further
+ * request. */
 static void exchange_on_sent(struct evhttp_request *request, void *context)
 {
     struct evhttp_connection *connection =
@@ -72,8 +73,8 @@ static void exchange_on_sent(struct evhttp_request *request, void *context)
     exchange_close(context);
 }
 
-/* libevent frees the request with its connection, unless it has taken them
- * apart. */
+/* Called when the connection is closed. libevent frees the request with its
+ * connection, unless it has detached them. */
 static void exchange_on_close(struct evhttp_connection *connection,
                               void *context)
 {
@@ -121,8 +122,8 @@ struct tls_peer *exchange_certificate(const struct exchange *exchange)
     return ssl != NULL ? tls_peer_new(ssl) : NULL;
 }
 
-/* Whether the client still reads cannot be known: one that has closed its half
- * gets an answer, too. */
+/* The client has closed its sending side. It may still read, so it gets an
+ * answer. */
 static void exchange_on_gone(evutil_socket_t fd, short events, void *context)
 {
     struct exchange *exchange = context;
@@ -135,9 +136,9 @@ static void exchange_on_gone(evutil_socket_t fd, short events, void *context)
                          "the client closed the connection\n");
 }
 
-/* libevent reads nothing of a connection whose request is not answered yet, so
- * that it does not see the end. Who reads would have to hold back what a client
- * sends ahead. */
+/* libevent does not read from a connection whose request is not answered yet,
+ * so it would not notice the close. EV_CLOSED notices it without reading:
+ * reading would require buffering what a client sends ahead. */
 void exchange_wait(struct exchange *exchange, struct pending *pending)
 {
     pending->exchange = exchange;
@@ -192,7 +193,8 @@ bool exchange_may_hold(const struct exchange *exchange, size_t size)
            !limits_are_passed(&exchanges->daemon->limits, size);
 }
 
-/* The length is said here, since an answer to HEAD has it without a body. */
+/* Content-Length is set here, because an answer to HEAD has it without a
+ * body. */
 void exchange_answer(struct exchange *exchange, int status, const char *type,
                      struct evbuffer *body)
 {
@@ -230,8 +232,9 @@ exchange_connection(const struct exchange *exchange)
     return evhttp_request_get_connection(exchange->request);
 }
 
-/* libevent goes on reading, to see the end, but would hold a client's silence
- * against it, and keep all that it says. */
+/* libevent keeps reading, to notice the close. Without these settings its read
+ * timeout would end a client that sends nothing, and it would buffer all that a
+ * client sends. */
 static void stream_configure(struct bufferevent *stream)
 {
     const struct timeval patience = {PATIENCE_S, 0};
@@ -239,7 +242,7 @@ static void stream_configure(struct bufferevent *stream)
 
     bufferevent_set_timeouts(stream, NULL, &patience);
     bufferevent_setwatermark(stream, EV_READ, 0, INPUT_MAX);
-    /* A machine that is gone says no end. */
+    /* A host that has failed sends no close. */
     setsockopt(bufferevent_getfd(stream), IPPROTO_TCP, TCP_USER_TIMEOUT,
                &patience_ms, sizeof patience_ms);
 }
@@ -294,7 +297,8 @@ void exchange_abort(struct exchange *exchange)
 
 /* --- all of them --- */
 
-/* Who may not read any more has no user of the table that was, either. */
+/* Identifies the client again. A client that is unknown now keeps no user of
+ * the old table. */
 static bool exchange_resolve(struct exchange *exchange)
 {
     struct tls_peer *certificate = exchange_certificate(exchange);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An exchange: one request of HTTP and its answer. It lives until the answer is
- * sent, or its client has gone away. Private to this folder.
+ * An exchange: one HTTP request and its answer. It lives until the answer is
+ * sent, or until its client has closed the connection. Private to this folder.
  */
 #pragma once
 
@@ -30,15 +30,18 @@ struct exchanges {
     struct reports *reports;
     struct streams *streams;
     struct exchange_list all;
-    int64_t held; /* bytes of their answers that are not sent */
+    int64_t held; /* bytes of their answers that are not sent yet */
 };
 
-/* What an exchange waits for; a member of it. */
+/* What an exchange waits for, such as a report. It is a member of the struct
+ * that does the work. */
 struct pending {
     struct exchange *exchange;
-    /* Nobody waits for it any more: ends and frees it, now or later. */
+    /* The exchange waits no more: ends the work and frees its struct, now or
+     * later. */
     void (*cancel)(struct pending *pending);
-    /* Of an answer without an end: all that it has sent is with the socket. */
+    /* Called during an answer without an end, when all that was sent is in the
+     * socket. */
     void (*drained)(struct pending *pending);
 };
 
@@ -47,40 +50,42 @@ struct exchange {
     TAILQ_ENTRY(exchange) entry;
     struct evhttp_request *request; /* libevent's, which frees it */
     struct pending *pending;        /* NULL: it need not wait */
-    struct event *closed;           /* while it waits: the client went away */
+    struct event *closed; /* while it waits: fires when the client closes */
     int64_t held; /* bytes of its answer, as counted by the daemon's limits */
-    struct identity identity; /* who asks, if is_identified */
+    struct identity identity; /* who the client is, if is_identified */
     bool is_identified;
-    /* Routes it again, once it is known who asks. */
+    /* Routes the request again, after the client was identified. */
     void (*route)(struct exchange *exchange);
     bool is_answered; /* the answer is being sent */
-    bool is_endless;  /* it is an answer without an end */
+    bool is_endless;  /* the answer has no end */
 };
 
-/* One for a request; NULL after answering it if memory is short. */
+/* Opens the exchange of a request. NULL if memory is short; the request is
+ * answered then. */
 struct exchange *exchange_open(struct exchanges *exchanges,
                                struct evhttp_request *request);
 
 /* The socket of its client. */
 int exchange_socket(const struct exchange *exchange);
 
-/* Who its client's certificate says that it is; for free. NULL: it has shown
- * none that was checked, or memory is short. */
+/* The client's verified certificate, to be freed with free(). NULL: it has
+ * shown none, or memory is short. */
 struct tls_peer *exchange_certificate(const struct exchange *exchange);
 
-/* It is answered later. A client that goes away meanwhile cancels. */
+/* The exchange waits for `pending` and is answered later. If the client closes
+ * meanwhile, pending->cancel is called. */
 void exchange_wait(struct exchange *exchange, struct pending *pending);
 
-/* What it waited for is there. */
+/* The exchange waits no more, and can be answered. */
 void exchange_resume(struct exchange *exchange);
 
-/* Whether an answer of so many bytes may be held, beside those of all clients.
- * One that is larger than all of them may be, is held while there is no other
- * one of HTTP. */
+/* Whether an answer of `size` bytes may be held within the memory of all
+ * clients. Any size may if no other answer of HTTP is held, so that an answer
+ * larger than the limit is possible. */
 bool exchange_may_hold(const struct exchange *exchange, size_t size);
 
-/* Sends the answer, with `body` (may be NULL), which it empties, as its
- * content. The exchange may be gone afterwards. */
+/* Sends the answer with the content of `body` (may be NULL), which is emptied.
+ * The exchange may be gone afterwards. */
 void exchange_answer(struct exchange *exchange, int status, const char *type,
                      struct evbuffer *body);
 
@@ -88,33 +93,33 @@ void exchange_answer(struct exchange *exchange, int status, const char *type,
 void exchange_answer_text(struct exchange *exchange, int status,
                           const char *type, const char *text);
 
-/* A header of the answer, before it is sent. */
+/* Adds a header to the answer, which must not be sent yet. */
 void exchange_header(struct exchange *exchange, const char *name,
                      const char *value);
 
-/* The header Retry-After: in so many ms, in whole seconds, 1 at least. */
+/* Adds the header Retry-After: `ms`, rounded up to seconds, at least 1. */
 void exchange_retry_after(struct exchange *exchange, int64_t ms);
 
-/* Begins an answer without an end, which `pending` sends piece by piece, and
- * which no stop waits for. */
+/* Begins an answer without an end, which `pending` sends in parts. A stop of
+ * the daemon does not wait for it. */
 void exchange_begin(struct exchange *exchange, const char *type,
                     struct pending *pending);
 
-/* Sends a piece of it. False: out of memory. */
+/* Sends a part of such an answer. False if memory is short. */
 bool exchange_send(struct exchange *exchange, const char *text, size_t length);
 
-/* Bytes of such an answer that are not with the socket yet. */
+/* Bytes of such an answer that are not in the socket yet. */
 size_t exchange_unsent(const struct exchange *exchange);
 
-/* Closes the connection of such an answer, and so cancels what sends it. The
+/* Closes the connection of such an answer, which cancels its `pending`. The
  * exchange is gone afterwards. */
 void exchange_abort(struct exchange *exchange);
 
-/* Another table of users holds: finds out again who asks, and aborts answers
- * without an end to those who may not read any more. */
+/* The table of users was replaced: identifies all clients again, and aborts
+ * answers without an end whose clients may not read any more. */
 void exchanges_resolve(struct exchanges *exchanges);
 
-/* Aborts answers without an end, cancels what waits, and has `refuse` answer
- * instead. */
+/* Aborts answers without an end. Cancels what exchanges wait for, and calls
+ * `refuse` to answer them. */
 void exchanges_cancel(struct exchanges *exchanges,
                       void (*refuse)(struct exchange *exchange));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What probes ask: whether the loop turns, and whether there are numbers. */
+/* The routes for probes: liveness (the loop turns) and readiness (there are
+ * numbers). */
 #include <stdio.h>
 
 #include <seqbroker/admin.h>
@@ -16,7 +17,7 @@ void live_route(struct exchange *exchange, const struct target *target)
     exchange_answer_text(exchange, HTTP_OK, TEXT_TYPE, "ok\n");
 }
 
-/* Degraded is ready, too: every pool can serve. */
+/* Degraded counts as ready, because every pool can serve. */
 void ready_route(struct exchange *exchange, const struct target *target)
 {
     const struct daemon *daemon = exchange->exchanges->daemon;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Listening, and what libevent's server is allowed; see http.h. */
+/* Listening, and the limits of libevent's server; see http.h. */
 #include "daemon/http/http.h"
 
 #include <errno.h>
@@ -26,12 +26,14 @@
 
 #define HEADERS_MAX 8192 /* bytes, with the line of the request */
 #define BODY_MAX    1024 /* bytes; no request needs one */
-#define TIMEOUT_S   10   /* of a client that is silent, or does not read */
+#define TIMEOUT_S   10   /* for a client that sends nothing, or does not read */
 
-/* Out of descriptors, accepting rests: the loop would spin otherwise. */
+/* How long accepting pauses when descriptors run out; the loop would spin
+ * otherwise. */
 #define ACCEPT_PAUSE_US 100000L
 
-/* Of any method, so that a wrong one is refused with those that are right. */
+/* All methods are accepted, so that a wrong one is refused with a list of the
+ * right ones. */
 #define METHODS                                                                \
     (EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_HEAD | EVHTTP_REQ_PUT |     \
      EVHTTP_REQ_DELETE | EVHTTP_REQ_OPTIONS | EVHTTP_REQ_TRACE |               \
@@ -39,10 +41,11 @@
 
 enum { PORT_PLAIN, PORT_TLS, PORTS };
 
-/* A socket, and libevent's server of it; closed if there is none. */
+/* A socket, and libevent's server for it; listener.fd is -1 if there is
+ * none. */
 struct port {
     struct http *http;
-    struct listener listener; /* its event stays NULL: `incoming` has it */
+    struct listener listener;        /* its event is NULL: `incoming` watches */
     struct evconnlistener *incoming; /* the server's, once it is bound */
     struct evhttp *server;
     struct http_clients *clients;
@@ -62,7 +65,7 @@ static enum seqb_status http_fail(struct seqb_error *err)
     return err->status;
 }
 
-/* Where memory was short for TLS, libevent speaks without it. */
+/* If memory was short for TLS, libevent serves the connection without it. */
 static bool request_is_plain(struct evhttp_request *request)
 {
     return bufferevent_openssl_get_ssl(evhttp_connection_get_bufferevent(
@@ -101,7 +104,7 @@ static void http_on_again(evutil_socket_t fd, short events, void *context)
     evconnlistener_enable(context);
 }
 
-/* The context is libevent's server. The listener lives until the loop has
+/* The context is libevent's server. `incoming` lives until the loop has
  * ended. */
 static void http_on_accept_error(struct evconnlistener *incoming, void *context)
 {
@@ -113,7 +116,7 @@ static void http_on_accept_error(struct evconnlistener *incoming, void *context)
                     http_on_again, incoming, &pause);
 }
 
-/* libevent gives it the socket. NULL: memory is short. */
+/* libevent sets the socket later. NULL if memory is short. */
 static struct bufferevent *port_make_stream(struct event_base *base,
                                             void *context)
 {
@@ -200,7 +203,8 @@ static enum seqb_status port_take(struct port *port, enum inherited_kind kind,
     return listener_open_tcp(listener, address, err);
 }
 
-/* Without anybody who says who may take, it must be of loopback. */
+/* If the operator has not decided who may take numbers, the address must be of
+ * loopback. */
 static enum seqb_status port_check(const struct port *port,
                                    struct seqb_error *err)
 {
@@ -298,15 +302,15 @@ static void refuse_stopping(struct exchange *exchange)
                    "the broker is closing");
 }
 
-/* Open, but no longer listening: its number stays ours. Others go on with a
- * socket that is not ours alone. */
+/* Stops listening but keeps the descriptor open, so that its number is not
+ * reused. A socket that other processes share is not shut down. */
 static void port_finish(struct port *port, bool keeps)
 {
     if (port->incoming == NULL)
         return;
     http_clients_stop(port->clients);
     evconnlistener_disable(port->incoming);
-    evconnlistener_set_cb(port->incoming, NULL, NULL); /* for good */
+    evconnlistener_set_cb(port->incoming, NULL, NULL); /* never enabled again */
     if (port->listener.is_own && !keeps)
         shutdown(port->listener.fd, SHUT_RDWR);
 }
@@ -337,13 +341,13 @@ void http_release(struct http *http, struct inherited *out)
         };
 
         if (listener->fd >= 0)
-            (void)inherited_add(out, &socket); /* there is room for two more */
+            (void)inherited_add(out, &socket); /* INHERITED_MAX includes both */
     }
 }
 
 static void exchange_ignore(struct exchange *exchange)
 {
-    (void)exchange; /* its connection is closed next */
+    (void)exchange; /* the connection is closed next */
 }
 
 void http_close(struct http *http)

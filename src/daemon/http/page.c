@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page at "/", which reads the status by itself. */
+/* The page at "/", whose script reads the status. */
 #include "daemon/http/exchange.h"
 #include "daemon/http/route.h"
 #include "page_html.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading what the commands wrote; see reply_json.h. */
+/* Parses the replies of commands; see reply_json.h. */
 #include "daemon/http/reply_json.h"
 
 #include <stdbool.h>
@@ -13,8 +13,8 @@ struct reader {
     size_t left;
 };
 
-/* The integer behind a type's letter, or a bulk's length; steps behind its
- * line. False at the end. */
+/* Reads a type's letter and the integer behind it, a value or a length, and
+ * moves behind their line. False at the end. */
 static bool head_read(struct reader *reader, char *type, long long *value)
 {
     const char *end = memchr(reader->at, '\n', reader->left);

@@ -7,6 +7,6 @@
 
 #include <jansson.h>
 
-/* An array, or an object; NULL if memory is short or it is something else. The
- * reply is whole, and in RESP3. */
+/* Returns an array or an object; NULL if memory is short or the reply is
+ * neither. The reply must be complete, and in RESP3. */
 json_t *reply_json(const char *reply, size_t length);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The thread of a report, and who waits for it; see report.h. */
+/* The thread of a report, and the exchanges that wait; see report.h. */
 #include "daemon/http/report.h"
 
 #include <fcntl.h>
@@ -17,16 +17,17 @@
 #include "daemon/http/snapshot.h"
 #include "daemon/signals.h"
 
-/* Further requests are refused: each takes memory for every sequence. */
+/* Reports that may wait. Further requests are refused, because each report
+ * takes memory for every sequence. */
 #define WAITING_MAX 16
 
 struct report {
-    struct pending pending; /* first; without an exchange: cancelled */
+    struct pending pending; /* first; its exchange is NULL once cancelled */
     struct reports *reports;
     struct report_order order;
     TAILQ_ENTRY(report) entry; /* in reports->waiting, unless it runs */
     pthread_t thread;
-    /* The thread's until it is done. */
+    /* Owned by the thread until is_done. */
     struct snapshot snapshot;
     struct buffer text;
     atomic_bool is_done;
@@ -39,7 +40,7 @@ struct reports {
     struct report *running; /* or NULL */
     struct report_list waiting;
     size_t waiting_count;
-    int done_fd; /* an eventfd: the running one is done */
+    int done_fd; /* an eventfd: the running report is done */
     struct event *done;
 };
 
@@ -50,8 +51,8 @@ static void report_free(struct report *report)
     free(report);
 }
 
-/* The release pairs with the acquire in reports_on_done: who sees the mark sees
- * the text. */
+/* The release pairs with the acquire in reports_on_done: a reader that sees
+ * is_done sees the text. */
 static void *report_run(void *argument)
 {
     struct report *report = argument;
@@ -60,7 +61,7 @@ static void *report_run(void *argument)
     snapshot_read(&report->snapshot);
     report->order.write(&report->text, &report->snapshot);
     atomic_store_explicit(&report->is_done, true, memory_order_release);
-    /* It fails only if 2^64 - 2 wake-ups are waiting to be seen. */
+    /* Fails only if the eventfd's counter is full: the loop is awake then. */
     if (write(report->reports->done_fd, &one, sizeof one) < 0)
         return NULL;
     return NULL;
@@ -73,7 +74,8 @@ static void text_free(const void *data, size_t length, void *context)
     free(context);
 }
 
-/* It grew by doubling, and may have to be held for long. */
+/* Releases unused capacity: the buffer grew by doubling, and may be held for
+ * long. */
 static void text_trim(struct buffer *text)
 {
     char *data = text->length > 0 && text->start == 0
@@ -86,7 +88,7 @@ static void text_trim(struct buffer *text)
     text->capacity = text->length;
 }
 
-/* Clients hold too much as it is. */
+/* Answers that clients hold too much memory already. */
 static void report_refuse(struct exchange *exchange)
 {
     exchange->exchanges->daemon->limits.answers_refused++;
@@ -94,7 +96,7 @@ static void report_refuse(struct exchange *exchange)
                    "clients hold all of max_client_memory, try again");
 }
 
-/* The text goes into the answer without being copied. */
+/* Answers with the text, without copying it. */
 static void report_answer(struct report *report)
 {
     struct exchange *exchange = report->pending.exchange;
@@ -117,7 +119,7 @@ static void report_answer(struct report *report)
         evbuffer_free(body);
 }
 
-/* The first in line; NULL: nobody waits. */
+/* Removes and returns the first waiting report; NULL if there is none. */
 static struct report *reports_take(struct reports *reports)
 {
     struct report *report = TAILQ_FIRST(&reports->waiting);
@@ -129,8 +131,8 @@ static struct report *reports_take(struct reports *reports)
     return report;
 }
 
-/* One that was taken off the line. Answers that were made while it waited may
- * have used up the memory. */
+/* Runs a report that was removed from the queue. Answers that were made while
+ * it waited may have used up the memory. */
 static void report_run_next(struct reports *reports, struct report *report)
 {
     struct exchange *exchange = report->pending.exchange;
@@ -151,7 +153,7 @@ static void report_run_next(struct reports *reports, struct report *report)
         problem_answer(exchange, HTTP_SERVUNAVAIL, "NOMEMORY", "out of memory");
 }
 
-/* Starts those in line until one runs. */
+/* Starts waiting reports until one runs. */
 static void reports_run(struct reports *reports)
 {
     struct report *report = NULL;
@@ -178,7 +180,7 @@ static void reports_on_done(evutil_socket_t fd, short events, void *context)
     reports_run(reports);
 }
 
-/* One that runs is freed when it is done. */
+/* A running report is freed later, when it is done. */
 static void report_cancel(struct pending *pending)
 {
     struct report *report = (struct report *)pending;

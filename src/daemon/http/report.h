@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reports: answers that are made of a snapshot, on a thread of their own, one
- * after the other. However many sequences there are, no command waits for them.
- * Private to this folder.
+ * Reports: answers that are made from a snapshot, on a separate thread, one
+ * report after the other. However many sequences there are, no command waits
+ * for a report. Private to this folder.
  */
 #pragma once
 
@@ -17,17 +17,17 @@ struct reports;
 struct snapshot;
 
 struct report_order {
-    const char *type; /* of the content */
-    size_t most;      /* sequences, the busiest; 0: all of them */
+    const char *type; /* content type */
+    size_t most;      /* how many of the busiest sequences; 0: all sequences */
     void (*write)(struct buffer *out, const struct snapshot *snapshot);
 };
 
-/* NULL if memory or descriptors are short. */
+/* Returns NULL if memory or descriptors are short. */
 struct reports *reports_open(struct daemon *daemon, struct event_base *base);
 
-/* Has the exchange answered by a report. */
+/* Answers the exchange by a report, later. */
 void report_start(struct exchange *exchange, const struct report_order *order);
 
-/* Waits for the one that is being made; the others must be cancelled. Takes
- * NULL. */
+/* Waits for the report in progress. The other reports must have been cancelled.
+ * NULL is allowed. */
 void reports_close(struct reports *reports);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The routes that are answered by a report. */
+/* The routes that are answered by reports. */
 #include "daemon/http/reports.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "daemon/http/report.h"
 #include "daemon/http/route.h"
 
-/* A Prometheus asks for OpenMetrics, and takes the older format as well. */
+/* Prometheus asks for OpenMetrics, and accepts the older format as well. */
 static bool wants_openmetrics(const struct exchange *exchange)
 {
     const char *accept = evhttp_find_header(

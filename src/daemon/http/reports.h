@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is written of a snapshot. Private to this folder. */
+/* The status of a snapshot as JSON. Private to this folder. */
 #pragma once
 
 #include <stddef.h>
@@ -7,6 +7,6 @@
 #include "daemon/http/snapshot.h"
 #include "daemon/wire/wire.h"
 
-/* Appends the status as JSON, with the sequences that were read. On any thread.
- */
+/* Appends the status as JSON, with the sequences in the snapshot. Any
+ * thread. */
 void status_json_write(struct buffer *out, const struct snapshot *snapshot);

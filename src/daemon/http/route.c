@@ -37,8 +37,8 @@ static const struct route routes[] = {
 
 #define ROUTE_COUNT (sizeof routes / sizeof routes[0])
 
-/* Whether the path, which is not decoded, is the route's; fills the key. No key
- * has a character that had to be encoded. */
+/* Whether the path matches the route; fills the key. The path is not decoded,
+ * because no valid key has a character that needs encoding. */
 static bool route_matches(const struct route *route, const char *path,
                           char key[SEQB_KEY_MAX + 1])
 {
@@ -80,8 +80,9 @@ static void refuse_method(struct exchange *exchange, const struct route *route)
                            "repeat");
 }
 
-/* A page of another site that has a browser send a request: it would take
- * numbers that nobody sees. A browser says where the page comes from. */
+/* Protects against cross-site requests: a page of another site may make a
+ * browser send a POST, which would take numbers that nobody uses. Browsers name
+ * the page's site in Origin. */
 static bool is_foreign(struct evhttp_request *request)
 {
     const struct evkeyvalq *headers = evhttp_request_get_input_headers(request);
@@ -95,8 +96,8 @@ static bool is_foreign(struct evhttp_request *request)
     return site == NULL || host == NULL || strcasecmp(site + 3, host) != 0;
 }
 
-/* Answers why it is refused, if it is; else `target` is filled, and the caller
- * clears its query. */
+/* Reads the query into `target`, which the caller clears. False after answering
+ * why the request is refused. */
 static bool target_read(struct exchange *exchange, struct target *target,
                         const char *query)
 {
@@ -105,7 +106,7 @@ static bool target_read(struct exchange *exchange, struct target *target,
                        "this is a request of another site's page");
         return false;
     }
-    /* It would end a word early. */
+    /* A NUL would end a word early. */
     if (strstr(query, "%00") == NULL &&
         evhttp_parse_query_str(query, &target->query) == 0)
         return true;
@@ -114,7 +115,7 @@ static bool target_read(struct exchange *exchange, struct target *target,
     return false;
 }
 
-/* What a scraper reads may be open though there are users. */
+/* /metrics may be open to all even if there are users. */
 static enum right route_needs(const struct exchange *exchange,
                               const struct route *route)
 {

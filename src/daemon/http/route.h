@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which request is answered by whom: the paths as a table, what a request names
- * of them, and what is refused before. Private to this folder.
+ * The table of routes, parsing of the request's path and query, and the
+ * requests that are refused before a route is called. Private to this folder.
  */
 #pragma once
 
@@ -19,18 +19,18 @@ struct exchange;
 /* What a request asks for. */
 struct target {
     const struct route *route;
-    char key[SEQB_KEY_MAX + 1]; /* of a sequence, where the path has one */
+    char key[SEQB_KEY_MAX + 1]; /* the sequence's, or "" */
     struct evkeyvalq query;     /* names and values, decoded */
 };
 
-/* Answers a request, or has it wait. */
+/* Answers a request, or lets it wait. */
 typedef void route_function(struct exchange *exchange,
                             const struct target *target);
 
-/* Finds the route, and calls it; or answers why there is none. */
+/* Finds the route and calls it, or answers why it cannot. */
 void route_request(struct exchange *exchange);
 
-/* The path of the i-th route, with "*" for a key; NULL past the last. */
+/* The path of the i-th route, with "*" for a key; NULL past the last one. */
 const char *route_path(size_t i);
 
 /* --- the functions of the rows, by file --- */

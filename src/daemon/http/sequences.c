@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The routes of a sequence: which command each one is, and with which words. */
+/* The routes of a sequence: each builds a command of the Redis protocol. */
 #include <string.h>
 
 #include "daemon/http/exchange.h"
@@ -7,12 +7,13 @@
 #include "daemon/http/route.h"
 #include "daemon/http/take.h"
 
-/* The numbers of an answer, which is made in one turn of the loop. */
+/* The most numbers of one answer: the answer is written in one turn of the
+ * loop. */
 #define COUNT_MAX    10000
 #define COUNT_DIGITS 5
 
-/* 1 to COUNT_MAX; "1" if the query does not say how many. False after answering
- * what is wrong. */
+/* Reads the count, 1 to COUNT_MAX; "1" if the query has none. False after
+ * answering what is wrong. */
 static bool count_read(struct exchange *exchange, const struct target *target,
                        const char **out)
 {
@@ -33,7 +34,8 @@ static bool count_read(struct exchange *exchange, const struct target *target,
     return false;
 }
 
-/* Whether the query has no other names than these, which end with NULL. */
+/* Whether the query has only these names, whose list ends with NULL. False
+ * after answering the error. */
 static bool query_is_known(struct exchange *exchange,
                            const struct target *target,
                            const char *const *names)
@@ -81,7 +83,7 @@ void next_route(struct exchange *exchange, const struct target *target)
     take_start(take);
 }
 
-/* All other names are the template's. */
+/* Names other than "count" are parameters of the template. */
 void number_route(struct exchange *exchange, const struct target *target)
 {
     const struct evkeyval *pair = NULL;
@@ -107,7 +109,7 @@ void number_route(struct exchange *exchange, const struct target *target)
     take_start(take);
 }
 
-/* A command with the sequence's key and one word of the query. */
+/* Runs a command with the sequence's key and one word of the query. */
 static void word_route(struct exchange *exchange, const struct target *target,
                        const char *command, const char *name)
 {

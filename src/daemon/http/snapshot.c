@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading how the broker is; see snapshot.h. */
+/* Reading the state of the broker; see snapshot.h. */
 #include "daemon/http/snapshot.h"
 
 #include <stdbool.h>
@@ -11,12 +11,12 @@
 #include "daemon/commands/commands.h"
 #include "daemon/daemon.h"
 
-/* Sequences read without a rest, which takes some 200 us, and how long a rest
- * is. So a processor that is shared has time for commands. */
+/* How many sequences are read without a pause, which takes some 200 us, and how
+ * long a pause is. The pauses leave a shared CPU to the commands. */
 #define PART    1024
 #define REST_NS 50000
 
-/* Those who came first, if there are too many. */
+/* Copies the users; if there are too many, the first ones. */
 static void users_read(struct snapshot *snapshot,
                        const struct quota_list *quotas)
 {
@@ -74,7 +74,7 @@ static int64_t shorter(int64_t one, int64_t other)
     return one < other ? one : other;
 }
 
-/* It is not one of the busiest, or no more. */
+/* Adds a sequence that is not one of the busiest, or no more. */
 static void rest_add(struct snapshot_sums *sums,
                      const struct seqb_sequence_counts *counts)
 {
@@ -84,7 +84,7 @@ static void rest_add(struct snapshot_sums *sums,
     sums->runs_out_ms = shorter(sums->runs_out_ms, counts->runs_out_ms);
 }
 
-/* Into its place among those that are sorted already. There is room. */
+/* Inserts at the sorted position. There must be room. */
 static void busiest_insert(struct snapshot_sums *sums,
                            const struct snapshot_rank *rank)
 {
@@ -123,7 +123,7 @@ void sums_add(struct snapshot_sums *sums, size_t most,
 
 /* --- reading --- */
 
-/* Whoever waits for the processor, a command most likely, has it first. */
+/* Leaves the CPU to other threads, most likely to the loop's commands. */
 static void rest_a_moment(void)
 {
     const struct timespec moment = {.tv_nsec = REST_NS};
@@ -149,8 +149,8 @@ static void sums_read(struct snapshot *snapshot)
     }
 }
 
-/* The status of the busiest. What is counted is as it was when they were found:
- * so it is part of what is counted of all. */
+/* Reads the status of the busiest. Their counts are replaced by those that were
+ * added to the sums, so that the parts and the totals agree. */
 static void busiest_read(struct snapshot *snapshot)
 {
     const struct snapshot_sums *sums = &snapshot->sums;

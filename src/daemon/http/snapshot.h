@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the daemon and its broker are at one moment: what /metrics and /v1/status
- * are made of. The loop copies what is its own; what the library says is read
- * on another thread, since that takes long where there are many sequences.
+ * The state of the daemon and its broker at one moment, from which /metrics and
+ * /v1/status are made. The loop copies its own data. Another thread reads the
+ * library's data, because that takes long if there are many sequences.
  */
 #pragma once
 
@@ -23,33 +23,34 @@
 
 struct daemon;
 
-/* A user, whose name may end before the snapshot does. */
+/* A user. The name is a copy, because the original may be freed before the
+ * snapshot. */
 struct snapshot_user {
     struct status_limit status;
     char name[QUOTA_NAME_SIZE];
 };
 
-/* A sequence by its number in the library, and what was counted of it. */
+/* A sequence, by its index in the library, and its counts. */
 struct snapshot_rank {
     size_t index;
     struct seqb_sequence_counts counts;
 };
 
 /*
- * All sequences, read once: the busiest, and the rest as one. Of the rest spans
- * are the shortest, all else is summed up. It has no counters: they would go
- * back when one of the rest becomes one of the busiest.
+ * All sequences, read once: the busiest ones, and the sums over the rest, where
+ * runway_ms and runs_out_ms are the shortest. The rest has no counters: they
+ * would go back when one of its sequences becomes one of the busiest.
  */
 struct snapshot_sums {
-    struct snapshot_rank busiest[SNAPSHOT_BUSIEST_MAX]; /* in that order */
+    struct snapshot_rank busiest[SNAPSHOT_BUSIEST_MAX]; /* busiest first */
     size_t busiest_count;
-    int64_t sequences, taken, waits, dropped;    /* of all */
-    int64_t stock, rate, runway_ms, runs_out_ms; /* of the rest */
+    int64_t sequences, taken, waits, dropped;    /* of all sequences */
+    int64_t stock, rate, runway_ms, runs_out_ms; /* of all others */
 };
 
 struct snapshot {
     struct seqb_broker *broker;
-    size_t most; /* sequences to be read, the busiest; 0: all of them */
+    size_t most; /* how many of the busiest sequences to read; 0: all */
     struct status_broker self;
     struct status_stats stats;
     struct counts counts;
@@ -57,31 +58,33 @@ struct snapshot {
     int64_t connections, connections_received;
     struct snapshot_user users[SNAPSHOT_USERS_MAX];
     size_t user_count;
-    /* From here on by snapshot_read. */
+    /* The following fields are set by snapshot_read. */
     enum seqb_health health;
     struct seqb_clock_status clock;
     struct status_partition *partitions;
     struct seqb_lessor *lessors;
-    struct seqb_sequence_status *sequences; /* the busiest first, if so */
-    struct seqb_worker_lease *leases;       /* one a pool with snowflakes */
+    struct seqb_sequence_status *sequences; /* busiest first if `most` > 0 */
+    struct seqb_worker_lease *leases;       /* one per pool with snowflakes */
     size_t partition_count, lessor_count, sequence_count, lease_count;
-    struct snapshot_sums sums; /* nothing if `most` is 0 */
+    struct snapshot_sums sums; /* not set if `most` is 0 */
 };
 
-/* On the loop's thread. `most` is at most SNAPSHOT_BUSIEST_MAX. */
+/* Copies the daemon's data, on the loop's thread. `most` is at most
+ * SNAPSHOT_BUSIEST_MAX. */
 void snapshot_begin(struct snapshot *snapshot, const struct daemon *daemon,
                     size_t most);
 
-/* On any thread. */
+/* Reads the library's data. Any thread. */
 void snapshot_read(struct snapshot *snapshot);
 
-/* Frees what was read. */
+/* Frees what snapshot_read has allocated. */
 void snapshot_fini(struct snapshot *snapshot);
 
-/* Adds nothing yet. */
+/* Starts with no sequences. */
 void sums_init(struct snapshot_sums *sums);
 
-/* Adds a sequence, each once, of which the `most` with the highest rates, or
- * that gave most if they are equal, are the busiest. */
+/* Adds a sequence; each must be added once. The busiest are the `most` (at
+ * least 1) sequences with the highest rates, and among equal rates those that
+ * have given the most numbers. */
 void sums_add(struct snapshot_sums *sums, size_t most,
               const struct snapshot_rank *rank);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The status as one JSON object, whose members and list elements stand on lines
- * of their own, as seqctl prints it. A list is written an element at a time. */
+/* The status as one JSON object, with each member and list element on its own
+ * line, as seqctl prints it. Lists are written one element at a time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ static void text_append(struct buffer *out, const char *text)
     buffer_append(out, text, strlen(text));
 }
 
-/* Owns the value. Without one memory was short. */
+/* Appends the value and frees it. NULL means that memory was short. */
 static void value_append(struct buffer *out, json_t *value, size_t flags)
 {
     char *text =

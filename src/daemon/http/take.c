@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A session without a connection; see take.h. */
+/* A command's session without a connection; see take.h. */
 #include "daemon/http/take.h"
 
 #include <stdio.h>
@@ -16,19 +16,19 @@
 #include "daemon/http/reply_json.h"
 #include "daemon/session.h"
 
-/* Numbers that one exchange gets before others have their turn. */
+/* Numbers that one exchange gets in a turn, before others are served. */
 #define QUANTUM 4096
 
 struct take {
     struct pending pending; /* first */
     struct session session;
     struct exchange *exchange;
-    struct event *timer; /* the deadline of a wait, or the next turn */
+    struct event *timer; /* for the deadline of a wait, or the next turn */
     struct resp_request request;
     struct buffer reply;
     const char *list;
     int64_t began_us;
-    bool is_too_long; /* more words than a request has */
+    bool is_too_long; /* too many words, or memory was short */
 };
 
 static struct take *take_of(struct session *session)
@@ -58,7 +58,8 @@ static void take_cancel(struct pending *pending)
 
 /* --- answering --- */
 
-/* What may be tried again is 503, what the caller did wrong another one. */
+/* The HTTP status of an error. 503 means that the request may be tried again; a
+ * caller's error has another status. */
 static int status_of(const char *code)
 {
     static const struct {
@@ -76,7 +77,8 @@ static int status_of(const char *code)
     return HTTP_SERVUNAVAIL;
 }
 
-/* "-CODE text\r\n"; `retry_ms` is of a LIMIT, else 0. */
+/* Answers an error reply "-CODE text\r\n". `retry_ms` is set for LIMIT, else
+ * 0. */
 static void take_refuse(struct exchange *exchange, char *error,
                         int64_t retry_ms)
 {
@@ -91,7 +93,7 @@ static void take_refuse(struct exchange *exchange, char *error,
                    text != NULL ? text : "");
 }
 
-/* What HTTP answers; NULL if memory is short. */
+/* The body of the answer; NULL if memory is short. */
 static char *take_text(const struct take *take)
 {
     json_t *answer =
@@ -130,10 +132,10 @@ static void take_answer(struct take *take)
     free(text);
 }
 
-/* --- carrying it out --- */
+/* --- executing --- */
 
-/* One turn. False if there are more to come: its timer, or the library, has it
- * go on. */
+/* Runs one turn of the command. False if it needs more turns: the timer or the
+ * waitlist continues it. */
 static bool take_step(struct take *take)
 {
     struct session *session = &take->session;
@@ -175,7 +177,7 @@ static void take_on_timer(evutil_socket_t fd, short events, void *context)
     take_go_on(take);
 }
 
-/* Numbers have come; it has left its line. */
+/* Called when numbers have come. The session has left the waitlist. */
 static void take_on_resume(struct session *session)
 {
     struct take *take = take_of(session);
@@ -199,10 +201,10 @@ struct take *take_new(struct exchange *exchange, const char *list)
     take->pending.cancel = take_cancel;
     take->exchange = exchange;
     take->list = list;
-    take->request.size = 1; /* of bytes that nothing stands behind */
+    take->request.size = 1; /* more than the 0 bytes ahead: it has no copies */
     take->began_us = daemon_now_us();
     take->session.daemon = exchanges->daemon;
-    /* Whether it may use the key was seen before. */
+    /* is_limited stays false: route.c has checked the key. */
     take->session.identity =
         (struct identity){.rights = exchange->identity.rights};
     if (exchange->identity.user != NULL)

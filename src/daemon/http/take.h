@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A command of the Redis protocol that is carried out for an exchange: it
- * checks, waits in line and fails as if a client had sent it. Private to this
- * folder.
+ * A command of the Redis protocol that is executed for an exchange. It is
+ * checked, waits in a waitlist and fails as if a client of the Redis protocol
+ * had sent it. Private to this folder.
  */
 #pragma once
 
@@ -11,14 +11,15 @@
 struct exchange;
 struct take;
 
-/* One whose reply, if it is a list, becomes the member `list` of an object with
- * the sequence's key; a map is the object. NULL after answering that memory is
- * short. */
+/* Returns a new command. If its reply is a list, the answer is an object with
+ * the sequence's key and the list as member `list`; a map is the answer itself.
+ * NULL after answering that memory is short. */
 struct take *take_new(struct exchange *exchange, const char *list);
 
-/* The next word of the command; of it only the first RESP_ARGUMENTS_MAX count,
- * and take_start refuses more. */
+/* Adds the next word of the command, which is copied. Words beyond
+ * RESP_ARGUMENTS_MAX are dropped, and take_start refuses the command then. */
 void take_add(struct take *take, const char *word);
 
-/* Carries it out, and answers now or later. Owns the take. */
+/* Executes the command, and answers now or later. Takes ownership of the
+ * take. */
 void take_start(struct take *take);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counting what clients use; see limits.h. */
+/* Counting what clients use, and the limits; see limits.h. */
 #include "daemon/limits/limits.h"
 
 #include <stdlib.h>
@@ -7,12 +7,12 @@
 
 #define MIB (INT64_C(1) << 20) /* bytes */
 
-/* Descriptors of the process: its listening sockets, the state directory, the
- * loop, reports, programs of alarms. */
+/* Descriptors that the process needs itself: listening sockets, the state
+ * directory, the loop, reports, programs of alarms. */
 #define OWN_DESCRIPTORS 96
 
-/* Of a partition: an SQLite file has three and its lock; a server, one, and one
- * more while it is found by others. */
+/* Descriptors for a partition: an SQLite file has three and its lock. A server
+ * has one, and one more while its name is looked up. */
 #define STORE_DESCRIPTORS 6
 
 const struct limits_options limits_defaults = {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What clients may use up of the daemon, and what they use: connections, and
- * bytes of memory. Pure counting, on the loop's thread; who is over a limit is
- * told by others.
+ * What clients may use of the daemon, and what they use now: connections, and
+ * bytes of memory. Pure counting, on the loop's thread. Its callers refuse
+ * clients that are over a limit.
  */
 #pragma once
 
@@ -12,63 +12,66 @@
 
 #include "daemon/limits/sources.h"
 
-/* While the memory of all clients is used up, each still has so many bytes of
- * input and of output: those who ask for little notice nothing. */
+/* When all memory for clients is in use, each client may still hold this many
+ * bytes of input and of output, so that clients with small requests are not
+ * affected. */
 #define LIMITS_SMALL 1000
 
-/* Connections that unix sockets have beside max_connections: the operator's. */
+/* Connections by unix sockets beyond max_connections, reserved for the
+ * operator. */
 #define LIMITS_LOCAL 16
 
-/* Which limit of connections was met: a setting's name. */
+/* The names of the limits of connections, as settings. */
 #define LIMIT_OF_ALL     "max_connections"
 #define LIMIT_OF_ADDRESS "max_connections_per_address"
 #define LIMIT_OF_USER    "users.max_connections"
 
-/* Requests of HTTP that are answered 503, beside max_connections. */
+/* HTTP connections beyond max_connections, which are answered 503. */
 #define LIMITS_HTTP 16
 
 struct limits_options {
     int64_t max_connections;             /* of both protocols */
-    int64_t max_connections_per_address; /* the same; 0: no limit */
+    int64_t max_connections_per_address; /* of both protocols; 0: no limit */
     int64_t max_client_memory;           /* bytes */
-    int64_t client_timeout_ms;           /* these two: 0 is none */
+    int64_t client_timeout_ms;           /* these two: 0 means no time-out */
     int64_t idle_timeout_ms;
 };
 
-/* What holds where the topology says nothing. */
+/* The defaults. */
 extern const struct limits_options limits_defaults;
 
-/* Takes a setting of section `daemon`, as the library tells it. False: it is
- * none of these. */
+/* Takes a setting of section `daemon`, as the library reports it. False if it
+ * is not one of these limits. */
 bool limits_take(struct limits_options *options, const char *setting,
                  const char *value);
 
 struct limits {
-    struct limits_options options; /* of the last reload */
+    struct limits_options options; /* as of the last reload */
     int64_t client_memory;         /* bytes that clients hold now */
     int64_t http_connections;
     struct sources sources; /* of connections by TCP, of both protocols */
     /* Since the start. */
     int64_t connections_refused, answers_refused, connections_timed_out;
-    int64_t refused_told;    /* connections_refused, as logged last */
-    int64_t tell_refused_ms; /* not logged again before that */
+    int64_t refused_told;    /* connections_refused when it was logged last */
+    int64_t tell_refused_ms; /* the next time it may be logged */
 };
 
-/* Whether clients hold all the memory that they may. */
+/* Whether clients hold more memory than they may. */
 bool limits_are_full(const struct limits *limits);
 
-/* Whether so many bytes more are too many. */
+/* Whether `more` further bytes would be too many. */
 bool limits_are_passed(const struct limits *limits, size_t more);
 
-/* What a client holds has changed from `*held` to `now`. */
+/* The memory of a client has changed from `*held` to `now` bytes. Sets
+ * `*held`. */
 void limits_hold(struct limits *limits, int64_t *held, size_t now);
 
-/* Whether a further client may connect, beside `connections` of the Redis
- * protocol; `more` of them beside max_connections. */
+/* Whether a further client may connect when the Redis protocol has
+ * `connections` already. max_connections is raised by `more`. */
 bool limits_admit(const struct limits *limits, int64_t connections,
                   int64_t more);
 
-/* Keeps descriptors back for `partitions` stores, for the operator and for the
- * files of the process: lowers max_connections to what `descriptors` leave.
- * Whether it did. */
+/* Reserves descriptors for `partitions` stores, for the operator and for the
+ * files of the process: lowers max_connections to what remains of
+ * `descriptors`. Returns whether it lowered the limit. */
 bool limits_fit(struct limits *limits, int64_t descriptors, int64_t partitions);

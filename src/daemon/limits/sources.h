@@ -10,7 +10,7 @@
 #define SOURCE_NAME_SIZE 64
 #define SOURCES_SLOTS    1024 /* of the hash table */
 
-/* An address that somebody is connected from. */
+/* An address from which clients are connected. */
 struct source {
     LIST_ENTRY(source) entry; /* in its slot */
     int64_t connections;
@@ -19,16 +19,16 @@ struct source {
 
 LIST_HEAD(source_list, source);
 
-/* Zeroed knows nobody. */
+/* A zeroed table is empty. */
 struct sources {
     struct source_list slots[SOURCES_SLOTS];
 };
 
-/* One connection more; false, and none is, if there are `most` already (0: no
- * limit). `*out` is for source_leave; NULL if memory is short: that one is not
- * counted. */
+/* Counts a connection from the address. False, and not counted, if it has
+ * `most` already (0: no limit). `*out` is for source_leave; it is NULL if
+ * memory is short, and the connection is not counted then. */
 bool source_enter(struct sources *sources, const char *name, int64_t most,
                   struct source **out);
 
-/* One less. Takes NULL. */
+/* A connection has ended. NULL is allowed. */
 void source_leave(struct source *source);

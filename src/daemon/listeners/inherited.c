@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sockets that come from and go to another program; see inherited.h. */
+/* Sockets that are received from and passed to another program; see
+ * inherited.h. */
 #include "daemon/listeners/inherited.h"
 
 #include <fcntl.h>
@@ -9,10 +10,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define FIRST_FD 3 /* of sd_listen_fds(3) */
+#define FIRST_FD 3 /* SD_LISTEN_FDS_START */
 
-/* The words of LISTEN_FDNAMES. An operator says "tls", "http" and "https"; the
- * others are those of a restart. */
+/* The names in LISTEN_FDNAMES. An operator uses "tls", "http" and "https"; a
+ * restart also uses the others. */
 static const struct {
     const char *name, *own;
 } names_of[INHERITED_KINDS] = {
@@ -47,8 +48,8 @@ static bool name_is(const char *name, size_t length, const char *expected)
     return strlen(expected) == length && memcmp(name, expected, length) == 0;
 }
 
-/* Which kind of socket, and whether it is our own, by its name. Without one it
- * serves Redis clients. */
+/* Sets by its name the kind of the socket, and whether it is our own. A socket
+ * without a known name serves Redis clients. */
 static void kind_read(struct inherited_socket *out, const char *name,
                       size_t length, bool is_local)
 {
@@ -118,7 +119,7 @@ enum seqb_status inherited_read(struct inherited *out, struct seqb_error *err)
     enum seqb_status status = SEQB_OK;
 
     *out = (struct inherited){.count = 0};
-    /* They may have been meant for a process before us. */
+    /* The variables may have been meant for a parent process. */
     if (pid != NULL && count != NULL && strtol(pid, NULL, 10) == (long)getpid())
         status = sockets_read(out, strtol(count, NULL, 10),
                               names != NULL ? names : "", err);
@@ -151,8 +152,9 @@ static const char *name_of(const struct inherited_socket *socket)
                           : names_of[socket->kind].name;
 }
 
-/* First to numbers above those that they get: one of them may have one of
- * these. A duplicate stays open when the next program is executed. */
+/* Moves the sockets to FIRST_FD and up, by way of higher numbers, because a
+ * socket may occupy a number of the new range. A duplicate made by dup2 has no
+ * FD_CLOEXEC: it stays open when the next program is executed. */
 static bool sockets_move(const struct inherited *inherited)
 {
     const int count = (int)inherited->count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Listening sockets that this process was started with, as systemd passes them
+ * Listening sockets that this process was started with, in systemd's protocol
  * (sd_listen_fds(3)): LISTEN_PID, LISTEN_FDS, LISTEN_FDNAMES. A restart passes
  * them to the next program by the same variables.
  */
@@ -25,8 +25,8 @@ enum inherited_kind {
 struct inherited_socket {
     int fd;
     enum inherited_kind kind;
-    /* No other process has it: the socket ends, and its file is removed, with
-     * the daemon. */
+    /* No other process holds the socket: it ends with the daemon, which also
+     * removes its file. */
     bool is_own;
 };
 
@@ -35,18 +35,19 @@ struct inherited {
     size_t count;
 };
 
-/* Takes the sockets that the environment names, and takes the variables out of
- * it. SEQB_INVALID: one of them is no listening stream socket. */
+/* Reads the sockets that the environment names, and removes the variables from
+ * the environment. SEQB_INVALID if one of them is not a listening stream
+ * socket, or if there are too many. */
 enum seqb_status inherited_read(struct inherited *out, struct seqb_error *err);
 
-/* Whether there are sockets of that kind. */
+/* Whether there is a socket of that kind. */
 bool inherited_has(const struct inherited *inherited, enum inherited_kind kind);
 
-/* Adds a socket. False: there are too many. */
+/* Adds a socket. False if there are too many. */
 bool inherited_add(struct inherited *inherited,
                    const struct inherited_socket *socket);
 
-/* Makes these the sockets of the program that this process executes next, as
- * inherited_read reads them. All other descriptors from 3 on are lost: to be
- * called when nothing else is open any more. False with errno. */
+/* Makes these the inherited sockets of the program that this process executes
+ * next. Other descriptors from 3 on may be overwritten: to be called when
+ * nothing else is open any more. False with errno. */
 bool inherited_pass(const struct inherited *inherited);

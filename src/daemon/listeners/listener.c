@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Listening sockets; see listener.h. Who comes in is the server's affair. */
+/* Listening sockets; see listener.h. accept.c handles the clients. */
 #include "daemon/listeners/listener.h"
 
 #include <arpa/inet.h>
@@ -58,7 +58,7 @@ void address_print(const struct sockaddr_storage *address, socklen_t length,
         snprintf(out, ADDRESS_SIZE, "%.100s:%.8s", host, port);
 }
 
-/* Takes "ADDR:PORT" apart; false if it has another form. */
+/* Splits "ADDR:PORT". False if the text has another form. */
 static bool address_split(const char *address, char *host, size_t size,
                           const char **port)
 {
@@ -93,7 +93,7 @@ bool listener_is_address(const char *address)
     return address_split(address, host, sizeof host, &port);
 }
 
-/* Names the socket as it is, with the port that the kernel chose. */
+/* Names the socket by its real address, with the port that the kernel chose. */
 static void listener_name_tcp(struct listener *listener)
 {
     struct sockaddr_storage address = {0};
@@ -103,7 +103,7 @@ static void listener_name_tcp(struct listener *listener)
     address_print(&address, length, listener->name);
 }
 
-/* A socket on that address, or -1 with errno. */
+/* A socket bound to that address, or -1 with errno. */
 static int tcp_bind(const struct addrinfo *info)
 {
     const int on = 1;
@@ -151,7 +151,8 @@ enum seqb_status listener_open_tcp(struct listener *listener,
     why = getaddrinfo(host, port, &hints, &found);
     if (why != 0)
         return fail(err, "cannot listen on %s: %s", address, gai_strerror(why));
-    /* A name may have several addresses: the first that can be used. */
+    /* A name may have several addresses: uses the first one that can be
+     * bound. */
     for (struct addrinfo *info = found; info != NULL && listener->fd < 0;
          info = info->ai_next) {
         listener->fd = tcp_bind(info);
@@ -173,7 +174,7 @@ enum seqb_status listener_start(struct listener *listener,
     return tcp_fail(err, listener->name, errno);
 }
 
-/* Whether somebody answers there. */
+/* Whether a process listens there. */
 static bool socket_is_alive(const struct sockaddr_un *address)
 {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -188,7 +189,7 @@ static bool socket_is_alive(const struct sockaddr_un *address)
     return is_alive;
 }
 
-/* Makes way at the path, if what stands there is a dead daemon's socket. */
+/* Removes the socket of a dead daemon from the path. */
 static enum seqb_status socket_clear(const struct sockaddr_un *address,
                                      struct seqb_error *err)
 {
@@ -216,7 +217,8 @@ static enum seqb_status socket_clear(const struct sockaddr_un *address,
     return SEQB_OK;
 }
 
-/* The number of a group, by its name or as a number; false if there is none. */
+/* The id of a group, given by name or as a number. False if there is no such
+ * group. */
 static bool group_find(const char *name, gid_t *out)
 {
     char *end = NULL;
@@ -227,16 +229,16 @@ static bool group_find(const char *name, gid_t *out)
         *out = (gid_t)number;
         return true;
     }
-    found = getgrnam(name); /* at the start, before any other thread asks */
+    found = getgrnam(name); /* not thread-safe: called at the start only */
     if (found == NULL)
         return false;
     *out = found->gr_gid;
     return true;
 }
 
-/* The file gets its mode from the socket's own, less the umask: it never has
- * more rights than it shall have, and the umask of other threads stays. The
- * group comes before the mode that lets the group in. */
+/* The file gets the mode of the socket, less the umask. So it never has more
+ * rights than it should, and the process's umask, which other threads use, is
+ * not changed. The group is set before the mode that lets the group in. */
 static bool socket_bind(int fd, const struct sockaddr_un *address, mode_t mode,
                         gid_t group)
 {
@@ -247,7 +249,8 @@ static bool socket_bind(int fd, const struct sockaddr_un *address, mode_t mode,
            chmod(address->sun_path, mode) == 0 && listen(fd, BACKLOG) == 0;
 }
 
-/* By its path, and which file stands there. False with errno: none does. */
+/* Names the socket by its path, and notes which file is there. False with errno
+ * if there is none. */
 static bool listener_name_local(struct listener *listener)
 {
     struct sockaddr_un address = {0};
@@ -301,7 +304,7 @@ void listener_adopt(struct listener *listener,
     listener->fd = from->fd;
     listener->is_own = from->is_own;
     listener->is_tls = from->kind == INHERITED_TLS;
-    /* One without a file is not removed. */
+    /* A socket without a file has nothing to remove. */
     if (from->kind != INHERITED_LOCAL)
         listener_name_tcp(listener);
     else if (!listener_name_local(listener))
@@ -323,7 +326,7 @@ static bool is_loopback(const struct sockaddr_storage *address)
     if (address->ss_family == AF_INET)
         return ntohl(v4->s_addr) >> 24 == IN_LOOPBACKNET;
     if (address->ss_family != AF_INET6)
-        return true; /* a unix socket, which its mode guards */
+        return true; /* a unix socket, which its file's mode protects */
     return IN6_IS_ADDR_LOOPBACK(v6) ||
            (IN6_IS_ADDR_V4MAPPED(v6) && v6->s6_addr[12] == IN_LOOPBACKNET);
 }

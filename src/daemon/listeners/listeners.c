@@ -27,7 +27,8 @@ static bool folder_is_there(const char *path)
     return access(folder, F_OK) == 0;
 }
 
-/* Those that are not taken yet; `later`: but those that are in no folder. */
+/* Opens the unix sockets that are not open yet. `later`: skips those whose
+ * folder does not exist yet. */
 static enum seqb_status
 listeners_take_sockets(struct listeners *listeners,
                        const struct listeners_options *options, bool later,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All that the server listens on for Redis clients. Each kind of socket, TCP,
- * TLS or unix, is inherited or opened by us: where one of a kind is inherited,
- * none of that kind is opened.
+ * All sockets on which the server listens for Redis clients. Each kind of
+ * socket, TCP, TLS or unix, is either inherited or opened: if a socket of a
+ * kind is inherited, none of that kind is opened.
  */
 #pragma once
 
@@ -21,28 +21,30 @@
 
 /* Where to listen. The strings stay the caller's. */
 struct listeners_options {
-    /* "ADDR:PORT" and paths; SERVER_LISTENERS_MAX of all at most */
+    /* "ADDR:PORT" and paths; at most SERVER_LISTENERS_MAX in all */
     const char *listen[SERVER_LISTENERS_MAX];
     size_t listen_count;
     const char *tls_listen[SERVER_LISTENERS_MAX];
     size_t tls_listen_count;
     const char *sockets[SERVER_LISTENERS_MAX];
     size_t socket_count;
-    struct listener_rights rights; /* of all sockets */
+    struct listener_rights rights; /* of all unix sockets */
 };
 
 struct listeners {
     struct listener all[SERVER_LISTENERS_MAX];
     size_t count;
-    /* In use, with commas between them; "none". */
+    /* The addresses in use, separated by commas, or "none". */
     char addresses[SERVER_PLACES_SIZE];
     char tls_addresses[SERVER_PLACES_SIZE];
     char sockets[SERVER_PLACES_SIZE];
-    bool has_socket[SERVER_LISTENERS_MAX]; /* of options.sockets */
+    bool has_socket[SERVER_LISTENERS_MAX]; /* whether that path of
+                                              options.sockets is open */
 };
 
-/* Takes all but sockets in a state directory that the broker has still to
- * make: nobody can have those. SEQB_INVALID. */
+/* Opens all sockets, except unix sockets in a folder that does not exist yet:
+ * the broker still has to make its state directory, where no other process can
+ * have a socket. SEQB_INVALID. */
 enum seqb_status listeners_take(struct listeners *listeners,
                                 const struct listeners_options *options,
                                 const struct inherited *inherited,
@@ -52,31 +54,31 @@ enum seqb_status listeners_take(struct listeners *listeners,
 enum seqb_status listeners_check_guard(const struct listeners *listeners,
                                        struct seqb_error *err);
 
-/* The rest; from now on clients can connect. They wait until their sockets are
- * watched. SEQB_INVALID. */
+/* Opens the remaining sockets and starts to listen on all. Clients can connect,
+ * and wait until the loop watches the sockets. SEQB_INVALID. */
 enum seqb_status listeners_start(struct listeners *listeners,
                                  const struct listeners_options *options,
                                  struct seqb_error *err);
 
-/* Whether the loop looks for clients; an event for each socket is the
- * server's to make. */
+/* Sets whether the loop accepts clients. The server makes the events of the
+ * sockets. */
 void listeners_watch(struct listeners *listeners, bool wanted);
 
-/* Whether the loop looks for clients of TLS. */
+/* Sets whether the loop accepts clients of TLS. */
 void listeners_watch_tls(struct listeners *listeners, bool wanted);
 
-/* Whether one of them is for TLS. */
+/* Whether one of the sockets is for TLS. */
 bool listeners_have_tls(const struct listeners *listeners);
 
-/* The one that has that socket, which one of them has. */
+/* The listener of the socket `fd`, which must be one of them. */
 const struct listener *listeners_find(const struct listeners *listeners,
                                       int fd);
 
-/* The port of the first TCP socket; 0 if there is none. */
+/* The port of the first TCP socket, plain or TLS; 0 if there is none. */
 int listeners_port(const struct listeners *listeners);
 
-/* Gives all sockets away, as they listen. */
+/* Hands over all sockets, which stay listening. */
 void listeners_release(struct listeners *listeners, struct inherited *out);
 
-/* Takes closed ones. */
+/* Closes all. Closed ones are allowed. */
 void listeners_close(struct listeners *listeners);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A bucket for each event; see flood.h. */
+/* A token bucket for each event; see flood.h. */
 #include "daemon/log/flood.h"
 
 #include <stdio.h>
@@ -9,7 +9,8 @@
 
 #define LINE_MS (INT64_C(1000) / FLOOD_PER_SECOND)
 
-/* Lines without an event, and those past FLOOD_EVENTS, share one. */
+/* Finds the bucket of a line. Lines without an event share one, and events
+ * beyond FLOOD_EVENTS share the last one. */
 static struct flood_event *event_find(struct flood *flood, const char *line)
 {
     struct log_word word = {.value = "", .value_length = 0};

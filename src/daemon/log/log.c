@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Writing and keeping lines; see log.h. How they look is in log_line.c. */
+/* Writing and keeping lines; see log.h. Their format is in log_line.c. */
 #include "daemon/log/log.h"
 
 #include <jansson.h>
@@ -16,16 +16,16 @@
 #include "daemon/log/log_line.h"
 #include "daemon/log/log_tally.h"
 
-#define LINE_SIZE 4096 /* of the daemon's own */
+#define LINE_SIZE 4096 /* of a line of the daemon itself */
 
 static struct {
     pthread_mutex_t lock; /* guards the rest; one line at a time */
     struct log_options options;
-    struct flood flood;              /* of those that are written */
+    struct flood flood;              /* of the lines that are written */
     bool is_journal;                 /* stderr is journald's */
-    struct log_entry kept[LOG_KEPT]; /* in a ring */
-    size_t count;                    /* of all that were kept so far */
-    uint64_t line_count;             /* of all lines so far */
+    struct log_entry kept[LOG_KEPT]; /* a ring */
+    size_t count;                    /* of all lines that were ever kept */
+    uint64_t line_count;             /* of all lines since the start */
     const struct log_watcher *watchers[LOG_WATCHERS_MAX]; /* or NULL */
     struct log_tally tallies[LOG_EVENTS_MAX];
 } log_state = {.lock = PTHREAD_MUTEX_INITIALIZER,
@@ -59,7 +59,7 @@ bool log_level_find(const char *word, enum seqb_log_level *out)
     return false;
 }
 
-/* Whether a parser of logfmt reads it as it stands. */
+/* Whether a logfmt parser reads the value correctly without quotes. */
 static bool value_is_bare(const char *value)
 {
     for (const char *at = value; *at != '\0'; at++) {
@@ -69,7 +69,8 @@ static bool value_is_bare(const char *value)
     return *value != '\0';
 }
 
-/* A string of JSON. Of what is not UTF-8 only ASCII is shown. */
+/* The value as a JSON string. If it is not UTF-8, each non-ASCII byte becomes
+ * "?". */
 static char *value_quoted(char *to, size_t size, const char *value)
 {
     json_t *string = json_string(value);
@@ -111,7 +112,7 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* With the lock held. A line that there is no memory for is not kept. */
+/* With the lock held. The line is not kept if memory is short. */
 static void entry_keep(const struct log_entry *entry)
 {
     struct log_entry *at = &log_state.kept[log_state.count % LOG_KEPT];
@@ -125,7 +126,8 @@ static void entry_keep(const struct log_entry *entry)
     log_state.count++;
 }
 
-/* With the lock held: in one write, so that nothing comes between. */
+/* With the lock held. Written at once, so that no other output comes in
+ * between. */
 static void entry_write(const struct log_entry *entry)
 {
     char *line =
@@ -188,10 +190,10 @@ void log_event(enum seqb_log_level level, const char *format, ...)
     log_write(NULL, level, line);
 }
 
-/* --- the whole --- */
+/* --- options, watchers and readers --- */
 
-/* journald names its socket by device and inode, since a program that it
- * started may have its stderr sent elsewhere. */
+/* systemd passes the device and inode of journald's socket, since stderr may
+ * have been redirected meanwhile. */
 static bool stderr_is_journal(void)
 {
     const char *stream = getenv("JOURNAL_STREAM");
@@ -259,8 +261,8 @@ void log_visit(void (*visit)(void *context, const struct log_entry *entry),
     pthread_mutex_unlock(&log_state.lock);
 }
 
-/* With the lock held: of those that are kept, the index of the first behind
- * that number. It is near the end for who reads line by line. */
+/* With the lock held. The index of the first kept line after that number. The
+ * search starts at the end, since most readers follow the newest lines. */
 static size_t entry_find(uint64_t after)
 {
     const size_t first =

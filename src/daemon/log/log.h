@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The daemon's log: what the library and the daemon itself tell, as lines on
- * stderr; the last ones are kept to be shown. One for the process, since stderr
- * is one; any thread.
+ * The daemon's log: the lines of the library and of the daemon itself, on
+ * stderr. The last lines are kept in memory to be shown. There is one log per
+ * process, as there is one stderr. Any thread.
  */
 #pragma once
 
@@ -14,16 +14,16 @@
 
 #define LOG_KEPT         1000 /* lines */
 #define LOG_WATCHERS_MAX 4
-#define LOG_EVENTS_MAX   64 /* names that are told apart */
+#define LOG_EVENTS_MAX   64 /* event names that are counted separately */
 
 enum log_format { LOG_LOGFMT, LOG_JSON };
 
 struct log_options {
     enum log_format format;
-    enum seqb_log_level level; /* lines below it are kept, and not written */
+    enum seqb_log_level level; /* lines below it are kept, but not written */
 };
 
-/* A line as it was told: logfmt, without date and level. */
+/* A line as it was logged: logfmt, without date and level. */
 struct log_entry {
     uint64_t number; /* of all lines of this process, from 1 */
     int64_t time_ms; /* since 1970 */
@@ -37,51 +37,53 @@ const char *log_level_name(enum seqb_log_level level);
 /* "logfmt", "json" */
 const char *log_format_name(enum log_format format);
 
-/* What --log-format and --log-level say. False if they say nothing. */
+/* Parse the words of --log-format and --log-level. False if the word is
+ * unknown. */
 bool log_format_find(const char *word, enum log_format *out);
 bool log_level_find(const char *word, enum seqb_log_level *out);
 
-/* From now on lines look so. Before that they are logfmt, of level info or
- * above. */
+/* Sets format and level of the lines. Before the call they are logfmt, of level
+ * info or above. */
 void log_open(const struct log_options *options);
 
-/* Lines below that level are not written from now on. */
+/* Sets the level: lines below it are not written from now on. */
 void log_set_level(enum seqb_log_level level);
 
-/* How lines look now. */
+/* The format and level in use. */
 struct log_options log_options_now(void);
 
-/* How many lines there were so far. */
+/* How many lines were logged so far. */
 uint64_t log_line_count(void);
 
-/* The lines of one event so far, of any level. */
+/* Counters of one event since the start, over lines of any level. */
 struct log_tally {
-    char event[32]; /* "raised", ...; "": none yet, nor behind it */
+    char event[32]; /* "raised", ...; "": free, as are all that follow */
     int64_t lines;
-    int64_t numbers, taken, given; /* sums of these fields of theirs */
-    int64_t kept;                  /* the same field of the last one */
+    int64_t numbers, taken, given; /* sums of these fields of the lines */
+    int64_t kept;                  /* this field of the last line */
 };
 
 void log_tallies(struct log_tally out[LOG_EVENTS_MAX]);
 
-/* A line of the library's, whose logger this is. Of an event that comes very
- * often some are not written to stderr; all are kept and seen. */
+/* Writes a line; this function is the library's logger. If an event comes very
+ * often, some of its lines are not written to stderr. All lines are kept and
+ * passed to the watchers. */
 void log_write(void *context, enum seqb_log_level level, const char *line);
 
-/* To be called now and then: logs how many lines were not written. */
+/* To be called regularly: logs how many lines were not written. */
 void log_tick(void);
 
-/* A line of the daemon's own: "event=... key=value ...". A value that may hold
- * a space, a quote or the like goes through log_quote. */
+/* Logs a line of the daemon itself: "event=... key=value ...". A value that may
+ * have a space, a quote or the like must go through log_quote. */
 void log_event(enum seqb_log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Writes `value` into `to` as a logfmt value, in quotes if it needs them, and
- * returns `to`. One that does not fit is left out: `""`. */
+ * returns `to`. A value that does not fit becomes `""`. */
 const char *log_quote(char *to, size_t size, const char *value);
 
-/* A word `key=value` of a line. Both are parts of the line. The value is as it
- * stands there: with its quotes if it has some. */
+/* A word `key=value` of a line. Both parts point into the line. The value has
+ * its quotes, if there are any. */
 struct log_word {
     const char *key;
     size_t key_length;
@@ -89,44 +91,44 @@ struct log_word {
     size_t value_length;
 };
 
-/* Moves `line` behind its first word. False: there is none. */
+/* Reads the first word, and moves `*line` behind it. False if there is none. */
 bool log_word_next(const char **line, struct log_word *out);
 
-/* The first word of that key. False: there is none. */
+/* Finds the first word with that key. False if there is none. */
 bool log_word_find(const char *line, const char *key, struct log_word *out);
 
-/* Writes the line as an object of JSON, as --log-format=json does. NULL: out of
- * memory; else for free(). */
+/* The line as a JSON object, as --log-format=json writes it, to be freed with
+ * free(). NULL if memory is short. */
 char *log_json(const struct log_entry *entry);
 
-/* Calls `visit` for each line that is kept, the oldest first. It must not
- * log. */
+/* Calls `visit` for each kept line, the oldest first. `visit` must not log. */
 void log_visit(void (*visit)(void *context, const struct log_entry *entry),
                void *context);
 
-/* Copies the first kept line behind number `*at` that is of `level` or above,
- * and moves `*at` to it; the text is for free(). False: there is none, and
- * `*at` is at the last line; or memory is short, and `*at` stays. */
+/* Copies the first kept line after number `*at` that is of `level` or above,
+ * and sets `*at` to its number. The copy's text must be freed with free().
+ * False if there is no such line, and `*at` becomes the number of the last
+ * line; or if memory is short, and `*at` is unchanged. */
 bool log_read(uint64_t *at, enum seqb_log_level level, struct log_entry *out);
 
-/* The numbers of the oldest and the newest line that is kept; 0: there is none
+/* The numbers of the oldest and the newest kept line; 0 if no line is kept
  * yet. */
 void log_span(uint64_t *oldest, uint64_t *newest);
 
-/* The line as an object of JSON, as --log-format json shows it; for free().
- * NULL: out of memory. */
+/* The line as a JSON object, as --log-format json writes it, to be freed with
+ * free(). NULL if memory is short. */
 char *log_entry_json(const struct log_entry *entry);
 
-/* Who sees each line as it is written. It is called with the log's lock held
- * and by any thread, so it must neither log nor wait. */
+/* Is called with each line as it is logged, by any thread and with the log's
+ * lock held: it must neither log nor wait. */
 struct log_watcher {
     void (*see)(void *context, const struct log_entry *entry);
     void *context;
 };
 
-/* From now on `watcher`, which is the caller's, sees each line of any level.
- * False: LOG_WATCHERS_MAX watch already. */
+/* Adds a watcher, which stays the caller's. It is called for each line of any
+ * level. False if there are LOG_WATCHERS_MAX already. */
 bool log_watch(const struct log_watcher *watcher);
 
-/* After it returns `watcher` is not called any more. */
+/* Removes a watcher. It is not called any more after this function returns. */
 void log_unwatch(const struct log_watcher *watcher);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines of the log. JSON is made of the logfmt words, each of which becomes a
- * member: what is quoted there is a string of JSON already. */
+/* Formatting of log lines. JSON is made from the logfmt words, each of which
+ * becomes a member; a quoted value is a JSON string already. */
 #include "daemon/log/log_line.h"
 
 #include <jansson.h>
@@ -11,7 +11,7 @@
 
 #define PREFIX_SIZE 8 /* "<6>" */
 
-/* Those of syslog, which journald reads. */
+/* The priorities of syslog, which journald reads. */
 static const int priorities[] = {3, 4, 6, 7};
 
 const char *log_level_name(enum seqb_log_level level)
@@ -34,8 +34,8 @@ void log_date_print(int64_t time_ms, char out[LOG_DATE_SIZE])
 
 /* --- JSON --- */
 
-/* A value that a line lost its end of is shown as it stands there, if that is
- * text at all. */
+/* A quoted value whose end was truncated is shown as it is, if it is valid
+ * text. */
 static json_t *value_make(const char *text, size_t length)
 {
     json_t *value = NULL;
@@ -47,7 +47,7 @@ static json_t *value_make(const char *text, size_t length)
     return value != NULL ? value : json_string("");
 }
 
-/* Adds the words of the line. False: out of memory. */
+/* Adds the words of the line. False if memory is short. */
 static bool words_add(json_t *object, const char *line)
 {
     struct log_word word;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How a line of the log looks: logfmt or JSON, with a date or for journald. */
+/* The format of a log line: logfmt or JSON, with a date or for journald. */
 #pragma once
 
 #include "daemon/log/log.h"
 
-/* Writes the moment as "2026-11-21T10:00:00.123Z". */
+/* Writes the time as "2026-11-21T10:00:00.123Z". */
 #define LOG_DATE_SIZE 32
 void log_date_print(int64_t time_ms, char out[LOG_DATE_SIZE]);
 
-/* The line, which is for free(); NULL: out of memory. For journald it begins
- * with its priority, as <6>, and has no date. */
+/* The formatted line, to be freed with free(); NULL if memory is short. For
+ * journald it begins with its priority, as <6>, and has no date. */
 char *log_line_make(const struct log_entry *entry, enum log_format format,
                     bool is_journal);

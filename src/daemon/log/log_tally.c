@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* That of the event, or a free one; NULL: there is none. */
+/* The tally of the event, or a free one made its own; NULL if there is none. */
 static struct log_tally *tally_find(struct log_tally tallies[LOG_EVENTS_MAX],
                                     const struct log_word *event)
 {
@@ -23,7 +23,7 @@ static struct log_tally *tally_find(struct log_tally tallies[LOG_EVENTS_MAX],
     return NULL;
 }
 
-/* What a line says of an amount; 0 if nothing. */
+/* The amount of that key in the line; 0 if the line has none. */
 static int64_t amount_of(const char *line, const char *key)
 {
     struct log_word word;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The words of a line of logfmt; see log.h. */
+/* Parsing of the words of a logfmt line; see log.h. */
 #include "daemon/log/log.h"
 
 #include <string.h>
 
-/* Bytes of the value that `text` begins with: up to its quote, or to a space.
- */
+/* Bytes of the value at the begin of `text`: up to the closing quote, or to a
+ * space. */
 static size_t value_length(const char *text)
 {
     size_t length = 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The context that connections are made with, read again when it is asked for,
- * and what is logged of TLS; see transport.h. */
+/* The TLS context of the daemon, its reload, and the log lines about TLS; see
+ * transport.h. */
 #include "daemon/transport/transport.h"
 
 #include <stdio.h>
@@ -17,15 +17,15 @@
 #include "daemon/listeners/listeners.h"
 #include "daemon/log/log.h"
 
-#define POLL_S      2                       /* between two looks at the files */
-#define DAY_MS      (INT64_C(86400) * 1000) /* between two at the certificate */
-#define LOG_REST_MS 1000 /* between two lines on handshakes that failed */
+#define POLL_S      2 /* between two checks of the files */
+#define DAY_MS      (INT64_C(86400) * 1000) /* between checks of the expiry */
+#define LOG_REST_MS 1000 /* between two lines about failed handshakes */
 
 #define QUOTE_SIZE 1024
 
 enum { FILES = 3 };
 
-/* Which files stand there, as far as the file system tells. */
+/* The identity of the files, as far as the file system shows it. */
 struct files {
     struct {
         dev_t device;
@@ -36,14 +36,14 @@ struct files {
 };
 
 struct tls_server {
-    struct tls_settings settings; /* the strings are the caller's */
+    struct tls_settings settings; /* its strings are the caller's */
     SSL_CTX *context;
     struct event *poll;
-    struct files read;     /* of which the context was made, or was not */
-    struct files seen;     /* by the last look */
-    int64_t look_ms;       /* when the certificate is looked at next */
-    int64_t log_next_ms;   /* no line before it */
-    int64_t left_out;      /* of the log since the last line */
+    struct files read;     /* the files at the last attempt to read them */
+    struct files seen;     /* the files at the last check */
+    int64_t look_ms;       /* when the expiry is checked next */
+    int64_t log_next_ms;   /* the next line is not before that */
+    int64_t left_out;      /* lines dropped since the last one */
     struct counts *counts; /* the daemon's */
 };
 
@@ -71,8 +71,8 @@ void tls_server_log(struct tls_server *server, int fd, const char *reason)
     server->left_out = 0;
 }
 
-/* OpenSSL has gone as far as it can. One that waits for the peer has noted no
- * error, nor has a peer that hung up. */
+/* Called by OpenSSL at the end of each handshake step. A handshake that waits
+ * for its peer, or whose peer hung up, has no error in OpenSSL's queue. */
 static void on_handshake(const SSL *ssl, int where, int result)
 {
     struct tls_server *server = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
@@ -86,7 +86,7 @@ static void on_handshake(const SSL *ssl, int where, int result)
     tls_server_log(server, SSL_get_fd(ssl), reason);
 }
 
-/* Clients refuse one that has expired, so it is said ahead. */
+/* Warns ahead of the expiry, because clients refuse an expired certificate. */
 static void server_look(const struct tls_server *server)
 {
     const struct tls_validity validity = tls_context_validity(server->context);
@@ -102,7 +102,7 @@ static void server_look(const struct tls_server *server)
 
 /* --- the context --- */
 
-/* One that is not there is all zero. */
+/* A missing file is all zero. */
 static struct files files_look(const struct tls_settings *settings)
 {
     const char *const paths[FILES] = {settings->cert_file, settings->key_file,
@@ -132,7 +132,8 @@ static enum seqb_status server_read(struct tls_server *server,
 {
     SSL_CTX *context = NULL;
 
-    /* Before they are read: a change meanwhile is one that is to be read. */
+    /* Taken before the files are read, so that a change during the read is
+     * noticed and read next. */
     server->read = files_look(&server->settings);
     server->seen = server->read;
     if (tls_server_context(&server->settings, &context, err) != SEQB_OK)
@@ -146,8 +147,8 @@ static enum seqb_status server_read(struct tls_server *server,
     return SEQB_OK;
 }
 
-/* Connections made from now on use what is read, those that stand keep what
- * they have. If it cannot be used nothing is changed. */
+/* New connections use the files read here; existing ones keep what they have.
+ * If the files cannot be used, nothing is changed. */
 static void server_reload(struct tls_server *server)
 {
     char text[QUOTE_SIZE];
@@ -162,7 +163,7 @@ static void server_reload(struct tls_server *server)
                             tls_context_validity(server->context).expires));
 }
 
-/* Files that have changed are read once they stay as they are, so that a
+/* Changed files are read when two checks in a row saw them the same, so that a
  * certificate is not read before its key is there, too. */
 static void server_on_poll(evutil_socket_t fd, short events, void *context)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading, writing and the end of a client's socket; see transport.h. OpenSSL's
- * queue of errors is empty between two calls: whoever sees one empties it. */
+/* Reading, writing and closing a client's socket; see transport.h. OpenSSL's
+ * error queue is empty between two calls: each call that may fill it empties
+ * it. */
 #include "daemon/transport/transport.h"
 
 #include <errno.h>
@@ -15,7 +16,8 @@
 
 /* --- reading --- */
 
-/* Why SSL_read gave nothing: 0 at the end, else -1 with errno. */
+/* Evaluates an SSL_read without data: returns 0 at the end, else -1 with
+ * errno. */
 static ssize_t tls_read_stopped(struct transport *transport, int result)
 {
     const int why = SSL_get_error(transport->ssl, result);
@@ -33,8 +35,8 @@ static ssize_t tls_read_stopped(struct transport *transport, int result)
     return -1;
 }
 
-/* A call reads one record. It goes on while more has come with it, so that a
- * small request takes one read of the socket. */
+/* SSL_read returns one record. The loop continues while more input is buffered,
+ * so that a small request takes one read of the socket. */
 static ssize_t tls_read(struct transport *transport, char *to, size_t size)
 {
     size_t length = 0;
@@ -78,8 +80,8 @@ void transport_watch(const struct transport *transport, bool *reads,
 
 /* --- writing --- */
 
-/* One record after the other, until the socket is full. Writing never waits for
- * input: no handshake comes after the first one. */
+/* Writes record after record until the socket is full. Writing never waits for
+ * input, because there is no second handshake. */
 static ssize_t tls_write(struct transport *transport, const char *from,
                          size_t size)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Growable bytes; see wire.h. */
+/* Growable buffers; see wire.h. */
 #include "daemon/wire/wire.h"
 
 #include <stdarg.h>
@@ -7,12 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The replies to a usual pipeline fit, and malloc serves it from its cache. */
+/* Enough for the replies to a usual pipeline, and small enough for malloc's
+ * per-thread cache. */
 #define FIRST_CAPACITY 1000
 
 #define FORMAT_SIZE 1024
 
-/* No larger memory is kept as a spare one. */
+/* Larger memory is not kept as the spare. */
 #define SPARE_MAX 262144
 
 const char *buffer_content(const struct buffer *buffer)

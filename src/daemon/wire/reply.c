@@ -18,7 +18,7 @@ static const char pairs[] = "0001020304050607080910111213141516171819"
                             "6061626364656667686970717273747576777879"
                             "8081828384858687888990919293949596979899";
 
-/* The bits of a number tell how many digits it has, to within one. */
+/* Counts decimal digits: the number of bits gives the count to within one. */
 static size_t digits_count(uint64_t value)
 {
     static const uint64_t powers[] = {0U,
@@ -47,7 +47,7 @@ static size_t digits_count(uint64_t value)
     return guess + (value >= powers[guess]);
 }
 
-/* At most DIGITS_SIZE bytes; returns where they end. */
+/* Writes an integer, at most DIGITS_SIZE bytes. Returns where it ends. */
 static char *put_integer(char *to, int64_t value)
 {
     uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
@@ -101,7 +101,7 @@ static void reply_head(struct buffer *out, char type, int64_t value)
         buffer_extend(out, (size_t)(put_head(room, type, value) - room));
 }
 
-/* Makes a line of it: nothing in it may end the reply early. */
+/* Makes the text one line, so that nothing in it ends the reply early. */
 static void text_tame(char *text)
 {
     for (; *text != '\0'; text++) {

@@ -8,12 +8,12 @@
 #include <string.h>
 #include <strings.h>
 
-/* A length has at most so many digits: far beyond every limit, and no sum of
- * them overflows. */
+/* The most digits of a length: far beyond every limit, and sums of such lengths
+ * do not overflow. */
 #define DIGITS_MAX 10
 
-/* The longest bulk string without content. With less left in a request it is
- * too big already, so that no partial one is. */
+/* Bytes of the longest bulk string without content. A partial request with less
+ * room left than this is too big already, and is refused at once. */
 #define EMPTY_BULK_MAX (1 + 1 + DIGITS_MAX + 2 + 2)
 
 #define WORD_DIGITS_MAX 20
@@ -39,7 +39,7 @@ static enum resp_result broken(struct resp_request *out, const char *error)
     return RESP_BROKEN;
 }
 
-/* CR LF. */
+/* Parses CR LF. */
 static enum resp_result input_line_end(struct input *in)
 {
     size_t left = in->length - in->at;
@@ -54,7 +54,7 @@ static enum resp_result input_line_end(struct input *in)
     return RESP_COMPLETE;
 }
 
-/* A decimal integer and its line end. */
+/* Parses a decimal integer and its line end. */
 static enum resp_result input_integer(struct input *in, long long *out)
 {
     bool is_negative = in->at < in->length && in->data[in->at] == '-';
@@ -175,7 +175,7 @@ enum resp_result resp_parse(const char *data, size_t length,
     return data[0] == '*' ? parse_array(&in, out) : parse_inline(&in, out);
 }
 
-/* How many bytes of both are the same, from their begin. */
+/* The length of the common prefix of both. */
 static size_t bytes_alike(const char *a, const char *b, size_t length)
 {
     size_t at = 0;
@@ -195,7 +195,7 @@ static size_t bytes_alike(const char *a, const char *b, size_t length)
     return at;
 }
 
-/* What is the same as itself `size` bytes further on repeats every `size`
+/* Data that equals itself shifted by `size` bytes repeats every `size`
  * bytes. */
 size_t resp_repeats(const char *data, size_t length, size_t size)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The Redis protocol: growable bytes, requests parsed (resp.c), replies written
- * (reply.c). The front header of this folder, which knows no session.
+ * The Redis protocol: growable buffers, parsing of requests (resp.c), writing
+ * of replies (reply.c). This is the front header of the folder, which does not
+ * know sessions.
  */
 #pragma once
 
@@ -14,28 +15,29 @@
 /* --- buffer.c --- */
 
 /*
- * Growable bytes that are taken from the front: what a session holds back of
- * its input and has yet to send. All zero is an empty one, which owns no
- * memory, so that idle sessions are cheap.
+ * A growable buffer that is consumed from the front: the input that a session
+ * has not executed yet, and the output that it has not sent yet. A zeroed
+ * buffer is empty and owns no memory, so that idle sessions are cheap.
  */
 struct buffer {
     char *data;
-    size_t start;  /* the content begins here */
+    size_t start;  /* where the content begins */
     size_t length; /* of the content */
     size_t capacity;
-    bool is_broken; /* memory ran out: something is missing in the content */
+    bool is_broken; /* memory ran out: the content is incomplete */
 };
 
 const char *buffer_content(const struct buffer *buffer);
 
-/* Room for `size` bytes behind the content; NULL when memory ran out, and the
- * buffer is broken. What was written there is kept by buffer_extend. */
+/* Returns room for `size` bytes behind the content; NULL if memory ran out, and
+ * the buffer is broken then. buffer_extend adds what was written there to the
+ * content. */
 char *buffer_reserve(struct buffer *buffer, size_t size);
 void buffer_extend(struct buffer *buffer, size_t size);
 
 void buffer_append(struct buffer *buffer, const char *data, size_t size);
 
-/* Appends a text, which is cut at 1,023 bytes. */
+/* Appends a formatted text, truncated at 1,023 bytes. */
 void buffer_format(struct buffer *buffer, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -44,13 +46,13 @@ void buffer_drop(struct buffer *buffer, size_t size);
 
 void buffer_fini(struct buffer *buffer);
 
-/* The same, and overwrites what it held: it may be a secret. It stays broken.
- */
+/* The same, but overwrites the content first, since it may be a secret.
+ * is_broken is kept. */
 void buffer_wipe(struct buffer *buffer);
 
-/* A buffer without memory takes that of `spare`, if there is some; and what
- * it needs no more becomes `spare`, its content is dropped. So that busy
- * sessions allocate nothing while idle ones own nothing. */
+/* A buffer without memory takes the memory of `spare`, if it has any. A buffer
+ * whose content is not needed any more gives its memory to `spare`. So busy
+ * sessions allocate nothing, while idle ones own nothing. */
 void buffer_take_spare(struct buffer *buffer, struct buffer *spare);
 void buffer_give_spare(struct buffer *buffer, struct buffer *spare);
 
@@ -61,9 +63,9 @@ void buffer_give_spare(struct buffer *buffer, struct buffer *spare);
 #define RESP_INLINE_MAX    4096   /* bytes of an inline command */
 #define RESP_REQUEST_MAX   131072 /* bytes of a request in all */
 
-/* A word of a request, among others. */
+/* A word, as of a request: a part of a larger text. */
 struct resp_slice {
-    const char *data; /* not ended by a 0 */
+    const char *data; /* not NUL-terminated */
     size_t length;
 };
 
@@ -72,43 +74,42 @@ struct resp_request {
     struct resp_slice argv[RESP_ARGUMENTS_MAX];
     size_t argc;       /* 0: an empty request, which has no reply */
     size_t size;       /* bytes of the request */
-    const char *error; /* static; what is wrong with a broken one */
+    const char *error; /* static text; set if RESP_BROKEN */
 };
 
 enum resp_result {
     RESP_COMPLETE, /* all but `error` is set */
     RESP_PARTIAL,  /* more bytes are needed; nothing is set */
-    RESP_BROKEN    /* `error` is set; what follows cannot be understood */
+    RESP_BROKEN    /* `error` is set; further input cannot be parsed */
 };
 
 /*
- * A request is an array of bulk strings, or an inline command (words between
- * spaces, no quoting). Pure: bytes in, struct out; it allocates nothing,
- * whatever a client claims to send. Parses the one that `data` begins with. The
- * result does not depend on where the input was cut: more bytes change nothing
- * but RESP_PARTIAL, which is never answered to RESP_REQUEST_MAX bytes.
+ * Parses the request at the begin of `data`. A request is an array of bulk
+ * strings, or an inline command (words between spaces, no quoting). Pure: bytes
+ * in, struct out; it allocates nothing, whatever size a client announces. The
+ * result does not depend on how the input was split: more bytes can only change
+ * RESP_PARTIAL, which is never returned for RESP_REQUEST_MAX bytes or more.
  */
 enum resp_result resp_parse(const char *data, size_t length,
                             struct resp_request *out);
 
 /*
- * How often the request of `size` bytes that `data` begins with stands whole
- * behind itself, without a gap. A pipeline is mostly one request many times,
- * which then need not be parsed again.
+ * How many complete copies of the request of `size` bytes at the begin of
+ * `data` follow it directly. A pipeline is mostly one request many times, whose
+ * copies need not be parsed again.
  */
 size_t resp_repeats(const char *data, size_t length, size_t size);
 
-/* Whether a word is `text`, letter case aside. */
+/* Whether a word is `text`, ignoring case. */
 bool word_is(struct resp_slice word, const char *text);
 
 /* Parses a whole decimal integer; false if it is anything else. */
 bool word_to_integer(struct resp_slice word, long long *out);
 
-/* How many bytes of a client's own word an error shows. */
+/* How many bytes of a client's word may be shown in an error. */
 int word_shown(struct resp_slice word);
 
-/* The word as a string. False if it would lose something: it is too long, or
- * has a 0. */
+/* Copies the word as a string. False if it is too long or has a NUL byte. */
 bool word_copy(struct resp_slice word, char *out, size_t size);
 
 /* Writes a text in lower case, as Redis writes a command's name. */
@@ -116,23 +117,24 @@ void word_lower(const char *text, char *out, size_t size);
 
 /* --- reply.c --- */
 
-/* Bytes of one number at most: "$20", 19 digits and a sign, two line ends. */
+/* The most bytes of a number's reply: "$20", 19 digits and a sign, two line
+ * ends. */
 #define REPLY_NUMBER_MAX 27
 
 void reply_simple(struct buffer *out, const char *text);
 
-/* An error: its code ("ERR") and a text; unprintable bytes, as a client's own
- * words may hold, become '?', line ends become spaces. */
+/* An error: its code ("ERR") and a text. Unprintable bytes, which may come from
+ * a client's words, become '?', line ends become spaces. */
 void reply_error(struct buffer *out, const char *code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* What the library answered. The code is the status's name without
- * underscores, but "ERR" for SEQB_INVALID. */
+/* An error of the library. The code is the status's name without underscores,
+ * but "ERR" for SEQB_INVALID. */
 void reply_failure(struct buffer *out, const struct seqb_error *err);
 
 void reply_integer(struct buffer *out, int64_t value);
 
-/* So many replies of one integer each; as bulk strings if `is_text`. */
+/* `count` replies of one integer each; as bulk strings if `is_text`. */
 void reply_numbers(struct buffer *out, const int64_t *values, size_t count,
                    bool is_text);
 
@@ -158,6 +160,6 @@ void reply_map(struct buffer *out, size_t count, bool is_resp3);
 void reply_field_string(struct buffer *out, const char *name, const char *text);
 void reply_field_integer(struct buffer *out, const char *name, int64_t value);
 
-/* The same of what may pass 2^53; a bulk string if `is_text`. */
+/* The same for a value that may exceed 2^53; a bulk string if `is_text`. */
 void reply_field_number(struct buffer *out, const char *name, int64_t value,
                         bool is_text);

@@ -12,7 +12,7 @@
 #include "daemon/http/problem.h"
 #include "tls/tls.h"
 
-/* Statuses that libevent has no names for. */
+/* HTTP statuses that libevent does not define. */
 #define HTTP_UNAUTHORIZED 401
 #define HTTP_FORBIDDEN    403
 #define HTTP_TOO_MANY     429
@@ -20,11 +20,11 @@
 #define WHY_SIZE  256
 #define SHOWN_MAX 64 /* bytes of a user's name in the audit */
 
-/* A request whose password is looked at. */
+/* A request whose password is being checked. */
 struct admission {
-    struct pending pending; /* first: one is found by it */
+    struct pending pending; /* first: an admission is found by its pending */
     struct login_waiter waiter;
-    char user[SHOWN_MAX + 1]; /* as the client says it */
+    char user[SHOWN_MAX + 1]; /* as the client sent it */
 };
 
 /* --- refusing --- */
@@ -82,7 +82,7 @@ static void admission_cancel(struct pending *pending)
     free(admission);
 }
 
-/* It is routed again as who it is. */
+/* Makes the exchange the user's; it is routed again as that user. */
 static void exchange_become(struct exchange *exchange,
                             const struct login_waiter *waiter)
 {
@@ -107,7 +107,8 @@ static void admission_on_login(struct login_waiter *waiter)
     free(admission);
 }
 
-/* Takes the admission over. */
+/* Starts the login. Takes ownership of the admission. Returns whether the
+ * client is identified; if not, the exchange waits or is answered. */
 static bool admission_begin(struct exchange *exchange,
                             struct admission *admission,
                             const struct authorization *authorization)
@@ -141,8 +142,8 @@ static bool admission_begin(struct exchange *exchange,
     return exchange->is_identified;
 }
 
-/* libevent keeps the header until the request is freed, and does not overwrite
- * it. */
+/* Overwrites the secret: libevent keeps the header until the request is freed,
+ * and does not wipe it. */
 static void header_blank(const char *header)
 {
     credential_wipe((char *)(uintptr_t)header, strlen(header));
@@ -180,7 +181,8 @@ static void identify_origin(struct exchange *exchange)
     free(certificate);
 }
 
-/* Where there are no users nobody looks at a password that is sent. */
+/* Identifies the client. If there are no users, a password that it sends is
+ * ignored. */
 static bool identify(struct exchange *exchange)
 {
     const struct access *access = &exchange->exchanges->daemon->access;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may have a request answered. The front header of this folder. */
+/* Authentication and authorization of HTTP requests. The front header of this
+ * folder. */
 #pragma once
 
 #include <stdbool.h>
@@ -8,12 +9,13 @@
 
 struct exchange;
 
-/* Whether a client of TLS may ask for anything: where users are wanted, its
- * certificate has to be that of one. False: it is answered. */
+/* Whether a client of TLS is admitted at all: if access.wants_user is set, its
+ * certificate must belong to a user. If false, the refusal is answered. */
 bool admit_certificate(struct exchange *exchange);
 
-/* Whether the request for the path, and for the key if it is not "", may go on:
- * finds out who asks, by the header Authorization if there is one. False: it is
- * answered, or its login is looked at, after which it is routed again. */
+/* Whether the request for the path, and for the key unless it is "", may
+ * continue. Identifies the client first, by the header Authorization if there
+ * is one. If false, either the refusal is answered, or a login is pending,
+ * after which the request is routed again. */
 bool admit(struct exchange *exchange, enum right needs, const char *path,
            const char *key);

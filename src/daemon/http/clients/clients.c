@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Counting connections that libevent owns. It tells when it makes one, and not
- * when it frees one: so each is kept by a reference, whose callbacks are gone
- * once libevent has freed it. Its peer has seen the end by then.
+ * Counting connections that libevent owns. libevent reports when it makes a
+ * connection, but not when it frees it. So this code holds a reference to each
+ * bufferevent: when its callbacks are gone, libevent has freed the connection.
+ * The peer has seen the close by then.
  */
 #include "daemon/http/clients/clients.h"
 
@@ -13,7 +14,7 @@
 #include "daemon/connection.h"
 #include "daemon/daemon.h"
 
-/* How often those that have ended are looked for. */
+/* ms between two searches for connections that have ended. */
 #define SWEEP_MS 100
 
 struct http_client {
@@ -29,10 +30,10 @@ struct http_clients {
     struct daemon *daemon;
     struct evconnlistener *incoming;
     http_make_stream *make;
-    void *context; /* of make */
+    void *context; /* for make() */
     struct event *sweep;
     struct http_client_list all;
-    bool is_resting; /* nothing is accepted, until some have ended */
+    bool is_resting; /* accepting is paused until some connections have ended */
     bool is_stopped;
 };
 
@@ -54,8 +55,10 @@ static void client_forget(struct http_clients *clients,
     free(client);
 }
 
-/* libevent gives it its socket after it was made. One of an address that has
- * enough connections ends as if its peer had gone. */
+/* Counts the connection at its address. It is done later than the connection is
+ * made, because libevent sets the socket only then. A connection of an address
+ * that has too many is shut down, which libevent sees as a close by the
+ * peer. */
 static void client_find_source(struct http_clients *clients,
                                struct http_client *client)
 {
@@ -107,7 +110,8 @@ static void clients_on_sweep(evutil_socket_t fd, short events, void *context)
         timer_start(clients->sweep, SWEEP_MS);
 }
 
-/* One more than can be refused: the rest waits at the socket. */
+/* Pauses accepting when there are as many connections as can be refused:
+ * further clients wait in the socket's backlog. */
 static void clients_rest_if_full(struct http_clients *clients)
 {
     const struct daemon *daemon = clients->daemon;
@@ -118,7 +122,8 @@ static void clients_rest_if_full(struct http_clients *clients)
     evconnlistener_disable(clients->incoming);
 }
 
-/* Without memory libevent makes one by itself, which is not counted. */
+/* Makes and counts a connection. If it returns NULL for want of memory,
+ * libevent makes the connection itself, and that one is not counted. */
 static struct bufferevent *clients_on_connection(struct event_base *base,
                                                  void *context)
 {

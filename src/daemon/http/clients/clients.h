@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The connections of HTTP, which libevent makes and ends by itself: how many
- * there are, and which of them are too many.
+ * The HTTP connections, which libevent makes and closes by itself: counts them,
+ * and finds those that are too many.
  */
 #pragma once
 
@@ -14,25 +14,26 @@
 struct daemon;
 struct http_clients;
 
-/* Makes what a connection is read and written by, without its socket; NULL if
- * memory is short. */
+/* Makes the bufferevent of a connection, without its socket. NULL if memory is
+ * short. */
 typedef struct bufferevent *http_make_stream(struct event_base *base,
                                              void *context);
 
-/* Counts what `server` accepts from `incoming`, in the daemon's limits. The
- * daemon, the server, the listener and the context must last as long. NULL: out
- * of memory. */
+/* Counts in the daemon's limits the connections that `server` accepts from
+ * `incoming`. The daemon, the server, the listener and the context must live as
+ * long as the result. NULL if memory is short. */
 struct http_clients *http_clients_open(struct daemon *daemon,
                                        struct evhttp *server,
                                        struct evconnlistener *incoming,
                                        http_make_stream *make, void *context);
 
-/* Whether this connection is one too many: it gets no more than a refusal. */
+/* Whether this connection is over the limit: its requests have to be
+ * refused. */
 bool http_clients_refuse(const struct http_clients *clients,
                          const struct bufferevent *stream);
 
-/* No more are accepted. */
+/* Never accepts again, also when connections end. */
 void http_clients_stop(struct http_clients *clients);
 
-/* After the server was freed. Takes NULL. */
+/* To be called after the server was freed. NULL is allowed. */
 void http_clients_close(struct http_clients *clients);

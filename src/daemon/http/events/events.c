@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who reads events, and how far each has come; see events.h. */
+/* The streams, and how far each has read the log; see events.h. */
 #include "daemon/http/events/events.h"
 
 #include <stdio.h>
@@ -15,25 +15,26 @@
 #include "daemon/http/route.h"
 #include "daemon/log/log.h"
 
-/* Each takes a descriptor and a bounded buffer, and each line costs a piece of
- * the loop's time for each of them. */
+/* The most streams. Each takes a descriptor and a bounded buffer, and each line
+ * of the log costs time of the loop for each stream. */
 #define STREAMS_MAX 32
 
-/* Bytes that a stream sends ahead of its socket, and a line. The rest stays in
- * the log. */
+/* Bytes that a stream sends ahead of its socket; it may exceed that by one
+ * line. The rest stays in the log. */
 #define UNSENT_MAX 16384
 
-/* Proxies and clients take a connection that says nothing for dead. */
+/* Seconds between heartbeats: proxies and clients consider a silent connection
+ * dead. */
 #define HEARTBEAT_S 15
 
-/* A browser connects again so much later. */
+/* Tells browsers to reconnect after that many ms. */
 #define BEGIN "retry: 2000\n\n"
 
 struct stream {
     struct pending pending; /* first */
     struct streams *streams;
     TAILQ_ENTRY(stream) entry;
-    uint64_t at; /* the number of the last line that it looked at */
+    uint64_t at; /* the number of the last line that it has read */
     enum seqb_log_level level;
 };
 
@@ -42,7 +43,7 @@ TAILQ_HEAD(stream_list, stream);
 struct streams {
     struct stream_list all;
     size_t count;
-    struct log_watcher watcher; /* watches while there are streams */
+    struct log_watcher watcher; /* registered while there are streams */
     int line_fd;                /* an eventfd: there are further lines */
     struct event *line;
     struct event *heartbeat;
@@ -50,7 +51,7 @@ struct streams {
 
 /* --- one stream --- */
 
-/* False: out of memory. */
+/* False if memory is short. */
 static bool stream_send_line(struct stream *stream,
                              const struct log_entry *entry)
 {
@@ -70,8 +71,8 @@ static bool stream_send_line(struct stream *stream,
     return is_sent;
 }
 
-/* Sends lines until enough is on its way. The stream is gone afterwards if
- * memory is short. */
+/* Sends lines until UNSENT_MAX bytes are unsent. The stream is gone afterwards
+ * if memory is short. */
 static void stream_fill(struct stream *stream)
 {
     struct exchange *exchange = stream->pending.exchange;
@@ -92,8 +93,9 @@ static void stream_on_drained(struct pending *pending)
     stream_fill((struct stream *)pending);
 }
 
-/* There are further lines. Who has not taken what it was sent before, and has
- * lost a line by that, is cut off: it may ask again from where it was. */
+/* Called when there are further lines. A client that has not taken what was
+ * sent before, and has missed a line thereby, is disconnected. It may reconnect
+ * and continue where it was. */
 static void stream_go_on(struct stream *stream)
 {
     struct exchange *exchange = stream->pending.exchange;
@@ -131,14 +133,14 @@ static void streams_visit(struct streams *streams,
     }
 }
 
-/* On any thread, with the log's lock held. */
+/* Any thread, with the log's lock held. */
 static void streams_see(void *context, const struct log_entry *entry)
 {
     const struct streams *streams = context;
     const uint64_t one = 1;
 
     (void)entry;
-    /* It fails only if 2^64 - 2 wake-ups are waiting to be seen. */
+    /* Fails only if the eventfd's counter is full: the loop is awake then. */
     if (write(streams->line_fd, &one, sizeof one) < 0)
         return;
 }
@@ -148,7 +150,8 @@ static void streams_on_line(evutil_socket_t fd, short events, void *context)
     uint64_t count = 0;
 
     (void)events;
-    /* Before looking at the log: a later line wakes again. */
+    /* Done before the log is read, so that a later line wakes the loop
+     * again. */
     if (read(fd, &count, sizeof count) < 0)
         return;
     streams_visit(context, stream_go_on);
@@ -162,7 +165,7 @@ static void streams_on_heartbeat(evutil_socket_t fd, short events,
     streams_visit(context, stream_beat);
 }
 
-/* The first one has the log watched. */
+/* Adds a stream. The first one registers the log watcher. */
 static bool streams_add(struct streams *streams, struct stream *stream)
 {
     const struct timeval pause = {HEARTBEAT_S, 0};
@@ -191,8 +194,8 @@ static void stream_cancel(struct pending *pending)
 
 /* --- the route --- */
 
-/* What a client had seen before it lost its connection; 0: nothing. A number
- * that is not reached yet is of the process before this one. */
+/* The number of the last line that a reconnecting client has seen; 0: none. A
+ * number that the log has not reached yet is from an earlier process. */
 static uint64_t last_seen(struct exchange *exchange)
 {
     const char *id = evhttp_find_header(

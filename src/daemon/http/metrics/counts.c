@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the daemon counts of its commands and requests; see metrics.h. */
+/* The metrics of commands and HTTP requests; see metrics.h. */
 #include <stdio.h>
 
 #include "daemon/commands/commands.h"

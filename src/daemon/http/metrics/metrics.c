@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which metrics there are: those of the broker by the tables of the status,
- * those of the daemon one by one. How a line looks is in text.c. */
+/* The list of metrics: the broker's are made from the tables of the status, the
+ * daemon's are written one by one. text.c formats the lines. */
 #include "daemon/http/metrics/metrics.h"
 
 #include <stdio.h>
@@ -11,13 +11,13 @@
 #include "daemon/wire/wire.h"
 #include "status/status.h"
 
-/* Rows of one table, and what names each of them. */
+/* The rows of one table, and the labels of each row. */
 struct rows {
     enum status_of of;
     const void *(*at)(const void *context, size_t i);
     const void *context;
     size_t count;
-    /* Appends '{' and labels, without '}'; NULL: a row has none. */
+    /* Appends '{' and labels, without '}'; NULL: rows have no labels. */
     void (*label)(struct buffer *out, const void *row);
 };
 
@@ -65,7 +65,8 @@ static const void *single_at(const void *context, size_t i)
     return context;
 }
 
-/* One sample for each state that there is, 1 for the present one. */
+/* Writes one sample for each possible state, 1 for the current one, 0 for the
+ * others. */
 static void states_write(struct buffer *out, const char *metric,
                          const struct buffer *labels, const char *const *states,
                          const char *present)
@@ -110,7 +111,7 @@ static void partition_states(struct buffer *out,
     buffer_fini(&labels);
 }
 
-/* Whether it may be asked for numbers. */
+/* Whether the partition may be asked for numbers. */
 static bool is_up(const struct seqb_partition_status *partition)
 {
     return partition->state == SEQB_PARTITION_UP ||
@@ -255,8 +256,9 @@ static void sequence_label(struct buffer *out, const void *row)
     metric_label(out, ',', "pool", sequence->pool);
 }
 
-/* A metric of those behind the busiest, which are one, named "other". It has no
- * pool: so it is no sequence of that name. */
+/* A metric of all sequences that are not among the busiest, as one sequence
+ * "other". It has no label "pool", which tells it from a real sequence of that
+ * name. */
 static void other_write(struct buffer *out, const struct status_field *field,
                         const struct snapshot_sums *sums)
 {
@@ -303,7 +305,7 @@ static void totals_write(struct buffer *out, const struct snapshot_sums *sums)
                 sums->dropped);
 }
 
-/* --- what the log told --- */
+/* --- events of the log --- */
 
 static const struct log_tally *event_find(const struct snapshot *snapshot,
                                           const char *event)
@@ -400,7 +402,7 @@ static const void *user_at(const void *context, size_t i)
     return &((const struct snapshot_user *)context)[i].status;
 }
 
-/* The status is the first of its user's. */
+/* `row` is the status, which is the first member of its snapshot_user. */
 static void user_label(struct buffer *out, const void *row)
 {
     metric_label(out, '{', "user", ((const struct snapshot_user *)row)->name);

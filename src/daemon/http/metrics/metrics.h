@@ -12,38 +12,39 @@
 #define OPENMETRICS_TYPE                                                       \
     "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
-/* Appends all of them. On any thread. */
+/* Appends all metrics. Any thread. */
 void metrics_write(struct buffer *out, const struct snapshot *snapshot);
 
-/* The same as OpenMetrics. */
+/* The same in OpenMetrics. Any thread. */
 void openmetrics_write(struct buffer *out, const struct snapshot *snapshot);
 
 /* --- counts.c --- */
 
-/* Appends those of commands and of requests of HTTP. */
+/* Appends the metrics of commands and of HTTP requests. */
 void metrics_write_counts(struct buffer *out, const struct counts *counts);
 
 /* --- text.c: what a metric is written with --- */
 
-/* The lines before a metric's samples. The help ends at its first semicolon:
- * what follows says how a status shows it. */
+/* Writes the lines before a metric's samples. The help is cut at its first
+ * semicolon, since the rest describes how a status shows the field. */
 void metric_begin(struct buffer *out, const char *name, const char *help);
 
-/* Whether a sample of the field is there to be written. */
+/* Whether the field has a sample in this status. */
 bool metric_has_sample(const struct status_field *field, const void *status);
 
-/* A field's value in base units, and the end of the line. */
+/* Writes a field's value in base units, and the end of the line. */
 void metric_value(struct buffer *out, const struct status_field *field,
                   const void *status);
 
-/* name="value", escaped; `before` is '{' or ','. */
+/* Writes name="value", escaped, after `before`, which is '{' or ','. */
 void metric_label(struct buffer *out, char before, const char *name,
                   const char *value);
 
-/* A whole sample; `labels` (may be NULL) begin with '{' and end without '}'. */
+/* Writes a whole sample. `labels` (may be NULL) begin with '{' and end without
+ * '}'. */
 void metric_sample(struct buffer *out, const char *name,
                    const struct buffer *labels, int64_t value);
 
-/* The whole text of the older format as OpenMetrics, where a counter is named
- * without its "_total" but in its samples. */
+/* Appends a complete text of the older format as OpenMetrics, where the name of
+ * a counter has "_total" in its samples only. */
 void openmetrics_append(struct buffer *out, const struct buffer *text);

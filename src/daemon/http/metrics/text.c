@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines of the text format; see metrics.h. */
+/* Formatting of metrics as text; see metrics.h. */
 #include <stdio.h>
 #include <string.h>
 
@@ -46,8 +46,8 @@ bool metric_has_sample(const struct status_field *field, const void *status)
            (field->kind != STATUS_SPAN || status_integer(field, status) >= 0);
 }
 
-/* By what a value is divided to be in base units, and the digits behind its
- * point. */
+/* The divisor that converts a value to base units, and the number of
+ * decimals. */
 static double divisor_of(const char *unit, int *digits)
 {
     static const struct {
@@ -114,8 +114,8 @@ void metric_sample(struct buffer *out, const char *name,
     text_append(out, line);
 }
 
-/* Of "# TYPE NAME_total counter" and "# HELP NAME_total ..." without the
- * "_total". */
+/* Removes "_total" from the lines "# TYPE NAME_total counter" and "# HELP
+ * NAME_total ...". */
 static void openmetrics_line(struct buffer *out, const char *line,
                              size_t length)
 {
