@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Compares two topologies, setting by setting: what differs, and what each
+/* Compares two topologies, setting by setting: what differs, and what each
  * difference needs while a broker runs. It applies nothing. Groups are matched
- * by name, so their order in the file does not matter.
- */
+ * by name, so their order in the file does not matter. */
 #include <stdlib.h>
 #include <string.h>
 
