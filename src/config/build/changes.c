@@ -106,9 +106,8 @@ static bool index_sort(struct group_index *index)
     return index->places != NULL;
 }
 
-/* Whether no running group can match: all groups before `at` are matched, and
- * those from `at` on belong to later sections. So a sequence added at the
- * list's end is found to be new without the hash table. */
+/* Whether the group is new: all running groups before `at` are matched, and the
+ * others belong to later sections. So the list's end needs no hash table. */
 static bool is_behind_all(const struct comparison *comparison,
                           const struct setting_item *item)
 {
@@ -180,8 +179,6 @@ static struct config_change *change_add(struct comparison *comparison,
     changes->counts[need]++;
     return change;
 }
-
-/* --- groups --- */
 
 static bool pool_runs(const struct comparison *comparison, int32_t pool)
 {
@@ -320,8 +317,7 @@ struct pair {
     const struct setting_value *next;
 };
 
-/* "" if the running sequence may use the new template at once; else the reason
- * why not, and what to do. */
+/* See changes_template_advice. */
 static const char *template_advice(struct comparison *comparison,
                                    const struct setting_item *runs,
                                    const struct setting_item *next)
@@ -468,8 +464,6 @@ enum seqb_status changes_find(const struct config_topology *runs,
     *out = comparison.changes;
     return SEQB_OK;
 }
-
-/* --- reporting --- */
 
 void config_tell(const struct config_changes *changes,
                  void (*tell)(void *context,
