@@ -31,7 +31,7 @@ struct proxy_end {
     int32_t port;        /* if it listens, 0: a free port */
 };
 
-/* proxy_new copies the strings that it needs. */
+/* The strings are used in proxy_new only. */
 struct proxy_options {
     struct proxy_end from; /* where clients connect */
     struct proxy_end to;   /* the server, which need not exist */

@@ -357,7 +357,7 @@ int32_t draft_find_pool(const struct draft *draft,
 struct draft_sequence draft_sequence_at(const struct draft *draft, size_t i);
 
 /* The backend's port, or the default port of its engine; 0 if there is neither.
- * The backend must have an engine's name. */
+ * The backend must name an engine. */
 int32_t draft_backend_port(const struct draft_backend *backend);
 
 /* The name of the backend that leases the pool's windows; NULL if the pool has
