@@ -143,9 +143,9 @@ static void bench_galera(const struct bench *bench)
                               .direct = &direct_mysql_row};
 
     server_galera_cluster(NULL, nodes);
-    mariadb_tell(nodes[0], "CREATE DATABASE bench;"
-                           "CREATE USER bench@'%%' IDENTIFIED BY 'bench';"
-                           "GRANT ALL ON bench.* TO bench@'%%'");
+    mariadb_execute(nodes[0], "CREATE DATABASE bench;"
+                              "CREATE USER bench@'%%' IDENTIFIED BY 'bench';"
+                              "GRANT ALL ON bench.* TO bench@'%%'");
     assert_int_equal(setenv("BENCH_PASSWORD", "bench", 1), 0);
     subject.port = server_port(nodes[0]);
     (void)text_format(subject.place, PLACE_SIZE,

@@ -48,7 +48,7 @@ static int64_t fault_ms = 1500;
 static int64_t away_ms = 10000;
 static const int64_t rate = 200000; /* calls a second of who is paced */
 
-static struct quartet quartet;
+static struct four_stores stores;
 static char folder[] = "/tmp/seqbroker-bench-XXXXXX";
 static char topology[64];
 static struct report *report;
@@ -80,7 +80,7 @@ static void topology_write(void)
     assert_non_null(mkdtemp(folder));
     assert_int_equal(setenv("SEQBROKER_STATE_DIR", folder, 1), 0);
     assert_true(text_format(topology, sizeof topology, "%s/c.conf", folder));
-    quartet_topology(&quartet, "", text);
+    four_stores_topology(&stores, "", text);
     file = fopen(topology, "we");
     assert_non_null(file);
     assert_true(fputs(text, file) >= 0 && fputs(SEQUENCES, file) >= 0);
@@ -225,7 +225,7 @@ static int64_t last_out_us(int gone)
     int64_t last = 0;
 
     for (int i = 0; i < gone; i++) {
-        const int64_t us = watch_look(stage.watch, i).out_us;
+        const int64_t us = watch_read(stage.watch, i).out_us;
 
         if (us < 0)
             return -1;
@@ -242,7 +242,7 @@ static int64_t longest_hung_us(int gone)
     int64_t longest = -1;
 
     for (int i = 0; i < gone; i++) {
-        const struct watched seen = watch_look(stage.watch, i);
+        const struct watched seen = watch_read(stage.watch, i);
         const int64_t hung_us =
             seen.out_us - seen.suspect_us + TIMEOUT_MS * INT64_C(1000);
 
@@ -260,8 +260,8 @@ static int64_t last_back_us(int gone)
     for (int i = 0; i < gone; i++) {
         if (!watch_await(stage.watch, i, WATCH_GRANTED, PATIENCE_MS))
             return -1;
-        if (watch_look(stage.watch, i).granted_us > last)
-            last = watch_look(stage.watch, i).granted_us;
+        if (watch_read(stage.watch, i).granted_us > last)
+            last = watch_read(stage.watch, i).granted_us;
     }
     return last;
 }
@@ -273,7 +273,7 @@ static void fault_begins(enum fault fault, int gone)
 
     watch_mark(stage.watch);
     for (int i = 0; i < gone; i++) {
-        quartet_fault(&quartet, (size_t)i, fault, amounts_ms[fault]);
+        four_stores_fault(&stores, (size_t)i, fault, amounts_ms[fault]);
         watch_mark_one(stage.watch, i);
     }
 }
@@ -305,7 +305,7 @@ static void fault_row(enum fault fault, int gone, int64_t pace, double well_us)
         cell(HUNG, hung_ms, NO_BAR);
     load_start(&stage.order, stage.order.sequence, rate);
     watch_mark(stage.watch);
-    quartet_heal(&quartet);
+    four_stores_heal(&stores);
     cell(BACK, in_ms(last_back_us(gone)), NO_BAR);
     load_stop(&stage.order);
     report_row_end(report);
@@ -314,7 +314,7 @@ static void fault_row(enum fault fault, int gone, int64_t pace, double well_us)
 
 static bool can_be(enum fault fault)
 {
-    return fault != FAULT_LOST || quartet.netns != NULL;
+    return fault != FAULT_LOST || stores.netns != NULL;
 }
 
 static void bench_some_gone(void **state)
@@ -346,9 +346,9 @@ static void away_row(enum fault fault)
     fault_begins(fault, 1);
     pause_ms(away_ms);
     watch_mark(stage.watch);
-    quartet_heal(&quartet);
+    four_stores_heal(&stores);
     (void)watch_await(stage.watch, 0, WATCH_FULL, PATIENCE_MS);
-    seen = watch_look(stage.watch, 0);
+    seen = watch_read(stage.watch, 0);
     stage_stop_loads();
     report_row(report);
     report_text(report, A_STORE, "%s", fault_name(fault));
@@ -411,7 +411,7 @@ static void down_row(enum fault fault)
     stage.watch = NULL;
     sequence = sequence_of("late");
     for (size_t i = 0; i < FOUR_STORES; i++)
-        quartet_fault(&quartet, i, fault, 0);
+        four_stores_fault(&stores, i, fault, 0);
     await_all_down(sequence);
     used_us = cpu_us();
     begin_us = clock_now_us();
@@ -420,7 +420,7 @@ static void down_row(enum fault fault)
     load_stop(&late);
     cpu = (double)(cpu_us() - used_us) * 100 /
           (double)(clock_now_us() - begin_us);
-    quartet_fault(&quartet, 0, FAULT_NONE, 0);
+    four_stores_fault(&stores, 0, FAULT_NONE, 0);
     begin_us = clock_now_us();
     while (seqb_next(sequence, &number, NULL) != SEQB_OK &&
            clock_now_us() - begin_us < PATIENCE_MS * 1000LL)
@@ -432,7 +432,7 @@ static void down_row(enum fault fault)
     cell(D_CPU, cpu, 2);
     cell(D_BACK, in_ms(clock_now_us() - begin_us), 1000);
     report_row_end(report);
-    quartet_heal(&quartet);
+    four_stores_heal(&stores);
     stage_close();
 }
 
@@ -451,17 +451,17 @@ static void bench_all_gone(void **state)
 static void prepare(void **state)
 {
     (void)state;
-    quartet_start(&quartet,
-                  geteuid() == 0 && server_is_installed("ip") &&
-                      server_is_installed("nft"),
-                  1);
+    four_stores_start(&stores,
+                      geteuid() == 0 && server_is_installed("ip") &&
+                          server_is_installed("nft"),
+                      1);
     topology_write();
 }
 
 static void end(void **state)
 {
     (void)state;
-    quartet_end(&quartet);
+    four_stores_end(&stores);
     folder_remove(folder);
     assert_int_equal(errors, 0);
 }

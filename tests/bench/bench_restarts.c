@@ -82,8 +82,8 @@ static struct server *start_mariadb(void)
 {
     struct server *server = server_mariadb(NULL);
 
-    mariadb_tell(server, "CREATE DATABASE seq; CREATE USER seq@'%%'; "
-                         "GRANT ALL ON seq.* TO seq@'%%'");
+    mariadb_execute(server, "CREATE DATABASE seq; CREATE USER seq@'%%'; "
+                            "GRANT ALL ON seq.* TO seq@'%%'");
     return server;
 }
 
@@ -95,9 +95,9 @@ static void stores_start(void)
     servers[POSTGRES] = server_postgres(NULL);
     servers[MARIADB_B] = start_mariadb();
     servers[REDIS] = server_redis(NULL);
-    postgres_tell(servers[POSTGRES], "postgres", "CREATE ROLE seq LOGIN");
-    postgres_tell(servers[POSTGRES], "postgres",
-                  "CREATE DATABASE seq OWNER seq");
+    postgres_execute(servers[POSTGRES], "postgres", "CREATE ROLE seq LOGIN");
+    postgres_execute(servers[POSTGRES], "postgres",
+                     "CREATE DATABASE seq OWNER seq");
 }
 
 static void backend_write(FILE *file, enum store store)
@@ -222,7 +222,8 @@ static double await_ms(bool (*is_so)(void))
 static void load_begin(void)
 {
     memset(stage.seen, 0, sizeof stage.seen);
-    load_start_told(&stage.load, stage.sequence, RATE, note_number, stage.seen);
+    load_start_reporting(&stage.load, stage.sequence, RATE, note_number,
+                         stage.seen);
 }
 
 static void load_end(void)
@@ -287,7 +288,7 @@ static void cells_load(void)
 /* From when the server answers again. */
 static void cells_back(enum store store)
 {
-    const struct watched seen = watch_look(stage.watch, store);
+    const struct watched seen = watch_read(stage.watch, store);
 
     cell(R_FIRST, in_ms(seen.granted_us), NO_BAR);
     cell(R_SHARE, in_ms(seen.full_us), SHARE_MS);

@@ -134,7 +134,7 @@ static int64_t most(int64_t a, int64_t b)
 
 /* A turn has just ended that took so long. What the thread did not run since
  * the last look, it did not run in this turn, nearly all of it. */
-static void slow_look(struct slow *slow, int64_t turn_ns)
+static void slow_record(struct slow *slow, int64_t turn_ns)
 {
     const struct usage now = usage_now();
     const int64_t away_ns =
@@ -195,7 +195,7 @@ static int64_t run_turns(const struct subject *subject, int64_t turns,
         after_ns = now_ns();
         latency_add(latency, after_ns - before_ns);
         if (after_ns - before_ns > SLOW_NS) {
-            slow_look(&timed->slow, after_ns - before_ns);
+            slow_record(&timed->slow, after_ns - before_ns);
             after_ns = now_ns();
         }
         before_ns = after_ns;

@@ -27,7 +27,7 @@ static void sleep_until(int64_t until_ns)
         continue;
 }
 
-static void load_tell(const struct load *load, int64_t number)
+static void load_report(const struct load *load, int64_t number)
 {
     if (load->taken != NULL)
         load->taken(load->context, number);
@@ -44,7 +44,7 @@ static void load_burst(struct load *load, int64_t calls)
         int64_t after_ns;
 
         if (seqb_next(load->sequence, &number, &err) == SEQB_OK)
-            load_tell(load, number);
+            load_report(load, number);
         else if (load->errors++ == 0)
             load->first = err;
         after_ns = now_ns();
@@ -80,9 +80,10 @@ static void *load_run(void *argument)
     return NULL;
 }
 
-void load_start_told(struct load *load, struct seqb_sequence *sequence,
-                     int64_t rate, void (*taken)(void *context, int64_t number),
-                     void *context)
+void load_start_reporting(struct load *load, struct seqb_sequence *sequence,
+                          int64_t rate,
+                          void (*taken)(void *context, int64_t number),
+                          void *context)
 {
     load->taken = taken;
     load->context = context;
@@ -98,7 +99,7 @@ void load_start_told(struct load *load, struct seqb_sequence *sequence,
 
 void load_start(struct load *load, struct seqb_sequence *sequence, int64_t rate)
 {
-    load_start_told(load, sequence, rate, NULL, NULL);
+    load_start_reporting(load, sequence, rate, NULL, NULL);
 }
 
 void load_stop(struct load *load)

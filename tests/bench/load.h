@@ -32,8 +32,9 @@ void load_start(struct load *load, struct seqb_sequence *sequence,
                 int64_t rate);
 
 /* The same; `taken` gets each number, on its thread. */
-void load_start_told(struct load *load, struct seqb_sequence *sequence,
-                     int64_t rate, void (*taken)(void *context, int64_t number),
-                     void *context);
+void load_start_reporting(struct load *load, struct seqb_sequence *sequence,
+                          int64_t rate,
+                          void (*taken)(void *context, int64_t number),
+                          void *context);
 
 void load_stop(struct load *load);

@@ -21,12 +21,12 @@ static struct server *start_mariadb(void)
 {
     struct server *server = server_mariadb(NULL);
 
-    mariadb_tell(server, "CREATE DATABASE seqbroker; "
-                         "CREATE USER seqbroker@'%%'; "
-                         "GRANT ALL ON seqbroker.* TO seqbroker@'%%'; "
-                         "CREATE DATABASE bench; "
-                         "CREATE USER bench@'%%' IDENTIFIED BY 'bench'; "
-                         "GRANT ALL ON bench.* TO bench@'%%'");
+    mariadb_execute(server, "CREATE DATABASE seqbroker; "
+                            "CREATE USER seqbroker@'%%'; "
+                            "GRANT ALL ON seqbroker.* TO seqbroker@'%%'; "
+                            "CREATE DATABASE bench; "
+                            "CREATE USER bench@'%%' IDENTIFIED BY 'bench'; "
+                            "GRANT ALL ON bench.* TO bench@'%%'");
     return server;
 }
 
@@ -34,11 +34,11 @@ static struct server *start_postgres(void)
 {
     struct server *server = server_postgres(NULL);
 
-    postgres_tell(server, "postgres", "CREATE ROLE seqbroker LOGIN");
-    postgres_tell(server, "postgres", "CREATE ROLE bench LOGIN");
-    postgres_tell(server, "postgres",
-                  "CREATE DATABASE seqbroker OWNER seqbroker");
-    postgres_tell(server, "postgres", "CREATE DATABASE bench OWNER bench");
+    postgres_execute(server, "postgres", "CREATE ROLE seqbroker LOGIN");
+    postgres_execute(server, "postgres", "CREATE ROLE bench LOGIN");
+    postgres_execute(server, "postgres",
+                     "CREATE DATABASE seqbroker OWNER seqbroker");
+    postgres_execute(server, "postgres", "CREATE DATABASE bench OWNER bench");
     return server;
 }
 

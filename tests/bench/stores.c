@@ -74,15 +74,15 @@ static struct server *start_mariadb(void)
 {
     struct server *server = server_mariadb(NULL);
 
-    mariadb_tell(server, "CREATE USER bench@'%%' IDENTIFIED BY 'bench'; "
-                         "GRANT ALL ON *.* TO bench@'%%'");
+    mariadb_execute(server, "CREATE USER bench@'%%' IDENTIFIED BY 'bench'; "
+                            "GRANT ALL ON *.* TO bench@'%%'");
     for (size_t i = 0; i < sizeof databases / sizeof databases[0]; i++)
-        mariadb_tell(server, "CREATE DATABASE %s", databases[i]);
+        mariadb_execute(server, "CREATE DATABASE %s", databases[i]);
     for (int i = 0; i < STORE_PLACES; i++) {
         for (const char *c = STORE_LETTERS; *c != '\0'; c++)
-            mariadb_tell(server,
-                         "CREATE DATABASE %c%drow; CREATE DATABASE %c%dauto",
-                         *c, i, *c, i);
+            mariadb_execute(server,
+                            "CREATE DATABASE %c%drow; CREATE DATABASE %c%dauto",
+                            *c, i, *c, i);
     }
     return server;
 }
@@ -92,14 +92,14 @@ static struct server *start_postgres(void)
     static const char *const names[] = {"bench", "pg", "b3pg", "b10pg"};
     struct server *server = server_postgres(NULL);
 
-    postgres_tell(server, "postgres", "CREATE ROLE bench LOGIN");
+    postgres_execute(server, "postgres", "CREATE ROLE bench LOGIN");
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        postgres_tell(server, "postgres", "CREATE DATABASE %s OWNER bench",
-                      names[i]);
+        postgres_execute(server, "postgres", "CREATE DATABASE %s OWNER bench",
+                         names[i]);
     for (int i = 0; i < STORE_PLACES; i++) {
         for (const char *c = STORE_LETTERS; *c != '\0'; c++)
-            postgres_tell(server, "postgres",
-                          "CREATE DATABASE %c%dpg OWNER bench", *c, i);
+            postgres_execute(server, "postgres",
+                             "CREATE DATABASE %c%dpg OWNER bench", *c, i);
     }
     return server;
 }

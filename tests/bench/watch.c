@@ -149,7 +149,7 @@ void watch_mark_one(struct watch *watch, int i)
     mark(watch, i, i + 1);
 }
 
-struct watched watch_look(struct watch *watch, int i)
+struct watched watch_read(struct watch *watch, int i)
 {
     struct watched seen;
 
@@ -165,7 +165,7 @@ bool watch_await(struct watch *watch, int i, enum watch_what what,
     const int64_t until_ms = clock_now_ms() + patience_ms;
 
     for (;;) {
-        const struct watched seen = watch_look(watch, i);
+        const struct watched seen = watch_read(watch, i);
 
         if ((what == WATCH_OUT && seen.out_us >= 0) ||
             (what == WATCH_GRANTED && seen.granted_us >= 0) ||

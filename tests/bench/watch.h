@@ -30,7 +30,7 @@ void watch_mark(struct watch *watch);
 /* The same of partition i alone. */
 void watch_mark_one(struct watch *watch, int i);
 
-struct watched watch_look(struct watch *watch, int i);
+struct watched watch_read(struct watch *watch, int i);
 
 /* Waits until it has happened to partition i, at most so long. */
 enum watch_what { WATCH_OUT, WATCH_GRANTED, WATCH_FULL };

@@ -151,7 +151,7 @@ static pid_t process_start(const struct crowd *crowd, const char *topology,
 
 /* What was read of one process: whole numbers, and the begin of one that the
  * next read completes. */
-struct ear {
+struct reader {
     union {
         int64_t numbers[READ_MANY];
         char bytes[READ_MANY * sizeof(int64_t)];
@@ -161,38 +161,38 @@ struct ear {
 
 struct listener {
     struct crowd *crowd;
-    struct ear ears[CROWD_SIZE];
+    struct reader readers[CROWD_SIZE];
     struct pollfd fds[CROWD_SIZE];
 };
 
-static void ear_count(const struct ear *ear, struct crowd *crowd, size_t i,
-                      size_t n)
+static void reader_count(const struct reader *reader, struct crowd *crowd,
+                         size_t i, size_t n)
 {
     const int64_t mask = ((int64_t)1 << crowd->bits) - 1;
 
     crowd->taken[i] += (int64_t)n;
     for (size_t k = 0; k < n; k++)
-        crowd->granted[ear->numbers[k] >> crowd->memory_bits & mask][i]++;
+        crowd->granted[reader->numbers[k] >> crowd->memory_bits & mask][i]++;
 }
 
-static void ear_tell(struct ear *ear, struct crowd *crowd, size_t i)
+static void reader_deliver(struct reader *reader, struct crowd *crowd, size_t i)
 {
-    const size_t n = ear->have / sizeof(int64_t);
-    const size_t rest = ear->have % sizeof(int64_t);
+    const size_t n = reader->have / sizeof(int64_t);
+    const size_t rest = reader->have % sizeof(int64_t);
 
     pthread_mutex_lock(&crowd->lock);
-    oracle_hear(&crowd->oracle, ear->numbers, n);
+    oracle_add(&crowd->oracle, reader->numbers, n);
     if (crowd->expects_loss)
-        oracle_hear(&crowd->own[i], ear->numbers, n);
-    ear_count(ear, crowd, i, n);
+        oracle_add(&crowd->own[i], reader->numbers, n);
+    reader_count(reader, crowd, i, n);
     pthread_cond_signal(&crowd->heard);
     pthread_mutex_unlock(&crowd->lock);
     for (size_t k = 0; k < rest; k++)
-        ear->bytes[k] = ear->bytes[n * sizeof(int64_t) + k];
-    ear->have = rest;
+        reader->bytes[k] = reader->bytes[n * sizeof(int64_t) + k];
+    reader->have = rest;
 }
 
-static void ear_end(struct crowd *crowd, size_t i)
+static void reader_end(struct crowd *crowd, size_t i)
 {
     pthread_mutex_lock(&crowd->lock);
     crowd->has_ended[i] = true;
@@ -201,16 +201,16 @@ static void ear_end(struct crowd *crowd, size_t i)
 }
 
 /* False at the end of the pipe. */
-static bool ear_read(struct listener *listener, size_t i)
+static bool reader_read(struct listener *listener, size_t i)
 {
-    struct ear *ear = &listener->ears[i];
-    const ssize_t n = read(listener->fds[i].fd, ear->bytes + ear->have,
-                           sizeof ear->bytes - ear->have);
+    struct reader *reader = &listener->readers[i];
+    const ssize_t n = read(listener->fds[i].fd, reader->bytes + reader->have,
+                           sizeof reader->bytes - reader->have);
 
     if (n <= 0)
         return false;
-    ear->have += (size_t)n;
-    ear_tell(ear, listener->crowd, i);
+    reader->have += (size_t)n;
+    reader_deliver(reader, listener->crowd, i);
     return true;
 }
 
@@ -227,10 +227,10 @@ static void *listener_run(void *argument)
         if (poll(listener.fds, CROWD_SIZE, -1) < 0)
             continue;
         for (size_t i = 0; i < CROWD_SIZE; i++) {
-            if (listener.fds[i].revents == 0 || ear_read(&listener, i))
+            if (listener.fds[i].revents == 0 || reader_read(&listener, i))
                 continue;
             listener.fds[i].fd = -1; /* poll passes over it */
-            ear_end(crowd, i);
+            reader_end(crowd, i);
             open--;
         }
     }

@@ -94,7 +94,7 @@ static void hear_one(struct oracle *oracle, int64_t number)
     page->bits[at >> 6] |= bit;
 }
 
-void oracle_hear(struct oracle *oracle, const int64_t *numbers, size_t n)
+void oracle_add(struct oracle *oracle, const int64_t *numbers, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         hear_one(oracle, numbers[i]);

@@ -28,4 +28,4 @@ void oracle_init(struct oracle *oracle);
 void oracle_fini(struct oracle *oracle);
 
 /* Records numbers. Aborts the program when out of memory. */
-void oracle_hear(struct oracle *oracle, const int64_t *numbers, size_t n);
+void oracle_add(struct oracle *oracle, const int64_t *numbers, size_t n);

@@ -13,7 +13,7 @@
 
 static void clear(struct server *server)
 {
-    mariadb_tell(server, "DROP DATABASE IF EXISTS seq; CREATE DATABASE seq");
+    mariadb_execute(server, "DROP DATABASE IF EXISTS seq; CREATE DATABASE seq");
 }
 
 static void socket_of(const struct server *server, char *out, size_t size)

@@ -15,8 +15,8 @@
 
 static void clear(struct server *server)
 {
-    postgres_tell(server, DATABASE,
-                  "DROP SCHEMA public CASCADE; CREATE SCHEMA public");
+    postgres_execute(server, DATABASE,
+                     "DROP SCHEMA public CASCADE; CREATE SCHEMA public");
 }
 
 static void socket_of(const struct server *server, char *out, size_t size)

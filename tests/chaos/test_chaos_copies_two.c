@@ -33,7 +33,7 @@ static void two_servers(struct chaos *chaos)
 
     mariadb = server_mariadb(NULL);
     postgres = server_postgres(NULL);
-    mariadb_tell(mariadb, "CREATE DATABASE seq");
+    mariadb_execute(mariadb, "CREATE DATABASE seq");
     assert_true(text_format(backends, sizeof backends, BACKENDS,
                             server_socket(mariadb),
                             (int)server_port(postgres)));

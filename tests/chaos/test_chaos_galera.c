@@ -47,9 +47,9 @@ static void one_cluster(struct chaos *chaos)
     galera_require();
     if (nodes[0] == NULL)
         server_galera_cluster(NULL, nodes);
-    mariadb_tell(nodes[0],
-                 "DROP DATABASE IF EXISTS seq; CREATE DATABASE seq;"
-                 "CREATE USER IF NOT EXISTS seq; GRANT ALL ON seq.* TO seq");
+    mariadb_execute(nodes[0],
+                    "DROP DATABASE IF EXISTS seq; CREATE DATABASE seq;"
+                    "CREATE USER IF NOT EXISTS seq; GRANT ALL ON seq.* TO seq");
     members_set(nodes, GALERA_NODES, cluster_await);
     backend_name(0, even);
     backend_name(1, odd);

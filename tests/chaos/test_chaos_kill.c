@@ -122,7 +122,7 @@ static int64_t hear(struct killing *killing, int fd)
         have += (size_t)n;
     } while (have % sizeof numbers[0] != 0);
     assert_int_equal(have % sizeof numbers[0], 0);
-    oracle_hear(&killing->oracle, numbers, have / sizeof numbers[0]);
+    oracle_add(&killing->oracle, numbers, have / sizeof numbers[0]);
     return (int64_t)(have / sizeof numbers[0]);
 }
 

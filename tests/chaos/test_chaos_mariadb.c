@@ -49,7 +49,8 @@ static void one_server(struct chaos *chaos, const char *engine)
 {
     if (mariadb == NULL)
         mariadb = server_mariadb(NULL);
-    mariadb_tell(mariadb, "DROP DATABASE IF EXISTS seq; CREATE DATABASE seq");
+    mariadb_execute(mariadb,
+                    "DROP DATABASE IF EXISTS seq; CREATE DATABASE seq");
     set_topology(chaos, mariadb, engine, false);
 }
 
@@ -88,11 +89,11 @@ static void lose(struct chaos *chaos)
 /* The tables with their first rows. */
 static void keep_so_far(void)
 {
-    mariadb_tell(careless,
-                 "SET GLOBAL innodb_flush_log_at_trx_commit = 1;"
-                 "CREATE OR REPLACE TABLE seq.kept (id INT) ENGINE = InnoDB;"
-                 "INSERT INTO seq.kept VALUES (1);"
-                 "SET GLOBAL innodb_flush_log_at_trx_commit = 0");
+    mariadb_execute(careless,
+                    "SET GLOBAL innodb_flush_log_at_trx_commit = 1;"
+                    "CREATE OR REPLACE TABLE seq.kept (id INT) ENGINE = InnoDB;"
+                    "INSERT INTO seq.kept VALUES (1);"
+                    "SET GLOBAL innodb_flush_log_at_trx_commit = 0");
 }
 
 /* Numbers do come twice, from different brokers, and are told. */
@@ -104,7 +105,8 @@ static void careless_server(struct chaos *chaos, const char *engine,
 
     if (careless == NULL)
         careless = server_mariadb(args);
-    mariadb_tell(careless, "DROP DATABASE IF EXISTS seq; CREATE DATABASE seq");
+    mariadb_execute(careless,
+                    "DROP DATABASE IF EXISTS seq; CREATE DATABASE seq");
     set_topology(chaos, careless, engine, false);
     scene_expect_refused(chaos->scene, chaos->topologies[0], SEQB_UNAVAILABLE,
                          "innodb_flush_log_at_trx_commit");
@@ -129,9 +131,9 @@ TEST_WITH(CHAOS, autoinc_that_loses_commits_repeats_none_of_ones_own)
 
 static void empty(struct chaos *chaos, const char *table)
 {
-    mariadb_tell(mariadb, "%s seq.%s",
-                 chaos_random(chaos, 2) == 0 ? "TRUNCATE" : "DELETE FROM",
-                 table);
+    mariadb_execute(mariadb, "%s seq.%s",
+                    chaos_random(chaos, 2) == 0 ? "TRUNCATE" : "DELETE FROM",
+                    table);
 }
 
 static void empty_rows(struct chaos *chaos)

@@ -69,7 +69,7 @@ static void flush(struct chaos *chaos)
     char answer[64];
 
     (void)chaos;
-    memcached_tell(memcached, "flush_all", answer, sizeof answer);
+    memcached_execute(memcached, "flush_all", answer, sizeof answer);
     assert_string_equal(answer, "OK\r\n");
 }
 
@@ -102,7 +102,7 @@ static bool is_there(void)
 {
     char answer[256];
 
-    memcached_tell(memcached, "me " CELL, answer, sizeof answer);
+    memcached_execute(memcached, "me " CELL, answer, sizeof answer);
     return strncmp(answer, "ME ", 3) == 0;
 }
 

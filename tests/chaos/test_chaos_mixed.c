@@ -48,8 +48,8 @@ static void four_servers(struct chaos *chaos)
     my_b = server_mariadb(NULL);
     pg_a = server_postgres(NULL);
     redis_a = server_redis(NULL);
-    mariadb_tell(my_a, "CREATE DATABASE seq");
-    mariadb_tell(my_b, "CREATE DATABASE seq");
+    mariadb_execute(my_a, "CREATE DATABASE seq");
+    mariadb_execute(my_b, "CREATE DATABASE seq");
     assert_true(text_format(text, sizeof text, TOPOLOGY, server_socket(my_a),
                             server_socket(my_b), (int)server_port(pg_a),
                             server_socket(redis_a)));
@@ -79,13 +79,13 @@ static void restart_row(struct chaos *chaos)
 static void truncate_autoinc(struct chaos *chaos)
 {
     (void)chaos;
-    mariadb_tell(my_a, "TRUNCATE seq.order_code_0");
+    mariadb_execute(my_a, "TRUNCATE seq.order_code_0");
 }
 
 static void truncate_row(struct chaos *chaos)
 {
     (void)chaos;
-    mariadb_tell(my_b, "TRUNCATE seq.seqb_counters");
+    mariadb_execute(my_b, "TRUNCATE seq.seqb_counters");
 }
 
 static void restart_postgres(struct chaos *chaos)
@@ -104,7 +104,7 @@ static void restart_redis(struct chaos *chaos)
 static void flush_redis(struct chaos *chaos)
 {
     (void)chaos;
-    server_tell(redis_a, "FLUSHALL");
+    redis_execute(redis_a, "FLUSHALL");
 }
 
 static void kill_brokers(struct chaos *chaos)

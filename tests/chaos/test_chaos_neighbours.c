@@ -57,7 +57,7 @@ static void four_stores(struct chaos *chaos)
 
     mariadb = server_mariadb(NULL);
     postgres = server_postgres(NULL);
-    mariadb_tell(mariadb, "CREATE DATABASE IF NOT EXISTS seq");
+    mariadb_execute(mariadb, "CREATE DATABASE IF NOT EXISTS seq");
     (void)text_copy(file.path, sizeof file.path,
                     scene_state_path(chaos->scene, "one.db"));
     (void)text_copy(file.copy, sizeof file.copy,

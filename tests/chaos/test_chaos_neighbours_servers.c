@@ -74,7 +74,7 @@ struct store {
 
 static void mariadb_clear(struct server *server)
 {
-    mariadb_tell(server, "DROP DATABASE IF EXISTS seq; CREATE DATABASE seq");
+    mariadb_execute(server, "DROP DATABASE IF EXISTS seq; CREATE DATABASE seq");
 }
 
 static void mariadb_dump(struct server *server, const char *name)
@@ -89,8 +89,8 @@ static void mariadb_restore(struct server *server, const char *name)
 
 static void postgres_clear(struct server *server)
 {
-    postgres_tell(server, "postgres",
-                  "DROP SCHEMA public CASCADE; CREATE SCHEMA public");
+    postgres_execute(server, "postgres",
+                     "DROP SCHEMA public CASCADE; CREATE SCHEMA public");
 }
 
 static void postgres_dump_all(struct server *server, const char *name)
@@ -168,7 +168,7 @@ static void four_servers(struct chaos *chaos)
     }
     if (redis_a == NULL)
         redis_a = server_redis(NULL);
-    server_tell(redis_a, "FLUSHALL");
+    redis_execute(redis_a, "FLUSHALL");
     assert_true(text_format(text, sizeof text, TOPOLOGY, folder, folder, folder,
                             server_socket(redis_a)));
     chaos_topology(chaos, text);
@@ -194,7 +194,7 @@ static void put_back(struct store *store)
 static void forget(struct chaos *chaos)
 {
     if (chaos_random(chaos, 2) == 0) {
-        server_tell(redis_a, "FLUSHALL");
+        redis_execute(redis_a, "FLUSHALL");
         return;
     }
     server_kill(redis_a);

@@ -35,8 +35,8 @@ static void one_cluster(struct chaos *chaos)
     patroni_require();
     if (patroni == NULL)
         patroni = server_patroni();
-    postgres_tell(patroni->nodes[patroni_settle(patroni)], DATABASE,
-                  "DROP SCHEMA public CASCADE; CREATE SCHEMA public");
+    postgres_execute(patroni->nodes[patroni_await_streaming(patroni)], DATABASE,
+                     "DROP SCHEMA public CASCADE; CREATE SCHEMA public");
     backend_name(0, even);
     backend_name(1, odd);
     members_topology(chaos, even, odd);
@@ -44,7 +44,7 @@ static void one_cluster(struct chaos *chaos)
 
 static void hand_over(struct chaos *chaos)
 {
-    const size_t leader = patroni_settle(patroni);
+    const size_t leader = patroni_await_streaming(patroni);
 
     (void)chaos;
     patroni_switchover(patroni, leader);
@@ -61,7 +61,7 @@ TEST_WITH(CHAOS, leader_that_hands_over)
 static void kill_postgres(struct chaos *chaos)
 {
     (void)chaos;
-    patroni_kill_postgres(patroni, patroni_settle(patroni));
+    patroni_kill_postgres(patroni, patroni_await_streaming(patroni));
 }
 
 TEST_WITH(CHAOS, postgres_of_the_leader_killed)
@@ -73,7 +73,7 @@ TEST_WITH(CHAOS, postgres_of_the_leader_killed)
 /* What the standby had not seen is lost. */
 static void kill_leader(struct chaos *chaos)
 {
-    const size_t leader = patroni_settle(patroni);
+    const size_t leader = patroni_await_streaming(patroni);
 
     patroni_kill_node(patroni, leader);
     patroni_await(patroni, 1 - leader, PATRONI_PRIMARY);

@@ -49,8 +49,8 @@ static void one_server(struct chaos *chaos)
 
     if (primary == NULL)
         primary = server_postgres(NULL);
-    postgres_tell(primary, DATABASE,
-                  "DROP SCHEMA public CASCADE; CREATE SCHEMA public");
+    postgres_execute(primary, DATABASE,
+                     "DROP SCHEMA public CASCADE; CREATE SCHEMA public");
     gate_to_primary(chaos);
     assert_true(text_format(text, sizeof text, TOPOLOGY, chaos->scene->folder));
     chaos_topology(chaos, text);
@@ -107,9 +107,9 @@ TEST_WITH(CHAOS, standby_promoted_behind_a_lag)
  */
 static void empty_tables(struct chaos *chaos)
 {
-    postgres_tell(primary, DATABASE,
-                  "LOCK TABLE seqb_counters; %s seqb_counters",
-                  chaos_random(chaos, 2) == 0 ? "TRUNCATE" : "DELETE FROM");
+    postgres_execute(primary, DATABASE,
+                     "LOCK TABLE seqb_counters; %s seqb_counters",
+                     chaos_random(chaos, 2) == 0 ? "TRUNCATE" : "DELETE FROM");
 }
 
 TEST_WITH(CHAOS, counters_truncated_or_deleted)

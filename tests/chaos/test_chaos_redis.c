@@ -57,7 +57,7 @@ TEST_WITH(CHAOS, server_killed_and_started_without_data)
 static void restart_with_dump(struct chaos *chaos)
 {
     if (chaos_random(chaos, 2) == 0)
-        server_tell(redis_a, "SAVE");
+        redis_execute(redis_a, "SAVE");
     chaos_take_some(chaos);
     restart(chaos);
 }
@@ -70,8 +70,8 @@ TEST_WITH(CHAOS, server_started_from_an_old_dump)
 
 static void flush(struct chaos *chaos)
 {
-    server_tell(redis_a,
-                chaos_random(chaos, 2) == 0 ? "FLUSHALL" : "FLUSHDB ASYNC");
+    redis_execute(redis_a,
+                  chaos_random(chaos, 2) == 0 ? "FLUSHALL" : "FLUSHDB ASYNC");
 }
 
 TEST_WITH(CHAOS, server_flushed)
@@ -98,16 +98,16 @@ static void evict(struct chaos *chaos)
     const long long before = evicted();
 
     (void)chaos;
-    server_tell(redis_a, "CONFIG SET maxmemory 1000");
+    redis_execute(redis_a, "CONFIG SET maxmemory 1000");
     while (evicted() == before)
         continue;
-    server_tell(redis_a, "CONFIG SET maxmemory 0");
+    redis_execute(redis_a, "CONFIG SET maxmemory 0");
 }
 
 TEST_WITH(CHAOS, cells_evicted)
 {
     one_server(chaos);
-    server_tell(redis_a, "CONFIG SET maxmemory-policy allkeys-random");
+    redis_execute(redis_a, "CONFIG SET maxmemory-policy allkeys-random");
     chaos_run(chaos, __func__, 2 * FAULTS, evict);
 }
 
@@ -132,24 +132,24 @@ static void await_words(struct server *server, const char *words)
 
 static void follow(struct server *replica, const struct server *master)
 {
-    server_tell(replica, "REPLICAOF 127.0.0.1 %d", (int)server_port(master));
+    redis_execute(replica, "REPLICAOF 127.0.0.1 %d", (int)server_port(master));
     await_words(replica, "master_link_status:up");
 }
 
 /* What it knows is from before; it believes to be a replica still. */
 static void cut_off(struct server *replica)
 {
-    server_tell(replica, "REPLICAOF 127.0.0.1 %d", (int)free_port());
+    redis_execute(replica, "REPLICAOF 127.0.0.1 %d", (int)free_port());
 }
 
 static void promote(struct server *replica)
 {
-    server_tell(replica, "REPLICAOF NO ONE");
+    redis_execute(replica, "REPLICAOF NO ONE");
 }
 
 static void cut_connections(struct server *server)
 {
-    server_tell(server, "CLIENT KILL TYPE normal SKIPME yes");
+    redis_execute(server, "CLIENT KILL TYPE normal SKIPME yes");
 }
 
 static void two_servers(struct chaos *chaos)
@@ -270,7 +270,7 @@ static void sentinel_fail_over(struct chaos *chaos)
     swap_servers();
     server_start(redis_b);
     follow(redis_b, redis_a);
-    server_tell(sentinel, "SENTINEL REMOVE " MASTER_NAME);
+    redis_execute(sentinel, "SENTINEL REMOVE " MASTER_NAME);
     watch();
 }
 

@@ -29,7 +29,7 @@ static void hear_span(struct oracle *oracle, int64_t first, int64_t step)
     for (int64_t i = 0; i < MANY; i++) {
         const int64_t number = first + i * step;
 
-        oracle_hear(oracle, &number, 1);
+        oracle_add(oracle, &number, 1);
     }
 }
 
@@ -47,7 +47,7 @@ TEST_WITH(ORACLE, each_repeat_is_counted_and_the_first_is_named)
     static const int64_t again[] = {7000, 7001, 1, 9, 9, 10};
 
     hear_span(oracle, 5, APART);
-    oracle_hear(oracle, again, 6);
+    oracle_add(oracle, again, 6);
     assert_int_equal(oracle->repeats, 1);
     assert_int_equal(oracle->repeated, 9);
     hear_span(oracle, 5, APART);

@@ -39,17 +39,17 @@ static void store_withhold(struct contract_store *store)
 {
     const char *database = fixture_of(store)->database;
 
-    mariadb_tell(server_of(store),
-                 "DELETE FROM %s.seqb_incarnation;"
-                 "REVOKE INSERT ON %s.* FROM seq;"
-                 "GRANT INSERT ON %s.seqb_counters TO seq;"
-                 "GRANT INSERT ON %s.seqb_claims TO seq",
-                 database, database, database, database);
+    mariadb_execute(server_of(store),
+                    "DELETE FROM %s.seqb_incarnation;"
+                    "REVOKE INSERT ON %s.* FROM seq;"
+                    "GRANT INSERT ON %s.seqb_counters TO seq;"
+                    "GRANT INSERT ON %s.seqb_claims TO seq",
+                    database, database, database, database);
 }
 
 static void store_demote(struct contract_store *store)
 {
-    mariadb_tell(server_of(store), "SET GLOBAL read_only = 1");
+    mariadb_execute(server_of(store), "SET GLOBAL read_only = 1");
 }
 
 static void mariadb_server_is_installed(void **state)

@@ -30,7 +30,7 @@ static MYSQL *session_open(const struct fixture *f)
     return session;
 }
 
-static void session_tell(MYSQL *session, const char *sql)
+static void session_execute(MYSQL *session, const char *sql)
 {
     MYSQL_RES *rows;
 
@@ -139,22 +139,22 @@ TEST_STATE(ON_CLUSTER, grant_behind_the_swap_of_its_claim_is_undone)
 
     applying = session_open(f);
     row = session_open(f);
-    session_tell(applying, "FLUSH TABLES held WITH READ LOCK");
-    session_tell(row, "BEGIN");
-    session_tell(row, "SELECT * FROM seqb_counters WHERE name = '" COUNTER
-                      "' FOR UPDATE");
+    session_execute(applying, "FLUSH TABLES held WITH READ LOCK");
+    session_execute(row, "BEGIN");
+    session_execute(row, "SELECT * FROM seqb_counters WHERE name = '" COUNTER
+                         "' FOR UPDATE");
     assert_status(
         thread_start(&granted.thread, "granted", granted_run, &granted, NULL),
         SEQB_OK);
     await_waiting(f, 1); /* it has read the claim */
-    mariadb_tell(galera_nodes[1], "INSERT INTO %s.held VALUES (1)",
-                 f->database);
+    mariadb_execute(galera_nodes[1], "INSERT INTO %s.held VALUES (1)",
+                    f->database);
     claim_put(other, expected, "new/");
     sent = sent_by_node_0();
-    session_tell(row, "ROLLBACK");
+    session_execute(row, "ROLLBACK");
     while (sent_by_node_0() == sent)
         usleep(2000);
-    session_tell(applying, "UNLOCK TABLES");
+    session_execute(applying, "UNLOCK TABLES");
     pthread_join(granted.thread, NULL);
     mysql_close(row);
     mysql_close(applying);

@@ -26,9 +26,9 @@ void must_grant(struct fixture *f, int64_t window, int64_t first, int64_t count)
     }
 }
 
-void must_tell(struct fixture *f, const char *command, const char *answer)
+void must_execute(struct fixture *f, const char *command, const char *answer)
 {
-    memcached_tell(f->server, command, f->answer, sizeof f->answer);
+    memcached_execute(f->server, command, f->answer, sizeof f->answer);
     assert_string_equal(f->answer, answer);
 }
 
@@ -41,5 +41,5 @@ void must_hold(struct fixture *f, const char *value)
     else
         (void)text_format(expected, sizeof expected, "VA %zu\r\n%s\r\n",
                           strlen(value), value);
-    must_tell(f, "mg " KEY " v", expected);
+    must_execute(f, "mg " KEY " v", expected);
 }

@@ -18,7 +18,7 @@ void must_grant(struct fixture *f, int64_t window, int64_t first,
                 int64_t count);
 
 /* The server must answer exactly `answer` to the administrator's command. */
-void must_tell(struct fixture *f, const char *command, const char *answer);
+void must_execute(struct fixture *f, const char *command, const char *answer);
 
 /* COUNTER's item must have that value, or not exist if `value` is NULL. */
 void must_hold(struct fixture *f, const char *value);

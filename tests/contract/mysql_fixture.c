@@ -73,10 +73,11 @@ static struct fixture *fixture_on(void **state,
         .create = true,
         .auto_create = true,
     };
-    mariadb_tell(server,
-                 "CREATE OR REPLACE USER seq IDENTIFIED BY '" PASSWORD "';"
-                 "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON %s.* TO seq",
-                 database);
+    mariadb_execute(
+        server,
+        "CREATE OR REPLACE USER seq IDENTIFIED BY '" PASSWORD "';"
+        "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE ON %s.* TO seq",
+        database);
     return f;
 }
 
@@ -88,7 +89,7 @@ struct fixture *fixture_prepare_on(void **state,
     char database[DATABASE_SIZE];
 
     (void)text_format(database, sizeof database, "d%d", created++);
-    mariadb_tell(server, "CREATE DATABASE %s", database);
+    mariadb_execute(server, "CREATE DATABASE %s", database);
     return fixture_on(state, ops, server, database);
 }
 
@@ -124,10 +125,10 @@ static void tables_make(const char *database)
     static const char *const tables[] = {"seqb_counters", "seqb_claims",
                                          "seqb_incarnation"};
 
-    mariadb_tell(shared, "CREATE DATABASE %s", database);
+    mariadb_execute(shared, "CREATE DATABASE %s", database);
     for (size_t i = 0; i < COUNT(tables); i++)
-        mariadb_tell(shared, "CREATE TABLE %s.%s LIKE original.%s", database,
-                     tables[i], tables[i]);
+        mariadb_execute(shared, "CREATE TABLE %s.%s LIKE original.%s", database,
+                        tables[i], tables[i]);
 }
 
 static void original_make(void)
@@ -137,7 +138,7 @@ static void original_make(void)
 
     assert_non_null(getcwd(folder, sizeof folder));
     (void)text_format(path, sizeof path, "%s/sql/mysql.sql", folder);
-    mariadb_tell(shared, "CREATE DATABASE original");
+    mariadb_execute(shared, "CREATE DATABASE original");
     mariadb_run_file(shared, "original", path);
 }
 
@@ -184,8 +185,8 @@ int fixture_stop(void **state)
         return 0;
     f->ops->close(f->backend);
     if (f->server == shared)
-        mariadb_tell(shared, "SET GLOBAL read_only = 0; DROP DATABASE %s",
-                     f->database);
+        mariadb_execute(shared, "SET GLOBAL read_only = 0; DROP DATABASE %s",
+                        f->database);
     else
         server_free(f->server);
     free(f);

@@ -72,7 +72,7 @@ void must_not_open(struct fixture *f, enum seqb_status status,
 struct seqb_backend *must_open_other(struct fixture *f);
 
 /* Runs an administrator's statements after USE of the fixture's database. */
-#define TELL(f, sql) mariadb_tell((f)->server, "USE %s;" sql, (f)->database)
+#define TELL(f, sql) mariadb_execute((f)->server, "USE %s;" sql, (f)->database)
 
 /* The number that such a query returns. */
 int64_t number(struct fixture *f, const char *sql);

@@ -41,7 +41,7 @@ static struct server *shared_server(void)
 
     if (server == NULL) {
         server = server_postgres(NULL);
-        postgres_tell(server, "postgres", "CREATE ROLE seq LOGIN");
+        postgres_execute(server, "postgres", "CREATE ROLE seq LOGIN");
     }
     return server;
 }
@@ -54,7 +54,8 @@ struct fixture *fixture_prepare(void **state)
 
     postgres_require();
     server = shared_server();
-    postgres_tell(server, "postgres", "CREATE DATABASE d%d OWNER seq", number);
+    postgres_execute(server, "postgres", "CREATE DATABASE d%d OWNER seq",
+                     number);
     f = calloc(1, sizeof *f);
     assert_non_null(f);
     *state = f;
@@ -91,8 +92,8 @@ int fixture_stop(void **state)
     /* Whatever a test that failed has left. */
     postgres_signal(f->server, SIGCONT);
     postgres_alter(f->server, "synchronous_standby_names = ''");
-    postgres_tell(f->server, "postgres",
-                  "DROP DATABASE IF EXISTS %s WITH (FORCE)", f->database);
+    postgres_execute(f->server, "postgres",
+                     "DROP DATABASE IF EXISTS %s WITH (FORCE)", f->database);
     free(f);
     return 0;
 }

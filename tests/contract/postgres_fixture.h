@@ -47,7 +47,7 @@ void must_not_open(struct fixture *f, enum seqb_status status,
                    const char *words);
 
 /* Runs an administrator's SQL in the fixture's database. */
-#define TELL(f, ...) postgres_tell((f)->server, (f)->database, __VA_ARGS__)
+#define TELL(f, ...) postgres_execute((f)->server, (f)->database, __VA_ARGS__)
 
 /* Reserves from one counter. Returns the call's status or, if that is SEQB_OK,
  * the request's. */

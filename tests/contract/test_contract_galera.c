@@ -16,10 +16,10 @@ static char addresses[GALERA_NODES][ADDRESS_SIZE];
 static const char *hosts[GALERA_NODES + 1];
 static struct fixture *fixture; /* NULL: the cluster is not there yet */
 
-static void nodes_tell(const char *sql)
+static void nodes_execute(const char *sql)
 {
     for (int i = 0; i < GALERA_NODES; i++)
-        mariadb_tell(nodes[i], "%s", sql);
+        mariadb_execute(nodes[i], "%s", sql);
 }
 
 static void nodes_await(const char *name, const char *value)
@@ -50,7 +50,7 @@ static void store_renew(struct contract_store *store)
     (void)store;
     (void)text_format(sql, sizeof sql, "DELETE FROM %s.seqb_incarnation",
                       fixture->database);
-    nodes_tell(sql);
+    nodes_execute(sql);
 }
 
 static struct contract_store *store_start(void)
@@ -73,7 +73,7 @@ static struct contract_store *store_start(void)
 
 static void store_stop(struct contract_store *store)
 {
-    nodes_tell("SET GLOBAL read_only = 0");
+    nodes_execute("SET GLOBAL read_only = 0");
     free(store);
 }
 
@@ -120,7 +120,7 @@ static void store_restore(struct contract_store *store)
 static void store_demote(struct contract_store *store)
 {
     (void)store;
-    nodes_tell("SET GLOBAL read_only = 1");
+    nodes_execute("SET GLOBAL read_only = 1");
     nodes_await("wsrep_local_state", "4");
 }
 

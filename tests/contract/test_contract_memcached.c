@@ -13,7 +13,7 @@ static void store_forget(struct contract_store *store)
 {
     char answer[64];
 
-    memcached_tell(server_of(store), "flush_all", answer, sizeof answer);
+    memcached_execute(server_of(store), "flush_all", answer, sizeof answer);
     assert_string_equal(answer, "OK\r\n");
 }
 

@@ -25,24 +25,25 @@ static void store_forget(struct contract_store *store)
 {
     const struct fixture *f = fixture_of(store);
 
-    mariadb_tell(f->server,
-                 EACH_TABLE("IF r.t NOT IN ('seqb_counters', 'seqb_claims', "
-                            "'seqb_incarnation') THEN " DROP_TABLE
-                            " END IF;") "DELETE FROM %s.seqb_counters",
-                 f->database, f->database, f->database);
+    mariadb_execute(f->server,
+                    EACH_TABLE("IF r.t NOT IN ('seqb_counters', 'seqb_claims', "
+                               "'seqb_incarnation') THEN " DROP_TABLE
+                               " END IF;") "DELETE FROM %s.seqb_counters",
+                    f->database, f->database, f->database);
 }
 
 static void tables_copy(const struct fixture *f, const char *from,
                         const char *to)
 {
-    mariadb_tell(f->server, EACH_TABLE(COPY_TABLE), from, to, from, to, from);
+    mariadb_execute(f->server, EACH_TABLE(COPY_TABLE), from, to, from, to,
+                    from);
 }
 
 static void store_save(struct contract_store *store)
 {
     const struct fixture *f = fixture_of(store);
 
-    mariadb_tell(f->server, "CREATE OR REPLACE DATABASE saved");
+    mariadb_execute(f->server, "CREATE OR REPLACE DATABASE saved");
     tables_copy(f, f->database, "saved");
 }
 
@@ -51,9 +52,10 @@ static void store_restore(struct contract_store *store)
 {
     const struct fixture *f = fixture_of(store);
 
-    mariadb_tell(f->server, EACH_TABLE(DROP_TABLE), f->database, f->database);
+    mariadb_execute(f->server, EACH_TABLE(DROP_TABLE), f->database,
+                    f->database);
     tables_copy(f, "saved", f->database);
-    mariadb_tell(f->server, "SET GLOBAL server_id = @@GLOBAL.server_id + 1");
+    mariadb_execute(f->server, "SET GLOBAL server_id = @@GLOBAL.server_id + 1");
 }
 
 int main(void)

@@ -11,18 +11,18 @@ static struct contract_store *store_start(void)
 
 static void store_forget(struct contract_store *store)
 {
-    server_tell(server_of(store), "FLUSHALL");
+    redis_execute(server_of(store), "FLUSHALL");
 }
 
 /* The server reads its dump when it starts, and writes none by itself. */
 static void store_save(struct contract_store *store)
 {
-    server_tell(server_of(store), "SAVE");
+    redis_execute(server_of(store), "SAVE");
 }
 
 static void store_demote(struct contract_store *store)
 {
-    server_tell(server_of(store), "REPLICAOF 127.0.0.1 %d", (int)free_port());
+    redis_execute(server_of(store), "REPLICAOF 127.0.0.1 %d", (int)free_port());
 }
 
 static const struct contract_subject subject = {

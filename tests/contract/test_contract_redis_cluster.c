@@ -20,7 +20,7 @@ static struct contract_store *store_start(void)
     if (shared == NULL)
         shared = cluster_new(60000);
     for (size_t i = 0; i < CLUSTER_MASTERS; i++)
-        server_tell(shared->servers[i], "FLUSHALL");
+        redis_execute(shared->servers[i], "FLUSHALL");
     store->options = (struct seqb_backend_options){
         .name = "redis-a",
         .endpoints = shared->endpoints,
@@ -51,7 +51,7 @@ static void store_forget(struct contract_store *store)
 {
     (void)store;
     for (size_t i = 0; i < CLUSTER_MASTERS; i++)
-        server_tell(shared->servers[i], "FLUSHALL");
+        redis_execute(shared->servers[i], "FLUSHALL");
 }
 
 static const struct contract_subject subject = {

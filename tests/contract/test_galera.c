@@ -157,7 +157,7 @@ TEST_STATE(ON_CLUSTER, claim_is_read_as_another_node_left_it)
     must_open(f);
     f->options.endpoints = hosts_other.list;
     reader.backend = must_open_other(f);
-    mariadb_tell(galera_nodes[1], "FLUSH TABLES WITH READ LOCK");
+    mariadb_execute(galera_nodes[1], "FLUSH TABLES WITH READ LOCK");
     assert_status(
         f->ops->swap(f->backend, &swap, standing, sizeof standing, &f->err),
         SEQB_OK);
@@ -165,7 +165,7 @@ TEST_STATE(ON_CLUSTER, claim_is_read_as_another_node_left_it)
         thread_start(&reader.thread, "reader", reader_run, &reader, NULL),
         SEQB_OK);
     usleep(300000); /* whoever does not wait is done by then */
-    mariadb_tell(galera_nodes[1], "UNLOCK TABLES");
+    mariadb_execute(galera_nodes[1], "UNLOCK TABLES");
     pthread_join(reader.thread, NULL);
     f->ops->close(reader.backend);
     assert_status(reader.status, SEQB_OK);
@@ -184,10 +184,10 @@ TEST_STATE(ON_CLUSTER, servers_without_galera_are_no_cluster)
 
     (void)text_format(address, sizeof address, "127.0.0.1:%d",
                       (int)server_port(plain));
-    mariadb_tell(plain,
-                 "CREATE USER seq IDENTIFIED BY '" PASSWORD "';"
-                 "CREATE DATABASE %s; GRANT ALL ON %s.* TO seq",
-                 f->database, f->database);
+    mariadb_execute(plain,
+                    "CREATE USER seq IDENTIFIED BY '" PASSWORD "';"
+                    "CREATE DATABASE %s; GRANT ALL ON %s.* TO seq",
+                    f->database, f->database);
     f->options.endpoints = list;
     must_not_open(f, SEQB_UNSAFE, "is no node of a Galera cluster");
     server_free(plain);
@@ -228,12 +228,12 @@ TEST_STATE(ON_CLUSTER, desynced_node_is_passed_over)
     must_open(f);
     must_take(f, 1, 0);
     hosts_set(&alone, 0, 1);
-    mariadb_tell(galera_nodes[0], "SET GLOBAL wsrep_desync = ON");
+    mariadb_execute(galera_nodes[0], "SET GLOBAL wsrep_desync = ON");
     f->options.endpoints = alone.list;
     must_not_open(f, SEQB_UNREACHABLE, "Donor/Desynced");
     must_open_at(f, &hosts_all);
     must_take(f, 1, 1);
-    mariadb_tell(galera_nodes[0], "SET GLOBAL wsrep_desync = OFF");
+    mariadb_execute(galera_nodes[0], "SET GLOBAL wsrep_desync = OFF");
     cluster_await();
 }
 

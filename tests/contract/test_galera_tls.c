@@ -43,7 +43,7 @@ static struct fixture *secure_prepare(void **state)
 {
     struct fixture *f = cluster_prepare(state);
 
-    mariadb_tell(galera_nodes[0], "ALTER USER seq REQUIRE SSL");
+    mariadb_execute(galera_nodes[0], "ALTER USER seq REQUIRE SSL");
     f->options.tls = SEQB_TLS_VERIFY;
     f->options.tls_ca = files.cert;
     return f;

@@ -24,7 +24,8 @@ TEST_STATE(ON_SERVER,
     must_grant(f, 5, 0, SIZE);
     /* As if 1023 others, who read the cell before, counted only now. */
     (void)text_format(last, sizeof last, "%" PRId64, 12 * SIZE - 1);
-    memcached_tell(f->server, "ma " KEY " D1023", f->answer, sizeof f->answer);
+    memcached_execute(f->server, "ma " KEY " D1023", f->answer,
+                      sizeof f->answer);
     must_hold(f, last);
     for (int i = 0; i < 3; i++)
         must_answer(f, SEQB_EXHAUSTED, 5);
@@ -41,7 +42,8 @@ TEST_STATE(ON_SERVER, last_window_ends_and_never_wraps)
 
     must_install(f, last);
     must_grant(f, last, 0, SIZE);
-    memcached_tell(f->server, "ma " KEY " D1023", f->answer, sizeof f->answer);
+    memcached_execute(f->server, "ma " KEY " D1023", f->answer,
+                      sizeof f->answer);
     must_hold(f, "18446744073709551615"); /* one more would be 0 */
     for (int i = 0; i < 3; i++)
         must_answer(f, SEQB_EXHAUSTED, last);
@@ -51,7 +53,7 @@ TEST_STATE(ON_SERVER, last_window_ends_and_never_wraps)
     assert_int_equal(install(f, last, SIZE, &standing), SEQB_FENCED);
     assert_int_equal(standing, last);
     /* Somebody's surgery, that wrapped: window 0 is none of ours. */
-    must_tell(f, "ma " KEY " D1", "HD\r\n");
+    must_execute(f, "ma " KEY " D1", "HD\r\n");
     must_answer(f, SEQB_REFUSED, SEQB_NO_WINDOW);
 }
 
@@ -63,7 +65,7 @@ TEST_STATE(ON_SERVER, asking_makes_no_item)
     must_hold(f, NULL);
     must_install(f, 1);
     must_grant(f, 1, 0, 10);
-    must_tell(f, "md " KEY, "HD\r\n");
+    must_execute(f, "md " KEY, "HD\r\n");
     must_answer(f, SEQB_FENCED, SEQB_NO_WINDOW);
     must_hold(f, NULL);
 }
@@ -163,7 +165,7 @@ static void pressure(struct fixture *f, int round)
         (void)text_append(commands, sizeof commands,
                           "%sms filler:%d:%d 20\r\n%020d", i > 0 ? "\r\n" : "",
                           round, i, i);
-    memcached_tell(f->server, commands, f->answer, sizeof f->answer);
+    memcached_execute(f->server, commands, f->answer, sizeof f->answer);
 }
 
 TEST_STATE(ON_SERVER, evicted_cell_is_fenced)
@@ -176,7 +178,8 @@ TEST_STATE(ON_SERVER, evicted_cell_is_fenced)
     must_grant(f, 1, 0, 10);
     for (int round = 0; is_there && round < 10000; round++) {
         pressure(f, round);
-        memcached_tell(f->server, "mg " KEY " u", f->answer, sizeof f->answer);
+        memcached_execute(f->server, "mg " KEY " u", f->answer,
+                          sizeof f->answer);
         is_there = strcmp(f->answer, "HD\r\n") == 0;
     }
     assert_false(is_there);
@@ -199,7 +202,7 @@ TEST_STATE(ON_SERVER, server_that_may_not_evict_refuses_in_its_own_words)
         if (strstr(f->answer, "SERVER_ERROR") != NULL)
             break;
     }
-    must_tell(f, "md " KEY, "HD\r\n");
+    must_execute(f, "md " KEY, "HD\r\n");
     pressure(f, 10001); /* which is gone now */
     assert_int_equal(install(f, 2, SIZE, &out), SEQB_REFUSED);
     assert_non_null(strstr(f->err.text, "out of memory"));
@@ -228,7 +231,7 @@ TEST_STATE(ON_SERVER, anothers_item_is_refused_and_stays_as_it_is)
     int64_t out;
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        must_tell(f, rows[i].command, "HD\r\n");
+        must_execute(f, rows[i].command, "HD\r\n");
         must_answer(f, SEQB_REFUSED, SEQB_NO_WINDOW);
         assert_int_equal(install(f, 5, SIZE, &out), SEQB_REFUSED);
         assert_non_null(strstr(f->err.text, KEY));
@@ -250,7 +253,7 @@ TEST_STATE(ON_SERVER, large_item_of_another_stops_only_its_counter)
     must_install(f, 1);
     (void)text_format(command, sizeof command,
                       "ms seqbroker:large 900000 F1936785418\r\n%0900000d", 1);
-    must_tell(f, command, "HD\r\n");
+    must_execute(f, command, "HD\r\n");
     for (int i = 0; i < 2; i++) {
         assert_int_equal(backend_memcached.reserve(f->backend, requests,
                                                    COUNT(requests), &f->err),
@@ -267,12 +270,12 @@ TEST_STATE(ON_SERVER, anothers_item_under_a_claim_is_refused)
     struct fixture *f = fixture_start(state, NULL);
     char standing[64];
 
-    must_tell(f, "ms seqbroker:claim:layout 1\r\nx", "HD\r\n");
+    must_execute(f, "ms seqbroker:claim:layout 1\r\nx", "HD\r\n");
     assert_int_equal(backend_memcached.claim(f->backend, "layout", "y",
                                              standing, sizeof standing,
                                              &f->err),
                      SEQB_REFUSED);
-    must_tell(f, "mg seqbroker:claim:layout v", "VA 1\r\nx\r\n");
+    must_execute(f, "mg seqbroker:claim:layout v", "VA 1\r\nx\r\n");
 }
 
 TEST_STATE(ON_SERVER, counter_named_like_a_claim_is_not_mixed_with_it)
@@ -438,6 +441,6 @@ TEST_STATE(ON_SERVER, password_is_not_sent_to_a_server_that_does_not_ask)
     f->options.user = "seq";
     f->options.password = "sesame";
     assert_int_equal(fixture_open(f), SEQB_OK);
-    memcached_tell(f->server, "stats", f->answer, sizeof f->answer);
+    memcached_execute(f->server, "stats", f->answer, sizeof f->answer);
     assert_non_null(strstr(f->answer, "STAT total_items 0\r\n"));
 }

@@ -241,7 +241,7 @@ static void pressure(struct fixture *f)
             (void)text_append(commands, sizeof commands,
                               "%sms filler:%d:%d 20\r\n%020d",
                               i > 0 ? "\r\n" : "", round, i, i);
-        memcached_tell(f->server, commands, f->answer, sizeof f->answer);
+        memcached_execute(f->server, commands, f->answer, sizeof f->answer);
     }
 }
 
@@ -258,14 +258,14 @@ TEST_STATE(ON_SERVER, server_that_forgets_in_every_way_repeats_nothing)
     crowd = crowd_start(f, SIZE, 4, false);
     for (int i = 0; i < 4; i++) {
         crowd_await(crowd, part);
-        must_tell(f, "flush_all", "OK\r\n");
+        must_execute(f, "flush_all", "OK\r\n");
         crowd_await(crowd, part);
         server_kill(f->server);
         server_start(f->server);
         crowd_await(crowd, part);
         pressure(f);
         crowd_await(crowd, part);
-        memcached_tell(f->server, "md " KEY, f->answer, sizeof f->answer);
+        memcached_execute(f->server, "md " KEY, f->answer, sizeof f->answer);
         crowd_await(crowd, part);
         server_pause(f->server);
         for (int ms = 0; ms < 300; ms++)

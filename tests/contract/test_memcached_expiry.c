@@ -21,7 +21,7 @@ static int64_t ask_number(struct server *server, const char *command,
     const char *at;
     int64_t number;
 
-    memcached_tell(server, command, answer, sizeof answer);
+    memcached_execute(server, command, answer, sizeof answer);
     at = strstr(answer, head);
     assert_non_null(at);
     at += strlen(head);
@@ -64,7 +64,7 @@ TEST_STATE(ON_SERVER, cell_is_kept_for_as_long_as_was_said)
         must_be_kept(f, attributes[i]);
         must_grant(f, window, 0, 10);
         must_be_kept(f, attributes[i]); /* to count changes nothing */
-        must_tell(f, "md " KEY, "HD\r\n");
+        must_execute(f, "md " KEY, "HD\r\n");
     }
     assert_int_equal(install_for(f, 9, -1, &standing), SEQB_INVALID);
     must_hold(f, NULL);
@@ -86,7 +86,7 @@ TEST_STATE(ON_SERVER, term_past_the_last_date_is_shortened_to_it)
                          SEQB_OK);
         must_be_kept(f, rest > 30 * DAY ? rest : 30 * DAY);
         must_grant(f, window, 0, 10);
-        must_tell(f, "md " KEY, "HD\r\n");
+        must_execute(f, "md " KEY, "HD\r\n");
     }
 }
 
@@ -116,7 +116,7 @@ TEST_STATE(ON_SERVER, expired_cell_is_fenced_and_makes_nothing)
 
     assert_int_equal(install_for(f, 1, 3600, &standing), SEQB_OK);
     must_grant(f, 1, 0, 10);
-    must_tell(f, "mg " KEY " T-1", "HD\r\n");
+    must_execute(f, "mg " KEY " T-1", "HD\r\n");
     must_answer(f, SEQB_FENCED, SEQB_NO_WINDOW);
     must_hold(f, NULL);
     assert_int_equal(install_for(f, 2, 3600, &standing), SEQB_OK);
@@ -125,7 +125,7 @@ TEST_STATE(ON_SERVER, expired_cell_is_fenced_and_makes_nothing)
 
 static void over(struct fixture *f)
 {
-    memcached_tell(f->server, "mg " KEY " T-1", f->answer, sizeof f->answer);
+    memcached_execute(f->server, "mg " KEY " T-1", f->answer, sizeof f->answer);
 }
 
 TEST_STATE(ON_SERVER, cells_that_expire_while_counted_in_repeat_nothing)

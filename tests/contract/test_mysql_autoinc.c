@@ -181,7 +181,7 @@ static void must_advise(struct fixture *f, const char *counter)
     if (advice == NULL)
         fail_msg("%s", request.error.text);
     else
-        mariadb_tell(f->server, "USE %s;%s", f->database, advice + 6);
+        mariadb_execute(f->server, "USE %s;%s", f->database, advice + 6);
 }
 
 TEST_STATE(ON_SERVER, missing_table_is_refused_without_auto_create)
@@ -221,8 +221,8 @@ TEST_STATE(ON_SERVER, user_without_the_right_is_told_what_to_run)
 
     TELL(f, "REVOKE CREATE ON *.* FROM seq; REVOKE ALL PRIVILEGES, "
             "GRANT OPTION FROM seq");
-    mariadb_tell(f->server, "GRANT SELECT, INSERT, UPDATE ON %s.* TO seq",
-                 f->database);
+    mariadb_execute(f->server, "GRANT SELECT, INSERT, UPDATE ON %s.* TO seq",
+                    f->database);
     must_open(f);
     must_refuse(f, ORDER, "denied");
     must_advise(f, ORDER);
@@ -238,12 +238,12 @@ TEST_STATE(ON_SERVER, least_rights_suffice)
     f->options.auto_create = false;
     must_open(f);
     must_advise(f, ORDER);
-    mariadb_tell(f->server,
-                 "REVOKE ALL PRIVILEGES, GRANT OPTION FROM seq;"
-                 "GRANT SELECT, INSERT, UPDATE ON %s.seqb_counters TO seq;"
-                 "GRANT SELECT, INSERT ON %s.seqb_claims TO seq;"
-                 "GRANT SELECT, INSERT, DELETE ON %s.order_code_0 TO seq",
-                 f->database, f->database, f->database);
+    mariadb_execute(f->server,
+                    "REVOKE ALL PRIVILEGES, GRANT OPTION FROM seq;"
+                    "GRANT SELECT, INSERT, UPDATE ON %s.seqb_counters TO seq;"
+                    "GRANT SELECT, INSERT ON %s.seqb_claims TO seq;"
+                    "GRANT SELECT, INSERT, DELETE ON %s.order_code_0 TO seq",
+                    f->database, f->database, f->database);
     f->options.create = false;
     f->options.keep_rows = 10;
     must_open(f);
@@ -287,8 +287,8 @@ TEST_STATE(ON_SERVER, unfit_tables_are_refused)
         char counter[SEQB_COUNTER_SIZE];
 
         (void)text_format(counter, sizeof counter, "main/0/%s", cases[i].key);
-        mariadb_tell(f->server, "CREATE TABLE %s.%s_code_0 %s", f->database,
-                     cases[i].key, cases[i].columns);
+        mariadb_execute(f->server, "CREATE TABLE %s.%s_code_0 %s", f->database,
+                        cases[i].key, cases[i].columns);
         must_refuse(f, counter, cases[i].words);
     }
     TELL(f, "CREATE VIEW view_code_0 AS SELECT 1 AS id");

@@ -66,7 +66,7 @@ static const struct {
 
 static void accident_do(struct fixture *f, const char *sql)
 {
-    mariadb_tell(f->server, "USE %s;%s", f->database, sql);
+    mariadb_execute(f->server, "USE %s;%s", f->database, sql);
 }
 
 static void accident_check(struct fixture *f, const char *sql, int64_t rows)

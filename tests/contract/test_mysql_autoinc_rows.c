@@ -76,7 +76,7 @@ TEST_STATE(ON_SERVER, call_that_is_cut_off_answers_tables_and_rows)
     struct seqb_request requests[] = {request_of(ORDER),
                                       request_of("window/" ORDER)};
 
-    mariadb_tell(f->server, "KILL USER seq");
+    mariadb_execute(f->server, "KILL USER seq");
     for (int i = 0; i < 2; i++) {
         assert_int_not_equal(f->ops->reserve(f->backend, requests, 2, &f->err),
                              SEQB_OK);

@@ -208,10 +208,10 @@ TEST_STATE(ON_SERVER, table_that_may_not_be_made_refuses_guards)
     struct fixture *f = start(state);
 
     TELL(f, "DROP TABLE seqb_incarnation");
-    mariadb_tell(f->server,
-                 "REVOKE ALL PRIVILEGES, GRANT OPTION FROM seq;"
-                 "GRANT SELECT, INSERT, UPDATE ON %s.* TO seq",
-                 f->database);
+    mariadb_execute(f->server,
+                    "REVOKE ALL PRIVILEGES, GRANT OPTION FROM seq;"
+                    "GRANT SELECT, INSERT, UPDATE ON %s.* TO seq",
+                    f->database);
     must_refuse_guards_alone(f, "sql/mysql.sql lists the rights");
 }
 
@@ -221,12 +221,12 @@ TEST_STATE(ON_SERVER, nonce_that_may_not_be_read_refuses_guards)
     struct fixture *f = start(state);
 
     sync(f);
-    mariadb_tell(f->server,
-                 "REVOKE ALL PRIVILEGES, GRANT OPTION FROM seq;"
-                 "GRANT SELECT, INSERT, UPDATE ON %s.seqb_counters TO seq;"
-                 "GRANT SELECT, INSERT, UPDATE ON %s.seqb_claims TO seq;"
-                 "GRANT INSERT ON %s.seqb_incarnation TO seq",
-                 f->database, f->database, f->database);
+    mariadb_execute(f->server,
+                    "REVOKE ALL PRIVILEGES, GRANT OPTION FROM seq;"
+                    "GRANT SELECT, INSERT, UPDATE ON %s.seqb_counters TO seq;"
+                    "GRANT SELECT, INSERT, UPDATE ON %s.seqb_claims TO seq;"
+                    "GRANT INSERT ON %s.seqb_incarnation TO seq",
+                    f->database, f->database, f->database);
     must_refuse_guards_alone(f, "sql/mysql.sql lists the rights");
 }
 

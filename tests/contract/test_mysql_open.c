@@ -211,18 +211,19 @@ TEST_STATE(ON_SERVER, settings_that_lose_commits_are_refused)
     must_open(f);
     must_take(f, 5, 0);
     for (size_t i = 0; i < COUNT(cases); i++) {
-        mariadb_tell(f->server, "SET GLOBAL %s", cases[i].setting);
+        mariadb_execute(f->server, "SET GLOBAL %s", cases[i].setting);
         f->options.accept_loss = false;
         must_not_open(f, SEQB_UNSAFE, cases[i].words);
         assert_non_null(strstr(f->err.text, "accept_loss"));
         f->options.accept_loss = true;
         must_open(f);
         assert_string_equal(f->backend->loss, cases[i].words);
-        mariadb_tell(f->server, "SET GLOBAL innodb_flush_log_at_trx_commit = 1,"
-                                "GLOBAL sync_binlog = 1");
+        mariadb_execute(f->server,
+                        "SET GLOBAL innodb_flush_log_at_trx_commit = 1,"
+                        "GLOBAL sync_binlog = 1");
     }
-    mariadb_tell(f->server, "SET GLOBAL innodb_flush_log_at_trx_commit = 2,"
-                            "GLOBAL sync_binlog = 7");
+    mariadb_execute(f->server, "SET GLOBAL innodb_flush_log_at_trx_commit = 2,"
+                               "GLOBAL sync_binlog = 7");
     must_open(f);
     assert_string_equal(f->backend->loss,
                         "innodb_flush_log_at_trx_commit = 2 (safe: 1), "
@@ -236,7 +237,7 @@ TEST_STATE(ON_SERVER, binary_log_of_statements_is_refused_in_any_case)
 
     f->options.accept_loss = true;
     must_not_open(f, SEQB_UNSAFE, "binlog_format = STATEMENT");
-    mariadb_tell(f->server, "SET GLOBAL binlog_format = 'ROW'");
+    mariadb_execute(f->server, "SET GLOBAL binlog_format = 'ROW'");
     must_open(f);
 }
 
@@ -346,13 +347,14 @@ TEST_STATE(ON_SERVER, missing_rights_are_named)
     struct seqb_request request;
 
     TELL(f, "CREATE OR REPLACE USER seq IDENTIFIED BY '" PASSWORD "'");
-    mariadb_tell(f->server, "GRANT SELECT ON %s.* TO seq", f->database);
+    mariadb_execute(f->server, "GRANT SELECT ON %s.* TO seq", f->database);
     must_not_open(f, SEQB_REFUSED, "CREATE command denied");
-    mariadb_tell(f->server, "GRANT CREATE, INSERT ON %s.* TO seq", f->database);
+    mariadb_execute(f->server, "GRANT CREATE, INSERT ON %s.* TO seq",
+                    f->database);
     must_open(f);
     assert_status(take(f, ORDER, 1, &request), SEQB_REFUSED);
     assert_non_null(strstr(f->err.text, "UPDATE command denied"));
-    mariadb_tell(f->server, "GRANT UPDATE ON %s.* TO seq", f->database);
+    mariadb_execute(f->server, "GRANT UPDATE ON %s.* TO seq", f->database);
     must_open(f);
     must_take(f, 5, 0);
 }

@@ -202,7 +202,7 @@ TEST_STATE(ON_SERVER, purge_without_the_right_says_what_to_run)
     int32_t deleted;
 
     must_take_day(f, 1, 1);
-    mariadb_tell(f->server, "REVOKE DELETE ON %s.* FROM seq", f->database);
+    mariadb_execute(f->server, "REVOKE DELETE ON %s.* FROM seq", f->database);
     must_open(f);
     must_purge(f, 3, 0, 0);
     for (int i = 0; i < 2; i++) {
@@ -213,8 +213,8 @@ TEST_STATE(ON_SERVER, purge_without_the_right_says_what_to_run)
     assert_status(day_take(f, 2, &request), SEQB_EXHAUSTED);
     must_take_day(f, 1, 2);
     must_take_day(f, 3, 1);
-    mariadb_tell(f->server, "GRANT DELETE ON %s.seqb_counters TO seq",
-                 f->database);
+    mariadb_execute(f->server, "GRANT DELETE ON %s.seqb_counters TO seq",
+                    f->database);
     must_open(f);
     must_purge(f, 3, 10, 1);
 }
@@ -233,10 +233,10 @@ TEST_STATE(ON_SERVER, swap_without_the_right_changes_nothing)
     char standing[16];
 
     assert_status(swap(f, "", "a", standing), SEQB_OK);
-    mariadb_tell(f->server,
-                 "REVOKE UPDATE ON %s.* FROM seq;"
-                 "GRANT UPDATE ON %s.seqb_counters TO seq",
-                 f->database, f->database);
+    mariadb_execute(f->server,
+                    "REVOKE UPDATE ON %s.* FROM seq;"
+                    "GRANT UPDATE ON %s.seqb_counters TO seq",
+                    f->database, f->database);
     must_open(f);
     assert_status(swap(f, "a", "b", standing), SEQB_REFUSED);
     assert_non_null(strstr(f->err.text, "sql/mysql.sql"));
@@ -372,7 +372,7 @@ TEST_STATE(ON_SERVER, clock_is_the_same_in_every_time_zone)
         const int64_t before_ms = clock_wall_ms();
         int64_t now_ms = 0;
 
-        mariadb_tell(f->server, "SET GLOBAL time_zone = '%s'", zones[i]);
+        mariadb_execute(f->server, "SET GLOBAL time_zone = '%s'", zones[i]);
         must_open(f);
         assert_status(f->ops->clock(f->backend, &now_ms, &f->err), SEQB_OK);
         assert_in_range(now_ms, before_ms - 1, clock_wall_ms() + 1);

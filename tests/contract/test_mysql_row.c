@@ -197,8 +197,8 @@ TEST_STATE(ON_SERVER, missing_insert_is_missed_by_new_counters_alone)
         must_open(f);
         assert_status(take(f, ORDER, 1, &request), SEQB_OK);
         must_miss_insert(f);
-        mariadb_tell(f->server, "GRANT INSERT ON %s.%s TO seq", f->database,
-                     tables[i]);
+        mariadb_execute(f->server, "GRANT INSERT ON %s.%s TO seq", f->database,
+                        tables[i]);
         (void)text_format(counter, sizeof counter, "main/0/made-%zu", i);
         (void)take(f, counter, 1, &request);
         assert_status(take(f, counter, 1, &request), SEQB_OK);
@@ -235,7 +235,7 @@ TEST_STATE(ON_SERVER, killed_connection_is_not_used_again)
     must_take(f, 5, 0);
     id = number(f, "SELECT ID FROM information_schema.PROCESSLIST "
                    "WHERE USER = 'seq' AND DB = DATABASE()");
-    mariadb_tell(f->server, "KILL CONNECTION %" PRId64, id);
+    mariadb_execute(f->server, "KILL CONNECTION %" PRId64, id);
     must_fail(f, SEQB_UNCERTAIN, "mysql-a");
     must_open(f);
     must_take(f, 5, 5);
@@ -257,7 +257,8 @@ TEST_STATE(ON_SERVER, statement_that_is_killed_is_uncertain)
         TELL(f, "BEGIN; SELECT * FROM seqb_counters FOR UPDATE");
         waiter_start(&waiter, f, counters, 1);
         await_waiting(f, 1);
-        mariadb_tell(f->server, "KILL %s %" PRId64 "; ROLLBACK", kinds[i], id);
+        mariadb_execute(f->server, "KILL %s %" PRId64 "; ROLLBACK", kinds[i],
+                        id);
         waiter_join(&waiter);
         assert_status(waiter.status, SEQB_UNCERTAIN);
         assert_status(waiter.requests[0].status, SEQB_UNCERTAIN);

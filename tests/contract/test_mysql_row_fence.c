@@ -50,7 +50,7 @@ TEST_STATE(ON_SERVER, deleted_rows_are_not_made_anew_by_opening)
 
     must_take(f, 5, 0);
     for (size_t i = 0; i < COUNT(ways); i++) {
-        mariadb_tell(f->server, "USE %s; %s", f->database, ways[i]);
+        mariadb_execute(f->server, "USE %s; %s", f->database, ways[i]);
         must_open(f); /* may create */
         must_answer(f, ORDER, SEQB_FENCED);
         assert_int_equal(must_raise(f, 0, 1000), 1000);

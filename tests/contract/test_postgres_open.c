@@ -221,10 +221,10 @@ TEST_STATE(ON_SERVER, warning_at_connect_makes_no_commit_uncertain)
     struct fixture *f = fixture_start(state);
     struct seqb_request request;
 
-    postgres_tell(f->server, "postgres",
-                  "UPDATE pg_database SET datcollversion = 'another' "
-                  "WHERE datname = '%s'",
-                  f->database);
+    postgres_execute(f->server, "postgres",
+                     "UPDATE pg_database SET datcollversion = 'another' "
+                     "WHERE datname = '%s'",
+                     f->database);
     must_open(f);
     for (int64_t i = 0; i < 3; i++)
         must_take(f, 1, i);

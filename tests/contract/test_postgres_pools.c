@@ -359,7 +359,7 @@ TEST_STATE(ON_SERVER, origin_changes_with_each_promotion)
     must_open(f);
     (void)text_copy(origins[1], sizeof origins[1], f->backend->origin);
     assert_string_not_equal(origins[1], origins[0]);
-    postgres_tell(standby, "postgres", "CHECKPOINT");
+    postgres_execute(standby, "postgres", "CHECKPOINT");
     must_open(f);
     assert_string_equal(f->backend->origin, origins[1]);
     postgres_kill(standby);

@@ -52,7 +52,7 @@ TEST_STATE(ON_SERVER, anothers_key_is_refused_and_stays_as_it_is)
         size_t length;
         char *dump;
 
-        server_tell(f->server, "DEL " KEY);
+        redis_execute(f->server, "DEL " KEY);
         server_tell_words(f->server, neighbours[i]);
         dump = key_dump(f, KEY, &length);
         must_answer(f, SEQB_REFUSED, SEQB_NO_WINDOW);
@@ -71,7 +71,7 @@ TEST_STATE(ON_SERVER, anothers_key_under_a_claim_is_refused)
     size_t length;
     char *dump;
 
-    server_tell(f->server, "RPUSH " CLAIM_KEY " a b");
+    redis_execute(f->server, "RPUSH " CLAIM_KEY " a b");
     dump = key_dump(f, CLAIM_KEY, &length);
     assert_int_equal(backend_redis.claim(f->backend, "layout", "x", standing,
                                          sizeof standing, &f->err),
@@ -91,7 +91,7 @@ TEST_STATE(ON_SERVER, one_refused_counter_does_not_stop_the_others)
     };
 
     must_install(f, 1);
-    server_tell(f->server, "SET seqbroker:{a} 1");
+    redis_execute(f->server, "SET seqbroker:{a} 1");
     assert_int_equal(
         backend_redis.reserve(f->backend, requests, COUNT(requests), &f->err),
         SEQB_OK);
@@ -131,10 +131,10 @@ TEST_STATE(ON_SERVER, full_memory_is_refused_and_repeats_nothing)
 
     must_install(f, 1);
     must_grant(f, 1, 0, 10);
-    server_tell(f->server, "CONFIG SET maxmemory 1");
+    redis_execute(f->server, "CONFIG SET maxmemory 1");
     must_fail(f, SEQB_REFUSED);
     assert_non_null(strstr(f->err.text, "OOM"));
-    server_tell(f->server, "CONFIG SET maxmemory 0");
+    redis_execute(f->server, "CONFIG SET maxmemory 0");
     assert_int_equal(fixture_open(f), SEQB_OK);
     must_grant(f, 1, 10, 10);
 }
@@ -144,7 +144,7 @@ TEST_STATE(ON_SERVER, too_few_replicas_are_refused)
     struct fixture *f = fixture_start(state);
 
     must_install(f, 1);
-    server_tell(f->server, "CONFIG SET min-replicas-to-write 1");
+    redis_execute(f->server, "CONFIG SET min-replicas-to-write 1");
     must_fail(f, SEQB_REFUSED);
     must_hold(f, "v", "0");
 }
@@ -155,7 +155,7 @@ TEST_STATE(ON_SERVER, flushed_scripts_change_nothing_and_come_back)
 
     must_install(f, 1);
     must_grant(f, 1, 0, 10);
-    server_tell(f->server, "SCRIPT FLUSH");
+    redis_execute(f->server, "SCRIPT FLUSH");
     must_fail(f, SEQB_UNREACHABLE);
     assert_non_null(strstr(f->err.text, "scripts were flushed"));
     assert_int_equal(fixture_open(f), SEQB_OK);
@@ -181,7 +181,7 @@ TEST_STATE(ON_SERVER, stopped_server_is_uncertain_then_unreachable)
 
     /* The server is well again, but the connection must not be used. */
     server_resume(f->server);
-    server_tell(f->server, "PING");
+    redis_execute(f->server, "PING");
     calls = info_number(f, "commandstats", "cmdstat_evalsha:calls=");
     must_fail(f, SEQB_UNREACHABLE);
     assert_int_equal(info_number(f, "commandstats", "cmdstat_evalsha:calls="),
@@ -224,12 +224,12 @@ TEST_STATE(ON_SERVER, password_is_needed_and_never_shown)
     };
     struct fixture *f = fixture_start(state);
 
-    server_tell(f->server, "ACL SETUSER blind on >sesame-blind ~* +ping");
-    server_tell(f->server,
-                "ACL SETUSER seq on >sesame-seq ~seqbroker:* +select +info "
-                "+script|load +evalsha +type +get +set +del +hmget +hset "
-                "+hincrby +expire +time");
-    server_tell(f->server, "CONFIG SET requirepass sesame-right");
+    redis_execute(f->server, "ACL SETUSER blind on >sesame-blind ~* +ping");
+    redis_execute(f->server,
+                  "ACL SETUSER seq on >sesame-seq ~seqbroker:* +select +info "
+                  "+script|load +evalsha +type +get +set +del +hmget +hset "
+                  "+hincrby +expire +time");
+    redis_execute(f->server, "CONFIG SET requirepass sesame-right");
     for (size_t i = 0; i < COUNT(rows); i++) {
         f->options.user = rows[i].user;
         f->options.password = rows[i].password;
@@ -238,7 +238,7 @@ TEST_STATE(ON_SERVER, password_is_needed_and_never_shown)
             assert_null(strstr(f->err.text, "sesame"));
             continue;
         }
-        server_tell(f->server, "FLUSHALL");
+        redis_execute(f->server, "FLUSHALL");
         must_install(f, 1);
         must_grant(f, 1, 0, 1);
     }
@@ -249,10 +249,10 @@ TEST_STATE(ON_SERVER, revoked_permission_is_refused)
     struct fixture *f = fixture_start(state);
 
     must_install(f, 1);
-    server_tell(f->server, "ACL SETUSER default -hincrby");
+    redis_execute(f->server, "ACL SETUSER default -hincrby");
     must_fail(f, SEQB_REFUSED);
     must_hold(f, "v", "0");
-    server_tell(f->server, "ACL SETUSER default -evalsha");
+    redis_execute(f->server, "ACL SETUSER default -evalsha");
     must_fail(f, SEQB_REFUSED);
 }
 

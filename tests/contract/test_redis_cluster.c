@@ -33,7 +33,7 @@ struct scene {
 
 static void user_make(struct server *server)
 {
-    server_tell(server, "ACL SETUSER seq on >rye ~seqbroker:* " RIGHTS);
+    redis_execute(server, "ACL SETUSER seq on >rye ~seqbroker:* " RIGHTS);
 }
 
 static struct scene *scene_with(void **state, int node_timeout_ms)
@@ -120,8 +120,8 @@ TEST_STATE(SCENE, counters_of_a_call_are_on_all_servers)
     assert_string_equal(details.role, "master");
     assert_string_equal(details.quorum, ""); /* for want of a right */
     for (size_t i = 0; i < CLUSTER_SERVERS; i++)
-        server_tell(scene->cluster->servers[i],
-                    "ACL SETUSER seq +cluster|info");
+        redis_execute(scene->cluster->servers[i],
+                      "ACL SETUSER seq +cluster|info");
     assert_status(f->ops->describe(f->backend, &details, &f->err), SEQB_OK);
     assert_string_equal(details.quorum, "2 of 3 masters, state ok");
     assert_int_equal(must_take_many(f), MANY + MANY / 2);
@@ -301,7 +301,7 @@ TEST_STATE(SCENE, no_number_repeats_when_a_master_dies)
         assert_true(broker_step(&scene->f, taken));
     server_start(scene->cluster->servers[dead]);
     user_make(scene->cluster->servers[dead]);
-    cluster_settle(scene->cluster, dead);
+    cluster_await(scene->cluster, dead);
     must_open(scene);
     for (int i = 0; i < 50; i++)
         assert_true(broker_step(&scene->f, taken));

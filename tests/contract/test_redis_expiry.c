@@ -55,14 +55,14 @@ TEST_STATE(ON_SERVER, cell_is_kept_for_as_long_as_was_said)
     int64_t standing;
 
     for (size_t i = 0; i < COUNT(rows); i++) {
-        server_tell(f->server, "DEL " KEY);
+        redis_execute(f->server, "DEL " KEY);
         assert_int_equal(
             install_for(f, (int64_t)i + 1, rows[i].said, &standing), SEQB_OK);
         must_be_kept(f, rows[i].kept);
         must_grant(f, (int64_t)i + 1, 0, 10);
         must_be_kept(f, rows[i].kept); /* to count changes nothing */
     }
-    server_tell(f->server, "DEL " KEY);
+    redis_execute(f->server, "DEL " KEY);
     assert_int_equal(install_for(f, 9, -1, &standing), SEQB_INVALID);
     assert_false(key_exists(f, KEY));
 }
@@ -94,7 +94,7 @@ TEST_STATE(ON_SERVER, expired_cell_is_fenced_and_makes_nothing)
 
     assert_int_equal(install_for(f, 1, 3600, &standing), SEQB_OK);
     must_grant(f, 1, 0, 10);
-    server_tell(f->server, "PEXPIREAT " KEY " 1");
+    redis_execute(f->server, "PEXPIREAT " KEY " 1");
     must_answer(f, SEQB_FENCED, SEQB_NO_WINDOW);
     assert_false(key_exists(f, KEY));
     assert_int_equal(install_for(f, 2, 3600, &standing), SEQB_OK);
@@ -103,7 +103,7 @@ TEST_STATE(ON_SERVER, expired_cell_is_fenced_and_makes_nothing)
 
 static void nearly_over(struct fixture *f)
 {
-    server_tell(f->server, "PEXPIRE " KEY " 1");
+    redis_execute(f->server, "PEXPIRE " KEY " 1");
 }
 
 TEST_STATE(ON_SERVER, cells_that_expire_while_counted_in_repeat_nothing)
@@ -123,7 +123,7 @@ TEST_STATE(ON_SERVER, server_that_forbids_expiry_is_left_without_a_cell)
     struct fixture *f = fixture_start(state);
     int64_t standing;
 
-    server_tell(f->server, "ACL SETUSER default -expire");
+    redis_execute(f->server, "ACL SETUSER default -expire");
     assert_int_equal(install_for(f, 1, 3600, &standing), SEQB_REFUSED);
     assert_false(key_exists(f, KEY));
     must_answer(f, SEQB_FENCED, SEQB_NO_WINDOW);
@@ -139,7 +139,7 @@ TEST_STATE(ON_SERVER, term_outlives_a_restart_and_is_of_no_use)
 
     assert_int_equal(install_for(f, 1, 3600, &standing), SEQB_OK);
     must_grant(f, 1, 0, 10);
-    server_tell(f->server, "SAVE");
+    redis_execute(f->server, "SAVE");
     must_grant(f, 1, 10, 10);
     server_kill(f->server);
     server_start(f->server);
@@ -181,7 +181,7 @@ TEST_STATE(ON_SERVER, clock_may_be_forbidden_and_counting_goes_on)
     int64_t now_ms = -7;
 
     must_install(f, 1);
-    server_tell(f->server, "ACL SETUSER default -time");
+    redis_execute(f->server, "ACL SETUSER default -time");
     assert_int_equal(backend_redis.clock(f->backend, &now_ms, &f->err),
                      SEQB_OK);
     assert_int_equal(now_ms, 0); /* as if there were none */

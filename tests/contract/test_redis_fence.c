@@ -16,7 +16,7 @@ TEST_STATE(ON_SERVER, restart_with_an_old_dump_is_fenced)
 
     must_install(f, 1);
     must_grant(f, 1, 0, 10);
-    server_tell(f->server, "SAVE");
+    redis_execute(f->server, "SAVE");
     must_grant(f, 1, 10, 10);
     server_kill(f->server);
     server_start(f->server);
@@ -51,7 +51,7 @@ TEST_STATE(ON_SERVER, flush_while_connected_is_fenced_and_creates_nothing)
 
     must_install(f, 1);
     must_grant(f, 1, 0, 10);
-    server_tell(f->server, "FLUSHALL");
+    redis_execute(f->server, "FLUSHALL");
     must_answer(f, SEQB_FENCED, SEQB_NO_WINDOW);
     assert_false(key_exists(f, KEY));
 }
@@ -63,10 +63,10 @@ TEST_STATE(ON_SERVER, evicted_cell_is_fenced)
 
     must_install(f, 1);
     must_grant(f, 1, 0, 10);
-    server_tell(f->server, "CONFIG SET maxmemory-policy allkeys-random");
-    server_tell(f->server, "CONFIG SET maxmemory %lld", (long long)used);
+    redis_execute(f->server, "CONFIG SET maxmemory-policy allkeys-random");
+    redis_execute(f->server, "CONFIG SET maxmemory %lld", (long long)used);
     for (int i = 0; i < 100000 && key_exists(f, KEY); i++)
-        server_tell(f->server, "SET filler:%d %0256d", i, i);
+        redis_execute(f->server, "SET filler:%d %0256d", i, i);
     assert_false(key_exists(f, KEY));
     must_answer(f, SEQB_FENCED, SEQB_NO_WINDOW);
     assert_false(key_exists(f, KEY));
@@ -80,7 +80,7 @@ TEST_STATE(ON_SERVER, cell_of_another_process_is_fenced)
     assert_non_null(replid);
     must_install(f, 7);
     must_hold(f, "origin", f->backend->origin);
-    server_tell(f->server, "HSET %s origin %040d%s", KEY, 0, replid);
+    redis_execute(f->server, "HSET %s origin %040d%s", KEY, 0, replid);
     must_answer(f, SEQB_FENCED, 7);
     must_hold(f, "v", "0");
 }
@@ -98,7 +98,7 @@ TEST_STATE(ON_SERVER, cell_without_all_its_fields_is_refused)
     int64_t out;
 
     for (size_t i = 0; i < COUNT(broken); i++) {
-        server_tell(f->server, "DEL " KEY);
+        redis_execute(f->server, "DEL " KEY);
         must_install(f, (int64_t)i + 1);
         server_tell_words(f->server, broken[i]);
         must_answer(f, SEQB_REFUSED, SEQB_NO_WINDOW);
@@ -113,7 +113,7 @@ TEST_STATE(ON_SERVER, replica_is_refused_at_open)
 {
     struct fixture *f = fixture_start(state);
 
-    server_tell(f->server, "REPLICAOF 127.0.0.1 %d", (int)free_port());
+    redis_execute(f->server, "REPLICAOF 127.0.0.1 %d", (int)free_port());
     assert_int_equal(fixture_open(f), SEQB_ROLE);
     assert_null(f->backend);
     assert_non_null(strstr(f->err.text, "replica"));
@@ -127,8 +127,8 @@ TEST_STATE(ON_SERVER, demoted_master_changes_nothing_even_if_writable)
 
     must_install(f, 1);
     must_grant(f, 1, 0, 10);
-    server_tell(f->server, "CONFIG SET replica-read-only no");
-    server_tell(f->server, "REPLICAOF 127.0.0.1 %d", (int)free_port());
+    redis_execute(f->server, "CONFIG SET replica-read-only no");
+    redis_execute(f->server, "REPLICAOF 127.0.0.1 %d", (int)free_port());
     must_fail(f, SEQB_ROLE);
     must_hold(f, "v", "10");
     assert_int_equal(install(f, 2, SIZE, &out), SEQB_ROLE);
@@ -149,8 +149,8 @@ TEST_STATE(ON_SERVER, demoted_and_promoted_again_is_fenced)
     (void)text_copy(before, sizeof before, f->backend->origin);
     must_install(f, 1);
     must_grant(f, 1, 0, 10);
-    server_tell(f->server, "REPLICAOF 127.0.0.1 %d", (int)free_port());
-    server_tell(f->server, "REPLICAOF NO ONE");
+    redis_execute(f->server, "REPLICAOF 127.0.0.1 %d", (int)free_port());
+    redis_execute(f->server, "REPLICAOF NO ONE");
     must_answer(f, SEQB_FENCED, 1);
     must_hold(f, "v", "10");
     must_install(f, 2);
@@ -216,7 +216,7 @@ TEST_STATE(ON_SERVER, largest_window_ends_exactly)
     int64_t out;
 
     assert_int_equal(install(f, 1, size, &out), SEQB_OK);
-    server_tell(f->server, "HSET " KEY " v %lld", (long long)size - 5);
+    redis_execute(f->server, "HSET " KEY " v %lld", (long long)size - 5);
     request = ask(f, SEQB_GRANT_MAX, size, &call);
     assert_int_equal(request.status, SEQB_OK);
     assert_int_equal(request.block.first, size - 5);

@@ -121,7 +121,7 @@ TEST_STATE(SCENE, master_is_found_and_named)
     must_lead_to(scene, scene->f.server);
     must_install(&scene->f, 1);
     must_grant(&scene->f, 1, 0, 10);
-    server_tell(scene->f.server, "FLUSHALL");
+    redis_execute(scene->f.server, "FLUSHALL");
     (void)text_format(where, sizeof where, "redis-a (redis 127.0.0.1:%d)",
                       (int)server_port(scene->f.server));
     assert_non_null(strstr(ask(&scene->f, 1, SIZE, &call).error.text, where));
@@ -325,7 +325,7 @@ TEST_STATE(SCENE, master_that_refuses_is_the_answer)
     struct scene *scene = scene_start(state, false);
 
     must_lead_to(scene, scene->f.server);
-    server_tell(scene->f.server, "CONFIG SET requirepass sesame");
+    redis_execute(scene->f.server, "CONFIG SET requirepass sesame");
     must_not_open(scene, SEQB_REFUSED, "wants a password");
     assert_null(strstr(scene->f.err.text, "sentinel"));
     scene->f.options.password = "sesame";
@@ -337,8 +337,8 @@ TEST_STATE(SCENE, sentinels_may_want_a_password_of_their_own)
 {
     struct scene *scene = scene_start(state, false);
 
-    server_tell(scene->f.server, "CONFIG SET requirepass sesame");
-    server_tell(scene->sentinel, "ACL SETUSER default >barley");
+    redis_execute(scene->f.server, "CONFIG SET requirepass sesame");
+    redis_execute(scene->sentinel, "ACL SETUSER default >barley");
     scene->f.options.password = "sesame";
     must_not_open(scene, SEQB_UNREACHABLE, "set sentinel_password_file");
     scene->f.options.sentinel_password = "sesame";
@@ -346,9 +346,9 @@ TEST_STATE(SCENE, sentinels_may_want_a_password_of_their_own)
                   "the user or the password was refused");
     scene->f.options.sentinel_password = "barley";
     must_lead_to(scene, scene->f.server);
-    server_tell(scene->sentinel,
-                "ACL SETUSER seq on >rye ~* +auth +sentinel|get-master-addr-"
-                "by-name");
+    redis_execute(scene->sentinel,
+                  "ACL SETUSER seq on >rye ~* +auth +sentinel|get-master-addr-"
+                  "by-name");
     scene->f.options.sentinel_user = "seq";
     scene->f.options.sentinel_password = "rye";
     must_lead_to(scene, scene->f.server);
@@ -399,8 +399,8 @@ static void count_and_replicate(struct scene *scene)
     must_lead_to(scene, scene->f.server);
     assert_int_equal(install_for(&scene->f, 1, 3600, &standing), SEQB_OK);
     must_grant(&scene->f, 1, 0, 10);
-    server_tell(scene->f.server, "SET marker 1");
-    server_tell(scene->f.server, "WAIT 1 0");
+    redis_execute(scene->f.server, "SET marker 1");
+    redis_execute(scene->f.server, "WAIT 1 0");
 }
 
 TEST_STATE(SCENE, killed_master_is_left_for_the_next_and_its_window_fenced)
@@ -433,9 +433,9 @@ TEST_STATE(SCENE, demoted_master_is_left_for_the_next_and_its_window_fenced)
     struct scene *scene = scene_start(state, true);
 
     count_and_replicate(scene);
-    server_tell(scene->sentinel, "SENTINEL FAILOVER " MASTER);
-    server_tell(scene->f.server, "REPLICAOF 127.0.0.1 %d",
-                (int)server_port(scene->replica));
+    redis_execute(scene->sentinel, "SENTINEL FAILOVER " MASTER);
+    redis_execute(scene->f.server, "REPLICAOF 127.0.0.1 %d",
+                  (int)server_port(scene->replica));
     must_fail(&scene->f, SEQB_ROLE);
     await_failover(scene, scene->replica);
     must_be_fenced(scene);

@@ -290,8 +290,8 @@ TEST_STATE(WITH_TLS, sentinels_are_asked_by_tls)
 
     redis_args(port, "no", secured.words[1]);
     sentinel = server_sentinel_with(secured.args);
-    server_tell(sentinel, "SENTINEL MONITOR main 127.0.0.1 %d 1",
-                (int)secured.tls_port);
+    redis_execute(sentinel, "SENTINEL MONITOR main 127.0.0.1 %d 1",
+                  (int)secured.tls_port);
     (void)text_format(address, sizeof address, "127.0.0.1:%d", (int)port);
     f->options.host = NULL;
     f->options.sentinels = sentinels;

@@ -45,9 +45,9 @@ static const char *claim_text(const struct place *place)
 }
 
 /* What stands, to the caller. */
-static enum seqb_status claim_tell(const struct file *file,
-                                   const struct place *place, char *standing,
-                                   size_t size, struct seqb_error *err)
+static enum seqb_status claim_answer(const struct file *file,
+                                     const struct place *place, char *standing,
+                                     size_t size, struct seqb_error *err)
 {
     if (strlen(claim_text(place)) >= size)
         return slots_fail(err, SEQB_PROTOCOL, "file %s: %s is too long",
@@ -70,7 +70,7 @@ enum seqb_status claims_claim(struct seqb_backend *backend, const char *name,
     if (status == SEQB_OK && !place.is_there && text != NULL)
         status = claim_put(file, &place, text, err);
     status = slots_unlock(file, status, err);
-    return status == SEQB_OK ? claim_tell(file, &place, standing, size, err)
+    return status == SEQB_OK ? claim_answer(file, &place, standing, size, err)
                              : status;
 }
 
@@ -88,6 +88,6 @@ enum seqb_status claims_swap(struct seqb_backend *backend,
     if (status == SEQB_OK && strcmp(claim_text(&place), swap->expected) == 0)
         status = claim_put(file, &place, swap->text, err);
     status = slots_unlock(file, status, err);
-    return status == SEQB_OK ? claim_tell(file, &place, standing, size, err)
+    return status == SEQB_OK ? claim_answer(file, &place, standing, size, err)
                              : status;
 }

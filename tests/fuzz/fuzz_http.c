@@ -85,7 +85,7 @@ static int client_turn(struct client *client)
 }
 
 /* It never ends if a request is not answered. */
-static void client_hear(struct client *client)
+static void client_receive(struct client *client)
 {
     int quiet = 0;
 
@@ -121,13 +121,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     client_connect(&client);
     require(send(client.fd, bytes, size, MSG_NOSIGNAL) == (ssize_t)size);
     shutdown(client.fd, SHUT_WR);
-    client_hear(&client);
+    client_receive(&client);
     if (client.length > 0)
         check_status(client.heard);
     if (client.fd >= 0)
         close(client.fd);
     client.fd = -1;
-    client_hear(&client);
+    client_receive(&client);
     require(server->daemon.limits.client_memory == 0);
     server_close(server);
     return 0;

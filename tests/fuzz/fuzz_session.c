@@ -71,7 +71,7 @@ static void run(const char *data, size_t length, size_t piece, int64_t stock,
     said = say(server, out, data, length, piece);
     for (int i = 0; i < REFILLS; i++) {
         stub_refill(stock);
-        dialogue_settle(server, out);
+        dialogue_finish(server, out);
         said += say(server, out, data + said, length - said, piece);
     }
     server_close(server);

@@ -18,13 +18,13 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int64_t left; /* 0: for ever; guarded by the lock, as the next one */
 static int end = SIGKILL;
 
-void mortal_set(int64_t calls)
+void kill_after(int64_t calls)
 {
     left = calls;
     end = SIGKILL;
 }
 
-void mortal_set_stop(int64_t calls)
+void stop_after(int64_t calls)
 {
     left = calls;
     end = SIGSTOP;
@@ -99,9 +99,9 @@ static enum seqb_status sqlite_purge(struct seqb_backend *backend,
     return spend(backend_sqlite.purge(backend, purge, deleted, err));
 }
 
-/* What an inner engine opens goes by the mortal one's calls. The members that
- * only its class has follow the class. */
-#define MORTAL(place, inner, word, class, ...)                                 \
+/* What an inner engine opens goes by the calls of the killable one. The members
+ * that only its class has follow the class. */
+#define KILLABLE(place, inner, word, class, ...)                               \
     static enum seqb_status inner##_open(                                      \
         const struct seqb_backend_options *options, struct seqb_backend **out, \
         struct seqb_error *err)                                                \
@@ -111,7 +111,7 @@ static enum seqb_status sqlite_purge(struct seqb_backend *backend,
         begin();                                                               \
         status = backend_##inner.open(options, out, err);                      \
         if (status == SEQB_OK)                                                 \
-            (*out)->ops = mortal_engines[place];                               \
+            (*out)->ops = killable_engines[place];                             \
         return spend(status);                                                  \
     }                                                                          \
     static enum seqb_status inner##_reserve(struct seqb_backend *backend,      \
@@ -147,8 +147,8 @@ static enum seqb_status sqlite_purge(struct seqb_backend *backend,
     {                                                                          \
         backend_##inner.close(backend);                                        \
     }                                                                          \
-    static const struct seqb_backend_ops mortal_##inner = {                    \
-        .engine = "mortal-" word,                                              \
+    static const struct seqb_backend_ops killable_##inner = {                  \
+        .engine = "killable-" word,                                            \
         .library = inner##_library,                                            \
         .open = inner##_open,                                                  \
         .reserve = inner##_reserve,                                            \
@@ -158,18 +158,18 @@ static enum seqb_status sqlite_purge(struct seqb_backend *backend,
         .guarantee = (class),                                                  \
         __VA_ARGS__}
 
-MORTAL(0, sqlite, "sqlite", SEQB_DIRECT, .install = sqlite_install,
-       .swap = sqlite_swap, .purge = sqlite_purge, .list = sqlite_list);
-MORTAL(1, redis, "redis", SEQB_WINDOWED, .install = redis_install,
-       .clock = redis_clock);
+KILLABLE(0, sqlite, "sqlite", SEQB_DIRECT, .install = sqlite_install,
+         .swap = sqlite_swap, .purge = sqlite_purge, .list = sqlite_list);
+KILLABLE(1, redis, "redis", SEQB_WINDOWED, .install = redis_install,
+         .clock = redis_clock);
 
-const struct seqb_backend_ops *const mortal_engines[] = {&mortal_sqlite,
-                                                         &mortal_redis, NULL};
+const struct seqb_backend_ops *const killable_engines[] = {
+    &killable_sqlite, &killable_redis, NULL};
 
-bool mortal_migrate(int64_t calls, const char *from, const char *to,
-                    const char *without)
+bool migrate_killed_after(int64_t calls, const char *from, const char *to,
+                          const char *without)
 {
-    const struct seqb_migrate_options options = {.engines = mortal_engines,
+    const struct seqb_migrate_options options = {.engines = killable_engines,
                                                  .without = without};
     const pid_t pid = fork();
     int status;
@@ -178,7 +178,7 @@ bool mortal_migrate(int64_t calls, const char *from, const char *to,
     if (pid == 0) {
         struct seqb_error err;
 
-        mortal_set(calls);
+        kill_after(calls);
         if (seqb_migrate(from, to, &options, &err) == SEQB_OK)
             _exit(0);
         print_error("%s\n", err.text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The engines sqlite and redis as "mortal-sqlite" and "mortal-redis". They kill
- * or stop their own process after a call, so that a test can interrupt an
+ * The engines sqlite and redis as "killable-sqlite" and "killable-redis". They
+ * kill or stop their own process after a call, so that a test can interrupt an
  * operation at every step.
  */
 #pragma once
@@ -12,17 +12,17 @@
 #include <seqbroker/backend.h>
 
 /* The engines for seqb_open_with and its like. */
-extern const struct seqb_backend_ops *const mortal_engines[];
+extern const struct seqb_backend_ops *const killable_engines[];
 
 /* From now on, the process gets SIGKILL after `calls` calls that may write,
  * counted over both engines; 0: never. */
-void mortal_set(int64_t calls);
+void kill_after(int64_t calls);
 
 /* The same with SIGSTOP. Other calls are not counted. */
-void mortal_set_stop(int64_t calls);
+void stop_after(int64_t calls);
 
 /* Migrates in a child process that ends after `calls` such calls. True if the
  * migration finished first. `without` may be NULL. No broker may be open in
  * this process. */
-bool mortal_migrate(int64_t calls, const char *from, const char *to,
-                    const char *without);
+bool migrate_killed_after(int64_t calls, const char *from, const char *to,
+                          const char *without);

@@ -13,21 +13,21 @@
 
 static struct server *redis;
 
-void moving_reset(struct scene *scene)
+void migration_reset(struct scene *scene)
 {
     if (redis == NULL)
         redis = server_redis(NULL);
-    server_tell(redis, "FLUSHALL");
+    redis_execute(redis, "FLUSHALL");
     folder_remove(scene->state_dir);
 }
 
-void moving_stop(void)
+void migration_stop(void)
 {
     server_free(redis);
     redis = NULL;
 }
 
-struct server *moving_server(void)
+struct server *migration_server(void)
 {
     return redis;
 }
@@ -97,8 +97,8 @@ static const char *path_keep(const char *path)
     return kept;
 }
 
-const char *moving_write(struct scene *scene, const char *name,
-                         const struct layout_text *text, const char *engine)
+const char *migration_write(struct scene *scene, const char *name,
+                            const struct layout_text *text, const char *engine)
 {
     char written[SCENE_TEXT_SIZE] = "";
 
@@ -124,8 +124,8 @@ static void hear(void *context, const char *line)
     assert_true(text_append(moved->told, sizeof moved->told, "%s\n", line));
 }
 
-const struct moved *moving_try(const char *from, const char *to,
-                               const struct seqb_migrate_options *options)
+const struct moved *migration_try(const char *from, const char *to,
+                                  const struct seqb_migrate_options *options)
 {
     static struct moved moved;
     struct seqb_migrate_options heard = {0};
@@ -139,9 +139,9 @@ const struct moved *moving_try(const char *from, const char *to,
     return &moved;
 }
 
-const struct moved *moving_do(const char *from, const char *to)
+const struct moved *migration_do(const char *from, const char *to)
 {
-    const struct moved *moved = moving_try(from, to, NULL);
+    const struct moved *moved = migration_try(from, to, NULL);
 
     if (moved->status != SEQB_OK)
         fail_msg("the migration answered %s: %s",
@@ -149,10 +149,10 @@ const struct moved *moving_do(const char *from, const char *to)
     return moved;
 }
 
-void moving_refused(const char *from, const char *to, enum seqb_status status,
-                    const char *words)
+void migration_refused(const char *from, const char *to,
+                       enum seqb_status status, const char *words)
 {
-    const struct moved *moved = moving_try(from, to, NULL);
+    const struct moved *moved = migration_try(from, to, NULL);
 
     if (moved->status != status)
         fail_msg("the migration answered %s: %s",
@@ -161,19 +161,19 @@ void moving_refused(const char *from, const char *to, enum seqb_status status,
     scene_expect_words(moved->err.text, words);
 }
 
-void moving_use(struct scene *scene, const char *topology)
+void migration_use(struct scene *scene, const char *topology)
 {
     scene_open(scene, topology);
-    scene_take(scene, "order", MOVING_TAKE);
+    scene_take(scene, "order", MIGRATION_TAKE);
     scene_close(scene);
 }
 
-void moving_use_above(struct scene *scene, const char *topology)
+void migration_use_above(struct scene *scene, const char *topology)
 {
     const int64_t highest = numbers_highest(&scene->numbers);
     const size_t before = numbers_count(&scene->numbers);
 
-    moving_use(scene, topology);
+    migration_use(scene, topology);
     for (size_t i = before; i < numbers_count(&scene->numbers); i++) {
         if (scene->numbers.values[i] <= highest)
             fail_msg("%lld is issued after %lld",

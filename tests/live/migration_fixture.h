@@ -11,14 +11,14 @@
 #include "scene.h"
 #include "support/server_redis.h"
 
-#define MOVING_STORES 4
-#define MOVING_TAKE   300 /* more than a ring holds */
+#define MIGRATION_STORES 4
+#define MIGRATION_TAKE   300 /* more than a ring holds */
 
 /* A layout of the pool "main" with the sequence "order". Stores are files,
  * except that names beginning with 'r' are parts of the Redis server. */
 struct layout_text {
-    const char *partitions[MOVING_STORES + 1]; /* ended by NULL */
-    const char *authority;                     /* NULL: none */
+    const char *partitions[MIGRATION_STORES + 1]; /* ended by NULL */
+    const char *authority;                        /* NULL: none */
     int generation;
     int memory_bits;
     int window_bits;
@@ -28,14 +28,14 @@ struct layout_text {
 };
 
 /* Starts the server or, if it runs, empties it, and removes the files. */
-void moving_reset(struct scene *scene);
-void moving_stop(void);
-struct server *moving_server(void);
+void migration_reset(struct scene *scene);
+void migration_stop(void);
+struct server *migration_server(void);
 
 /* Writes the topology. `engine` is put before the engines' names. The path that
  * is returned is valid until the test ends. */
-const char *moving_write(struct scene *scene, const char *name,
-                         const struct layout_text *text, const char *engine);
+const char *migration_write(struct scene *scene, const char *name,
+                            const struct layout_text *text, const char *engine);
 
 /* What a migration reported, and its result. Valid until the next migration. */
 struct moved {
@@ -44,20 +44,20 @@ struct moved {
     struct seqb_error err;
 };
 
-const struct moved *moving_try(const char *from, const char *to,
-                               const struct seqb_migrate_options *options);
+const struct moved *migration_try(const char *from, const char *to,
+                                  const struct seqb_migrate_options *options);
 
 /* The migration must succeed. */
-const struct moved *moving_do(const char *from, const char *to);
+const struct moved *migration_do(const char *from, const char *to);
 
 /* The migration must fail with `status`, and its error must contain `words`. */
-void moving_refused(const char *from, const char *to, enum seqb_status status,
-                    const char *words);
+void migration_refused(const char *from, const char *to,
+                       enum seqb_status status, const char *words);
 
 /* Opens a broker, takes numbers of "order" into scene->numbers, and closes
  * it. */
-void moving_use(struct scene *scene, const char *topology);
+void migration_use(struct scene *scene, const char *topology);
 
 /* The same with a new layout: each number must be above all earlier ones in
  * scene->numbers. */
-void moving_use_above(struct scene *scene, const char *topology);
+void migration_use_above(struct scene *scene, const char *topology);

@@ -9,7 +9,7 @@
 
 static void on_diagnostic(void *context, const char *line)
 {
-    struct told *told = context;
+    struct probe_log *told = context;
 
     assert_true(
         text_append(told->diagnostics, sizeof told->diagnostics, "%s\n", line));
@@ -17,31 +17,32 @@ static void on_diagnostic(void *context, const char *line)
 
 static void on_backend(void *context, const struct seqb_probe *probe)
 {
-    struct told *told = context;
+    struct probe_log *told = context;
 
-    assert_true(told->count < TOLD_MAX);
+    assert_true(told->count < PROBE_LOG_MAX);
     told->found[told->count++] = *probe;
 }
 
 static void on_note(void *context, const char *line)
 {
-    struct told *told = context;
+    struct probe_log *told = context;
 
     assert_true(text_append(told->notes, sizeof told->notes, "%s\n", line));
 }
 
 static void on_warning(void *context, const char *line)
 {
-    struct told *told = context;
+    struct probe_log *told = context;
 
     assert_true(
         text_append(told->warnings, sizeof told->warnings, "%s\n", line));
 }
 
-const struct told *told_by(const char *topology,
-                           const struct seqb_backend_ops *const *engines)
+const struct probe_log *
+probe_log_of(const char *topology,
+             const struct seqb_backend_ops *const *engines)
 {
-    static struct told told;
+    static struct probe_log told;
     const struct seqb_probe_listener listener = {.diagnostic = on_diagnostic,
                                                  .backend = on_backend,
                                                  .note = on_note,
@@ -53,7 +54,7 @@ const struct told *told_by(const char *topology,
     return &told;
 }
 
-void told_expect(const struct told *told, enum seqb_status expected)
+void probe_log_expect(const struct probe_log *told, enum seqb_status expected)
 {
     if (told->status != expected)
         fail_msg("the probe answered %s: %s\n%s",
@@ -61,8 +62,8 @@ void told_expect(const struct told *told, enum seqb_status expected)
                  told->diagnostics);
 }
 
-void told_expect_found(const struct told *told, size_t i,
-                       enum seqb_status expected, const char *words)
+void probe_log_expect_found(const struct probe_log *told, size_t i,
+                            enum seqb_status expected, const char *words)
 {
     const struct seqb_probe *found = &told->found[i];
 
@@ -73,9 +74,10 @@ void told_expect_found(const struct told *told, size_t i,
     scene_expect_words(found->reason, words);
 }
 
-void told_expect_well(const struct told *told, size_t i, const char *place)
+void probe_log_expect_well(const struct probe_log *told, size_t i,
+                           const char *place)
 {
-    told_expect_found(told, i, SEQB_OK, "");
+    probe_log_expect_found(told, i, SEQB_OK, "");
     assert_string_equal(told->found[i].reason, "");
     assert_string_equal(told->found[i].place, place);
     assert_true(strlen(told->found[i].server) > 0);
@@ -84,7 +86,7 @@ void told_expect_well(const struct told *told, size_t i, const char *place)
     assert_true(told->found[i].open_us > 0);
 }
 
-void told_use(struct scene *scene, const char *topology)
+void probe_log_use(struct scene *scene, const char *topology)
 {
     scene_open(scene, topology);
     scene_take(scene, "order", 1000);

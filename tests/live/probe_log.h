@@ -6,8 +6,8 @@
 
 #include "scene.h"
 
-#define TOLD_TEXT_SIZE 4096
-#define TOLD_MAX       8
+#define PROBE_LOG_TEXT_SIZE 4096
+#define PROBE_LOG_MAX       8
 
 /* Parts of topologies: a backend that is a file, a pool, a sequence. */
 #define FILE_BACKEND(name)                                                     \
@@ -18,29 +18,31 @@
 #define ORDER "sequences = ( { key = \"order\"; deadline = \"1m\"; } );"
 
 /* All that was reported. */
-struct told {
-    struct seqb_probe found[TOLD_MAX];
+struct probe_log {
+    struct seqb_probe found[PROBE_LOG_MAX];
     size_t count;
-    char diagnostics[TOLD_TEXT_SIZE];
-    char notes[TOLD_TEXT_SIZE];
-    char warnings[TOLD_TEXT_SIZE];
+    char diagnostics[PROBE_LOG_TEXT_SIZE];
+    char notes[PROBE_LOG_TEXT_SIZE];
+    char warnings[PROBE_LOG_TEXT_SIZE];
     enum seqb_status status;
     struct seqb_error err;
 };
 
 /* Probes with the service's engines (NULL: none). The result is valid until the
  * next call. */
-const struct told *told_by(const char *topology,
-                           const struct seqb_backend_ops *const *engines);
+const struct probe_log *
+probe_log_of(const char *topology,
+             const struct seqb_backend_ops *const *engines);
 
-void told_expect(const struct told *told, enum seqb_status expected);
+void probe_log_expect(const struct probe_log *told, enum seqb_status expected);
 
 /* Checks backend i: its status, and that the reason contains `words`. */
-void told_expect_found(const struct told *told, size_t i,
-                       enum seqb_status expected, const char *words);
+void probe_log_expect_found(const struct probe_log *told, size_t i,
+                            enum seqb_status expected, const char *words);
 
 /* Backend i may serve, and claims `place`. */
-void told_expect_well(const struct told *told, size_t i, const char *place);
+void probe_log_expect_well(const struct probe_log *told, size_t i,
+                           const char *place);
 
 /* Lets a broker take numbers, so that the stores are claimed. */
-void told_use(struct scene *scene, const char *topology);
+void probe_log_use(struct scene *scene, const char *topology);

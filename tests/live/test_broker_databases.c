@@ -19,10 +19,10 @@ static struct server *start_mariadb(void)
 {
     struct server *server = server_mariadb(NULL);
 
-    mariadb_tell(server, "CREATE DATABASE seqbroker_0; "
-                         "CREATE DATABASE seqbroker_1; "
-                         "CREATE USER seqbroker@'%%'; "
-                         "GRANT ALL ON *.* TO seqbroker@'%%'");
+    mariadb_execute(server, "CREATE DATABASE seqbroker_0; "
+                            "CREATE DATABASE seqbroker_1; "
+                            "CREATE USER seqbroker@'%%'; "
+                            "GRANT ALL ON *.* TO seqbroker@'%%'");
     return server;
 }
 
@@ -33,8 +33,8 @@ TEST(prepare)
     mariadb[0] = start_mariadb();
     mariadb[1] = start_mariadb();
     postgres = server_postgres(NULL);
-    postgres_tell(postgres, "postgres", "CREATE DATABASE seqbroker_0");
-    postgres_tell(postgres, "postgres", "CREATE DATABASE seqbroker_1");
+    postgres_execute(postgres, "postgres", "CREATE DATABASE seqbroker_0");
+    postgres_execute(postgres, "postgres", "CREATE DATABASE seqbroker_1");
 }
 
 /* A loaded machine is not to be taken for slow stores. */
@@ -110,7 +110,7 @@ TEST_WITH(SCENE, a_database_that_is_emptied_repeats_nothing)
 {
     scene_open(scene, write_sample(scene));
     take_from_all(scene, PARTITIONS);
-    mariadb_tell(mariadb[0], "TRUNCATE seqbroker_1.seqb_counters");
+    mariadb_execute(mariadb[0], "TRUNCATE seqbroker_1.seqb_counters");
     for (int i = 0; i < 10; i++)
         take_from_all(scene, PARTITIONS);
     scene_expect_no_repeats(scene);
@@ -119,12 +119,12 @@ TEST_WITH(SCENE, a_database_that_is_emptied_repeats_nothing)
 TEST_WITH(SCENE, a_probe_names_what_stands_on_one_server)
 {
     char path[256];
-    const struct told *told;
+    const struct probe_log *told;
 
     (void)text_copy(path, sizeof path, write_sample(scene));
-    told_use(scene, path);
-    told = told_by(path, NULL);
-    told_expect(told, SEQB_OK);
+    probe_log_use(scene, path);
+    told = probe_log_of(path, NULL);
+    probe_log_expect(told, SEQB_OK);
     scene_expect_words(told->warnings,
                        "pool main: a-0, a-1 stand on one server or disk (");
     scene_expect_words(told->warnings,
@@ -136,10 +136,10 @@ TEST_WITH(SCENE, one_database_is_not_two_partitions)
 {
     char text[SCENE_TEXT_SIZE];
 
-    mariadb_tell(mariadb[0], "CREATE OR REPLACE DATABASE seqbroker_0; "
-                             "CREATE OR REPLACE DATABASE seqbroker_1");
-    mariadb_tell(mariadb[1], "CREATE OR REPLACE DATABASE seqbroker_0; "
-                             "CREATE OR REPLACE DATABASE seqbroker_1");
+    mariadb_execute(mariadb[0], "CREATE OR REPLACE DATABASE seqbroker_0; "
+                                "CREATE OR REPLACE DATABASE seqbroker_1");
+    mariadb_execute(mariadb[1], "CREATE OR REPLACE DATABASE seqbroker_0; "
+                                "CREATE OR REPLACE DATABASE seqbroker_1");
     read_sample(text);
     scene_replace(text, "seqbroker_1", "seqbroker_0");
     scene_expect_refused(scene, scene_write(scene, "twice.conf", text),

@@ -73,8 +73,8 @@ TEST_WITH(SCENE, node_that_dies_keeps_no_caller_waiting)
 
     galera_require();
     server_galera_cluster(NULL, nodes);
-    mariadb_tell(nodes[0], "CREATE DATABASE seq; CREATE USER seq;"
-                           "GRANT ALL ON seq.* TO seq");
+    mariadb_execute(nodes[0], "CREATE DATABASE seq; CREATE USER seq;"
+                              "GRANT ALL ON seq.* TO seq");
     scene_open(scene, sample_write(scene));
     scene_take_until(scene, "order", CLUSTER, SEQB_PARTITION_UP);
     (void)more_await(scene, CLUSTER);

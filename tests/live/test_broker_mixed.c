@@ -18,9 +18,9 @@ static struct server *start_mariadb(void)
 {
     struct server *server = server_mariadb(NULL);
 
-    mariadb_tell(server, "CREATE DATABASE seqbroker; "
-                         "CREATE USER seqbroker@'%%'; "
-                         "GRANT ALL ON seqbroker.* TO seqbroker@'%%'");
+    mariadb_execute(server, "CREATE DATABASE seqbroker; "
+                            "CREATE USER seqbroker@'%%'; "
+                            "GRANT ALL ON seqbroker.* TO seqbroker@'%%'");
     return server;
 }
 
@@ -28,9 +28,9 @@ static struct server *start_postgres(void)
 {
     struct server *server = server_postgres(NULL);
 
-    postgres_tell(server, "postgres", "CREATE ROLE seqbroker LOGIN");
-    postgres_tell(server, "postgres",
-                  "CREATE DATABASE seqbroker OWNER seqbroker");
+    postgres_execute(server, "postgres", "CREATE ROLE seqbroker LOGIN");
+    postgres_execute(server, "postgres",
+                     "CREATE DATABASE seqbroker OWNER seqbroker");
     return server;
 }
 
@@ -130,12 +130,12 @@ TEST_WITH(SCENE, each_store_may_be_killed_and_comes_back)
 TEST(empty_all)
 {
     for (size_t i = 0; i < 2; i++)
-        mariadb_tell(servers[i], "DROP DATABASE seqbroker; "
-                                 "CREATE DATABASE seqbroker");
-    postgres_tell(servers[2], "postgres", "DROP DATABASE seqbroker");
-    postgres_tell(servers[2], "postgres",
-                  "CREATE DATABASE seqbroker OWNER seqbroker");
-    server_tell(servers[3], "FLUSHALL");
+        mariadb_execute(servers[i], "DROP DATABASE seqbroker; "
+                                    "CREATE DATABASE seqbroker");
+    postgres_execute(servers[2], "postgres", "DROP DATABASE seqbroker");
+    postgres_execute(servers[2], "postgres",
+                     "CREATE DATABASE seqbroker OWNER seqbroker");
+    redis_execute(servers[3], "FLUSHALL");
 }
 
 TEST_WITH(SCENE, three_servers_are_neighbours_if_nothing_is_said)

@@ -42,9 +42,9 @@ static const char *prepare(struct scene *scene, const char *text)
         redis_a = server_redis(NULL);
         redis_b = server_redis(NULL);
     }
-    server_tell(redis_a, "FLUSHALL");
-    server_tell(redis_b, "FLUSHALL");
-    server_tell(redis_b, "CONFIG SET maxmemory 0"); /* a test that failed */
+    redis_execute(redis_a, "FLUSHALL");
+    redis_execute(redis_b, "FLUSHALL");
+    redis_execute(redis_b, "CONFIG SET maxmemory 0"); /* a test that failed */
     assert_true(text_copy(written, sizeof written, text));
     scene_replace_port(written, "port = 6379", server_port(redis_a));
     scene_replace_port(written, "port = 6380", server_port(redis_b));
@@ -101,13 +101,13 @@ TEST_WITH(SCENE, redis_sample_serves_with_its_ports_changed)
 
 static void flush_a(void)
 {
-    server_tell(redis_a, "FLUSHALL");
+    redis_execute(redis_a, "FLUSHALL");
 }
 
 static void flush_both(void)
 {
-    server_tell(redis_a, "FLUSHALL");
-    server_tell(redis_b, "FLUSHDB");
+    redis_execute(redis_a, "FLUSHALL");
+    redis_execute(redis_b, "FLUSHDB");
 }
 
 static void restart_a(void)
@@ -126,18 +126,18 @@ static void restart_both(void)
 
 static void demote_and_promote(void)
 {
-    server_tell(redis_a, "REPLICAOF 127.0.0.1 %d", (int)free_port());
-    server_tell(redis_a, "REPLICAOF NO ONE");
+    redis_execute(redis_a, "REPLICAOF 127.0.0.1 %d", (int)free_port());
+    redis_execute(redis_a, "REPLICAOF NO ONE");
 }
 
 static void forget_scripts(void)
 {
-    server_tell(redis_a, "SCRIPT FLUSH");
+    redis_execute(redis_a, "SCRIPT FLUSH");
 }
 
 static void cut_connections(void)
 {
-    server_tell(redis_b, "CLIENT KILL TYPE normal SKIPME yes");
+    redis_execute(redis_b, "CLIENT KILL TYPE normal SKIPME yes");
 }
 
 static const struct {
@@ -209,11 +209,11 @@ TEST_WITH(SCENE, server_that_hangs_delays_nobody)
 TEST_WITH(SCENE, replica_is_no_partition)
 {
     open_and_take(scene);
-    server_tell(redis_b, "REPLICAOF 127.0.0.1 %d", (int)free_port());
+    redis_execute(redis_b, "REPLICAOF 127.0.0.1 %d", (int)free_port());
     scene_take_until(scene, "order", 1, SEQB_PARTITION_QUARANTINED);
     scene_expect_words(scene_partition(scene, 1).reason, "master");
     scene_take(scene, "order", 20000);
-    server_tell(redis_b, "REPLICAOF NO ONE");
+    redis_execute(redis_b, "REPLICAOF NO ONE");
     expect_both_up_and_no_repeats(scene);
 }
 
@@ -221,19 +221,19 @@ TEST_WITH(SCENE, replica_at_the_start_is_rescued_once_promoted)
 {
     const char *topology = prepare(scene, template);
 
-    server_tell(redis_a, "REPLICAOF 127.0.0.1 %d", (int)free_port());
+    redis_execute(redis_a, "REPLICAOF 127.0.0.1 %d", (int)free_port());
     scene_open(scene, topology);
     assert_string_not_equal(scene_partition(scene, 0).reason, "");
     scene_take(scene, "order", 5000);
-    server_tell(redis_a, "REPLICAOF NO ONE");
+    redis_execute(redis_a, "REPLICAOF NO ONE");
     expect_both_up_and_no_repeats(scene);
 }
 
 static void fill(struct server *server)
 {
-    server_tell(server, "EVAL %s 0",
-                "for i = 1, 20000 do redis.call('SET', 'user:' .. i, "
-                "string.rep('x', 100)) end");
+    redis_execute(server, "EVAL %s 0",
+                  "for i = 1, 20000 do redis.call('SET', 'user:' .. i, "
+                  "string.rep('x', 100)) end");
 }
 
 TEST_WITH(SCENE, server_full_of_anothers_keys_serves_or_says_so)
@@ -242,12 +242,12 @@ TEST_WITH(SCENE, server_full_of_anothers_keys_serves_or_says_so)
     fill(redis_a);
     fill(redis_b);
     scene_take(scene, "order", 10000);
-    server_tell(redis_b, "CONFIG SET maxmemory-policy noeviction");
-    server_tell(redis_b, "CONFIG SET maxmemory 1mb");
+    redis_execute(redis_b, "CONFIG SET maxmemory-policy noeviction");
+    redis_execute(redis_b, "CONFIG SET maxmemory 1mb");
     /* All of the partition, or the counter alone: by what it asked for. */
     scene_take_until_says(scene, "order", 1, "OOM");
     scene_take(scene, "order", 10000);
-    server_tell(redis_b, "CONFIG SET maxmemory 0");
+    redis_execute(redis_b, "CONFIG SET maxmemory 0");
     expect_both_up_and_no_repeats(scene);
 }
 
@@ -279,12 +279,12 @@ TEST_WITH(SCENE, cell_that_another_overwrote_is_left_alone)
 
     open_and_take(scene);
     cell_await(scene, key, sizeof key);
-    server_tell(redis_b, "SET %s another's", key);
+    redis_execute(redis_b, "SET %s another's", key);
     scene_take(scene, "order", 30000);
     reply = server_ask(redis_b, "GET %s", key);
     assert_string_equal(reply->str, "another's");
     freeReplyObject(reply);
-    server_tell(redis_b, "DEL %s", key);
+    redis_execute(redis_b, "DEL %s", key);
     cell_await(scene, key, sizeof key);
     expect_both_up_and_no_repeats(scene);
 }

@@ -14,8 +14,8 @@ TEST(prepare)
 {
     mariadb_require();
     database = server_mariadb(NULL);
-    mariadb_tell(database, "CREATE USER seqbroker@'%%'; "
-                           "GRANT ALL ON seqbroker.* TO seqbroker@'%%'");
+    mariadb_execute(database, "CREATE USER seqbroker@'%%'; "
+                              "GRANT ALL ON seqbroker.* TO seqbroker@'%%'");
 }
 
 /* The sample on an empty database, with its port; a loaded machine is not to be
@@ -24,7 +24,7 @@ static const char *write_sample(const struct scene *scene)
 {
     char text[SCENE_TEXT_SIZE];
 
-    mariadb_tell(database, "CREATE OR REPLACE DATABASE seqbroker");
+    mariadb_execute(database, "CREATE OR REPLACE DATABASE seqbroker");
     scene_sample("config/segments.conf", text);
     scene_replace_port(text, "port = 3306", server_port(database));
     scene_replace(text, "\"mysql-a\" ];",

@@ -142,7 +142,7 @@ static enum life_end live(const struct fixture *f, int64_t stamps)
 {
     const struct queue_clock_options options = {
         .rules = {GUARD_HOLD, 600000, 300000},
-        .broker = "mortal",
+        .broker = "killed",
         .path = f->path,
         .store = -1,
     };
@@ -191,7 +191,7 @@ static struct child child_start(const struct fixture *f, int64_t stamps,
 }
 
 /* What was told before it started is kept; what it tells is told. */
-static void child_hear(struct fixture *f, const struct child *child)
+static void child_receive(struct fixture *f, const struct child *child)
 {
     bool is_first = true;
     int64_t ms;
@@ -212,7 +212,7 @@ static bool child_end(struct fixture *f, struct child child, enum life_end *end)
 {
     int status;
 
-    child_hear(f, &child);
+    child_receive(f, &child);
     (void)close(child.fd);
     assert_int_equal(waitpid(child.pid, &status, 0), child.pid);
     if (WIFSIGNALED(status)) {

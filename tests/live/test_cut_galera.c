@@ -24,10 +24,10 @@ static void cluster_start(void)
     for (int i = 0; i < GALERA_NODES; i++)
         (void)text_format(addresses[i], ADDRESS_SIZE, "%s:%d",
                           server_address(nodes[i]), (int)server_port(nodes[i]));
-    mariadb_tell(nodes[0], "CREATE DATABASE cut;"
-                           "CREATE USER seq IDENTIFIED BY 'rye';"
-                           "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE "
-                           "ON cut.* TO seq");
+    mariadb_execute(nodes[0], "CREATE DATABASE cut;"
+                              "CREATE USER seq IDENTIFIED BY 'rye';"
+                              "GRANT SELECT, INSERT, UPDATE, DELETE, CREATE "
+                              "ON cut.* TO seq");
 }
 
 static void node_cut(void *context)

@@ -68,7 +68,7 @@ static void expect_days_of(struct scene *scene, const char *pool)
 {
     char text[SCENE_TEXT_SIZE];
 
-    server_tell(redis, "FLUSHALL");
+    redis_execute(redis, "FLUSHALL");
     assert_true(text_format(text, sizeof text, topology,
                             (int)server_port(redis), (int)server_port(redis),
                             pool));

@@ -46,11 +46,11 @@ struct trouble {
 };
 
 static const struct trouble *trouble; /* of the test that runs */
-static struct quartet quartet;
+static struct four_stores stores;
 
-static bool quartet_is_there(void)
+static bool four_stores_is_there(void)
 {
-    return quartet.servers[0] != NULL;
+    return stores.servers[0] != NULL;
 }
 
 /* A caller of "order", on a thread of its own. */
@@ -66,7 +66,7 @@ static struct {
 
 TEST(prepare)
 {
-    quartet_start(&quartet, true, SEED);
+    four_stores_start(&stores, true, SEED);
 }
 
 static void rest_ms(int64_t ms)
@@ -159,10 +159,10 @@ static int setup(void **state)
     trouble = NULL;
     if (scene_setup(state) != 0)
         return -1;
-    if (!quartet_is_there())
+    if (!four_stores_is_there())
         return 0;
     scene = *state;
-    quartet_topology(&quartet, POOL_SETTINGS, text);
+    four_stores_topology(&stores, POOL_SETTINGS, text);
     (void)text_append(text, sizeof text, "%s", SEQUENCES);
     scene_open(scene, scene_write(scene, "faults.conf", text));
     caller_start(scene);
@@ -171,8 +171,8 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    if (quartet_is_there())
-        quartet_heal(&quartet); /* or the caller may have to wait */
+    if (four_stores_is_there())
+        four_stores_heal(&stores); /* or the caller may have to wait */
     caller_stop();
     return scene_teardown(state);
 }
@@ -208,7 +208,7 @@ static void await(const struct scene *scene, size_t i,
 
     while (!is_so(&now)) {
         if (clock_now_ms() > until_ms)
-            fail_msg("%s does not get %s: it is %s, %s", quartet_backend(i),
+            fail_msg("%s does not get %s: it is %s, %s", four_stores_backend(i),
                      what, seqb_partition_state_name(now.state), now.reason);
         rest_ms(1);
         now = scene_partition(scene, (int32_t)i);
@@ -222,7 +222,7 @@ static void await_grant(const struct scene *scene, size_t i)
 
     while (scene_partition(scene, (int32_t)i).granted == granted) {
         if (clock_now_ms() > until_ms)
-            fail_msg("%s grants nothing", quartet_backend(i));
+            fail_msg("%s grants nothing", four_stores_backend(i));
         rest_ms(1);
     }
 }
@@ -242,20 +242,20 @@ static void await_all_well(const struct scene *scene)
 static void suffer(const struct scene *scene, size_t first, size_t gone)
 {
     for (size_t k = 0; k < gone; k++)
-        quartet_fault(&quartet, (first + k) % FOUR_STORES, trouble->fault,
-                      trouble->amount_ms);
+        four_stores_fault(&stores, (first + k) % FOUR_STORES, trouble->fault,
+                          trouble->amount_ms);
     for (size_t k = 0; k < gone; k++)
         await(scene, (first + k) % FOUR_STORES, trouble->becomes,
               trouble->what);
     caller_goes_on();
-    quartet_heal(&quartet);
+    four_stores_heal(&stores);
     await_all_well(scene);
 }
 
 static void one_two_and_three_of_four(struct scene *scene,
                                       const struct trouble *of)
 {
-    if (!quartet_is_there())
+    if (!four_stores_is_there())
         skip();
     trouble = of;
     for (size_t gone = 1; gone < FOUR_STORES; gone++)
@@ -289,7 +289,7 @@ TROUBLE(flapping_stores_are_not_noticed, FAULT_FLAPPING, 500, is_out,
 static void all_fail(enum fault fault)
 {
     for (size_t i = 0; i < FOUR_STORES; i++)
-        quartet_fault(&quartet, i, fault, 0);
+        four_stores_fault(&stores, i, fault, 0);
 }
 
 static struct seqb_sequence *quick_of(const struct scene *scene)
@@ -319,7 +319,7 @@ static void take_until_told(struct seqb_sequence *quick)
         err.status = SEQB_OK;
     }
     for (size_t i = 0; i < FOUR_STORES; i++)
-        scene_expect_words(err.text, quartet_backend(i));
+        scene_expect_words(err.text, four_stores_backend(i));
 }
 
 static int64_t cpu_us(void)
@@ -363,17 +363,17 @@ TEST_WITH(FAULTS, all_four_gone_is_told_and_the_first_back_serves)
                                         FAULT_STOPPED};
     struct seqb_sequence *quick;
 
-    if (!quartet_is_there())
+    if (!four_stores_is_there())
         skip();
     quick = quick_of(scene);
     for (size_t i = 0; i < FOUR_STORES; i++) {
         all_fail(faults[i]);
         take_until_told(quick);
         expect_little_work(quick);
-        quartet_fault(&quartet, i, FAULT_NONE, 0);
+        four_stores_fault(&stores, i, FAULT_NONE, 0);
         take_patiently(quick);
         caller_goes_on();
-        quartet_heal(&quartet);
+        four_stores_heal(&stores);
         await_all_well(scene);
     }
     caller_noticed_nothing(scene); /* it waited, with its long deadline */
@@ -389,29 +389,29 @@ TEST_WITH(FAULTS, servers_that_are_down_are_not_flooded)
     int64_t begin_ms;
     int64_t number;
 
-    if (!quartet_is_there())
+    if (!four_stores_is_there())
         skip();
     quick = quick_of(scene);
     for (size_t i = 0; i < FOUR_STORES; i++)
-        proxy_set(quartet.proxies[i], PROXY_RESET, 0);
+        proxy_set(stores.proxies[i], PROXY_RESET, 0);
     take_until_told(quick);
     for (size_t i = 0; i < FOUR_STORES; i++)
-        before[i] = proxy_accepted(quartet.proxies[i]);
+        before[i] = proxy_accepted(stores.proxies[i]);
     begin_ms = clock_now_ms();
     while (clock_now_ms() - begin_ms < 4 * ATTEMPT_MS)
         assert_int_not_equal(seqb_next(quick, &number, NULL), SEQB_OK);
     for (size_t i = 0; i < FOUR_STORES; i++)
-        assert_in_range(proxy_accepted(quartet.proxies[i]) - before[i], 1,
+        assert_in_range(proxy_accepted(stores.proxies[i]) - before[i], 1,
                         (clock_now_ms() - begin_ms) / ATTEMPT_MS + 1);
     for (size_t i = 0; i < FOUR_STORES; i++)
-        proxy_set(quartet.proxies[i], PROXY_PASS, 0);
+        proxy_set(stores.proxies[i], PROXY_PASS, 0);
     await_all_well(scene);
     caller_noticed_nothing(scene);
 }
 
 TEST(end)
 {
-    quartet_end(&quartet);
+    four_stores_end(&stores);
 }
 
 TEST_BEFORE_ALL(without_sigpipe);

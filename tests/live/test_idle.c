@@ -19,11 +19,11 @@
 #define POOL_SETTINGS "timeout = \"200ms\"; rescue_after = \"400ms\";"
 #define SEQUENCES     "sequences = ( { key = \"order\"; deadline = \"1m\"; } );\n"
 
-static struct quartet quartet;
+static struct four_stores stores;
 
 TEST(prepare)
 {
-    quartet_start(&quartet, false, SEED);
+    four_stores_start(&stores, false, SEED);
 }
 
 /* Waits until all stores have had nothing to do for a while. */
@@ -44,9 +44,9 @@ static void open_and_take(struct scene *scene)
 {
     char text[QUARTET_TEXT_SIZE];
 
-    if (quartet.servers[0] == NULL)
+    if (stores.servers[0] == NULL)
         skip();
-    quartet_topology(&quartet, POOL_SETTINGS, text);
+    four_stores_topology(&stores, POOL_SETTINGS, text);
     assert_true(text_append(text, sizeof text, SEQUENCES));
     scene_open(scene, scene_write(scene, "idle.conf", text));
     scene_take(scene, "order", 1000);
@@ -86,9 +86,9 @@ static void expect_health_to_follow(struct scene *scene, enum fault fault)
     open_and_take(scene);
     await_health(scene, SEQB_HEALTH_SERVING);
     for (size_t i = 0; i < FOUR_STORES; i++)
-        quartet_fault(&quartet, i, fault, 0);
+        four_stores_fault(&stores, i, fault, 0);
     await_health(scene, SEQB_HEALTH_NOT_SERVING);
-    quartet_heal(&quartet);
+    four_stores_heal(&stores);
     serve_again(scene);
 }
 
@@ -105,5 +105,5 @@ TEST_WITH(SCENE, health_knows_that_all_servers_were_stopped)
 
 TEST(end)
 {
-    quartet_end(&quartet);
+    four_stores_end(&stores);
 }

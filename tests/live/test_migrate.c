@@ -79,16 +79,16 @@ TEST_WITH(SCENE, numbers_go_on_above_all_old_ones)
         const char *from;
         const char *to;
 
-        moving_reset(scene);
-        from = moving_write(scene, "old.conf", &changes[i].from, "");
-        to = moving_write(scene, "new.conf", &changes[i].to, "");
+        migration_reset(scene);
+        from = migration_write(scene, "old.conf", &changes[i].from, "");
+        to = migration_write(scene, "new.conf", &changes[i].to, "");
         scene->numbers.count = 0;
-        moving_use(scene, from);
-        moving_do(from, to);
-        moving_use_above(scene, to);
+        migration_use(scene, from);
+        migration_do(from, to);
+        migration_use_above(scene, to);
         scene_expect_refused(scene, from, SEQB_LAYOUT,
                              "was retired by seqctl migrate");
-        moving_use(scene, to);
+        migration_use(scene, to);
         scene_expect_no_repeats(scene);
     }
 }
@@ -98,9 +98,9 @@ TEST_WITH(SCENE, generation_follows_generation)
     struct layout_text text = mixed;
     const char *from;
 
-    moving_reset(scene);
-    from = moving_write(scene, "1.conf", &text, "");
-    moving_use(scene, from);
+    migration_reset(scene);
+    from = migration_write(scene, "1.conf", &text, "");
+    migration_use(scene, from);
     for (int i = 0; i < 3; i++) {
         char name[16];
         const char *to;
@@ -110,9 +110,9 @@ TEST_WITH(SCENE, generation_follows_generation)
         text.partitions[1] = i % 2 == 0 ? "f0" : "r0";
         text.window_bits += 1;
         (void)text_format(name, sizeof name, "%d.conf", text.generation);
-        to = moving_write(scene, name, &text, "");
-        moving_do(from, to);
-        moving_use_above(scene, to);
+        to = migration_write(scene, name, &text, "");
+        migration_do(from, to);
+        migration_use_above(scene, to);
         from = to;
     }
 }
@@ -125,12 +125,12 @@ TEST_WITH(SCENE, generation_that_was_not_migrated_is_refused)
     const char *from;
     const char *to;
 
-    moving_reset(scene);
-    from = moving_write(scene, "old.conf", &mixed, "");
+    migration_reset(scene);
+    from = migration_write(scene, "old.conf", &mixed, "");
     next.partitions[0] = "f5"; /* none of the old stores */
-    to = moving_write(scene, "new.conf", &next, "");
+    to = migration_write(scene, "new.conf", &next, "");
     scene_expect_refused(scene, to, SEQB_LAYOUT, "run seqctl migrate first");
-    moving_use(scene, from);
+    migration_use(scene, from);
     scene_expect_refused(scene, to, SEQB_LAYOUT, "run seqctl migrate first");
 }
 
@@ -166,18 +166,18 @@ TEST_WITH(SCENE, broker_that_still_runs_gets_no_more)
         const char *from;
         const char *to;
 
-        moving_reset(scene);
-        from = moving_write(scene, "old.conf", layouts[i], "");
-        to = moving_write(scene, "new.conf", &next, "");
+        migration_reset(scene);
+        from = migration_write(scene, "old.conf", layouts[i], "");
+        to = migration_write(scene, "new.conf", &next, "");
         scene->numbers.count = 0;
         scene_open(scene, from);
-        scene_take(scene, "order", MOVING_TAKE);
-        moving_do(from, to);
+        scene_take(scene, "order", MIGRATION_TAKE);
+        migration_do(from, to);
         err = take_all(scene, 4096);
         if (err.status != SEQB_EXHAUSTED && err.status != SEQB_LAYOUT)
             fail_msg("%s", err.text);
         scene_close(scene);
-        moving_use_above(scene, to);
+        migration_use_above(scene, to);
     }
 }
 
@@ -188,13 +188,13 @@ TEST_WITH(SCENE, sequence_that_is_new_begins_at_the_beginning)
     const char *from;
     const char *to;
 
-    moving_reset(scene);
+    migration_reset(scene);
     next.more = AUTOMATIC;
-    from = moving_write(scene, "old.conf", &files, "");
-    moving_use(scene, from);
+    from = migration_write(scene, "old.conf", &files, "");
+    migration_use(scene, from);
     next.key = "invoice";
-    to = moving_write(scene, "new.conf", &next, "");
-    scene_expect_words(moving_do(from, to)->told,
+    to = migration_write(scene, "new.conf", &next, "");
+    scene_expect_words(migration_do(from, to)->told,
                        "invoice: memory_bits 3 -> 3; "
                        "is new");
     scene->numbers.count = 0;
@@ -225,13 +225,14 @@ TEST_WITH(SCENE, what_is_no_next_generation_is_refused)
     };
     const char *from;
 
-    moving_reset(scene);
-    from = moving_write(scene, "old.conf", &files, "");
-    moving_use(scene, from);
+    migration_reset(scene);
+    from = migration_write(scene, "old.conf", &files, "");
+    migration_use(scene, from);
     for (size_t i = 0; i < COUNT_OF(rows); i++)
-        moving_refused(from, moving_write(scene, "new.conf", &rows[i].to, ""),
-                       SEQB_CONFIG, rows[i].words);
-    moving_use(scene, from);
+        migration_refused(from,
+                          migration_write(scene, "new.conf", &rows[i].to, ""),
+                          SEQB_CONFIG, rows[i].words);
+    migration_use(scene, from);
     scene_expect_no_repeats(scene);
 }
 
@@ -250,17 +251,18 @@ TEST_WITH(SCENE, old_topology_must_be_the_one_in_use)
     };
     const char *from;
 
-    moving_reset(scene);
-    from = moving_write(scene, "real.conf", &files, "");
-    moving_use(scene, from);
+    migration_reset(scene);
+    from = migration_write(scene, "real.conf", &files, "");
+    migration_use(scene, from);
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const struct layout_text next = next_of(&rows[i].from);
-        const char *wrong = moving_write(scene, "old.conf", &rows[i].from, "");
+        const char *wrong =
+            migration_write(scene, "old.conf", &rows[i].from, "");
 
-        moving_refused(wrong, moving_write(scene, "new.conf", &next, ""),
-                       SEQB_LAYOUT, rows[i].words);
+        migration_refused(wrong, migration_write(scene, "new.conf", &next, ""),
+                          SEQB_LAYOUT, rows[i].words);
     }
-    moving_use(scene, from);
+    migration_use(scene, from);
     scene_expect_no_repeats(scene);
 }
 
@@ -270,16 +272,16 @@ TEST_WITH(SCENE, store_that_is_missing_stops_it_before_anything_is_written)
     const char *from;
     const char *to;
 
-    moving_reset(scene);
-    from = moving_write(scene, "old.conf", &mixed, "");
+    migration_reset(scene);
+    from = migration_write(scene, "old.conf", &mixed, "");
     next.partitions[1] = "f7";
-    to = moving_write(scene, "new.conf", &next, "");
-    moving_use(scene, from);
-    server_kill(moving_server());
-    moving_refused(from, to, SEQB_UNREACHABLE,
-                   "a migration needs every backend, and r0 fails");
-    server_start(moving_server());
-    moving_use(scene, from);
+    to = migration_write(scene, "new.conf", &next, "");
+    migration_use(scene, from);
+    server_kill(migration_server());
+    migration_refused(from, to, SEQB_UNREACHABLE,
+                      "a migration needs every backend, and r0 fails");
+    server_start(migration_server());
+    migration_use(scene, from);
     scene_expect_no_repeats(scene);
 }
 
@@ -309,13 +311,14 @@ TEST_WITH(SCENE, what_does_not_fit_is_refused_before_the_old_pool_is_retired)
     const char *from;
     const char *to;
 
-    moving_reset(scene);
-    from = moving_write(scene, "old.conf", &files, "");
-    to = moving_write(scene, "new.conf", &next, "");
-    moving_use(scene, from);
+    migration_reset(scene);
+    from = migration_write(scene, "old.conf", &files, "");
+    to = migration_write(scene, "new.conf", &next, "");
+    migration_use(scene, from);
     raise_old_counter(scene, (INT64_MAX >> 4) - 1000000);
-    moving_refused(from, to, SEQB_EXHAUSTED, "sequence order: numbers up to");
-    moving_use(scene, from);
+    migration_refused(from, to, SEQB_EXHAUSTED,
+                      "sequence order: numbers up to");
+    migration_use(scene, from);
     scene_expect_no_repeats(scene);
 }
 
@@ -329,21 +332,21 @@ TEST_WITH(SCENE, what_passes_2_53_does_not_become_js_safe)
     const struct moved *moved;
     const char *from;
 
-    moving_reset(scene);
+    migration_reset(scene);
     text.key = "bill"; /* "order" makes itself */
     text.more = AUTOMATIC;
     next = next_of(&text);
     next.more = AUTOMATIC_JS_SAFE;
-    from = moving_write(scene, "old.conf", &text, "");
-    moving_use(scene, from);
+    from = migration_write(scene, "old.conf", &text, "");
+    migration_use(scene, from);
     raise_old_counter(scene, ((int64_t)1 << (53 - 4)) - 1000000);
-    moved =
-        moving_try(from, moving_write(scene, "new.conf", &next, ""), &options);
+    moved = migration_try(from, migration_write(scene, "new.conf", &next, ""),
+                          &options);
     assert_int_equal(moved->status, SEQB_EXHAUSTED);
     scene_expect_words(moved->err.text, "sequence order: numbers up to");
     next.more = AUTOMATIC;
-    moved =
-        moving_try(from, moving_write(scene, "new.conf", &next, ""), &options);
+    moved = migration_try(from, migration_write(scene, "new.conf", &next, ""),
+                          &options);
     assert_int_equal(moved->status, SEQB_OK);
 }
 
@@ -358,19 +361,19 @@ TEST_WITH(SCENE, sequence_that_changes_its_pool_is_refused)
     char text[SCENE_TEXT_SIZE];
     char from[64];
 
-    moving_reset(scene);
+    migration_reset(scene);
     (void)text_copy(from, sizeof from, scene_write(scene, "old.conf", old));
     (void)text_copy(text, sizeof text, old);
     scene_replace(text, "pool = \"a\"", "pool = \"b\"");
     scene_replace(text, "[ \"f1\" ]", "[ \"f1\" ]; generation = 2");
-    moving_refused(from, scene_write(scene, "new.conf", text), SEQB_CONFIG,
-                   "sequence order is in pool a in the old topology");
+    migration_refused(from, scene_write(scene, "new.conf", text), SEQB_CONFIG,
+                      "sequence order is in pool a in the old topology");
 }
 
 static int stop(void **state)
 {
     (void)state;
-    moving_stop();
+    migration_stop();
     return 0;
 }
 

@@ -37,7 +37,8 @@ static const struct layout_text alone = {{"f0"}, NULL, 1,    3,
 static const struct layout_text elsewhere = {{"f1", "f2"}, NULL, 2,  3, 8,
                                              NULL,         NULL, GAP};
 
-static const struct seqb_migrate_options mortal = {.engines = mortal_engines};
+static const struct seqb_migrate_options killable = {.engines =
+                                                         killable_engines};
 
 /* --- cut off --- */
 
@@ -68,7 +69,7 @@ static void read_meanwhile(struct taker *taker, struct scene *scene,
  * old ones. */
 static bool try_new(struct scene *scene, const struct layout_text *layout)
 {
-    const char *topology = moving_write(scene, "new.conf", layout, "");
+    const char *topology = migration_write(scene, "new.conf", layout, "");
     struct seqb_error err;
 
     if (seqb_open(topology, &scene->broker, &err) != SEQB_OK) {
@@ -76,17 +77,17 @@ static bool try_new(struct scene *scene, const struct layout_text *layout)
         return false;
     }
     scene_close(scene);
-    moving_use_above(scene, topology);
+    migration_use_above(scene, topology);
     return true;
 }
 
 static void expect_done(const char *from, const char *to)
 {
-    const struct moved *moved = moving_try(from, to, &mortal);
+    const struct moved *moved = migration_try(from, to, &killable);
 
     if (moved->status != SEQB_OK)
         fail_msg("again: %s", moved->err.text);
-    moved = moving_try(from, to, &mortal);
+    moved = migration_try(from, to, &killable);
     assert_int_equal(moved->status, SEQB_OK);
     scene_expect_words(moved->told, "all is migrated already");
 }
@@ -101,14 +102,14 @@ static bool cut_after(struct scene *scene, int64_t calls, int *patience_ms)
     bool is_whole;
     bool has_begun;
 
-    moving_reset(scene);
+    migration_reset(scene);
     scene->numbers.count = 0;
-    from = moving_write(scene, "old.conf", &old, "");
+    from = migration_write(scene, "old.conf", &old, "");
     taker = taker_start(from, "order");
-    taker_read(&taker, scene, MOVING_TAKE);
-    from = moving_write(scene, "old-mortal.conf", &old, "mortal-");
-    to = moving_write(scene, "new-mortal.conf", &new, "mortal-");
-    is_whole = mortal_migrate(calls, from, to, NULL);
+    taker_read(&taker, scene, MIGRATION_TAKE);
+    from = migration_write(scene, "old-killable.conf", &old, "killable-");
+    to = migration_write(scene, "new-killable.conf", &new, "killable-");
+    is_whole = migrate_killed_after(calls, from, to, NULL);
     read_meanwhile(&taker, scene, patience_ms);
     has_begun = try_new(scene, &new);
     expect_done(from, to);
@@ -116,7 +117,7 @@ static bool cut_after(struct scene *scene, int64_t calls, int *patience_ms)
     if (!has_begun)
         assert_true(try_new(scene, &new));
     scene_expect_no_repeats(scene);
-    scene_expect_refused(scene, moving_write(scene, "old.conf", &old, ""),
+    scene_expect_refused(scene, migration_write(scene, "old.conf", &old, ""),
                          SEQB_LAYOUT, "was retired");
     return is_whole;
 }
@@ -144,12 +145,13 @@ TEST_WITH(SCENE, migration_killed_again_and_again_comes_to_its_end)
     bool has_begun = false;
     int64_t calls = 1;
 
-    moving_reset(scene);
-    taker = taker_start(moving_write(scene, "old.conf", &alone, ""), "order");
-    taker_read(&taker, scene, MOVING_TAKE);
-    from = moving_write(scene, "old-mortal.conf", &alone, "mortal-");
-    to = moving_write(scene, "new-mortal.conf", &elsewhere, "mortal-");
-    while (!mortal_migrate(calls, from, to, NULL)) {
+    migration_reset(scene);
+    taker =
+        taker_start(migration_write(scene, "old.conf", &alone, ""), "order");
+    taker_read(&taker, scene, MIGRATION_TAKE);
+    from = migration_write(scene, "old-killable.conf", &alone, "killable-");
+    to = migration_write(scene, "new-killable.conf", &elsewhere, "killable-");
+    while (!migrate_killed_after(calls, from, to, NULL)) {
         read_meanwhile(&taker, scene, &patience_ms);
         has_begun = has_begun || try_new(scene, &elsewhere);
         if (++calls > CALLS_MAX)
@@ -175,7 +177,7 @@ static const char *const names[FILES] = {"f0.db", "f1.db", "a0.db", "f2.db",
 static int64_t redis_changes(void)
 {
     static const char word[] = "rdb_changes_since_last_save:";
-    redisReply *reply = server_ask(moving_server(), "INFO persistence");
+    redisReply *reply = server_ask(migration_server(), "INFO persistence");
     const char *at = strstr(reply->str, word);
     int64_t changes;
 
@@ -235,15 +237,15 @@ TEST_WITH(SCENE, dry_run_changes_nothing)
     const char *from;
     const char *to;
 
-    moving_reset(scene);
-    from = moving_write(scene, "old.conf", &old, "");
-    to = moving_write(scene, "new.conf", &new, "");
-    moving_use(scene, from);
+    migration_reset(scene);
+    from = migration_write(scene, "old.conf", &old, "");
+    to = migration_write(scene, "new.conf", &new, "");
+    migration_use(scene, from);
     stores_keep(scene, &before);
     assert_non_null(before.files[0]);
     assert_null(before.files[1]);
-    moved =
-        moving_try(from, to, &(struct seqb_migrate_options){.dry_run = true});
+    moved = migration_try(from, to,
+                          &(struct seqb_migrate_options){.dry_run = true});
     assert_int_equal(moved->status, SEQB_OK);
     scene_expect_words(moved->told, "pool main: generation 1 -> 2, partitions "
                                     "2 -> 4, window_bits 8 -> 10\n");
@@ -252,7 +254,7 @@ TEST_WITH(SCENE, dry_run_changes_nothing)
     scene_expect_words(moved->told, "warning: stop every broker");
     scene_expect_words(moved->told, "dry run: nothing was written\n");
     expect_unchanged(scene, &before);
-    moving_use(scene, from);
+    migration_use(scene, from);
     scene_expect_no_repeats(scene);
 }
 
@@ -262,22 +264,22 @@ TEST_WITH(SCENE, second_run_changes_nothing)
     const char *from;
     const char *to;
 
-    moving_reset(scene);
-    from = moving_write(scene, "old.conf", &old, "");
-    to = moving_write(scene, "new.conf", &new, "");
-    moving_use(scene, from);
-    scene_expect_words(moving_do(from, to)->told, "done: start the brokers");
+    migration_reset(scene);
+    from = migration_write(scene, "old.conf", &old, "");
+    to = migration_write(scene, "new.conf", &new, "");
+    migration_use(scene, from);
+    scene_expect_words(migration_do(from, to)->told, "done: start the brokers");
     stores_keep(scene, &before);
     assert_non_null(before.files[1]);
-    scene_expect_words(moving_do(from, to)->told, "all is migrated already");
+    scene_expect_words(migration_do(from, to)->told, "all is migrated already");
     expect_unchanged(scene, &before);
-    moving_use_above(scene, to);
+    migration_use_above(scene, to);
 }
 
 static int stop(void **state)
 {
     (void)state;
-    moving_stop();
+    migration_stop();
     return 0;
 }
 

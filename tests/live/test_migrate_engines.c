@@ -42,12 +42,13 @@ TEST(prepare)
     mariadb_require();
     postgres_require();
     mariadb = server_mariadb(NULL);
-    mariadb_tell(mariadb, "CREATE DATABASE seq_row; CREATE DATABASE seq_ids; "
-                          "CREATE USER seq@'%%'; "
-                          "GRANT ALL ON *.* TO seq@'%%'");
+    mariadb_execute(mariadb,
+                    "CREATE DATABASE seq_row; CREATE DATABASE seq_ids; "
+                    "CREATE USER seq@'%%'; "
+                    "GRANT ALL ON *.* TO seq@'%%'");
     postgres = server_postgres(NULL);
-    postgres_tell(postgres, "postgres", "CREATE ROLE seq LOGIN");
-    postgres_tell(postgres, "postgres", "CREATE DATABASE seq OWNER seq");
+    postgres_execute(postgres, "postgres", "CREATE ROLE seq LOGIN");
+    postgres_execute(postgres, "postgres", "CREATE DATABASE seq OWNER seq");
     memcached = server_memcached(NULL);
 }
 
@@ -174,7 +175,7 @@ TEST_WITH(SCENE, auto_increment_tables_come_over_to_neighbours)
     char old[SCENE_TEXT_SIZE];
     char new[SCENE_TEXT_SIZE];
 
-    mariadb_tell(mariadb, "CREATE DATABASE seq_l; CREATE DATABASE seq_m");
+    mariadb_execute(mariadb, "CREATE DATABASE seq_l; CREATE DATABASE seq_m");
     tables_write(old, "");
     tables_write(new, "generation = 2; authority = \"neighbours\";");
     expect_goes_on_above(scene, old, new, 2);

@@ -38,13 +38,13 @@ TEST_WITH(SCENE, key_that_is_new_to_an_old_broker_is_refused_there)
     const char *from;
     const char *to;
 
-    moving_reset(scene);
+    migration_reset(scene);
     next = next_of(&files);
-    from = moving_write(scene, "old.conf", &files, "");
-    to = moving_write(scene, "new.conf", &next, "");
+    from = migration_write(scene, "old.conf", &files, "");
+    to = migration_write(scene, "new.conf", &next, "");
     scene_open(scene, from);
     assert_int_equal(
-        moving_try(from, to, &(struct seqb_migrate_options){.keys = none})
+        migration_try(from, to, &(struct seqb_migrate_options){.keys = none})
             ->status,
         SEQB_OK);
     assert_int_equal(seqb_get_sequence(scene->broker, "late", &sequence, &err),
@@ -60,23 +60,23 @@ TEST_WITH(SCENE, automatic_key_goes_on_if_it_is_named)
     const char *from;
     const char *to;
 
-    moving_reset(scene);
+    migration_reset(scene);
     next = next_of(&files);
     next.partitions[0] = "f1";
     next.partitions[1] = "f0";
-    from = moving_write(scene, "old.conf", &files, "");
-    to = moving_write(scene, "new.conf", &next, "");
+    from = migration_write(scene, "old.conf", &files, "");
+    to = migration_write(scene, "new.conf", &next, "");
     scene_open(scene, from);
-    scene_take(scene, "bill", MOVING_TAKE);
+    scene_take(scene, "bill", MIGRATION_TAKE);
     scene_close(scene);
-    moving_refused(from, to, SEQB_INVALID, "--keys FILE");
-    assert_int_equal(
-        moving_try(from, to,
-                   &(struct seqb_migrate_options){.keys = keys, .key_count = 2})
-            ->status,
-        SEQB_OK);
+    migration_refused(from, to, SEQB_INVALID, "--keys FILE");
+    assert_int_equal(migration_try(from, to,
+                                   &(struct seqb_migrate_options){
+                                       .keys = keys, .key_count = 2})
+                         ->status,
+                     SEQB_OK);
     scene_open(scene, to);
-    scene_take(scene, "bill", MOVING_TAKE);
+    scene_take(scene, "bill", MIGRATION_TAKE);
     scene_take(scene, "fresh", 1);
     scene_close(scene);
     /* one of them is "fresh", which is a sequence of its own */
@@ -93,17 +93,17 @@ TEST_WITH(SCENE, forgotten_key_is_refused_until_it_is_named)
     const char *from;
     const char *to;
 
-    moving_reset(scene);
+    migration_reset(scene);
     next = next_of(&files);
     next.partitions[0] = "f2"; /* knows no sequence, and is asked first */
     next.partitions[1] = "f0";
-    from = moving_write(scene, "old.conf", &files, "");
-    to = moving_write(scene, "new.conf", &next, "");
+    from = migration_write(scene, "old.conf", &files, "");
+    to = migration_write(scene, "new.conf", &next, "");
     scene_open(scene, from);
-    scene_take(scene, "bill", MOVING_TAKE);
+    scene_take(scene, "bill", MIGRATION_TAKE);
     scene_close(scene);
     assert_int_equal(
-        moving_try(from, to, &(struct seqb_migrate_options){.keys = none})
+        migration_try(from, to, &(struct seqb_migrate_options){.keys = none})
             ->status,
         SEQB_OK);
     scene_open(scene, to);
@@ -111,13 +111,13 @@ TEST_WITH(SCENE, forgotten_key_is_refused_until_it_is_named)
                      SEQB_LAYOUT);
     scene_expect_words(err.text, "was used in generation 1 of pool main");
     scene_close(scene);
-    assert_int_equal(
-        moving_try(from, to,
-                   &(struct seqb_migrate_options){.keys = keys, .key_count = 1})
-            ->status,
-        SEQB_OK);
+    assert_int_equal(migration_try(from, to,
+                                   &(struct seqb_migrate_options){
+                                       .keys = keys, .key_count = 1})
+                         ->status,
+                     SEQB_OK);
     scene_open(scene, to);
-    scene_take(scene, "bill", MOVING_TAKE);
+    scene_take(scene, "bill", MIGRATION_TAKE);
     scene_expect_no_repeats(scene);
 }
 
@@ -136,26 +136,26 @@ TEST_WITH(SCENE, forgotten_key_is_refused_if_it_is_listed_with_others)
     const char *from;
     const char *to;
 
-    moving_reset(scene);
+    migration_reset(scene);
     next = next_of(&files);
     later = next;
     later.key = BILL_AND_ORDER;
-    from = moving_write(scene, "old.conf", &files, "");
-    to = moving_write(scene, "new.conf", &next, "");
+    from = migration_write(scene, "old.conf", &files, "");
+    to = migration_write(scene, "new.conf", &next, "");
     scene_open(scene, from);
-    scene_take(scene, "bill", MOVING_TAKE);
+    scene_take(scene, "bill", MIGRATION_TAKE);
     scene_close(scene);
     assert_int_equal(
-        moving_try(from, to, &(struct seqb_migrate_options){.keys = none})
+        migration_try(from, to, &(struct seqb_migrate_options){.keys = none})
             ->status,
         SEQB_OK);
     for (int i = 0; i < 2; i++) { /* the first start has claimed nothing */
-        scene_open(scene, moving_write(scene, "later.conf", &later, ""));
+        scene_open(scene, migration_write(scene, "later.conf", &later, ""));
         assert_int_equal(
             seqb_get_sequence(scene->broker, "bill", &sequence, &err),
             SEQB_LAYOUT);
         scene_expect_words(err.text, "was used in generation 1 of pool main");
-        scene_take(scene, "order", MOVING_TAKE);
+        scene_take(scene, "order", MIGRATION_TAKE);
         scene_close(scene);
     }
     scene_expect_no_repeats(scene);
@@ -164,7 +164,7 @@ TEST_WITH(SCENE, forgotten_key_is_refused_if_it_is_listed_with_others)
 static int stop(void **state)
 {
     (void)state;
-    moving_stop();
+    migration_stop();
     return 0;
 }
 

@@ -88,11 +88,11 @@ TEST_WITH(SCENE, numbers_go_on_above_those_of_other_windows)
         write_layout(scene, "old.conf", 1, &changes[i].from, from);
         write_layout(scene, "new.conf", 2, &changes[i].to, to);
         scene->numbers.count = 0;
-        moving_use(scene, from);
-        moved = moving_try(from, to, &options);
+        migration_use(scene, from);
+        moved = migration_try(from, to, &options);
         if (moved->status != SEQB_OK)
             fail_msg("%s", moved->err.text);
-        moving_use_above(scene, to);
+        migration_use_above(scene, to);
         scene_expect_refused(scene, from, SEQB_LAYOUT,
                              "was retired by seqctl migrate");
     }
@@ -116,8 +116,8 @@ TEST_WITH(SCENE, key_that_is_not_listed_keeps_its_windows)
 
     write_layout(scene, "old.conf", 1, &was, from);
     write_layout(scene, "new.conf", 2, &is, to);
-    moving_use(scene, from);
-    moved = moving_try(from, to, &options);
+    migration_use(scene, from);
+    moved = migration_try(from, to, &options);
     assert_int_equal(moved->status, SEQB_OK);
     scene_expect_words(moved->told, "sequence order: memory_bits 3 -> 3; "
                                     "window_bits 24 -> 24; ");
@@ -128,7 +128,7 @@ TEST_WITH(SCENE, key_that_is_not_listed_keeps_its_windows)
     scene_expect_words(err.text, "was used with memory_bits=3 window_bits=24");
     scene_close(scene);
     write_layout(scene, "same.conf", 2, &same, to);
-    moving_use_above(scene, to);
+    migration_use_above(scene, to);
 }
 
 /* --- what is refused --- */
@@ -142,19 +142,21 @@ TEST_WITH(SCENE, size_changes_with_the_generation_alone)
     char to[PATH_SIZE];
 
     write_layout(scene, "old.conf", 1, &was, from);
-    moving_use(scene, from);
+    migration_use(scene, from);
     write_layout(scene, "new.conf", 1, &is, to);
     scene_expect_refused(scene, to, SEQB_LAYOUT,
                          "memory_bits=3 window_bits=10 and is configured with "
                          "memory_bits=3 window_bits=11;");
-    moving_refused(from, to, SEQB_CONFIG,
-                   "the window_bits of a sequence changes: write generation = "
-                   "2");
+    migration_refused(
+        from, to, SEQB_CONFIG,
+        "the window_bits of a sequence changes: write generation = "
+        "2");
     write_layout(scene, "new.conf", 1, &as_pool, to);
-    moving_refused(from, to, SEQB_CONFIG,
-                   "the window_bits of a sequence changes: write generation = "
-                   "2");
-    moving_use(scene, from);
+    migration_refused(
+        from, to, SEQB_CONFIG,
+        "the window_bits of a sequence changes: write generation = "
+        "2");
+    migration_use(scene, from);
     scene_expect_no_repeats(scene);
 }
 
@@ -170,16 +172,17 @@ TEST_WITH(SCENE, both_topologies_must_have_the_size_in_use)
 
     write_layout(scene, "old.conf", 1, &was, from);
     write_layout(scene, "new.conf", 2, &is, to);
-    moving_use(scene, from);
+    migration_use(scene, from);
     write_layout(scene, "wrong.conf", 1, &not_was, wrong);
-    moving_refused(wrong, to, SEQB_LAYOUT,
-                   "order of pool main was used with window_bits = 10, and the "
-                   "old topology says 8; nothing was changed");
-    moving_use(scene, from);
-    moving_do(from, to);
+    migration_refused(
+        wrong, to, SEQB_LAYOUT,
+        "order of pool main was used with window_bits = 10, and the "
+        "old topology says 8; nothing was changed");
+    migration_use(scene, from);
+    migration_do(from, to);
     write_layout(scene, "wrong.conf", 2, &not_is, wrong);
-    moving_refused(from, wrong, SEQB_LAYOUT,
-                   "was migrated to window_bits = 11 and is configured with "
-                   "12; nothing was changed");
-    moving_use_above(scene, to);
+    migration_refused(from, wrong, SEQB_LAYOUT,
+                      "was migrated to window_bits = 11 and is configured with "
+                      "12; nothing was changed");
+    migration_use_above(scene, to);
 }

@@ -52,8 +52,8 @@ static void write_topology(const struct scene *scene, const char *name,
 struct topologies {
     char was[64];
     char is[64];
-    char mortal_was[64];
-    char mortal_is[64];
+    char killable_was[64];
+    char killable_is[64];
 };
 
 static void move(const struct scene *scene, const char *from, const char *to)
@@ -78,8 +78,8 @@ static void begin(struct scene *scene, struct topologies *out)
     scene->numbers.count = 0;
     write_topology(scene, "1.conf", 1, "", out->was);
     write_topology(scene, "2.conf", 2, "", out->is);
-    write_topology(scene, "1m.conf", 1, "mortal-", out->mortal_was);
-    write_topology(scene, "2m.conf", 2, "mortal-", out->mortal_is);
+    write_topology(scene, "1m.conf", 1, "killable-", out->killable_was);
+    write_topology(scene, "2m.conf", 2, "killable-", out->killable_is);
     use(scene, out->was);
 }
 
@@ -180,7 +180,8 @@ static void cut_after_any_call(struct scene *scene, const char *left_out,
         begin(scene, &paths);
         if (left_out != NULL)
             move(scene, "b.db", "b.gone");
-        if (mortal_migrate(calls, paths.mortal_was, paths.mortal_is, left_out))
+        if (migrate_killed_after(calls, paths.killable_was, paths.killable_is,
+                                 left_out))
             break;
         if (left_out == NULL)
             move(scene, "b.db", "b.gone");

@@ -43,13 +43,13 @@ static size_t cluster_require(void)
     if (patroni == NULL) {
         patroni = server_patroni();
         for (int i = 0; i < KEYS; i++)
-            postgres_tell(patroni->nodes[0], "postgres", "CREATE DATABASE %s",
-                          keys[i]);
+            postgres_execute(patroni->nodes[0], "postgres",
+                             "CREATE DATABASE %s", keys[i]);
     }
-    leader = patroni_settle(patroni);
+    leader = patroni_await_streaming(patroni);
     for (int i = 0; i < KEYS; i++)
-        postgres_tell(patroni->nodes[leader], keys[i],
-                      "DROP SCHEMA public CASCADE; CREATE SCHEMA public");
+        postgres_execute(patroni->nodes[leader], keys[i],
+                         "DROP SCHEMA public CASCADE; CREATE SCHEMA public");
     return leader;
 }
 

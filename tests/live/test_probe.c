@@ -21,15 +21,15 @@ static const char two_files[] = FILES_AB POOL("\"a\", \"b\"") ORDER;
 
 TEST_WITH(SCENE, nothing_is_made_before_the_first_start)
 {
-    const struct told *told;
+    const struct probe_log *told;
 
     assert_int_equal(mkdir(scene->state_dir, 0700), 0);
-    told = told_by(scene_write(scene, "t.conf", two_files), NULL);
-    told_expect(told, SEQB_UNAVAILABLE);
+    told = probe_log_of(scene_write(scene, "t.conf", two_files), NULL);
+    probe_log_expect(told, SEQB_UNAVAILABLE);
     scene_expect_words(told->err.text, "2 of 2 backends");
     assert_int_equal(told->count, 2);
-    told_expect_found(told, 0, SEQB_UNREACHABLE, "a.db");
-    told_expect_found(told, 1, SEQB_UNREACHABLE, "b.db");
+    probe_log_expect_found(told, 0, SEQB_UNREACHABLE, "a.db");
+    probe_log_expect_found(told, 1, SEQB_UNREACHABLE, "b.db");
     assert_string_equal(told->found[1].server, "");
     /* Only an empty folder can be removed. */
     assert_int_equal(rmdir(scene->state_dir), 0);
@@ -38,14 +38,14 @@ TEST_WITH(SCENE, nothing_is_made_before_the_first_start)
 TEST_WITH(SCENE, files_in_use_are_well_and_fail_together)
 {
     char path[256];
-    const struct told *told;
+    const struct probe_log *told;
 
     (void)text_copy(path, sizeof path, scene_write(scene, "t.conf", two_files));
-    told_use(scene, path);
-    told = told_by(path, NULL);
-    told_expect(told, SEQB_OK);
-    told_expect_well(told, 0, "main/0");
-    told_expect_well(told, 1, "main/1");
+    probe_log_use(scene, path);
+    told = probe_log_of(path, NULL);
+    probe_log_expect(told, SEQB_OK);
+    probe_log_expect_well(told, 0, "main/0");
+    probe_log_expect_well(told, 1, "main/1");
     assert_string_equal(told->found[1].backend, "b");
     assert_string_equal(told->found[1].engine, "sqlite");
     assert_string_equal(told->found[1].pool, "main");
@@ -54,16 +54,16 @@ TEST_WITH(SCENE, files_in_use_are_well_and_fail_together)
     assert_false(told->found[1].is_authority);
     scene_expect_words(told->warnings,
                        "pool main: a, b stand on one server or disk (");
-    told_use(scene, path);
+    probe_log_use(scene, path);
     scene_expect_no_repeats(scene);
 }
 
 TEST_WITH(SCENE, mistakes_in_the_topology_open_nothing)
 {
-    const struct told *told =
-        told_by(scene_write(scene, "t.conf", FILES_AB ORDER), NULL);
+    const struct probe_log *told =
+        probe_log_of(scene_write(scene, "t.conf", FILES_AB ORDER), NULL);
 
-    told_expect(told, SEQB_CONFIG);
+    probe_log_expect(told, SEQB_CONFIG);
     scene_expect_words(told->diagnostics, "t.conf:1: there are no pools");
     assert_int_equal(told->count, 0);
 }
@@ -92,7 +92,7 @@ TEST_WITH(SCENE, other_layouts_are_told_backend_by_backend)
 {
     char path[256];
 
-    told_use(
+    probe_log_use(
         scene,
         scene_write(scene, "t.conf",
                     "backends = ( " FILE_BACKEND(
@@ -100,48 +100,48 @@ TEST_WITH(SCENE, other_layouts_are_told_backend_by_backend)
                              "pools = ( { name = \"other\";"
                              "            partitions = [ \"c\" ]; } );" ORDER));
     (void)text_copy(path, sizeof path, scene_write(scene, "t.conf", two_files));
-    told_use(scene, path);
+    probe_log_use(scene, path);
     for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
-        const struct told *told = told_by(
+        const struct probe_log *told = probe_log_of(
             scene_write(scene, "other.conf", layouts[i].topology), NULL);
 
-        told_expect(told, SEQB_LAYOUT);
-        told_expect_found(told, layouts[i].backend, SEQB_LAYOUT,
-                          layouts[i].words);
+        probe_log_expect(told, SEQB_LAYOUT);
+        probe_log_expect_found(told, layouts[i].backend, SEQB_LAYOUT,
+                               layouts[i].words);
     }
-    told_expect(told_by(path, NULL), SEQB_OK);
+    probe_log_expect(probe_log_of(path, NULL), SEQB_OK);
 }
 
 TEST_WITH(SCENE, one_store_twice_is_told_of_both)
 {
     char path[256];
     char from[256];
-    const struct told *told;
+    const struct probe_log *told;
 
     (void)text_copy(path, sizeof path, scene_write(scene, "t.conf", two_files));
-    told_use(scene, path);
+    probe_log_use(scene, path);
     (void)text_copy(from, sizeof from, scene_state_path(scene, "a.db"));
     scene_copy(from, scene_state_path(scene, "b.db"));
-    told = told_by(path, NULL);
-    told_expect(told, SEQB_LAYOUT);
-    told_expect_found(told, 0, SEQB_LAYOUT,
-                      "backends a and b lead to the same");
-    told_expect_found(told, 1, SEQB_LAYOUT, "stands in main/0");
+    told = probe_log_of(path, NULL);
+    probe_log_expect(told, SEQB_LAYOUT);
+    probe_log_expect_found(told, 0, SEQB_LAYOUT,
+                           "backends a and b lead to the same");
+    probe_log_expect_found(told, 1, SEQB_LAYOUT, "stands in main/0");
 }
 
 /* Those that answer are compared without those that do not. */
 TEST_WITH(SCENE, absent_store_is_no_other_layout)
 {
     char path[256];
-    const struct told *told;
+    const struct probe_log *told;
 
     (void)text_copy(path, sizeof path, scene_write(scene, "t.conf", two_files));
-    told_use(scene, path);
+    probe_log_use(scene, path);
     assert_int_equal(unlink(scene_state_path(scene, "b.db")), 0);
-    told = told_by(path, NULL);
-    told_expect(told, SEQB_UNAVAILABLE);
-    told_expect_well(told, 0, "main/0");
-    told_expect_found(told, 1, SEQB_UNREACHABLE, "b.db");
+    told = probe_log_of(path, NULL);
+    probe_log_expect(told, SEQB_UNAVAILABLE);
+    probe_log_expect_well(told, 0, "main/0");
+    probe_log_expect_found(told, 1, SEQB_UNREACHABLE, "b.db");
 }
 
 TEST_WITH(SCENE, what_must_not_go_back_together_is_told)
@@ -151,11 +151,11 @@ TEST_WITH(SCENE, what_must_not_go_back_together_is_told)
             "b") " );"
                  "pools = ( { name = \"main\"; authority = \"neighbours\";"
                  "            partitions = [ \"a\", \"b\" ]; } );" ORDER;
-    const struct told *told;
+    const struct probe_log *told;
 
-    told_use(scene, scene_write(scene, "t.conf", two_files));
-    told = told_by(scene_write(scene, "n.conf", neighbours), NULL);
-    told_expect(told, SEQB_LAYOUT);
+    probe_log_use(scene, scene_write(scene, "t.conf", two_files));
+    told = probe_log_of(scene_write(scene, "n.conf", neighbours), NULL);
+    probe_log_expect(told, SEQB_LAYOUT);
     scene_expect_words(told->warnings,
                        "pool main: the neighbours a, b stand on one server or "
                        "disk (");
@@ -211,43 +211,44 @@ static void lossy_close(struct seqb_backend *backend)
 
 TEST_WITH(SCENE, loss_is_told_whether_it_is_accepted_or_not)
 {
-    const struct told *told;
+    const struct probe_log *told;
 
     lossy = backend_sqlite;
     lossy.engine = "lossy";
     lossy.open = lossy_open;
     lossy.claim = lossy_claim;
     lossy.close = lossy_close;
-    told = told_by(scene_write(scene, "t.conf", LOSSY("")), engines);
-    told_expect(told, SEQB_UNAVAILABLE);
-    told_expect_found(told, 0, SEQB_UNSAFE, "l: sync is off");
+    told = probe_log_of(scene_write(scene, "t.conf", LOSSY("")), engines);
+    probe_log_expect(told, SEQB_UNAVAILABLE);
+    probe_log_expect_found(told, 0, SEQB_UNSAFE, "l: sync is off");
     assert_string_equal(told->found[0].loss, "sync=off");
     assert_string_equal(told->found[0].server, "lossy 1");
-    told = told_by(scene_write(scene, "t.conf", LOSSY("accept_loss = true;")),
-                   engines);
-    told_expect(told, SEQB_OK);
-    told_expect_found(told, 0, SEQB_OK, "");
+    told = probe_log_of(
+        scene_write(scene, "t.conf", LOSSY("accept_loss = true;")), engines);
+    probe_log_expect(told, SEQB_OK);
+    probe_log_expect_found(told, 0, SEQB_OK, "");
     assert_string_equal(told->found[0].loss, "sync=off");
 }
 
 TEST_WITH(SCENE, new_store_in_a_used_pool_is_told)
 {
-    const struct told *told;
+    const struct probe_log *told;
 
-    told_use(scene, scene_write(scene, "t.conf", two_files));
+    probe_log_use(scene, scene_write(scene, "t.conf", two_files));
     lossy = backend_sqlite;
     lossy.engine = "lossy";
     lossy.open = lossy_open;
     lossy.claim = lossy_claim;
     lossy.close = lossy_close;
-    told = told_by(scene_write(scene, "new.conf",
-                               "backends = ( " FILE_BACKEND(
-                                   "a") ", { name = \"b\"; engine = \"lossy\";"
-                                        "  accept_loss = true; } );" POOL(
-                                            "\"a\", \"b\"") ORDER),
-                   engines);
-    told_expect(told, SEQB_LAYOUT);
-    told_expect_found(told, 1, SEQB_LAYOUT, "backend b is new and empty");
+    told = probe_log_of(
+        scene_write(scene, "new.conf",
+                    "backends = ( " FILE_BACKEND(
+                        "a") ", { name = \"b\"; engine = \"lossy\";"
+                             "  accept_loss = true; } );" POOL("\"a\", \"b\"")
+                                 ORDER),
+        engines);
+    probe_log_expect(told, SEQB_LAYOUT);
+    probe_log_expect_found(told, 1, SEQB_LAYOUT, "backend b is new and empty");
 }
 
 /* A file of SQLite that says it loses something. */
@@ -319,7 +320,7 @@ TEST_WITH(SCENE, option_that_is_wrong_is_told_without_a_guess)
                                                     .engines = engines};
     char before[256];
     char after[256];
-    const struct told *told;
+    const struct probe_log *told;
     struct seqb_error err;
 
     lossy = backend_sqlite;
@@ -334,9 +335,9 @@ TEST_WITH(SCENE, option_that_is_wrong_is_told_without_a_guess)
         scene_write(scene, "new.conf",
                     WITH_GENERATION("partitions = [ \"b\", \"a\" ]; "
                                     "generation = 2;")));
-    told = told_by(before, engines);
-    told_expect(told, SEQB_UNAVAILABLE);
-    told_expect_found(told, 0, SEQB_INVALID, "lossy a: leave tls off");
+    told = probe_log_of(before, engines);
+    probe_log_expect(told, SEQB_UNAVAILABLE);
+    probe_log_expect_found(told, 0, SEQB_INVALID, "lossy a: leave tls off");
     assert_int_equal(seqb_migrate(before, after, &dry, &err), SEQB_INVALID);
     assert_string_equal(err.text, "pool main: a migration needs every backend, "
                                   "and a fails: lossy a: leave tls off");

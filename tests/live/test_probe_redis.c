@@ -22,7 +22,7 @@ static const char *write_redis(const struct scene *scene, const char *more)
                  "pools = ( { name = \"main\"; authority = \"a\"; timeout = "
                  "\"20s\";"
                  "            partitions = [ \"r\", \"f\" ]; } );" ORDER;
-    char text[TOLD_TEXT_SIZE];
+    char text[PROBE_LOG_TEXT_SIZE];
 
     assert_true(text_format(text, sizeof text, template,
                             (int)server_port(redis), more));
@@ -33,27 +33,27 @@ static void start_redis(void)
 {
     if (redis == NULL)
         redis = server_redis(NULL);
-    server_tell(redis, "FLUSHALL");
+    redis_execute(redis, "FLUSHALL");
 }
 
 TEST_WITH(SCENE, server_in_use_is_well)
 {
     const char *topology;
-    const struct told *told;
+    const struct probe_log *told;
 
     start_redis();
     topology = write_redis(scene, "");
-    told_use(scene, topology);
-    told = told_by(write_redis(scene, ""), NULL);
-    told_expect(told, SEQB_OK);
-    told_expect_well(told, 0, "main/0");
+    probe_log_use(scene, topology);
+    told = probe_log_of(write_redis(scene, ""), NULL);
+    probe_log_expect(told, SEQB_OK);
+    probe_log_expect_well(told, 0, "main/0");
     assert_true(told->found[0].is_windowed);
     assert_memory_equal(told->found[0].server, "redis ", 6);
     assert_string_equal(told->found[0].details.role, "master");
     assert_string_equal(told->found[0].details.replicas, "none");
     assert_string_equal(told->found[1].details.node, ""); /* a file */
-    told_expect_well(told, 1, "main/1");
-    told_expect_well(told, 2, "main");
+    probe_log_expect_well(told, 1, "main/1");
+    probe_log_expect_well(told, 2, "main");
     assert_true(told->found[2].is_authority);
     assert_int_equal(told->found[2].partition, -1);
     scene_expect_words(told->warnings,
@@ -68,7 +68,7 @@ TEST_WITH(SCENE, fresh_server_claims_nothing_and_keeps_nothing)
     redisReply *reply;
 
     start_redis();
-    told_expect_well(told_by(write_redis(scene, ""), NULL), 0, "");
+    probe_log_expect_well(probe_log_of(write_redis(scene, ""), NULL), 0, "");
     reply = server_ask(redis, "DBSIZE");
     assert_int_equal(reply->integer, 0);
     freeReplyObject(reply);
@@ -76,58 +76,61 @@ TEST_WITH(SCENE, fresh_server_claims_nothing_and_keeps_nothing)
 
 TEST_WITH(SCENE, dead_server_is_unreachable)
 {
-    const struct told *told;
+    const struct probe_log *told;
 
     start_redis();
-    told_use(scene, write_redis(scene, ""));
+    probe_log_use(scene, write_redis(scene, ""));
     server_kill(redis);
-    told = told_by(write_redis(scene, ""), NULL);
-    told_expect(told, SEQB_UNAVAILABLE);
-    told_expect_found(told, 0, SEQB_UNREACHABLE, "refused");
-    told_expect_well(told, 1, "main/1");
+    told = probe_log_of(write_redis(scene, ""), NULL);
+    probe_log_expect(told, SEQB_UNAVAILABLE);
+    probe_log_expect_found(told, 0, SEQB_UNREACHABLE, "refused");
+    probe_log_expect_well(told, 1, "main/1");
     server_start(redis);
 }
 
 TEST_WITH(SCENE, server_that_hangs_is_left_after_the_time_out)
 {
-    const struct told *told;
+    const struct probe_log *told;
 
     start_redis();
     server_pause(redis);
-    told = told_by(write_redis(scene, "connect_timeout = \"50ms\";"), NULL);
+    told =
+        probe_log_of(write_redis(scene, "connect_timeout = \"50ms\";"), NULL);
     server_resume(redis);
-    told_expect(told, SEQB_UNAVAILABLE);
-    told_expect_found(told, 0, SEQB_UNREACHABLE, "r");
+    probe_log_expect(told, SEQB_UNAVAILABLE);
+    probe_log_expect_found(told, 0, SEQB_UNREACHABLE, "r");
     assert_true(told->found[0].open_us == 0);
 }
 
 TEST_WITH(SCENE, replica_is_told_by_its_role)
 {
-    const struct told *told;
+    const struct probe_log *told;
 
     start_redis();
-    server_tell(redis, "REPLICAOF 127.0.0.1 %d", (int)free_port());
-    told = told_by(write_redis(scene, ""), NULL);
-    server_tell(redis, "REPLICAOF NO ONE");
-    told_expect(told, SEQB_UNAVAILABLE);
-    told_expect_found(told, 0, SEQB_ROLE, "");
+    redis_execute(redis, "REPLICAOF 127.0.0.1 %d", (int)free_port());
+    told = probe_log_of(write_redis(scene, ""), NULL);
+    redis_execute(redis, "REPLICAOF NO ONE");
+    probe_log_expect(told, SEQB_UNAVAILABLE);
+    probe_log_expect_found(told, 0, SEQB_ROLE, "");
 }
 
 TEST_WITH(SCENE, wrong_password_is_refused_and_not_told)
 {
-    const struct told *told;
+    const struct probe_log *told;
 
     start_redis();
-    server_tell(redis, "CONFIG SET requirepass right-secret");
-    told = told_by(write_redis(scene, "password = \"wrong-secret\";"), NULL);
-    told_expect(told, SEQB_UNAVAILABLE);
-    told_expect_found(told, 0, SEQB_REFUSED, "");
+    redis_execute(redis, "CONFIG SET requirepass right-secret");
+    told =
+        probe_log_of(write_redis(scene, "password = \"wrong-secret\";"), NULL);
+    probe_log_expect(told, SEQB_UNAVAILABLE);
+    probe_log_expect_found(told, 0, SEQB_REFUSED, "");
     assert_null(strstr(told->found[0].reason, "wrong-secret"));
     assert_null(strstr(told->err.text, "wrong-secret"));
-    told = told_by(write_redis(scene, "password = \"right-secret\";"), NULL);
-    told_expect_well(told, 0, "");
-    server_tell(redis, "AUTH right-secret");
-    server_tell(redis, "CONFIG SET requirepass %s", "");
+    told =
+        probe_log_of(write_redis(scene, "password = \"right-secret\";"), NULL);
+    probe_log_expect_well(told, 0, "");
+    redis_execute(redis, "AUTH right-secret");
+    redis_execute(redis, "CONFIG SET requirepass %s", "");
 }
 
 TEST_WITH(SCENE, two_partitions_of_one_server_are_warned_of)
@@ -140,15 +143,15 @@ TEST_WITH(SCENE, two_partitions_of_one_server_are_warned_of)
             "a") " );"
                  "pools = ( { name = \"main\"; authority = \"a\";"
                  "            partitions = [ \"r\", \"s\" ]; } );" ORDER;
-    char text[TOLD_TEXT_SIZE];
-    const struct told *told;
+    char text[PROBE_LOG_TEXT_SIZE];
+    const struct probe_log *told;
 
     start_redis();
     assert_true(text_format(text, sizeof text, template,
                             (int)server_port(redis), (int)server_port(redis)));
-    told = told_by(scene_write(scene, "t.conf", text), NULL);
-    told_expect_well(told, 0, "");
-    told_expect_well(told, 1, "");
+    told = probe_log_of(scene_write(scene, "t.conf", text), NULL);
+    probe_log_expect_well(told, 0, "");
+    probe_log_expect_well(told, 1, "");
     scene_expect_words(told->warnings,
                        "pool main: r, s stand on one server or disk (");
     assert_null(strstr(told->warnings, "authority a stands on"));

@@ -45,8 +45,8 @@ static void start_servers(void)
     mariadb_require();
     postgres_require();
     mariadb = server_mariadb(NULL);
-    mariadb_tell(mariadb, "CREATE USER seqbroker@'%%'; "
-                          "GRANT ALL ON *.* TO seqbroker@'%%'");
+    mariadb_execute(mariadb, "CREATE USER seqbroker@'%%'; "
+                             "GRANT ALL ON *.* TO seqbroker@'%%'");
     postgres = server_postgres(NULL);
 }
 
@@ -73,9 +73,9 @@ static void begin(void)
 {
     if (mariadb == NULL)
         start_servers();
-    mariadb_tell(mariadb, "CREATE OR REPLACE DATABASE seqbroker");
-    postgres_tell(postgres, "postgres",
-                  "DROP TABLE IF EXISTS seqb_counters, seqb_claims");
+    mariadb_execute(mariadb, "CREATE OR REPLACE DATABASE seqbroker");
+    postgres_execute(postgres, "postgres",
+                     "DROP TABLE IF EXISTS seqb_counters, seqb_claims");
 }
 
 static void take_from_all(struct scene *scene)
@@ -282,7 +282,7 @@ TEST_WITH(PUT_BACK, servers_are_put_back_under_a_broker)
 
 TEST_WITH(PUT_BACK, status_and_probe_tell_the_class_of_each_partition)
 {
-    const struct told *told;
+    const struct probe_log *told;
 
     begin();
     scene_open(scene, write_topology(scene, "all"));
@@ -290,8 +290,8 @@ TEST_WITH(PUT_BACK, status_and_probe_tell_the_class_of_each_partition)
     for (int32_t i = 0; i < PARTITIONS; i++)
         assert_int_equal(scene_partition(scene, i).is_windowed, i != AUTHORITY);
     scene_close(scene);
-    told = told_by(scene_path(scene, "put-back-1.conf"), NULL);
-    told_expect(told, SEQB_OK);
+    told = probe_log_of(scene_path(scene, "put-back-1.conf"), NULL);
+    probe_log_expect(told, SEQB_OK);
     for (int32_t i = 0; i < PARTITIONS; i++)
         assert_int_equal(told->found[i].is_windowed, i != AUTHORITY);
 }

@@ -203,7 +203,7 @@ static void make_tables(struct scene *scene, char second[MARIADB_ASK_SIZE])
 
     second[0] = '\0';
     while (second[0] == '\0' || strcmp(second, other) != 0) {
-        mariadb_tell(mariadb, "CREATE OR REPLACE DATABASE seqbroker");
+        mariadb_execute(mariadb, "CREATE OR REPLACE DATABASE seqbroker");
         take(scene, 1);
         date_of("seqb_counters", second);
         date_of("seqb_claims", other);
@@ -219,8 +219,8 @@ static void restore_at_date(struct scene *scene, bool has_notes)
     if (mariadb != NULL)
         server_shut_down(mariadb, SIGTERM);
     mariadb_start(0);
-    mariadb_tell(mariadb, "CREATE USER IF NOT EXISTS seqbroker@'%%'; "
-                          "GRANT ALL ON *.* TO seqbroker@'%%'");
+    mariadb_execute(mariadb, "CREATE USER IF NOT EXISTS seqbroker@'%%'; "
+                             "GRANT ALL ON *.* TO seqbroker@'%%'");
     (void)text_format(backend, sizeof backend,
                       "engine = \"mysql-row\"; host = \"127.0.0.1\"; port = "
                       "%d; user = \"seqbroker\"; database = \"seqbroker\";",

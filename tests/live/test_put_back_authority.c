@@ -37,8 +37,8 @@ static const char *prepare(struct scene *scene)
         redis_a = server_redis(NULL);
         redis_b = server_redis(NULL);
     }
-    server_tell(redis_a, "FLUSHALL");
-    server_tell(redis_b, "FLUSHALL");
+    redis_execute(redis_a, "FLUSHALL");
+    redis_execute(redis_b, "FLUSHALL");
     (void)text_copy(text, sizeof text, template);
     scene_replace_port(text, "port = 6379", server_port(redis_a));
     scene_replace_port(text, "port = 6380", server_port(redis_b));

@@ -31,7 +31,7 @@ static const char *const stores[STORES] = {"a", "b", "c", "d"};
 
 struct pool {
     char path[64];
-    char mortal[64];
+    char killable[64];
 };
 
 static void write_topology(const struct scene *scene, const char *name,
@@ -108,7 +108,7 @@ static void victim_run(const char *topology, int fd)
     struct seqb_error err = {SEQB_OK, ""};
     int64_t number;
 
-    if (seqb_open_with(topology, mortal_engines, &broker, &err) != SEQB_OK ||
+    if (seqb_open_with(topology, killable_engines, &broker, &err) != SEQB_OK ||
         seqb_get_sequence(broker, "order", &sequence, &err) != SEQB_OK) {
         print_error("victim: %s\n", err.text);
         _exit(1);
@@ -138,7 +138,7 @@ static struct victim victim_start(const struct pool *pool,
     if (victim.pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         set(calls);
-        victim_run(pool->mortal, fds[1]);
+        victim_run(pool->killable, fds[1]);
     }
     close(fds[1]);
     return victim;
@@ -198,7 +198,8 @@ static void cut_everywhere(struct scene *scene, const char *authority,
     int64_t calls = 1;
 
     write_topology(scene, "pool.conf", "", authority, pool.path);
-    write_topology(scene, "mortal.conf", "mortal-", authority, pool.mortal);
+    write_topology(scene, "killable.conf", "killable-", authority,
+                   pool.killable);
     use(scene, &pool);
     save(scene);
     use(scene, &pool);
@@ -211,30 +212,30 @@ static void cut_everywhere(struct scene *scene, const char *authority,
 
 TEST_WITH(SCENE, neighbours_that_are_killed_repeat_nothing)
 {
-    cut_everywhere(scene, "neighbours", mortal_set, 1);
+    cut_everywhere(scene, "neighbours", kill_after, 1);
 }
 
 TEST_WITH(SCENE, neighbours_that_are_stopped_repeat_nothing)
 {
-    cut_everywhere(scene, "neighbours", mortal_set_stop, 1);
+    cut_everywhere(scene, "neighbours", stop_after, 1);
 }
 
 TEST_WITH(SCENE, leased_windows_of_one_that_is_killed_repeat_nothing)
 {
-    cut_everywhere(scene, "a", mortal_set, 3);
+    cut_everywhere(scene, "a", kill_after, 3);
 }
 
 TEST_WITH(SCENE, leased_windows_of_one_that_is_stopped_repeat_nothing)
 {
-    cut_everywhere(scene, "a", mortal_set_stop, 3);
+    cut_everywhere(scene, "a", stop_after, 3);
 }
 
 TEST_WITH(SCENE, direct_counters_of_one_that_is_killed_repeat_nothing)
 {
-    cut_everywhere(scene, "none", mortal_set, 3);
+    cut_everywhere(scene, "none", kill_after, 3);
 }
 
 TEST_WITH(SCENE, direct_counters_of_one_that_is_stopped_repeat_nothing)
 {
-    cut_everywhere(scene, "none", mortal_set_stop, 3);
+    cut_everywhere(scene, "none", stop_after, 3);
 }

@@ -86,7 +86,7 @@ static void redis_begin(struct machine *machine)
 {
     if (redis == NULL)
         redis = server_redis(NULL);
-    server_tell(redis, "FLUSHALL");
+    redis_execute(redis, "FLUSHALL");
     machine->server = redis;
 }
 
@@ -105,7 +105,7 @@ static void memcached_begin(struct machine *machine)
 
     if (memcached == NULL)
         memcached = server_memcached(NULL);
-    memcached_tell(memcached, "flush_all", ignored, sizeof ignored);
+    memcached_execute(memcached, "flush_all", ignored, sizeof ignored);
     machine->server = memcached;
 }
 
@@ -124,10 +124,10 @@ static void mariadb_begin(struct machine *machine)
     if (mariadb == NULL) {
         mariadb_require();
         mariadb = server_mariadb(NULL);
-        mariadb_tell(mariadb, "CREATE USER seqbroker@'%%'; "
-                              "GRANT ALL ON *.* TO seqbroker@'%%'");
+        mariadb_execute(mariadb, "CREATE USER seqbroker@'%%'; "
+                                 "GRANT ALL ON *.* TO seqbroker@'%%'");
     }
-    mariadb_tell(mariadb, "CREATE OR REPLACE DATABASE seqbroker");
+    mariadb_execute(mariadb, "CREATE OR REPLACE DATABASE seqbroker");
     machine->server = mariadb;
 }
 
@@ -152,10 +152,10 @@ static void mariadb_save(struct machine *machine)
 static void mariadb_resume(struct machine *machine)
 {
     mariadb_revert(mariadb, "saved");
-    mariadb_tell(mariadb,
-                 "REPLACE INTO seqbroker.seqb_incarnation (id, nonce) "
-                 "VALUES (1, '%s')",
-                 machine->nonce);
+    mariadb_execute(mariadb,
+                    "REPLACE INTO seqbroker.seqb_incarnation (id, nonce) "
+                    "VALUES (1, '%s')",
+                    machine->nonce);
 }
 
 static const struct way of_mariadb = {mariadb_begin, mariadb_backend,
@@ -165,8 +165,8 @@ static void postgres_begin(struct machine *machine)
 {
     if (postgres == NULL)
         postgres = server_postgres(NULL);
-    postgres_tell(postgres, "postgres",
-                  "DROP TABLE IF EXISTS seqb_counters, seqb_claims");
+    postgres_execute(postgres, "postgres",
+                     "DROP TABLE IF EXISTS seqb_counters, seqb_claims");
     machine->server = postgres;
 }
 

@@ -33,14 +33,14 @@
 #define BILL              LISTED("bill", "")
 
 /* What was told, a line each. */
-struct told {
+struct probe_log {
     char lines[TEXT_SIZE];
     enum seqb_status prepared; /* what prepare answers */
 };
 
 static void tell_change(void *context, const struct seqb_reload_change *change)
 {
-    struct told *told = context;
+    struct probe_log *told = context;
 
     (void)text_append(told->lines, sizeof told->lines, "%s: %s\n",
                       seqb_reload_need_name(change->need), change->path);
@@ -48,14 +48,14 @@ static void tell_change(void *context, const struct seqb_reload_change *change)
 
 static void tell_line(void *context, const char *line)
 {
-    struct told *told = context;
+    struct probe_log *told = context;
 
     (void)text_append(told->lines, sizeof told->lines, "%s\n", line);
 }
 
 static enum seqb_status prepare(void *context, struct seqb_error *err)
 {
-    const struct told *told = context;
+    const struct probe_log *told = context;
 
     err->status = told->prepared;
     (void)text_copy(err->text, sizeof err->text, "the program says no");
@@ -63,7 +63,7 @@ static enum seqb_status prepare(void *context, struct seqb_error *err)
 }
 
 static enum seqb_status reload_as(struct scene *scene, const char *text,
-                                  bool is_dry, struct told *told,
+                                  bool is_dry, struct probe_log *told,
                                   struct seqb_error *err)
 {
     const struct seqb_reload_options options = {.size = sizeof options,
@@ -81,7 +81,7 @@ static enum seqb_status reload_as(struct scene *scene, const char *text,
 /* It must go well, and tell these lines. */
 static void reload(struct scene *scene, const char *text, const char *lines)
 {
-    struct told told = {.prepared = SEQB_OK};
+    struct probe_log told = {.prepared = SEQB_OK};
     struct seqb_error err = {.text = ""};
 
     if (reload_as(scene, text, false, &told, &err) != SEQB_OK)
@@ -92,7 +92,7 @@ static void reload(struct scene *scene, const char *text, const char *lines)
 static void reload_refused(struct scene *scene, const char *text,
                            enum seqb_status expected, const char *words)
 {
-    struct told told = {.prepared = SEQB_OK};
+    struct probe_log told = {.prepared = SEQB_OK};
     struct seqb_error err = {.text = ""};
 
     assert_status(reload_as(scene, text, false, &told, &err), expected);
@@ -206,7 +206,7 @@ TEST_WITH(SCENE, sequences_with_a_period_come_and_go)
     open_with(scene, TOPOLOGY(DAY));
     scene_take(scene, "day", 100);
     for (int i = 0; i < 3; i++) {
-        struct told told = {.prepared = SEQB_OK};
+        struct probe_log told = {.prepared = SEQB_OK};
 
         assert_status(reload_as(scene, both, false, &told, &err), SEQB_OK);
         id = get(scene, "id");
@@ -227,7 +227,7 @@ TEST_WITH(SCENE, automatic_sequences_follow_pattern_and_limit)
                                     "limit = %d; deadline = \"%s\"; "
                                     "};\n";
     char text[TEXT_SIZE];
-    struct told told = {.prepared = SEQB_OK};
+    struct probe_log told = {.prepared = SEQB_OK};
 
     (void)text_format(text, sizeof text, TOPOLOGY(ORDER) "%s", "");
     (void)text_append(text, sizeof text, automatic, "x-*", 1, "8s");
@@ -307,7 +307,7 @@ TEST_WITH(SCENE, new_sequence_that_a_store_refuses_refuses_all)
 
 TEST_WITH(SCENE, file_with_a_mistake_changes_nothing)
 {
-    struct told told = {.prepared = SEQB_OK};
+    struct probe_log told = {.prepared = SEQB_OK};
     struct seqb_error err = {.text = ""};
 
     open_with(scene, TOPOLOGY(ORDER));
@@ -337,7 +337,7 @@ TEST_WITH(SCENE, what_needs_a_migration_is_refused_whole)
 
 TEST_WITH(SCENE, dry_run_applies_nothing)
 {
-    struct told told = {.prepared = SEQB_INVALID};
+    struct probe_log told = {.prepared = SEQB_INVALID};
 
     open_with(scene, TOPOLOGY(ORDER));
     assert_status(reload_as(scene, TOPOLOGY(ORDER "," BILL), true, &told, NULL),
@@ -348,7 +348,7 @@ TEST_WITH(SCENE, dry_run_applies_nothing)
 
 TEST_WITH(SCENE, program_may_refuse_before_anything_is_applied)
 {
-    struct told told = {.prepared = SEQB_INVALID};
+    struct probe_log told = {.prepared = SEQB_INVALID};
     struct seqb_error err = {.text = ""};
 
     open_with(scene, TOPOLOGY(ORDER));
@@ -457,7 +457,7 @@ TEST_WITH(SCENE, callers_take_on_while_the_topology_is_reloaded)
                          0);
     /* No assertion while they run: its way out would close their broker. */
     for (size_t i = 0; i < 30 && status == SEQB_OK; i++) {
-        struct told told = {.prepared = SEQB_OK};
+        struct probe_log told = {.prepared = SEQB_OK};
         const size_t before = numbers_count(&scene->numbers);
 
         status =

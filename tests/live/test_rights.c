@@ -72,12 +72,12 @@ static const char *prepare_mysql(const struct scene *scene, const char *text)
     mariadb_require();
     if (database == NULL)
         database = server_mariadb(NULL);
-    mariadb_tell(database, "CREATE OR REPLACE DATABASE seq;"
-                           "CREATE OR REPLACE USER seq@'%%'");
+    mariadb_execute(database, "CREATE OR REPLACE DATABASE seq;"
+                              "CREATE OR REPLACE USER seq@'%%'");
     assert_non_null(realpath("sql/mysql.sql", path));
     mariadb_run_file(database, "seq", path);
-    mariadb_tell(database,
-                 "GRANT SELECT, INSERT, UPDATE, DELETE ON seq.* TO seq@'%%'");
+    mariadb_execute(
+        database, "GRANT SELECT, INSERT, UPDATE, DELETE ON seq.* TO seq@'%%'");
     return write_topology(scene, text, "port = 3306", database);
 }
 
@@ -194,15 +194,15 @@ TEST_WITH(RIGHTS, a_table_that_may_not_be_made_is_told)
     const char *topology = prepare_mysql(
         scene, TOPOLOGY(MYSQL("mysql-a", "mysql-autoinc"), BOTH("mysql-a")));
 
-    mariadb_tell(database,
-                 "CREATE TABLE seq.order_code_1 (id BIGINT NOT NULL "
-                 "AUTO_INCREMENT PRIMARY KEY, generate_time DATETIME NOT NULL "
-                 "DEFAULT CURRENT_TIMESTAMP) ENGINE = InnoDB");
+    mariadb_execute(
+        database, "CREATE TABLE seq.order_code_1 (id BIGINT NOT NULL "
+                  "AUTO_INCREMENT PRIMARY KEY, generate_time DATETIME NOT NULL "
+                  "DEFAULT CURRENT_TIMESTAMP) ENGINE = InnoDB");
     events_start();
     scene_open(scene, topology);
     await_granted(scene, "order");
     expect_bill_refused(scene, "CREATE command denied");
-    mariadb_tell(database, "GRANT CREATE ON seq.* TO seq@'%%'");
+    mariadb_execute(database, "GRANT CREATE ON seq.* TO seq@'%%'");
     expect_bill_recovered(scene);
 }
 
@@ -231,9 +231,10 @@ static const char *prepare_listed(const struct scene *scene, const char *engine)
 static void expect_probed(const struct scene *scene, enum seqb_status expected,
                           const char *words)
 {
-    const struct told *told = told_by(scene_path(scene, "rights.conf"), NULL);
+    const struct probe_log *told =
+        probe_log_of(scene_path(scene, "rights.conf"), NULL);
 
-    told_expect_found(told, 1, expected, words);
+    probe_log_expect_found(told, 1, expected, words);
 }
 
 /* A probe asks for what each key needs, and makes nothing. */
@@ -241,17 +242,17 @@ TEST_WITH(RIGHTS, a_probe_tells_of_a_table_that_may_not_be_made)
 {
     const char *topology = prepare_listed(scene, "mysql-autoinc");
 
-    mariadb_tell(database,
-                 "CREATE TABLE seq.order_code_1 (id BIGINT NOT NULL "
-                 "AUTO_INCREMENT PRIMARY KEY, generate_time DATETIME NOT NULL "
-                 "DEFAULT CURRENT_TIMESTAMP) ENGINE = InnoDB");
+    mariadb_execute(
+        database, "CREATE TABLE seq.order_code_1 (id BIGINT NOT NULL "
+                  "AUTO_INCREMENT PRIMARY KEY, generate_time DATETIME NOT NULL "
+                  "DEFAULT CURRENT_TIMESTAMP) ENGINE = InnoDB");
     scene_open(scene, topology);
     scene_close(scene);
     expect_probed(scene, SEQB_REFUSED, "counter main/1/bill has no table: ");
     expect_probed(scene, SEQB_REFUSED, "CREATE command denied");
-    mariadb_tell(database, "GRANT CREATE ON seq.* TO seq@'%%'");
+    mariadb_execute(database, "GRANT CREATE ON seq.* TO seq@'%%'");
     expect_probed(scene, SEQB_OK, "");
-    mariadb_tell(database, "REVOKE CREATE ON seq.* FROM seq@'%%'");
+    mariadb_execute(database, "REVOKE CREATE ON seq.* FROM seq@'%%'");
     expect_probed(scene, SEQB_REFUSED, "counter main/1/bill has no table: ");
 }
 
@@ -262,8 +263,8 @@ TEST_WITH(RIGHTS, a_probe_tells_of_rows_that_may_not_be_made)
     scene_open(scene, topology);
     scene_close(scene);
     expect_probed(scene, SEQB_OK, "");
-    mariadb_tell(database, "CREATE OR REPLACE USER seq@'%%';"
-                           "GRANT SELECT, UPDATE ON seq.* TO seq@'%%'");
+    mariadb_execute(database, "CREATE OR REPLACE USER seq@'%%';"
+                              "GRANT SELECT, UPDATE ON seq.* TO seq@'%%'");
     expect_probed(scene, SEQB_REFUSED, "INSERT command denied");
 }
 
@@ -274,17 +275,18 @@ static void expect_insert_is_missed(struct scene *scene, const char *table)
     const char *topology = prepare_mysql(
         scene, TOPOLOGY(MYSQL("mysql-a", "mysql-row"), BOTH("mysql-a")));
 
-    mariadb_tell(database,
-                 "CREATE OR REPLACE USER seq@'%%';"
-                 "GRANT SELECT, INSERT, UPDATE, DELETE ON seq.seqb_counters "
-                 "TO seq@'%%';"
-                 "GRANT SELECT, INSERT, UPDATE ON seq.seqb_claims TO seq@'%%'");
+    mariadb_execute(
+        database,
+        "CREATE OR REPLACE USER seq@'%%';"
+        "GRANT SELECT, INSERT, UPDATE, DELETE ON seq.seqb_counters "
+        "TO seq@'%%';"
+        "GRANT SELECT, INSERT, UPDATE ON seq.seqb_claims TO seq@'%%'");
     events_start();
     scene_open(scene, topology);
     await_granted(scene, "order");
-    mariadb_tell(database, "REVOKE INSERT ON seq.%s FROM seq@'%%'", table);
+    mariadb_execute(database, "REVOKE INSERT ON seq.%s FROM seq@'%%'", table);
     expect_bill_refused(scene, "INSERT command denied");
-    mariadb_tell(database, "GRANT INSERT ON seq.%s TO seq@'%%'", table);
+    mariadb_execute(database, "GRANT INSERT ON seq.%s TO seq@'%%'", table);
     expect_bill_recovered(scene);
 }
 
@@ -306,26 +308,28 @@ TEST_WITH(RIGHTS, a_row_that_may_not_be_made_in_postgres_is_told)
 
     postgres_require();
     postgres = server_postgres(NULL);
-    postgres_tell(postgres, "postgres",
-                  "CREATE USER seq; GRANT CREATE ON SCHEMA public TO seq");
+    postgres_execute(postgres, "postgres",
+                     "CREATE USER seq; GRANT CREATE ON SCHEMA public TO seq");
     topology = write_topology(scene, TOPOLOGY(POSTGRES("pg-a"), BOTH("pg-a")),
                               "port = 5432", postgres);
     events_start();
     scene_open(scene, topology);
     await_granted(scene, "order");
-    postgres_tell(postgres, "postgres",
-                  "ALTER TABLE seqb_counters OWNER TO CURRENT_USER;"
-                  "REVOKE ALL ON seqb_counters FROM seq;"
-                  "GRANT SELECT, UPDATE ON seqb_counters TO seq");
+    postgres_execute(postgres, "postgres",
+                     "ALTER TABLE seqb_counters OWNER TO CURRENT_USER;"
+                     "REVOKE ALL ON seqb_counters FROM seq;"
+                     "GRANT SELECT, UPDATE ON seqb_counters TO seq");
     expect_bill_refused(scene, "permission denied for table seqb_counters");
-    postgres_tell(postgres, "postgres", "GRANT INSERT ON seqb_counters TO seq");
+    postgres_execute(postgres, "postgres",
+                     "GRANT INSERT ON seqb_counters TO seq");
     expect_bill_recovered(scene);
 }
 
 static void set_keys(const char *first, const char *second)
 {
-    server_tell(redis, "ACL SETUSER seq on >secret resetkeys %s %s allcommands",
-                first, second);
+    redis_execute(redis,
+                  "ACL SETUSER seq on >secret resetkeys %s %s allcommands",
+                  first, second);
 }
 
 /* A user of Redis has patterns of keys. */
@@ -365,10 +369,10 @@ TEST_WITH(RIGHTS, a_new_password_of_the_file_is_used_at_the_next_connect)
                               "port = 6379", redis));
     await_granted(scene, "order");
     errors = scene_partition(scene, 1).errors;
-    server_tell(redis, "ACL SETUSER seq >fresh");
+    redis_execute(redis, "ACL SETUSER seq >fresh");
     (void)scene_write(scene, "redis.pass", "fresh");
-    server_tell(redis, "ACL SETUSER seq <secret");
-    server_tell(redis, "CLIENT KILL USER seq");
+    redis_execute(redis, "ACL SETUSER seq <secret");
+    redis_execute(redis, "CLIENT KILL USER seq");
     while (scene_partition(scene, 1).errors == errors)
         scene_take(scene, "order", TAKEN);
     scene_await(scene, 1, SEQB_PARTITION_UP);

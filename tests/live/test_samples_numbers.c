@@ -273,7 +273,7 @@ static void add_line(void *context, const char *line)
     assert_true(text_append(context, SCENE_TEXT_SIZE, "%s\n", line));
 }
 
-static void expect_told(const char *path, const char *words)
+static void expect_notes(const char *path, const char *words)
 {
     char told[SCENE_TEXT_SIZE] = "";
     struct seqb_error err = {.text = ""};
@@ -290,17 +290,18 @@ TEST_WITH(SCENE, checks_tell_the_numbers_and_warn_of_nothing)
     struct seqb_sequence_status status;
     size_t count;
 
-    expect_told("config/numbers.conf",
-                ": sequence 'form': 999,999 numbers in all fit its width, of "
-                "which pool 'dense' can give 999,999\n");
-    expect_told("config/daily.conf", ": sequence 'waybill': 99,999 numbers a "
-                                     "day fit its width, of which pool "
-                                     "'dense' can give 99,999\n");
-    expect_told("config/numbers-seconds.conf", ": 99 numbers a second fit");
-    expect_told("config/time-ids.conf", "");
-    expect_told(write_codes(scene, "a key that is made for this test\n"),
-                "numbers-codes.conf:24: sequence 'code': 100,000 numbers a day "
-                "fit its width, of which pool 'dense' can give 100,000\n");
+    expect_notes("config/numbers.conf",
+                 ": sequence 'form': 999,999 numbers in all fit its width, of "
+                 "which pool 'dense' can give 999,999\n");
+    expect_notes("config/daily.conf", ": sequence 'waybill': 99,999 numbers a "
+                                      "day fit its width, of which pool "
+                                      "'dense' can give 99,999\n");
+    expect_notes("config/numbers-seconds.conf", ": 99 numbers a second fit");
+    expect_notes("config/time-ids.conf", "");
+    expect_notes(
+        write_codes(scene, "a key that is made for this test\n"),
+        "numbers-codes.conf:24: sequence 'code': 100,000 numbers a day "
+        "fit its width, of which pool 'dense' can give 100,000\n");
     script_clock_set(NIGHT_IN_JULY);
     scene_open(scene, scene_path(scene, "numbers-codes.conf"));
     assert_int_equal(

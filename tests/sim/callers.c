@@ -61,7 +61,8 @@ static enum seqb_status take_stamped(struct caller *caller, size_t n,
         queue_take(broker->sequences[caller->key], &take, err);
 
     if (status == SEQB_OK && broker->is_open)
-        clocks_hear(broker, caller->key, &caller->last_ms, &stamp, numbers, n);
+        clocks_record(broker, caller->key, &caller->last_ms, &stamp, numbers,
+                      n);
     return status;
 }
 

@@ -149,7 +149,7 @@ static void step_back(void *context)
 {
     struct machine *machine = context;
 
-    run_tell(machine->run, "clock %d is right again", (int)machine->index);
+    run_report(machine->run, "clock %d is right again", (int)machine->index);
     machine->clock.ahead_ms = 0;
 }
 
@@ -159,8 +159,8 @@ static void step_begin(struct machine *machine, int64_t by_ms, int64_t for_us)
     const int64_t believed_ms = by_ms > 0 && by_ms < AHEAD_MOST_MS ? by_ms : 0;
     const int64_t odd_us = world_now_us() + for_us + believed_ms * MS + ODD_US;
 
-    run_tell(machine->run, "clock %d steps by %lld ms", (int)machine->index,
-             (long long)by_ms);
+    run_report(machine->run, "clock %d steps by %lld ms", (int)machine->index,
+               (long long)by_ms);
     machine->clock.ahead_ms = by_ms;
     if (odd_us > machine->odd_until_us)
         machine->odd_until_us = odd_us;
@@ -229,8 +229,8 @@ static void numbers_tag(struct broker *broker, const struct seqb_stamp *stamp,
     }
 }
 
-void clocks_hear(struct broker *broker, int32_t key, int64_t *last_ms,
-                 const struct seqb_stamp *stamp, int64_t *numbers, size_t n)
+void clocks_record(struct broker *broker, int32_t key, int64_t *last_ms,
+                   const struct seqb_stamp *stamp, int64_t *numbers, size_t n)
 {
     struct machine *machine = &broker->run->machines[broker->index];
 

@@ -31,8 +31,8 @@ bool clocks_excuse(const struct machine *machine);
  * this caller got, or that an earlier broker of the machine had issued. Numbers
  * that are not ids are changed to unique ones.
  */
-void clocks_hear(struct broker *broker, int32_t key, int64_t *last_ms,
-                 const struct seqb_stamp *stamp, int64_t *numbers, size_t n);
+void clocks_record(struct broker *broker, int32_t key, int64_t *last_ms,
+                   const struct seqb_stamp *stamp, int64_t *numbers, size_t n);
 
 /* clocks_begin makes the folder of the state files if the scene needs it.
  * clocks_end removes it. */

@@ -329,8 +329,9 @@ static void fault_start(void *context)
     fault->until_us = world_now_us() + fault->for_us;
     kinds[fault->kind].begin(fault);
     net_note(fault->server);
-    run_tell(fault->run, "fault %d of backend %d for %lld ms", (int)fault->kind,
-             (int)fault->index, (long long)(fault->for_us / MS));
+    run_report(fault->run, "fault %d of backend %d for %lld ms",
+               (int)fault->kind, (int)fault->index,
+               (long long)(fault->for_us / MS));
     world_at(fault->until_us, fault_end, fault);
 }
 

@@ -32,7 +32,7 @@ bool images_hide(const struct broker *broker, int64_t begun_us)
 
 /* The original hands out all that the ring holds. The broker has a copy of it.
  */
-static void ring_hear(struct run *run, int32_t key, const struct ring *ring)
+static void ring_record(struct run *run, int32_t key, const struct ring *ring)
 {
     struct ring *copy = aligned_alloc(RING_LINE, ring_bytes(ring));
     int64_t numbers[64];
@@ -57,10 +57,10 @@ static void image_resume(struct run *run, struct machine *machine)
     if (broker == NULL || !broker->is_open ||
         images_hide(broker, world_now_us()))
         return;
-    run_tell(run, "broker %d is resumed from an image", (int)machine->index);
+    run_report(run, "broker %d is resumed from an image", (int)machine->index);
     run->score.images++;
     for (int32_t k = 0; k < run->scene.keys; k++)
-        ring_hear(run, k, broker->sequences[k]->ring);
+        ring_record(run, k, broker->sequences[k]->ring);
     broker->imaged_us = world_now_us();
     machine->clock.ahead_ms +=
         random_chance(&run->images, 50) ? leap_ms : -leap_ms;

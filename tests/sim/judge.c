@@ -208,15 +208,15 @@ void judge_numbers(struct run *run, int32_t key, const int64_t *numbers,
     struct oracle *oracle = &run->oracle[key];
     const int64_t repeats = oracle->repeats;
 
-    oracle_hear(oracle, numbers, n);
+    oracle_add(oracle, numbers, n);
     run->score.repeats += oracle->repeats - repeats;
     if (oracle->repeats > repeats && repeats == 0)
         judge_fail(run, "number %lld of %s was handed out twice",
                    (long long)oracle->repeated, run->scene.sequences[key].key);
 }
 
-static void numbers_hear(const struct judge_call *call, const int64_t *numbers,
-                         size_t n)
+static void numbers_record(const struct judge_call *call,
+                           const int64_t *numbers, size_t n)
 {
     struct broker *broker = call->broker;
     struct run *run = broker->run;
@@ -255,7 +255,7 @@ static int32_t find_able(const struct broker *broker, int64_t deadline_us)
     return -1;
 }
 
-static void refusal_judge(const struct judge_call *call,
+static void refusal_check(const struct judge_call *call,
                           const struct seqb_error *err)
 {
     struct run *run = call->broker->run;
@@ -311,14 +311,14 @@ void judge_answer(const struct judge_call *call, const int64_t *numbers,
                    (int)call->broker->index, (long long)(waited_us / MS),
                    (long long)(deadline_us / MS));
     if (call->status == SEQB_OK)
-        numbers_hear(call, numbers, n);
+        numbers_record(call, numbers, n);
     else
-        refusal_judge(call, err);
+        refusal_check(call, err);
 }
 
 /* --- events --- */
 
-static void state_hear(struct broker *broker, const struct seqb_event *event)
+static void state_record(struct broker *broker, const struct seqb_event *event)
 {
     struct run *run = broker->run;
     int64_t since_us;
@@ -351,7 +351,7 @@ void judge_event(void *context, const struct seqb_event *event)
         return;
     digest_add(broker->run, world_now_us());
     if (event->kind == SEQB_EVENT_STATE)
-        state_hear(broker, event);
+        state_record(broker, event);
     else if (event->kind == SEQB_EVENT_LAYOUT)
         judge_fail(broker->run, "broker %d: another layout: %s",
                    (int)broker->index, event->reason);
@@ -384,8 +384,8 @@ void judge_try(struct site *site)
         first->tried_us[0] = first->tried_us[1] = 0;
         return;
     }
-    run_tell(site->owner->run, "broker %d tries backend %d again",
-             (int)site->broker, (int)site->index);
+    run_report(site->owner->run, "broker %d tries backend %d again",
+               (int)site->broker, (int)site->index);
     if (now_us - first->tried_us[0] < ATTEMPTS_US)
         judge_fail(site->owner->run,
                    "broker %d: three attempts within %lld ms to connect to a "

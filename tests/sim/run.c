@@ -20,7 +20,7 @@
 #define HEALING_US (15 * SECOND) /* the last faults, but for the longest */
 #define NIGHT_US   (11 * SECOND) /* the longest without a call */
 
-void run_tell(const struct run *run, const char *format, ...)
+void run_report(const struct run *run, const char *format, ...)
 {
     va_list args;
 
@@ -37,7 +37,7 @@ void run_tell(const struct run *run, const char *format, ...)
 static void run_log(void *context, enum seqb_log_level level, const char *line)
 {
     (void)level;
-    run_tell(context, "%s", line);
+    run_report(context, "%s", line);
 }
 
 void run_begin(struct run *run, int without)
@@ -63,7 +63,7 @@ void run_until(struct run *run, int64_t at_us)
     }
 }
 
-void run_settle(struct run *run)
+void run_until_settled(struct run *run)
 {
     const int64_t since_us = world_now_us();
     const int64_t until_us = since_us + judge_longest_rescue(run) +
@@ -105,7 +105,7 @@ void run_seed(uint64_t seed, int without, bool is_verbose, struct score *out)
     schedule_draw(run);
     images_schedule(run);
     run_until(run, run->begun_us + run->scene.faulty_us + HEALING_US);
-    run_settle(run);
+    run_until_settled(run);
     run_end(run);
     *out = run->score;
     free(run);

@@ -88,7 +88,7 @@ struct run {
 };
 
 /* Prints a line about what happens, if `is_verbose`. */
-void run_tell(const struct run *run, const char *format, ...)
+void run_report(const struct run *run, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Runs a whole seed. `without` is the set of guards that its stores lack. */
@@ -101,7 +101,7 @@ void run_begin(struct run *run, int without);
 void run_until(struct run *run, int64_t at_us);
 
 /* Runs without faults until everything works again. */
-void run_settle(struct run *run);
+void run_until_settled(struct run *run);
 
 /* Closes everything. The score stays. */
 void run_end(struct run *run);

@@ -34,7 +34,7 @@ static void refuse(struct run *run, int32_t i, bool is_down)
 
 static void run_finish(struct run *run, struct score *out)
 {
-    run_settle(run);
+    run_until_settled(run);
     run_end(run);
     *out = run->score;
     free(run);

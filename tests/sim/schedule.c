@@ -68,7 +68,7 @@ static void broker_dies(struct run *run)
 
     if (run->has_to_remember)
         return;
-    run_tell(run, "broker %d is killed", (int)i);
+    run_report(run, "broker %d is killed", (int)i);
     machine_kill(&run->machines[i], duration(run));
 }
 
@@ -96,7 +96,7 @@ static void surgery(void *context)
     const int32_t i =
         (int32_t)random_between(&run->faults, 0, run->scene.backend_count - 1);
 
-    run_tell(run, "backend %d goes back", (int)i);
+    run_report(run, "backend %d goes back", (int)i);
     store_go_back(&run->scene.backends[i].store,
                   random_between(&run->faults, 1, 300));
 }
@@ -116,7 +116,7 @@ static void end_nears(void *context)
     }
     if (scene_is_windowed(scene, i))
         return;
-    run_tell(run, "backend %d comes to its end", (int)i);
+    run_report(run, "backend %d comes to its end", (int)i);
     store_advance(&scene->backends[i].store, true,
                   layout_window_max(scene->pool.layout.bits, memory_bits,
                                     scene->pool.layout.window_bits) -

@@ -21,7 +21,7 @@ struct options {
     bool is_verbose;
 };
 
-static void score_tell(uint64_t seed, const struct score *score)
+static void score_print(uint64_t seed, const struct score *score)
 {
     printf("seed=%" PRIu64 " %s numbers=%" PRId64 " calls=%" PRId64
            " errors=%" PRId64 " faults=%" PRId64 " kills=%" PRId64
@@ -47,7 +47,7 @@ static void score_add(struct score *sum, const struct score *score)
         sum->rescue_us = score->rescue_us;
 }
 
-static void sum_tell(const struct score *sum)
+static void sum_print(const struct score *sum)
 {
     printf("numbers=%" PRId64 " calls=%" PRId64 " errors=%" PRId64
            " faults=%" PRId64 " kills=%" PRId64 " ejections=%" PRId64
@@ -125,12 +125,12 @@ int main(int argc, char **argv)
 
         run_seed(options.from + done, options.without, options.is_verbose,
                  &score);
-        score_tell(options.from + done, &score);
+        score_print(options.from + done, &score);
         score_add(&sum, &score);
         failed += score.failures > 0;
         done++;
     }
-    sum_tell(&sum);
+    sum_print(&sum);
     printf("%" PRIu64 " seeds, %" PRIu64 " failed\n", done, failed);
     return failed == 0 ? 0 : 1;
 }

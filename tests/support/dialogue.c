@@ -97,7 +97,7 @@ size_t talker_say(struct talker *talker, const char *data, size_t length)
     return sent < 0 ? 0 : (size_t)sent;
 }
 
-bool talker_hear(struct talker *talker)
+bool talker_receive(struct talker *talker)
 {
     ssize_t got = 0;
 
@@ -123,14 +123,15 @@ void dialogue_turn(struct server *server)
     must(event_base_loop(server->base, EVLOOP_ONCE | EVLOOP_NONBLOCK) == 0);
 }
 
-void dialogue_settle(struct server *server, struct talker *talker)
+void dialogue_finish(struct server *server, struct talker *talker)
 {
     int quiet = 0;
 
     while (quiet < QUIET_TURNS) {
         dialogue_turn(server);
         quiet++;
-        if (talker_hear(talker) || !TAILQ_EMPTY(&server->connections.deferred))
+        if (talker_receive(talker) ||
+            !TAILQ_EMPTY(&server->connections.deferred))
             quiet = 0;
     }
 }
@@ -145,7 +146,7 @@ size_t dialogue_say(struct server *server, struct talker *talker,
         const size_t sent =
             talker_say(talker, data + said, left < piece ? left : piece);
 
-        dialogue_settle(server, talker);
+        dialogue_finish(server, talker);
         if (sent == 0)
             break;
         said += sent;

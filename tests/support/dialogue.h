@@ -46,13 +46,13 @@ void talker_fini(struct talker *talker);
 size_t talker_say(struct talker *talker, const char *data, size_t length);
 
 /* Receives what has arrived; false if there was nothing. */
-bool talker_hear(struct talker *talker);
+bool talker_receive(struct talker *talker);
 
 /* Runs the daemon's loop once, without waiting. */
 void dialogue_turn(struct server *server);
 
 /* Runs the loop, and receives, until nothing happens any more. */
-void dialogue_settle(struct server *server, struct talker *talker);
+void dialogue_finish(struct server *server, struct talker *talker);
 
 /* Sends the data in pieces of at most `piece` bytes; the daemon handles each of
  * them before the next is sent. Returns the number of bytes sent: less than

@@ -39,79 +39,81 @@ const char *fault_name(enum fault fault)
     return fault < FAULTS ? words[fault] : "unknown";
 }
 
-const char *quartet_backend(size_t i)
+const char *four_stores_backend(size_t i)
 {
     return names[i];
 }
 
 /* --- starting --- */
 
-static void servers_start(struct quartet *quartet)
+static void servers_start(struct four_stores *stores)
 {
     mariadb_require();
     postgres_require();
-    quartet->servers[0] = server_redis(NULL);
-    quartet->servers[1] = server_mariadb(NULL);
-    quartet->servers[2] = server_redis(NULL);
-    quartet->servers[POSTGRES] = server_postgres(NULL);
-    mariadb_tell(quartet->servers[1],
-                 "CREATE DATABASE seqbroker; CREATE USER seqbroker@'%%'; "
-                 "GRANT ALL ON seqbroker.* TO seqbroker@'%%'");
-    postgres_tell(quartet->servers[POSTGRES], "postgres",
-                  "CREATE ROLE seqbroker LOGIN");
-    postgres_tell(quartet->servers[POSTGRES], "postgres",
-                  "CREATE DATABASE seqbroker OWNER seqbroker");
+    stores->servers[0] = server_redis(NULL);
+    stores->servers[1] = server_mariadb(NULL);
+    stores->servers[2] = server_redis(NULL);
+    stores->servers[POSTGRES] = server_postgres(NULL);
+    mariadb_execute(stores->servers[1],
+                    "CREATE DATABASE seqbroker; CREATE USER seqbroker@'%%'; "
+                    "GRANT ALL ON seqbroker.* TO seqbroker@'%%'");
+    postgres_execute(stores->servers[POSTGRES], "postgres",
+                     "CREATE ROLE seqbroker LOGIN");
+    postgres_execute(stores->servers[POSTGRES], "postgres",
+                     "CREATE DATABASE seqbroker OWNER seqbroker");
 }
 
-static const char *quartet_address(const struct quartet *quartet)
+static const char *four_stores_address(const struct four_stores *stores)
 {
-    return quartet->netns != NULL ? netns_address(quartet->netns) : "127.0.0.1";
+    return stores->netns != NULL ? netns_address(stores->netns) : "127.0.0.1";
 }
 
-void quartet_start(struct quartet *quartet, bool with_netns, uint64_t seed)
+void four_stores_start(struct four_stores *stores, bool with_netns,
+                       uint64_t seed)
 {
-    memset(quartet, 0, sizeof *quartet);
+    memset(stores, 0, sizeof *stores);
     if (with_netns)
         netns_require();
-    assert_true(folder_make(quartet->folder, sizeof quartet->folder));
-    servers_start(quartet);
+    assert_true(folder_make(stores->folder, sizeof stores->folder));
+    servers_start(stores);
     if (with_netns)
-        quartet->netns = netns_new();
+        stores->netns = netns_new();
     for (size_t i = 0; i < FOUR_STORES; i++) {
         const struct proxy_options options = {
-            .from.address = quartet_address(quartet),
-            .to.port = server_port(quartet->servers[i]),
-            .netns = quartet->netns,
+            .from.address = four_stores_address(stores),
+            .to.port = server_port(stores->servers[i]),
+            .netns = stores->netns,
             .seed = seed + i,
         };
 
-        quartet->proxies[i] = proxy_new(&options);
+        stores->proxies[i] = proxy_new(&options);
     }
 }
 
 /* Of a start that failed, too. */
-void quartet_end(struct quartet *quartet)
+void four_stores_end(struct four_stores *stores)
 {
-    if (quartet->folder[0] == '\0') /* not started, or ended */
+    if (stores->folder[0] == '\0') /* not started, or ended */
         return;
-    quartet_heal(quartet);
+    four_stores_heal(stores);
     for (size_t i = 0; i < FOUR_STORES; i++)
-        proxy_free(quartet->proxies[i]);
-    netns_free(quartet->netns);
-    folder_remove(quartet->folder);
-    memset(quartet, 0, sizeof *quartet);
+        proxy_free(stores->proxies[i]);
+    netns_free(stores->netns);
+    folder_remove(stores->folder);
+    memset(stores, 0, sizeof *stores);
 }
 
-void quartet_topology(const struct quartet *quartet, const char *settings,
-                      char out[static QUARTET_TEXT_SIZE])
+void four_stores_topology(const struct four_stores *stores,
+                          const char *settings,
+                          char out[static QUARTET_TEXT_SIZE])
 {
     (void)text_copy(out, QUARTET_TEXT_SIZE, "backends = (\n");
     for (size_t i = 0; i < FOUR_STORES; i++)
         (void)text_append(out, QUARTET_TEXT_SIZE,
                           "  { name = \"%s\"; %s; host = \"%s\"; port = %d; "
                           "connect_timeout = \"1s\"; },\n",
-                          names[i], engines[i], quartet_address(quartet),
-                          (int)proxy_port(quartet->proxies[i]));
+                          names[i], engines[i], four_stores_address(stores),
+                          (int)proxy_port(stores->proxies[i]));
     assert_true(text_append(
         out, QUARTET_TEXT_SIZE,
         "  { name = \"file\"; engine = \"sqlite\"; path = \"%s/a.db\"; }\n"
@@ -119,60 +121,60 @@ void quartet_topology(const struct quartet *quartet, const char *settings,
         "pools = ( { name = \"main\"; authority = \"file\";\n"
         "  partitions = [ \"redis-a\", \"mysql-a\", \"redis-b\", \"pg-a\" ];\n"
         "  %s } );\n",
-        quartet->folder, settings));
+        stores->folder, settings));
 }
 
 /* --- faults --- */
 
-static void server_stop(struct quartet *quartet, size_t i)
+static void server_stop(struct four_stores *stores, size_t i)
 {
     if (i == POSTGRES)
-        postgres_pause(quartet->servers[i]);
+        postgres_pause(stores->servers[i]);
     else
-        server_pause(quartet->servers[i]);
+        server_pause(stores->servers[i]);
 }
 
-static void server_go_on(struct quartet *quartet, size_t i)
+static void server_go_on(struct four_stores *stores, size_t i)
 {
     if (i == POSTGRES)
-        postgres_resume(quartet->servers[i]);
+        postgres_resume(stores->servers[i]);
     else
-        server_resume(quartet->servers[i]);
+        server_resume(stores->servers[i]);
 }
 
-static void fault_end(struct quartet *quartet, size_t i)
+static void fault_end(struct four_stores *stores, size_t i)
 {
-    switch (quartet->faults[i]) {
+    switch (stores->faults[i]) {
     case FAULT_NONE:
         break;
     case FAULT_STOPPED:
-        server_go_on(quartet, i);
+        server_go_on(stores, i);
         break;
     case FAULT_LOST:
-        netns_set(quartet->netns, proxy_port(quartet->proxies[i]), NETNS_PASS);
+        netns_set(stores->netns, proxy_port(stores->proxies[i]), NETNS_PASS);
         break;
     default:
-        proxy_set(quartet->proxies[i], PROXY_PASS, 0);
+        proxy_set(stores->proxies[i], PROXY_PASS, 0);
     }
-    quartet->faults[i] = FAULT_NONE;
+    stores->faults[i] = FAULT_NONE;
 }
 
-void quartet_fault(struct quartet *quartet, size_t i, enum fault fault,
-                   int32_t amount_ms)
+void four_stores_fault(struct four_stores *stores, size_t i, enum fault fault,
+                       int32_t amount_ms)
 {
-    struct proxy *proxy = quartet->proxies[i];
+    struct proxy *proxy = stores->proxies[i];
 
-    fault_end(quartet, i);
-    quartet->faults[i] = fault;
+    fault_end(stores, i);
+    stores->faults[i] = fault;
     switch (fault) {
     case FAULT_REFUSED:
         proxy_set(proxy, PROXY_REFUSE, 0);
         break;
     case FAULT_STOPPED:
-        server_stop(quartet, i);
+        server_stop(stores, i);
         break;
     case FAULT_LOST:
-        netns_set(quartet->netns, proxy_port(proxy), NETNS_DROP);
+        netns_set(stores->netns, proxy_port(proxy), NETNS_DROP);
         break;
     case FAULT_SWALLOWED:
         proxy_set(proxy, PROXY_BLACK_HOLE, 0);
@@ -191,8 +193,8 @@ void quartet_fault(struct quartet *quartet, size_t i, enum fault fault,
     }
 }
 
-void quartet_heal(struct quartet *quartet)
+void four_stores_heal(struct four_stores *stores)
 {
     for (size_t i = 0; i < FOUR_STORES; i++)
-        fault_end(quartet, i);
+        fault_end(stores, i);
 }

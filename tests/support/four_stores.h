@@ -34,7 +34,7 @@ enum fault {
 /* "refused", "stopped", ... */
 const char *fault_name(enum fault fault);
 
-struct quartet {
+struct four_stores {
     struct server *servers[FOUR_STORES];
     struct proxy *proxies[FOUR_STORES];
     struct netns *netns; /* NULL: FAULT_LOST is not available */
@@ -44,24 +44,26 @@ struct quartet {
 };
 
 /* Skips the test unless redis-server, MariaDB and PostgreSQL are installed. */
-void quartet_start(struct quartet *quartet, bool with_netns, uint64_t seed);
+void four_stores_start(struct four_stores *stores, bool with_netns,
+                       uint64_t seed);
 
 /* Ends the faults and frees the proxies. The servers end with the program. */
-void quartet_end(struct quartet *quartet);
+void four_stores_end(struct four_stores *stores);
 
 /* Writes the backends and the pool of a topology. Partitions 0 ... 3 are
  * "redis-a", "mysql-a", "redis-b" and "pg-a"; the authority is a file.
  * `settings` is added to the pool. */
-void quartet_topology(const struct quartet *quartet, const char *settings,
-                      char out[static QUARTET_TEXT_SIZE]);
+void four_stores_topology(const struct four_stores *stores,
+                          const char *settings,
+                          char out[static QUARTET_TEXT_SIZE]);
 
 /* The name of partition i's backend. */
-const char *quartet_backend(size_t i);
+const char *four_stores_backend(size_t i);
 
 /* Applies a fault, which replaces the previous one. It is in force on return.
  * See enum fault for `amount_ms`. */
-void quartet_fault(struct quartet *quartet, size_t i, enum fault fault,
-                   int32_t amount_ms);
+void four_stores_fault(struct four_stores *stores, size_t i, enum fault fault,
+                       int32_t amount_ms);
 
 /* Ends all faults. */
-void quartet_heal(struct quartet *quartet);
+void four_stores_heal(struct four_stores *stores);

@@ -301,8 +301,8 @@ static void *proxy_run(void *argument)
 }
 
 /* Hands an order to the thread and waits until it is in force. */
-static void proxy_tell(struct proxy *proxy, const struct order *order,
-                       bool is_ending)
+static void proxy_send_order(struct proxy *proxy, const struct order *order,
+                             bool is_ending)
 {
     const uint64_t one = 1;
 
@@ -350,7 +350,7 @@ void proxy_free(struct proxy *proxy)
 
     if (proxy == NULL)
         return;
-    proxy_tell(proxy, &end, true);
+    proxy_send_order(proxy, &end, true);
     pthread_join(proxy->thread, NULL);
     close(proxy->wake);
     pthread_cond_destroy(&proxy->obeyed);
@@ -369,7 +369,7 @@ void proxy_set(struct proxy *proxy, enum proxy_mode mode, int32_t amount)
     const struct order order = {{mode, amount}, 0, 0, 0};
 
     assert_non_null(proxy);
-    proxy_tell(proxy, &order, false);
+    proxy_send_order(proxy, &order, false);
 }
 
 void proxy_flap(struct proxy *proxy, enum proxy_mode mode, int32_t amount,
@@ -378,7 +378,7 @@ void proxy_flap(struct proxy *proxy, enum proxy_mode mode, int32_t amount,
     const struct order order = {
         {mode, amount}, (int64_t)span_ms * 1000, clock_now_us(), 0};
 
-    proxy_tell(proxy, &order, false);
+    proxy_send_order(proxy, &order, false);
 }
 
 int64_t proxy_accepted(const struct proxy *proxy)

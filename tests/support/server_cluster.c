@@ -83,7 +83,7 @@ static bool is_ok(struct cluster *cluster, size_t asked)
     return ok;
 }
 
-void cluster_settle(struct cluster *cluster, size_t asked)
+void cluster_await(struct cluster *cluster, size_t asked)
 {
     const int64_t until_ms = clock_now_ms() + PATIENCE_MS;
 
@@ -108,9 +108,9 @@ static void all_met_await(struct cluster *cluster, size_t asked)
 static void cluster_meet(struct cluster *cluster)
 {
     for (size_t i = 1; i < CLUSTER_SERVERS; i++)
-        server_tell(cluster->servers[0], "CLUSTER MEET %s %d %s",
-                    server_address(cluster->servers[i]),
-                    (int)server_port(cluster->servers[i]), cluster->words[i]);
+        redis_execute(cluster->servers[0], "CLUSTER MEET %s %d %s",
+                      server_address(cluster->servers[i]),
+                      (int)server_port(cluster->servers[i]), cluster->words[i]);
     for (size_t i = 0; i < CLUSTER_SERVERS; i++)
         all_met_await(cluster, i);
 }
@@ -118,12 +118,12 @@ static void cluster_meet(struct cluster *cluster)
 static void cluster_fill(struct cluster *cluster)
 {
     for (size_t i = 0; i < CLUSTER_MASTERS; i++)
-        server_tell(cluster->servers[i], "CLUSTER ADDSLOTSRANGE %d %d",
-                    (int)(SLOTS * i / CLUSTER_MASTERS),
-                    (int)(SLOTS * (i + 1) / CLUSTER_MASTERS) - 1);
+        redis_execute(cluster->servers[i], "CLUSTER ADDSLOTSRANGE %d %d",
+                      (int)(SLOTS * i / CLUSTER_MASTERS),
+                      (int)(SLOTS * (i + 1) / CLUSTER_MASTERS) - 1);
     for (size_t i = CLUSTER_MASTERS; i < CLUSTER_SERVERS; i++)
-        server_tell(cluster->servers[i], "CLUSTER REPLICATE %s",
-                    cluster->ids[i - CLUSTER_MASTERS]);
+        redis_execute(cluster->servers[i], "CLUSTER REPLICATE %s",
+                      cluster->ids[i - CLUSTER_MASTERS]);
 }
 
 static void replicas_known_await(struct cluster *cluster, size_t asked)
@@ -162,7 +162,7 @@ static void copy_await(struct cluster *cluster, size_t asked)
 void cluster_recover(struct cluster *cluster)
 {
     for (size_t i = 0; i < CLUSTER_SERVERS; i++) {
-        cluster_settle(cluster, i);
+        cluster_await(cluster, i);
         replicas_known_await(cluster, i);
         copy_await(cluster, i);
     }
@@ -238,10 +238,10 @@ size_t cluster_replica(struct cluster *cluster, size_t master)
 void cluster_slot_begin(struct cluster *cluster, size_t from, size_t to,
                         unsigned slot)
 {
-    server_tell(cluster->servers[to], "CLUSTER SETSLOT %u IMPORTING %s", slot,
-                cluster->ids[from]);
-    server_tell(cluster->servers[from], "CLUSTER SETSLOT %u MIGRATING %s", slot,
-                cluster->ids[to]);
+    redis_execute(cluster->servers[to], "CLUSTER SETSLOT %u IMPORTING %s", slot,
+                  cluster->ids[from]);
+    redis_execute(cluster->servers[from], "CLUSTER SETSLOT %u MIGRATING %s",
+                  slot, cluster->ids[to]);
 }
 
 void cluster_slot_keys(struct cluster *cluster, size_t from, size_t to,
@@ -251,10 +251,10 @@ void cluster_slot_keys(struct cluster *cluster, size_t from, size_t to,
                                   "CLUSTER GETKEYSINSLOT %u 1000", slot);
 
     for (size_t i = 0; i < keys->elements; i++)
-        server_tell(cluster->servers[from], "MIGRATE %s %d %s 0 10000",
-                    server_address(cluster->servers[to]),
-                    (int)server_port(cluster->servers[to]),
-                    keys->element[i]->str);
+        redis_execute(cluster->servers[from], "MIGRATE %s %d %s 0 10000",
+                      server_address(cluster->servers[to]),
+                      (int)server_port(cluster->servers[to]),
+                      keys->element[i]->str);
     freeReplyObject(keys);
 }
 
@@ -294,11 +294,11 @@ void cluster_slot_end(struct cluster *cluster, size_t from, size_t to,
 {
     const size_t third = 0 + 1 + 2 - from - to; /* of the masters */
 
-    server_tell(cluster->servers[to], "CLUSTER SETSLOT %u NODE %s", slot,
-                cluster->ids[to]);
-    server_tell(cluster->servers[from], "CLUSTER SETSLOT %u NODE %s", slot,
-                cluster->ids[to]);
-    server_tell(cluster->servers[third], "CLUSTER SETSLOT %u NODE %s", slot,
-                cluster->ids[to]);
+    redis_execute(cluster->servers[to], "CLUSTER SETSLOT %u NODE %s", slot,
+                  cluster->ids[to]);
+    redis_execute(cluster->servers[from], "CLUSTER SETSLOT %u NODE %s", slot,
+                  cluster->ids[to]);
+    redis_execute(cluster->servers[third], "CLUSTER SETSLOT %u NODE %s", slot,
+                  cluster->ids[to]);
     epochs_await(cluster);
 }

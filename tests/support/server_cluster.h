@@ -36,7 +36,7 @@ void cluster_free(struct cluster *cluster);
 
 /* Waits until the server reports that all slots are served, and by which
  * masters. At most `masters` of them may be down. */
-void cluster_settle(struct cluster *cluster, size_t server);
+void cluster_await(struct cluster *cluster, size_t server);
 
 /* The server that serves the slot now, as the server `asked` reports it. */
 size_t cluster_owner(struct cluster *cluster, size_t asked, unsigned slot);

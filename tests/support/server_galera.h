@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A private MariaDB Galera cluster: three nodes on loopback. mariadb_tell and
- * its like work on each node, by the node's own socket. */
+/* A private MariaDB Galera cluster: three nodes on loopback. mariadb_execute
+ * and its like work on each node, by the node's own socket. */
 #pragma once
 
 #include "support/lan.h"

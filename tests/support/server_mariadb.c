@@ -266,7 +266,7 @@ sql_run(struct server *server, char *out, const char *format, va_list args)
     answers_take(admin, sql, out);
 }
 
-void mariadb_tell(struct server *server, const char *format, ...)
+void mariadb_execute(struct server *server, const char *format, ...)
 {
     va_list args;
 
@@ -319,21 +319,21 @@ void mariadb_dump_database(struct server *server, const char *database,
     char lock[SQL_SIZE] = "LOCK TABLES";
     char fill[SQL_SIZE] = "";
 
-    mariadb_tell(server, "DROP DATABASE IF EXISTS %s; CREATE DATABASE %s", dump,
-                 dump);
+    mariadb_execute(server, "DROP DATABASE IF EXISTS %s; CREATE DATABASE %s",
+                    dump, dump);
     dumped_find(server, &dumped, database);
     for (size_t i = 0; i < dumped.count; i++) {
         const char *table = dumped.tables[i];
 
-        mariadb_tell(server, "CREATE TABLE %s.%s LIKE %s.%s", dump, table,
-                     database, table);
+        mariadb_execute(server, "CREATE TABLE %s.%s LIKE %s.%s", dump, table,
+                        database, table);
         (void)text_append(lock, sizeof lock, "%s %s.%s READ, %s.%s WRITE",
                           i > 0 ? "," : "", database, table, dump, table);
         (void)text_append(fill, sizeof fill,
                           "INSERT INTO %s.%s SELECT * FROM %s.%s; ", dump,
                           table, database, table);
     }
-    mariadb_tell(server, "%s; %s UNLOCK TABLES", lock, fill);
+    mariadb_execute(server, "%s; %s UNLOCK TABLES", lock, fill);
 }
 
 /* What is there waits aside until it is dropped. */
@@ -343,22 +343,22 @@ void mariadb_restore_database(struct server *server, const char *database,
     struct dumped dumped = {.count = 0};
     char rename[SQL_SIZE] = "RENAME TABLE";
 
-    mariadb_tell(server, "CREATE OR REPLACE DATABASE aside; "
-                         "CREATE OR REPLACE DATABASE ready");
+    mariadb_execute(server, "CREATE OR REPLACE DATABASE aside; "
+                            "CREATE OR REPLACE DATABASE ready");
     dumped_find(server, &dumped, dump);
     for (size_t i = 0; i < dumped.count; i++) {
         const char *table = dumped.tables[i];
 
-        mariadb_tell(server,
-                     "CREATE TABLE ready.%s LIKE %s.%s; "
-                     "INSERT INTO ready.%s SELECT * FROM %s.%s",
-                     table, dump, table, table, dump, table);
+        mariadb_execute(server,
+                        "CREATE TABLE ready.%s LIKE %s.%s; "
+                        "INSERT INTO ready.%s SELECT * FROM %s.%s",
+                        table, dump, table, table, dump, table);
         (void)text_append(
             rename, sizeof rename, "%s %s.%s TO aside.%s, ready.%s TO %s.%s",
             i > 0 ? "," : "", database, table, table, table, database, table);
     }
-    mariadb_tell(server, "%s; DROP DATABASE aside; DROP DATABASE ready",
-                 rename);
+    mariadb_execute(server, "%s; DROP DATABASE aside; DROP DATABASE ready",
+                    rename);
 }
 
 void mariadb_run_file(struct server *server, const char *database,

@@ -49,7 +49,7 @@ struct server *server_mariadb_of(struct server *server, const char *folder);
 /* Runs statements, separated by ';', as administrator, over a separate
  * connection that stays open. Each must succeed. `mariadb_ask` returns the
  * first column of the first row of the last statement, "" if there is none. */
-void mariadb_tell(struct server *server, const char *format, ...)
+void mariadb_execute(struct server *server, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void mariadb_ask(struct server *server, char out[static MARIADB_ASK_SIZE],
                  const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -121,8 +121,8 @@ struct server *server_memcached(const char *const *args)
     return server_new(&memcached_kind, args);
 }
 
-void memcached_tell(struct server *server, const char *command, char *out,
-                    size_t size)
+void memcached_execute(struct server *server, const char *command, char *out,
+                       size_t size)
 {
     int *admin;
 

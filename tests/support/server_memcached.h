@@ -12,8 +12,8 @@ struct server *server_memcached(const char *const *args);
 
 /* Sends an administrator's command, without its end of line, over a separate
  * connection. `out` gets the whole answer, lines ended by \r\n. */
-void memcached_tell(struct server *server, const char *command, char *out,
-                    size_t size);
+void memcached_execute(struct server *server, const char *command, char *out,
+                       size_t size);
 
 /* Connects to it; the caller closes the socket. -1 on failure. */
 int memcached_connect(const struct server *server);

@@ -240,7 +240,7 @@ struct patroni *server_patroni(void)
             patroni_await(patroni, 0, PATRONI_PRIMARY);
     }
     guard_start(patroni);
-    assert_int_equal(patroni_settle(patroni), 0);
+    assert_int_equal(patroni_await_streaming(patroni), 0);
     return patroni;
 }
 
@@ -309,7 +309,7 @@ static bool node_streams(struct patroni *patroni, size_t primary)
            strcmp(count, "1") == 0;
 }
 
-size_t patroni_settle(struct patroni *patroni)
+size_t patroni_await_streaming(struct patroni *patroni)
 {
     size_t primary = 0;
 
@@ -336,7 +336,7 @@ size_t patroni_single(struct patroni *patroni)
 
 void patroni_synchronous(struct patroni *patroni, bool is_synchronous)
 {
-    const size_t primary = patroni_settle(patroni);
+    const size_t primary = patroni_await_streaming(patroni);
 
     rest_call(patroni, primary, "PATCH", "config",
               is_synchronous ? "{\"synchronous_mode\": true}"

@@ -4,7 +4,7 @@
  * nodes, each a Patroni and the PostgreSQL that it started. A node is a `struct
  * server` whose process is Patroni. So server_pause stops only Patroni, while
  * PostgreSQL continues. Port and socket are PostgreSQL's, so that postgres_ask
- * and postgres_tell work.
+ * and postgres_execute work.
  */
 #pragma once
 
@@ -38,7 +38,7 @@ void patroni_await(struct patroni *patroni, size_t node,
 
 /* Waits until one node is the primary and the other one streams from it, and
  * until Patroni reports the same. Returns the primary. */
-size_t patroni_settle(struct patroni *patroni);
+size_t patroni_await_streaming(struct patroni *patroni);
 
 /* Waits until exactly one node is a primary. Returns it. */
 size_t patroni_single(struct patroni *patroni);

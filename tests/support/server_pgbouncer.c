@@ -98,7 +98,7 @@ struct server *server_pgbouncer(struct server *server, int connections)
     return server_new(&pgbouncer_kind, NULL);
 }
 
-static void admin_tell(PGconn *conn, const char *command)
+static void admin_execute(PGconn *conn, const char *command)
 {
     PGresult *result = PQexec(conn, command);
 
@@ -113,7 +113,7 @@ void pgbouncer_lead(struct server *pgbouncer, struct server *server)
 
     upstream = server;
     settings_write(pgbouncer);
-    admin_tell(conn, "RELOAD");
-    admin_tell(conn, "RECONNECT");
+    admin_execute(conn, "RELOAD");
+    admin_execute(conn, "RECONNECT");
     PQfinish(conn);
 }

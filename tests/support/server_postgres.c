@@ -287,8 +287,8 @@ void postgres_ask(struct server *server, const char *database,
     sql_ask(server, database, sql, out);
 }
 
-void postgres_tell(struct server *server, const char *database,
-                   const char *format, ...)
+void postgres_execute(struct server *server, const char *database,
+                      const char *format, ...)
 {
     char sql[SQL_SIZE];
     char ignored[POSTGRES_ASK_SIZE];
@@ -306,7 +306,7 @@ void postgres_tell(struct server *server, const char *database,
  * statement, while a reload reaches them at some time. */
 void postgres_alter(struct server *server, const char *what)
 {
-    postgres_tell(server, "postgres", "ALTER SYSTEM SET %s", what);
+    postgres_execute(server, "postgres", "ALTER SYSTEM SET %s", what);
     (void)kill(server->pid, SIGHUP);
     postgres_signal(server, SIGHUP);
 }

@@ -47,8 +47,8 @@ void postgres_await(struct server *server);
 /* Runs SQL as administrator in that database, in one transaction.
  * `postgres_ask` returns the first column of the first row, "" if there is
  * none. */
-void postgres_tell(struct server *server, const char *database,
-                   const char *format, ...)
+void postgres_execute(struct server *server, const char *database,
+                      const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void postgres_ask(struct server *server, const char *database,
                   char out[static POSTGRES_ASK_SIZE], const char *format, ...)

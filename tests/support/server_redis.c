@@ -104,7 +104,7 @@ redisReply *server_ask(struct server *server, const char *format, ...)
     return reply_check(server, format, reply);
 }
 
-void server_tell(struct server *server, const char *format, ...)
+void redis_execute(struct server *server, const char *format, ...)
 {
     redisReply *reply;
     va_list args;

@@ -17,10 +17,10 @@ struct server *server_redis(const char *const *args);
 
 /* Runs an administrator's command over a separate connection that stays open
  * (and thus logged in). `server_ask` returns the reply, which is never an
- * error; the caller frees it. `server_tell` frees it. */
+ * error; the caller frees it. `redis_execute` frees it. */
 redisReply *server_ask(struct server *server, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-void server_tell(struct server *server, const char *format, ...)
+void redis_execute(struct server *server, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* The same with separate words, at most 16, ended by NULL. */

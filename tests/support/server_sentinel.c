@@ -73,8 +73,8 @@ struct server *server_replica(struct server *master)
     struct server *replica = server_redis(NULL);
     bool is_in_step = false;
 
-    server_tell(master, "CONFIG SET repl-diskless-sync-delay 0");
-    server_tell(replica, "REPLICAOF 127.0.0.1 %d", (int)server_port(master));
+    redis_execute(master, "CONFIG SET repl-diskless-sync-delay 0");
+    redis_execute(replica, "REPLICAOF 127.0.0.1 %d", (int)server_port(master));
     for (int i = 0; i < PATIENCE_S && !is_in_step; i++) {
         redisReply *reply = server_ask(master, "WAIT 1 1000");
 
@@ -114,8 +114,8 @@ void sentinel_watch(struct server *sentinel, const char *name,
 {
     const int64_t until_ms = clock_now_ms() + PATIENCE_S * INT64_C(1000);
 
-    server_tell(sentinel, "SENTINEL MONITOR %s 127.0.0.1 %d 1", name,
-                (int)server_port(master));
+    redis_execute(sentinel, "SENTINEL MONITOR %s 127.0.0.1 %d 1", name,
+                  (int)server_port(master));
     while (replicas_known(sentinel, name) < replicas) {
         if (clock_now_ms() > until_ms)
             fail_msg("the sentinel does not find %zu replicas", replicas);
@@ -125,8 +125,9 @@ void sentinel_watch(struct server *sentinel, const char *name,
 
 void sentinel_hurry(struct server *sentinel, const char *name)
 {
-    server_tell(sentinel,
-                "SENTINEL SET %s down-after-milliseconds 200 failover-timeout "
-                "20000",
-                name);
+    redis_execute(
+        sentinel,
+        "SENTINEL SET %s down-after-milliseconds 200 failover-timeout "
+        "20000",
+        name);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A private redis-sentinel. server_ask and server_tell work on it, too. */
+/* A private redis-sentinel. server_ask and redis_execute work on it, too. */
 #pragma once
 
 #include "support/server_redis.h"

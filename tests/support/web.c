@@ -119,7 +119,7 @@ static const char *answer_end(const char *answer)
                : body + strtoul(length, NULL, 10);
 }
 
-void web_hear(struct web *web, size_t count)
+void web_receive(struct web *web, size_t count)
 {
     for (;;) {
         const char *at = web->heard;

@@ -36,7 +36,7 @@ void web_ask(struct web *web, const char *method, const char *target);
 void web_until(struct web *web, bool (*holds)(const struct web *web));
 
 /* Runs the loop until `count` answers have arrived on this connection. */
-void web_hear(struct web *web, size_t count);
+void web_receive(struct web *web, size_t count);
 
 /* The body of the last answer. */
 const char *web_body(const struct web *web);

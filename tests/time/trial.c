@@ -170,7 +170,7 @@ void trial_start(struct trial *trial)
 
 /* --- the numbers --- */
 
-static void tick_judge(struct trial *trial, enum taken taken, int64_t seen_ms,
+static void tick_check(struct trial *trial, enum taken taken, int64_t seen_ms,
                        int64_t before_ms)
 {
     const struct taker *tick = &trial->probes[TRIAL_TICK];
@@ -217,7 +217,7 @@ void trial_probe(struct trial *trial)
     const bool warns = look(trial);
     const enum taken taken = taker_take(&trial->probes[TRIAL_TICK]);
 
-    tick_judge(trial, taken, seen_ms, before_ms);
+    tick_check(trial, taken, seen_ms, before_ms);
     /* It may have caught up since. */
     if (taken == TAKEN_CLOCK)
         assert_true(warns);

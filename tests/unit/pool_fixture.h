@@ -202,7 +202,7 @@ static inline struct pool_change hang_for(struct fixture *fixture,
                          &next_ms);
 }
 
-static inline int64_t next_look(struct fixture *fixture, int64_t call_ms,
+static inline int64_t next_poll(struct fixture *fixture, int64_t call_ms,
                                 int64_t now_ms)
 {
     int64_t next_ms = 0;

@@ -128,7 +128,7 @@ static int64_t next_look_us(const struct load *load, bool is_starved)
     return next_us;
 }
 
-static void load_look(struct load *load)
+static void load_poll(struct load *load)
 {
     const struct refill_view view = {
         .now_ms = load->now_us / 1000,
@@ -247,7 +247,7 @@ static void load_step(struct load *load, int64_t until_us, int64_t per_s)
     if (load->owed > 0 && (!was_dry || has_landed))
         load_wake(load);
     if (load->look_us <= load->now_us)
-        load_look(load);
+        load_poll(load);
 }
 
 static void seen_reset(struct load *load)

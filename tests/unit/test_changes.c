@@ -11,13 +11,13 @@
 #define LINES_SIZE 4096
 
 /* Lines of what was told. */
-struct told {
+struct probe_log {
     char text[LINES_SIZE];
 };
 
 static void tell_change(void *context, const struct seqb_reload_change *change)
 {
-    struct told *told = context;
+    struct probe_log *told = context;
 
     assert_true(text_append(told->text, sizeof told->text,
                             "%s: %s '%s' -> '%s'\n",
@@ -50,7 +50,7 @@ static void expect_changes(const char *before, const char *after,
 {
     struct config *runs = open_sound(before);
     struct config *next = open_sound(after);
-    struct told told = {.text = ""};
+    struct probe_log told = {.text = ""};
 
     config_tell(compare(runs, next), tell_change, &told);
     assert_string_equal(told.text, lines);
@@ -228,14 +228,14 @@ TEST(refusal_says_what_and_what_to_do)
 
 static void tell_setting(void *context, const struct seqb_setting_value *value)
 {
-    struct told *told = context;
+    struct probe_log *told = context;
 
     if (strstr(value->path, "name") == NULL && !value->is_default)
         assert_true(text_append(told->text, sizeof told->text, "%s=%s\n",
                                 value->path, value->value));
 }
 
-static void tell_all(const struct config *config, struct told *told)
+static void tell_all(const struct config *config, struct probe_log *told)
 {
     struct seqb_settings_part all = {.count = SIZE_MAX};
 
@@ -271,8 +271,8 @@ TEST(what_needs_a_restart_stays_and_is_told_again)
         open_sound(BACKEND POOL KEY "daemon={http=\"127.0.0.1:1\";};\n");
     struct config *next = reload(first, after, pools);
     const struct queue_options *queue = &config_topology(next)->queue;
-    struct told told = {.text = ""};
-    struct told again = {.text = ""};
+    struct probe_log told = {.text = ""};
+    struct probe_log again = {.text = ""};
     struct config *third = open_sound(after);
 
     tell_all(next, &told);
@@ -310,7 +310,7 @@ TEST(pool_that_went_stays_until_a_restart)
              "sequences=({key=\"k\";pool=\"p\";},{key=\"l\";pool=\"q\";});"
              "\n");
     struct config *next = reload(first, BACKEND POOL KEY, pools);
-    struct told told = {.text = ""};
+    struct probe_log told = {.text = ""};
 
     config_close(first); /* what is kept is a copy */
     tell_all(next, &told);

@@ -416,15 +416,15 @@ static const struct width shared_windows[] = {
 TEST(widths_and_pools_are_told_of)
 {
     for (size_t i = 0; i < COUNT_OF(widths); i++)
-        topology_expect_told(widths[i].text, widths[i].notes,
-                             widths[i].warnings);
+        topology_expect_notes(widths[i].text, widths[i].notes,
+                              widths[i].warnings);
 }
 
 TEST(windows_of_neighbours_are_told_of)
 {
     for (size_t i = 0; i < COUNT_OF(shared_windows); i++)
-        topology_expect_told(shared_windows[i].text, shared_windows[i].notes,
-                             shared_windows[i].warnings);
+        topology_expect_notes(shared_windows[i].text, shared_windows[i].notes,
+                              shared_windows[i].warnings);
 }
 
 /* A direct counter is never raised by nothing. */

@@ -104,7 +104,7 @@ TEST(windows_of_a_sequence_are_told_of)
     };
 
     for (size_t i = 0; i < COUNT_OF(rows); i++)
-        topology_expect_told(rows[i].text, rows[i].notes, rows[i].warnings);
+        topology_expect_notes(rows[i].text, rows[i].notes, rows[i].warnings);
 }
 
 TEST_BEFORE_ALL(topology_setup);

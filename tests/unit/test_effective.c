@@ -12,22 +12,22 @@
 #define SECRET "swordfish"
 
 /* All of them, a line each: "path = value", and " (default)". */
-struct told {
+struct probe_log {
     char text[32768];
 };
 
 static void tell(void *context, const struct seqb_setting_value *setting)
 {
-    struct told *told = context;
+    struct probe_log *told = context;
 
     assert_true(text_append(told->text, sizeof told->text, "%s = %s%s\n",
                             setting->path, setting->value,
                             setting->is_default ? " (default)" : ""));
 }
 
-static const struct told *settings_of(const char *text)
+static const struct probe_log *settings_of(const char *text)
 {
-    static struct told told;
+    static struct probe_log told;
     const struct config_request request = {.path = "t.conf"};
     struct seqb_settings_part all = {.count = SIZE_MAX};
     struct config *config = NULL;
@@ -35,14 +35,14 @@ static const struct told *settings_of(const char *text)
 
     if (config_open_text(&request, text, &config, &err) != SEQB_OK)
         fail_msg("%s", err.text);
-    told = (struct told){.text = "\n"};
+    told = (struct probe_log){.text = "\n"};
     config_visit(config, &all, tell, &told);
     config_close(config);
     return &told;
 }
 
 /* A whole line. */
-static void expect(const struct told *told, const char *line)
+static void expect(const struct probe_log *told, const char *line)
 {
     char lined[512];
 
@@ -51,7 +51,7 @@ static void expect(const struct told *told, const char *line)
         fail_msg("no \"%s\" in:%s", line, told->text);
 }
 
-static void expect_no(const struct told *told, const char *part)
+static void expect_no(const struct probe_log *told, const char *part)
 {
     if (strstr(told->text, part) != NULL)
         fail_msg("\"%s\" in:%s", part, told->text);
@@ -61,7 +61,7 @@ TEST_BEFORE_ALL(topology_setup);
 
 TEST(what_is_given_is_told_as_it_is_written)
 {
-    const struct told *told = settings_of(
+    const struct probe_log *told = settings_of(
         "broker={name=\"b\";interval=\"500ms\";spool=false;};\n"
         "backends=(" SQLITE("a") "," SQLITE(
             "c") ");\n"
@@ -103,7 +103,7 @@ TEST(durations_are_told_in_their_largest_unit)
 
 TEST(the_rest_are_defaults)
 {
-    const struct told *told = settings_of(BACKEND POOL KEY);
+    const struct probe_log *told = settings_of(BACKEND POOL KEY);
 
     expect(told, "broker.name = seqbroker (default)");
     expect(told, "broker.state_dir = /state (default)");
@@ -116,10 +116,11 @@ TEST(the_rest_are_defaults)
 
 TEST(what_has_no_meaning_is_not_told)
 {
-    const struct told *told = settings_of("backends=(" SQLITE("a") "," REDIS(
-        "socket=\"/run/r\";") ");\n"
-                              "pools=({name=\"p\";partitions=[\"r\"];"
-                              "authority=\"a\";});\n" KEY);
+    const struct probe_log *told =
+        settings_of("backends=(" SQLITE("a") "," REDIS(
+            "socket=\"/run/r\";") ");\n"
+                                  "pools=({name=\"p\";partitions=[\"r\"];"
+                                  "authority=\"a\";});\n" KEY);
 
     expect_no(told, "backends.a.host");
     expect_no(told, "backends.a.prefix");
@@ -134,13 +135,15 @@ TEST(what_has_no_meaning_is_not_told)
 
 TEST(what_follows_from_other_settings_is_told_as_a_default)
 {
-    const struct told *told = settings_of("backends=(" REDIS("") "," SQLITE(
-        "a") ");\n"
-             "pools=({name=\"p\";partitions=[\"r\"];authority=\"a\";"
-             "window_bits=12;});\n"
-             "sequences=({key=\"k\";},{key=\"i\";memory_bits=0;window_bits=8;"
-             "ids={unit=\"hour\";time=20;"
-             "shard=12;counter=19;};});\n");
+    const struct probe_log *told =
+        settings_of("backends=(" REDIS("") "," SQLITE(
+            "a") ");\n"
+                 "pools=({name=\"p\";partitions=[\"r\"];authority=\"a\";"
+                 "window_bits=12;});\n"
+                 "sequences=({key=\"k\";},{key=\"i\";memory_bits=0;window_bits="
+                 "8;"
+                 "ids={unit=\"hour\";time=20;"
+                 "shard=12;counter=19;};});\n");
 
     expect(told, "backends.r.port = 6379 (default)");
     expect(told, "backends.r.host = 127.0.0.1 (default)");
@@ -161,7 +164,7 @@ TEST(the_state_directory_is_the_one_in_effect)
 
 TEST(no_secret_is_told)
 {
-    const struct told *told = settings_of("backends=(" REDIS(
+    const struct probe_log *told = settings_of("backends=(" REDIS(
         "user=\"u\";password=\"" SECRET
         "\";") ",\n"
                "{name=\"pg\";engine=\"postgres\";"

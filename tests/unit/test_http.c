@@ -23,7 +23,7 @@ static void assert_answer(struct web *web, const char *status, const char *body)
 {
     const size_t line = strlen("HTTP/1.1 ");
 
-    web_hear(web, 1);
+    web_receive(web, 1);
     if (strncmp(web->heard + line, status, strlen(status)) != 0 ||
         strcmp(web_body(web), body) != 0)
         fail_msg("expected %s %s, got: %s", status, body, web->heard);
@@ -36,7 +36,7 @@ static void assert_refused(const char *method, const char *target,
     const size_t line = strlen("HTTP/1.1 ");
 
     web_ask(web, method, target);
-    web_hear(web, 1);
+    web_receive(web, 1);
     if (strncmp(web->heard + line, status, strlen(status)) != 0 ||
         strstr(web->heard, "application/problem+json") == NULL ||
         strstr(web_body(web), detail) == NULL)
@@ -86,7 +86,7 @@ TEST(many_numbers_take_several_turns)
     struct web *web = scene(1000000, MINUTE_MS);
 
     web_ask(web, "POST", NEXT_A "?count=10000");
-    web_hear(web, 1);
+    web_receive(web, 1);
     assert_non_null(strstr(web->heard, "\"10094\"]}"));
     assert_int_equal(stub.sequences[0].next, STUB_FIRST + 10000);
     web_close(web);
@@ -131,12 +131,12 @@ TEST(a_page_of_another_site_takes_nothing)
 
     web_say(web, "POST " NEXT_A " HTTP/1.1\r\nHost: a:1\r\nOrigin: "
                  "http://b:1\r\n\r\n");
-    web_hear(web, 1);
+    web_receive(web, 1);
     assert_non_null(strstr(web->heard, "HTTP/1.1 403 "));
     assert_int_equal(stub.sequences[0].next, STUB_FIRST);
     web_say(web, "POST " NEXT_A " HTTP/1.1\r\nHost: a:1\r\nOrigin: "
                  "http://a:1\r\n\r\n");
-    web_hear(web, 2);
+    web_receive(web, 2);
     assert_non_null(strstr(web_body(web), "\"95\""));
     web_close(web);
 }
@@ -163,7 +163,7 @@ TEST(a_deadline_ends_a_wait)
     struct web *web = scene(0, 1);
 
     web_ask(web, "POST", NEXT_A);
-    web_hear(web, 1);
+    web_receive(web, 1);
     assert_non_null(strstr(web->heard, "HTTP/1.1 503 "));
     assert_non_null(strstr(web->heard, "Retry-After: 1\r\n"));
     assert_non_null(strstr(web_body(web), "\"code\": \"TIMEOUT\""));
@@ -206,7 +206,7 @@ TEST(a_request_behind_one_that_waits_is_answered_behind_it)
     web_until(web, has_waiter);
     web_ask(web, "GET", "/livez");
     stub_refill(1);
-    web_hear(web, 2);
+    web_receive(web, 2);
     first = strstr(web->heard, "\"95\"");
     assert_non_null(first);
     assert_non_null(strstr(first, "\r\n\r\nok\n"));
@@ -221,7 +221,7 @@ TEST(a_stop_refuses_who_waits)
     web_until(web, has_waiter);
     web->server->daemon.is_stopping = true;
     http_finish(web->http, false);
-    web_hear(web, 1);
+    web_receive(web, 1);
     assert_non_null(strstr(web_body(web), "\"code\": \"CLOSED\""));
     assert_true(has_no_waiter(web));
     web_close(web);
@@ -255,7 +255,7 @@ TEST(a_client_that_goes_away_leaves_its_report)
         web_connect(web);
     }
     web_ask(web, "GET", "/v1/status");
-    web_hear(web, 1);
+    web_receive(web, 1);
     web_until(web, has_no_request);
     web_close(web);
 }

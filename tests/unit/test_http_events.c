@@ -136,7 +136,7 @@ TEST(another_level_is_refused)
     struct web *web = scene();
 
     web_ask(web, "GET", EVENTS "?level=loud");
-    web_hear(web, 1);
+    web_receive(web, 1);
     assert_non_null(strstr(web->heard, "HTTP/1.1 400 "));
     assert_false(log_is_watched());
     web_close(web);
@@ -278,7 +278,7 @@ TEST(there_are_only_so_many_streams)
         web_connect(web);
     }
     web_ask(web, "GET", EVENTS);
-    web_hear(web, 1);
+    web_receive(web, 1);
     assert_non_null(strstr(web->heard, "HTTP/1.1 503 "));
     assert_non_null(strstr(web->heard, "Retry-After: 1\r\n"));
     for (size_t i = 0; i < STREAMS_MAX; i++)

@@ -106,7 +106,7 @@ static size_t calls_of(struct judge *judge)
 }
 
 /* Waits until the watchdog has looked at that time, at what it has to do. */
-static void let_look(struct judge *judge, int64_t at_ms)
+static void let_poll(struct judge *judge, int64_t at_ms)
 {
     struct watch watch;
     int ends[2];
@@ -125,9 +125,9 @@ static void let_look(struct judge *judge, int64_t at_ms)
 
 TEST_WITH(JUDGED, it_is_not_called_unless_that_was_asked_for)
 {
-    let_look(judge, clock_now_ms() + SOON_MS);
+    let_poll(judge, clock_now_ms() + SOON_MS);
     watchdog_expect(judge->watchdog, clock_now_ms() + HOUR_MS);
-    let_look(judge, clock_now_ms() + SOON_MS);
+    let_poll(judge, clock_now_ms() + SOON_MS);
     assert_int_equal(calls_of(judge), 0);
     watchdog_expect(NULL, 0);
 }
@@ -139,7 +139,7 @@ TEST_WITH(JUDGED, it_is_called_once_and_not_before_its_time)
     watchdog_expect(judge->watchdog, at_ms);
     await_calls(judge, 1);
     assert_true(judge->at_ms[0] >= at_ms);
-    let_look(judge, clock_now_ms() + SOON_MS);
+    let_poll(judge, clock_now_ms() + SOON_MS);
     assert_int_equal(calls_of(judge), 1);
 }
 
@@ -147,7 +147,7 @@ TEST_WITH(JUDGED, it_is_called_once_and_not_before_its_time)
 TEST_WITH(JUDGED, what_is_later_puts_nothing_off)
 {
     watchdog_expect(judge->watchdog, clock_now_ms() + HOUR_MS);
-    let_look(judge, clock_now_ms()); /* it waits for that by now */
+    let_poll(judge, clock_now_ms()); /* it waits for that by now */
     watchdog_expect(judge->watchdog, clock_now_ms() + SOON_MS);
     watchdog_expect(judge->watchdog, clock_now_ms() + HOUR_MS);
     await_calls(judge, 1);
@@ -161,7 +161,7 @@ TEST_WITH(JUDGED, it_is_called_again_when_it_said_so)
     await_calls(judge, 6);
     for (size_t i = 1; i < 6; i++)
         assert_true(judge->at_ms[i] >= judge->at_ms[i - 1] + 3);
-    let_look(judge, clock_now_ms() + SOON_MS);
+    let_poll(judge, clock_now_ms() + SOON_MS);
     assert_int_equal(calls_of(judge), 6);
 }
 
@@ -171,7 +171,7 @@ TEST_WITH(JUDGED, it_may_ask_for_itself)
     judge->expect_ms = 1; /* long ago: at once */
     watchdog_expect(judge->watchdog, clock_now_ms());
     await_calls(judge, 2);
-    let_look(judge, clock_now_ms() + SOON_MS);
+    let_poll(judge, clock_now_ms() + SOON_MS);
     assert_int_equal(calls_of(judge), 2);
 }
 

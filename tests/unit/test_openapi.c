@@ -143,7 +143,7 @@ static void expect_answer(struct web *web, const char *target,
     const json_t *response = NULL;
     const json_t *content = NULL;
 
-    web_hear(web, 1);
+    web_receive(web, 1);
     snprintf(status, sizeof status, "%s", web->heard + strlen("HTTP/1.1 "));
     response = resolved(
         json_object_get(json_object_get(operation, "responses"), status));
@@ -264,7 +264,7 @@ static void expect_method_refused(const char *method, const char *path)
     stub_reset(1000, SEQB_AGAIN, MINUTE_MS);
     web = web_open();
     web_ask(web, method, target);
-    web_hear(web, 1);
+    web_receive(web, 1);
     if (strstr(web->heard, "HTTP/1.1 405 ") == NULL)
         fail_msg("%s %s: %s", method, target, web->heard);
     web_close(web);

@@ -76,14 +76,14 @@ TEST(the_next_look_is_at_the_next_time_out)
 
     fixture_init(&fixture, 2);
     fixture.options.slow_count = POOL_SLOW_COUNT_MAX;
-    assert_int_equal(next_look(&fixture, -1, CALL_MS), INT64_MAX);
-    assert_int_equal(next_look(&fixture, CALL_MS, CALL_MS), CALL_MS + 200);
-    assert_int_equal(next_look(&fixture, CALL_MS, CALL_MS + 199),
+    assert_int_equal(next_poll(&fixture, -1, CALL_MS), INT64_MAX);
+    assert_int_equal(next_poll(&fixture, CALL_MS, CALL_MS), CALL_MS + 200);
+    assert_int_equal(next_poll(&fixture, CALL_MS, CALL_MS + 199),
                      CALL_MS + 200);
     (void)hang_for(&fixture, 200);
-    assert_int_equal(next_look(&fixture, CALL_MS, CALL_MS + 200),
+    assert_int_equal(next_poll(&fixture, CALL_MS, CALL_MS + 200),
                      CALL_MS + 400);
-    assert_int_equal(next_look(&fixture, CALL_MS, CALL_MS + 1234),
+    assert_int_equal(next_poll(&fixture, CALL_MS, CALL_MS + 1234),
                      CALL_MS + 1400);
 }
 
@@ -187,7 +187,7 @@ TEST(only_those_in_use_are_judged)
             expect_change(hang_for(&fixture, 3 * TIMEOUT_MS), at, QUARANTINED);
             continue;
         }
-        assert_int_equal(next_look(&fixture, CALL_MS, CALL_MS + 1000000),
+        assert_int_equal(next_poll(&fixture, CALL_MS, CALL_MS + 1000000),
                          INT64_MAX);
         assert_memory_equal(&fixture.pool.member[1], &before, sizeof before);
     }

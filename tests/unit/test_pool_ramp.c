@@ -265,8 +265,8 @@ static enum seqb_partition_state as_told(enum seqb_partition_state state)
     return state == PROBING ? QUARANTINED : state;
 }
 
-static void witness_tell(struct witness *witness, int32_t i,
-                         struct pool_change change)
+static void witness_report(struct witness *witness, int32_t i,
+                           struct pool_change change)
 {
     if (change.from == change.to)
         return;
@@ -313,7 +313,7 @@ static void something_happens(struct witness *witness, int32_t i)
     default:
         change = answer_at(fixture, i, now_ms);
     }
-    witness_tell(witness, i, change);
+    witness_report(witness, i, change);
 }
 
 /* Nobody is asked, or probed, by force or not, who must not be. */

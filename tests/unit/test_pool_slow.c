@@ -201,20 +201,20 @@ TEST(a_suspect_is_up_again_when_the_span_has_passed)
 
     fixture_init(&fixture, 2);
     (void)slow_at(&fixture, 1, 10000);
-    assert_int_equal(next_look(&fixture, -1, 10001),
+    assert_int_equal(next_poll(&fixture, -1, 10001),
                      10000 + SLOW_WINDOW_MS + 1);
     (void)slow_at(&fixture, 1, 20000);
-    assert_int_equal(next_look(&fixture, -1, 20001), end_ms);
-    assert_int_equal(next_look(&fixture, -1, end_ms - 1), end_ms);
+    assert_int_equal(next_poll(&fixture, -1, 20001), end_ms);
+    assert_int_equal(next_poll(&fixture, -1, end_ms - 1), end_ms);
     /* Whichever is sooner: this, or the next time-out of a call. */
-    assert_int_equal(next_look(&fixture, end_ms - 150, end_ms - 10), end_ms);
-    assert_int_equal(next_look(&fixture, end_ms - 205, end_ms - 10),
+    assert_int_equal(next_poll(&fixture, end_ms - 150, end_ms - 10), end_ms);
+    assert_int_equal(next_poll(&fixture, end_ms - 205, end_ms - 10),
                      end_ms - 5);
     expect_change(pool_evaluate(&fixture.pool, 1, -1, end_ms, &next_ms),
                   SUSPECT, UP);
     assert_int_equal(fixture.pool.member[1].since_ms, end_ms);
     assert_string_equal(fixture.pool.member[1].reason, "");
-    assert_int_equal(next_look(&fixture, -1, end_ms), INT64_MAX);
+    assert_int_equal(next_poll(&fixture, -1, end_ms), INT64_MAX);
 }
 
 TEST(a_suspect_takes_its_turns)

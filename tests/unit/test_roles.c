@@ -203,7 +203,7 @@ static void web_ask_as(struct web *web, size_t route, const char *token)
              token[0] != '\0' ? "Authorization: Bearer " : "", token,
              token[0] != '\0' ? "\r\n" : "");
     web_say(web, request);
-    web_hear(web, 1);
+    web_receive(web, 1);
 }
 
 static void assert_answered(const struct web *web, size_t route, int role)
@@ -264,15 +264,15 @@ TEST(a_password_by_http_is_looked_at_and_limits_the_keys)
     access_swap(&web->server->daemon.access, users);
     web_say(web, "POST /v1/sequences/a/next HTTP/1.1\r\nHost: a\r\n"
                  "Authorization: Basic c2hvcDp0cjB1YjRkb3ImMw==\r\n\r\n");
-    web_hear(web, 1);
+    web_receive(web, 1);
     assert_non_null(strstr(web_body(web), "\"95\""));
     web_say(web, "POST /v1/sequences/b/next HTTP/1.1\r\nHost: a\r\n"
                  "Authorization: Basic c2hvcDp0cjB1YjRkb3ImMw==\r\n\r\n");
-    web_hear(web, 2);
+    web_receive(web, 2);
     assert_non_null(strstr(web_body(web), "may not use this key"));
     web_say(web, "GET / HTTP/1.1\r\nHost: a\r\n"
                  "Authorization: Basic c2hvcDp3cm9uZw==\r\n\r\n");
-    web_hear(web, 3);
+    web_receive(web, 3);
     assert_non_null(strstr(web_body(web), "WRONGPASS"));
     assert_non_null(strstr(web->heard, "WWW-Authenticate: Basic realm="));
     web_close(web);
@@ -317,7 +317,7 @@ static void scene_ask(struct scene *scene, const char *line,
     while (talker->fd >= 0 &&
            (talker->length == 0 || talker->heard[talker->length - 1] != '\n')) {
         dialogue_turn(scene->server);
-        (void)talker_hear(talker);
+        (void)talker_receive(talker);
     }
     if (talker->length < strlen(expected) ||
         memcmp(talker->heard, expected, strlen(expected)) != 0)
@@ -381,7 +381,7 @@ TEST(what_is_behind_a_login_waits_for_it)
     scene_ask(&scene, "AUTH shop " PASSWORD "\r\nINCR a\r\n", "+OK");
     while (scene.talker.length < strlen("+OK\r\n:95\r\n")) {
         dialogue_turn(scene.server);
-        (void)talker_hear(&scene.talker);
+        (void)talker_receive(&scene.talker);
     }
     assert_memory_equal(scene.talker.heard, "+OK\r\n:95\r\n", 10);
     scene_close(&scene);
@@ -454,7 +454,7 @@ TEST(a_user_that_is_removed_loses_its_connection)
     connections_resolve(&scene.server->connections);
     scene.users = less;
     users_free(before);
-    dialogue_settle(scene.server, &scene.talker);
+    dialogue_finish(scene.server, &scene.talker);
     assert_int_equal(scene.talker.fd, -1);
     scene_close(&scene);
 }

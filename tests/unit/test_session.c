@@ -74,7 +74,7 @@ static int64_t script_run(const struct script *script, size_t piece,
     said = script_say(server, out, script, said, piece);
     for (int i = 0; how->refill > 0 && i < REFILLS; i++) {
         stub_refill(how->refill);
-        dialogue_settle(server, out);
+        dialogue_finish(server, out);
         said = script_say(server, out, script, said, piece);
     }
     commands = server->daemon.commands_processed;
@@ -251,11 +251,11 @@ TEST(what_is_there_is_answered_before_the_rest_waits)
     script_add_numbers(&expected, STUB_FIRST, 40);
     assert_heard(&talker, &expected);
     stub_refill(25);
-    dialogue_settle(server, &talker);
+    dialogue_finish(server, &talker);
     script_add_numbers(&expected, STUB_FIRST + 40, 25);
     assert_heard(&talker, &expected);
     stub_refill(100);
-    dialogue_settle(server, &talker);
+    dialogue_finish(server, &talker);
     script_add_numbers(&expected, STUB_FIRST + 65, 35);
     assert_heard(&talker, &expected);
     assert_int_equal(stub.sequences[0].next, STUB_FIRST + 100);
@@ -284,8 +284,8 @@ TEST(a_pipeline_stands_in_line_like_any_request)
     dialogue_say(server, &second, script.data, script.length, WHOLE);
     assert_int_equal(second.length, 0);
     stub_refill(0);
-    dialogue_settle(server, &first);
-    dialogue_settle(server, &second);
+    dialogue_finish(server, &first);
+    dialogue_finish(server, &second);
     script_add_numbers(&expected, STUB_FIRST + 1, 4);
     assert_heard(&second, &expected);
     expected.length = 0;

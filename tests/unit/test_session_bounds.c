@@ -44,7 +44,7 @@ static void settle_unread(struct server *server)
 {
     struct talker nobody = {.fd = -1};
 
-    dialogue_settle(server, &nobody);
+    dialogue_finish(server, &nobody);
 }
 
 static void assert_number(struct server *server, struct talker *talker)
@@ -52,7 +52,7 @@ static void assert_number(struct server *server, struct talker *talker)
     const size_t before = talker->length;
 
     talker_say(talker, INCR_A, strlen(INCR_A));
-    dialogue_settle(server, talker);
+    dialogue_finish(server, talker);
     assert_true(talker->length > before);
     assert_int_equal(talker->heard[before], ':');
 }
@@ -141,7 +141,7 @@ static void assert_answer(struct server *server, struct talker *talker,
     const size_t before = talker->length;
 
     talker_say(talker, words, strlen(words));
-    dialogue_settle(server, talker);
+    dialogue_finish(server, talker);
     assert_true(talker->length >= before + strlen(begin));
     assert_memory_equal(talker->heard + before, begin, strlen(begin));
 }
@@ -222,7 +222,7 @@ TEST(what_was_held_is_given_back)
     settle_unread(server);
     assert_true(server->daemon.limits.client_memory >=
                 INT64_C(100000) * STUB_TEXT_SIZE);
-    dialogue_settle(server, &talker);
+    dialogue_finish(server, &talker);
     assert_int_equal(server->daemon.limits.client_memory, 0);
     talker_say(&talker, "SEQ.NUMBER a COUNT 100000\r\n", 27);
     settle_unread(server);
@@ -245,13 +245,13 @@ TEST(a_status_is_written_between_the_turns_of_others)
     talker_say(&curious, "SEQ.STATUS\r\n", 12);
     dialogue_turn(server);
     assert_true(TAILQ_FIRST(&server->daemon.sessions)->out.length +
-                    (size_t)talker_hear(&curious) <
+                    (size_t)talker_receive(&curious) <
                 100000);
     talker_say(&modest, INCR_A, strlen(INCR_A));
     dialogue_turn(server);
-    assert_true(talker_hear(&modest));
+    assert_true(talker_receive(&modest));
     assert_int_equal(server->daemon.commands_processed, 1);
-    dialogue_settle(server, &curious);
+    dialogue_finish(server, &curious);
     assert_int_equal(server->daemon.commands_processed, 2);
     server_close(server);
     talker_fini(&curious);
@@ -278,8 +278,8 @@ TEST(settings_are_shown_between_the_turns_of_others)
         talker_say(&modest, INCR_A, strlen(INCR_A));
         while (modest.length == heard) {
             dialogue_turn(server);
-            (void)talker_hear(&curious);
-            (void)talker_hear(&modest);
+            (void)talker_receive(&curious);
+            (void)talker_receive(&modest);
         }
         assert_true(stub.groups_visited < before + 500);
     }
@@ -307,10 +307,10 @@ TEST(settings_that_a_reload_took_are_empty)
         talker_say(&talker, words, sizeof words - 1);
         while (stub.groups_visited <= 5000) {
             dialogue_turn(server);
-            (void)talker_hear(&talker);
+            (void)talker_receive(&talker);
         }
         stub.groups = groups;
-        dialogue_settle(server, &talker);
+        dialogue_finish(server, &talker);
         assert_int_equal(server->daemon.commands_processed, 1);
         assert_non_null(HEARD("\r\n*5000\r\n*"));
         assert_int_equal(HEARD("\r\n*0\r\n") != NULL, groups == 4000);

@@ -219,9 +219,9 @@ TEST(who_asks_for_many_texts_has_turns_like_others)
     talker_init(&modest, server);
     talker_say(&greedy, line, strlen(line));
     talker_say(&modest, "SEQ.NUMBER a\r\n", 14);
-    dialogue_settle(server, &modest);
+    dialogue_finish(server, &modest);
     assert_heard(&modest, "$11\r\nSN-00004191\r\n"); /* after one turn */
-    dialogue_settle(server, &greedy);
+    dialogue_finish(server, &greedy);
     assert_int_equal(greedy.length, 9 + 100000 * 18);
     server_close(server);
     talker_fini(&greedy);
@@ -247,7 +247,7 @@ TEST(many_texts_stop_for_a_client_that_does_not_read)
     }
     assert_true(TAILQ_FIRST(&server->daemon.sessions)->out.length >
                 SESSION_UNSENT_MAX - step);
-    dialogue_settle(server, &talker);
+    dialogue_finish(server, &talker);
     assert_int_equal(talker.length, 9 + 100000 * 18);
     server_close(server);
     talker_fini(&talker);
@@ -271,12 +271,12 @@ TEST(a_text_is_waited_for_as_a_number_is)
     dialogue_say(server, &second, "SEQ.NUMBER a\r\n", 14, WHOLE);
     assert_int_equal(first.length + second.length, 0);
     stub_refill(0);
-    dialogue_settle(server, &first);
+    dialogue_finish(server, &first);
     assert_heard(&first, "$13\r\nx-SN-00000095\r\n");
-    dialogue_settle(server, &second);
+    dialogue_finish(server, &second);
     assert_int_equal(second.length, 0);
     stub_refill(1);
-    dialogue_settle(server, &second);
+    dialogue_finish(server, &second);
     assert_heard(&second, TEXT("96"));
     server_close(server);
     talker_fini(&first);
@@ -300,7 +300,7 @@ TEST(many_texts_go_on_where_they_stood)
     dialogue_say(server, &beside, other, strlen(other), WHOLE);
     assert_int_equal(talker.length, 0);
     stub_refill(1);
-    dialogue_settle(server, &talker);
+    dialogue_finish(server, &talker);
     assert_heard(&talker, "*3\r\n$13\r\nx-SN-00000095\r\n"
                           "$13\r\nx-SN-00000096\r\n$13\r\nx-SN-00000097\r\n");
     server_close(server);

@@ -110,7 +110,7 @@ TEST(numbers_of_one_stamp_come_together)
     dialogue_say(server, &talker, line, strlen(line), WHOLE);
     assert_int_equal(talker.length, 0);
     stub_refill(1);
-    dialogue_settle(server, &talker);
+    dialogue_finish(server, &talker);
     assert_heard(&talker, "*2\r\n:0\r\n*3\r\n:95\r\n:96\r\n:97\r\n");
     server_close(server);
     talker_fini(&talker);
@@ -128,10 +128,10 @@ TEST(those_of_a_stamp_that_is_over_are_none_of_them)
     dialogue_say(server, &talker, line, strlen(line), WHOLE);
     stub.sequences[0].next = 300;
     stub_refill(3);
-    dialogue_settle(server, &talker);
+    dialogue_finish(server, &talker);
     assert_int_equal(talker.length, 0);
     stub_refill(3);
-    dialogue_settle(server, &talker);
+    dialogue_finish(server, &talker);
     assert_heard(&talker, "*2\r\n:300\r\n*5\r\n:300\r\n:301\r\n"
                           ":302\r\n:303\r\n:304\r\n");
     assert_int_equal(stub.sequences[0].stock, 1);
@@ -234,7 +234,7 @@ static void hear_workers(const char *state)
     talker_say(&talker, "SEQ.WORKERS\r\n", 13);
     while (talker.length == 0) {
         dialogue_turn(server);
-        talker_hear(&talker);
+        talker_receive(&talker);
     }
     snprintf(expected, sizeof expected,
              "*1\r\n*12\r\n$4\r\npool\r\n$4\r\nsnow\r\n$6\r\nworker\r\n:7\r\n"

@@ -56,7 +56,7 @@ TEST(a_pipeline_stops_for_a_client_that_does_not_read)
                     SESSION_UNSENT_MAX + REPLY_NUMBER_MAX);
     }
     assert_true(server->daemon.commands_processed < (int64_t)requests);
-    dialogue_settle(server, &talker);
+    dialogue_finish(server, &talker);
     dialogue_say(server, &talker, script.data + said, script.length - said,
                  WHOLE);
     script_add_numbers(&expected, STUB_FIRST, (int64_t)requests);
@@ -85,8 +85,8 @@ TEST(a_long_pipeline_is_interrupted_after_a_turn)
     assert_int_equal(talker_say(&greedy, script.data, script.length),
                      script.length);
     talker_say(&modest, INCR_A, strlen(INCR_A));
-    dialogue_settle(server, &greedy);
-    dialogue_settle(server, &modest);
+    dialogue_finish(server, &greedy);
+    dialogue_finish(server, &modest);
     script_add_numbers(&expected, STUB_FIRST + TURN, 1);
     assert_heard(&modest, &expected);
     server_close(server);
@@ -119,8 +119,8 @@ static int64_t number_beside(struct server *server, struct talker *modest,
     do {
         dialogue_turn(server);
         for (int i = 0; i < HEAVY; i++)
-            talker_hear(&heavy[i]);
-    } while (!talker_hear(modest));
+            talker_receive(&heavy[i]);
+    } while (!talker_receive(modest));
     return last_number(modest);
 }
 
@@ -151,7 +151,7 @@ TEST(who_asks_for_much_does_not_stall_who_asks_for_one)
     }
     assert_true(numbers >= HEAVY * COUNT / TURN / 2);
     for (int i = 0; i < HEAVY; i++) {
-        dialogue_settle(server, &heavy[i]);
+        dialogue_finish(server, &heavy[i]);
         assert_memory_equal(heavy[i].heard, "*100000\r\n", 9);
         talker_fini(&heavy[i]);
     }
@@ -178,15 +178,15 @@ TEST(a_drain_answers_what_has_arrived_and_ends)
     talker_say(&client, script.data, script.length);
     server_run(server);
     assert_true(server->daemon.is_stopping);
-    assert_true(talker_hear(&client));
-    assert_true(talker_hear(&client) && client.fd < 0);
+    assert_true(talker_receive(&client));
+    assert_true(talker_receive(&client) && client.fd < 0);
     script_add_numbers(&expected, STUB_FIRST, 70);
     assert_heard(&client, &expected);
-    assert_true(talker_hear(&operator));
+    assert_true(talker_receive(&operator));
     assert_memory_equal(operator.heard, "+OK\r\n", 5);
-    assert_false(talker_hear(&operator)); /* it is open until the end */
+    assert_false(talker_receive(&operator)); /* it is open until the end */
     server_close(server);
-    assert_true(talker_hear(&operator) && operator.fd<0);
+    assert_true(talker_receive(&operator) && operator.fd<0);
     talker_fini(&operator);
     talker_fini(&client);
     script_fini(&script);
@@ -206,12 +206,12 @@ TEST(health_of_one_that_is_stopping_is_not_serving)
     talker_init(&client, server);
     talker_say(&client, script, strlen(script));
     talker_say(&operator, "SEQ.DRAIN\r\n", 11);
-    dialogue_settle(server, &operator);
+    dialogue_finish(server, &operator);
     assert_true(server->daemon.is_stopping);
     stub_refill(1);
     server_run(server);
-    assert_true(talker_hear(&client));
-    talker_hear(&client);
+    assert_true(talker_receive(&client));
+    talker_receive(&client);
     assert_non_null(memmem(client.heard, client.length, "not serving", 11));
     server_close(server);
     talker_fini(&operator);
@@ -229,7 +229,7 @@ TEST(a_turn_that_ends_with_the_last_number_repeats_no_head)
     server = dialogue_server();
     talker_init(&talker, server);
     talker_say(&talker, line, strlen(line));
-    dialogue_settle(server, &talker);
+    dialogue_finish(server, &talker);
     script_add(&expected, "*4096\r\n", 1);
     script_add_numbers(&expected, STUB_FIRST, TURN);
     assert_heard(&talker, &expected);

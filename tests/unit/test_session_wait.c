@@ -54,7 +54,7 @@ static void ask(struct scene *scene)
 {
     assert_int_equal(talker_say(&scene->talker, INCR_A, strlen(INCR_A)),
                      strlen(INCR_A));
-    dialogue_settle(scene->server, &scene->talker);
+    dialogue_finish(scene->server, &scene->talker);
 }
 
 /* What was answered since the last look begins so; "" is nothing. */
@@ -104,7 +104,7 @@ TEST(next_command_waits_for_its_own_deadline)
     expect_answer(&scene, "");
     assert_true(is_anybody_waiting(&scene));
     stub_refill(1);
-    dialogue_settle(scene.server, &scene.talker);
+    dialogue_finish(scene.server, &scene.talker);
     expect_answer(&scene, ":95\r\n");
     assert_false(is_anybody_waiting(&scene));
     scene_end(&scene);
@@ -121,7 +121,7 @@ TEST(loop_that_is_woken_finds_the_waitlist_ready)
     eager = scene.server;
     stub_refill(1);
     assert_null(eager); /* it was woken */
-    dialogue_settle(scene.server, &scene.talker);
+    dialogue_finish(scene.server, &scene.talker);
     expect_answer(&scene, ":95\r\n");
     scene_end(&scene);
 }

@@ -35,7 +35,7 @@ static void helper_fini(struct helper *helper)
     pthread_mutex_destroy(&helper->lock);
 }
 
-static void helper_tell(struct helper *helper)
+static void helper_notify(struct helper *helper)
 {
     pthread_mutex_lock(&helper->lock);
     helper->is_told = true;
@@ -64,9 +64,9 @@ static pthread_t start(void *(*run)(void *argument), struct helper *helper)
     return thread;
 }
 
-static void *run_tell(void *argument)
+static void *run_report(void *argument)
 {
-    helper_tell(argument);
+    helper_notify(argument);
     return argument;
 }
 
@@ -104,7 +104,7 @@ TEST(a_signal_ends_a_wait_before_its_deadline)
     void *result;
 
     helper_init(&helper);
-    thread = start(run_tell, &helper);
+    thread = start(run_report, &helper);
     assert_true(helper_wait(&helper, clock_now_ms() + HOUR_MS));
     assert_int_equal(pthread_join(thread, &result), 0);
     assert_ptr_equal(result, &helper);
@@ -185,7 +185,7 @@ TEST(a_thread_goes_by_its_name)
     thread = start(run_wait, &helper);
     assert_int_equal(pthread_getname_np(thread, name, sizeof name), 0);
     assert_string_equal(name, "seqb:helper");
-    helper_tell(&helper);
+    helper_notify(&helper);
     assert_int_equal(pthread_join(thread, &result), 0);
     assert_ptr_equal(result, &helper);
     helper_fini(&helper);

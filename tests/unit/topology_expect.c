@@ -57,7 +57,7 @@ struct config *topology_open_sound(const char *path)
     return config;
 }
 
-struct told {
+struct probe_log {
     char notes[1024];
     char warnings[1024];
 };
@@ -69,13 +69,13 @@ static void keep_lines(const char *const *lines, char out[1024])
             text_append(out, 1024, "%s%s", *out == '\0' ? "" : "\n", *lines));
 }
 
-void topology_expect_told(const char *text, const char *notes,
-                          const char *warnings)
+void topology_expect_notes(const char *text, const char *notes,
+                           const char *warnings)
 {
     const struct config_request request = {.path = "t.conf"};
     struct config *config = NULL;
     struct seqb_error error = {.text = ""};
-    struct told told = {"", ""};
+    struct probe_log told = {"", ""};
 
     if (config_open_text(&request, text, &config, &error) != SEQB_OK)
         fail_msg("%s", error.text);
