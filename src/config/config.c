@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The way of a topology: scan, read, check, build; and what is told if a step
- * found mistakes. */
+/* The steps from a file to options: scan, read, check, build. Then reports the
+ * mistakes that a step found. */
 #include "config/config.h"
 
 #include <stdlib.h>
@@ -23,21 +23,22 @@
 
 struct config {
     struct config_topology topology;
-    struct arena arena; /* holds all that the topology points to */
+    struct arena arena; /* holds everything that the topology points to */
     struct zones zones;
     struct templates templates;
 };
 
-/* One topology on its way. */
+/* One topology that is being parsed. */
 struct parse {
     struct config *config;
-    struct arena scratch; /* the draft's lists, which may be long; mistakes */
+    struct arena scratch; /* holds the mistakes; freed after parsing */
     struct diagnostics diagnostics;
     struct source source;
     struct draft draft;
 };
 
-/* To whom mistakes are told: line by line, and as many as fit in a text. */
+/* Reports mistakes: line by line to the callback, and as many as fit in one
+ * text. */
 struct teller {
     void (*report)(void *context, const char *line);
     void *context;
@@ -87,7 +88,8 @@ static enum seqb_status report_diagnostics(const struct parse *parse,
     return error_set(err, SEQB_CONFIG, "%s", teller->text);
 }
 
-/* Reads a text file; file_read cannot say where a text ends that holds a 0. */
+/* Reads a text file. A text with a 0 byte is refused, because file_read does
+ * not return the length and the text would seem to end there. */
 static enum seqb_status read_text(const char *path, char **out,
                                   struct seqb_error *err)
 {
@@ -114,7 +116,8 @@ static bool is_out_of_memory(const struct parse *parse)
            parse->scratch.is_out_of_memory;
 }
 
-/* The lists go, and with them the texts. Ended by NULL. */
+/* Copies the diagnostics as lines into the config's arena, because the list is
+ * freed after parsing. The list that is returned ends with NULL. */
 static const char *const *keep_lines(struct parse *parse,
                                      const struct diagnostic_list *list)
 {
@@ -133,8 +136,9 @@ static const char *const *keep_lines(struct parse *parse,
     return lines;
 }
 
-/* Everything up to the options. What is wrong is a mistake, but for a missing
- * state directory and memory. */
+/* All steps up to the options. A fault of the topology is added as a mistake.
+ * Only a missing state directory and a lack of memory are returned as
+ * errors. */
 static enum seqb_status parse_all(struct parse *parse, const char *text,
                                   const char *name, struct seqb_error *err)
 {
@@ -194,7 +198,7 @@ static enum seqb_status parse_and_report(struct parse *parse, const char *text,
     return SEQB_OK;
 }
 
-/* `request->path` is the name that the text has in messages. */
+/* `request->path` is the name of the text in messages. */
 static enum seqb_status open_text(const struct config_request *request,
                                   const char *text, bool may_include,
                                   struct config **out, struct seqb_error *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A topology file as option structs: the only folder that knows libconfig.
- * The front header of this folder.
+ * Turns a topology file into option structs. Only this folder knows libconfig.
+ * This is the front header of the folder.
  */
 #pragma once
 
@@ -15,56 +15,64 @@
 struct config;
 struct config_settings;
 
-/* One value of a setting that the daemon follows. */
+/* One value of a setting for the daemon: of section daemon, users or
+ * key_limits. */
 struct config_daemon {
     const char *setting; /* NULL ends the list */
     const char *value;   /* an item of a list; "": the list is empty */
 };
 
-/* What a topology says, ready to be opened. Owned by the config. */
+/* The options that a topology results in, ready to be opened. The config owns
+ * them. */
 struct config_topology {
     const char *broker_name;
-    const char *state_dir; /* absolute; not yet made */
+    const char *state_dir; /* absolute; not yet created */
     struct ha_options ha;
-    struct store_topology stores; /* the same ones, without their pools */
+    struct store_topology stores; /* the same backends, without their pools */
     struct queue_options queue;
-    const struct config_daemon *daemon; /* what was said, setting by setting */
-    struct config_settings *settings;   /* for config_visit */
+    /* The values as given, setting by setting. */
+    const struct config_daemon *daemon;
+    struct config_settings *settings; /* for config_visit */
     /* Lines "file:line: what", ended by NULL. */
-    const char *const *warnings; /* of what is sound, but to be looked at */
-    const char *const *notes;    /* of what is worth knowing */
+    const char *const *warnings; /* valid, but probably not intended */
+    const char *const *notes;    /* worth knowing */
 };
 
-/* What is to be opened. Strings and engines are used in the call only, but
- * what the engines' pointers lead to until config_close. */
+/* The arguments of config_open. Strings and the list of engines must live until
+ * the call returns. What the list's pointers point to must live until
+ * config_close. */
 struct config_request {
     const char *path; /* NULL: the embedded default */
-    /* Engines of the service besides those built in, ended by NULL; NULL:
-     * none. */
+    /* The service's own engines, in addition to the built-in ones. The list
+     * ends with NULL. NULL: no own engines. */
     const struct seqb_backend_ops *const *engines;
-    void (*report)(void *context, const char *line); /* NULL: nobody listens */
+    /* NULL: mistakes are not reported. */
+    void (*report)(void *context, const char *line);
     void *context;
 };
 
 /*
- * Parses and checks a topology. Every mistake goes to `report`, a line each,
- * and as many as fit into err->text. Touches nothing but the file, those it
- * includes, and those that its secrets are in. SEQB_INVALID if an engine of
- * the service is none. `*out` is for config_close, touched only on success.
+ * Parses and checks a topology. Each mistake is one line, which goes to
+ * `report`. err->text holds as many of these lines as fit. It reads only the
+ * topology file, the files that it includes, and the files of its secrets and
+ * time zones; it writes none. SEQB_CONFIG if there are mistakes, SEQB_INVALID
+ * if an engine of the service is not valid, SEQB_STATE_DIR, SEQB_NO_MEMORY.
+ * `*out` is set only on success; free it by config_close.
  */
 enum seqb_status config_open(const struct config_request *request,
                              struct config **out, struct seqb_error *err);
 
-/* The same for a text in memory, whose name in messages is the path; it cannot
- * include files, and its password files are relative to the path's folder. */
+/* Like config_open, for a text in memory. Messages name it by `request->path`.
+ * The text cannot include files. Relative paths of password files begin at the
+ * folder of `request->path`. The engines of the service are not checked. */
 enum seqb_status config_open_text(const struct config_request *request,
                                   const char *text, struct config **out,
                                   struct seqb_error *err);
 
 const struct config_topology *config_topology(const struct config *config);
 
-/* Each setting that the topology comes to, with the defaults of those that it
- * leaves out, and without secrets. */
+/* Calls `visit` for each setting of the groups in `part`, including defaults of
+ * settings that are not given. Secrets are masked. Not thread-safe. */
 typedef void config_visit_function(void *context,
                                    const struct seqb_setting_value *setting);
 void config_visit(const struct config *config, struct seqb_settings_part *part,
@@ -72,14 +80,15 @@ void config_visit(const struct config *config, struct seqb_settings_part *part,
 
 struct config_changes;
 
-/* What is different in a topology that is to come to one that runs. It lives as
- * long as `next`. SEQB_NO_MEMORY. */
+/* Finds the differences between the running topology and the next one. `*out`
+ * lives as long as `next`. SEQB_NO_MEMORY. */
 enum seqb_status config_compare(const struct config *runs, struct config *next,
                                 struct config_changes **out,
                                 struct seqb_error *err);
 
-/* Tells each of them; how many there are of a kind; and SEQB_LAYOUT, with the
- * first ones, if any is refused. */
+/* config_tell calls `tell` for each change. config_count returns the number of
+ * changes that need `need`. config_allow returns SEQB_LAYOUT, with the first
+ * refused change in `err`, if any is refused. */
 void config_tell(const struct config_changes *changes,
                  void (*tell)(void *context,
                               const struct seqb_reload_change *change),
@@ -89,28 +98,30 @@ size_t config_count(const struct config_changes *changes,
 enum seqb_status config_allow(const struct config_changes *changes,
                               struct seqb_error *err);
 
-/* What is to be kept of a broker that runs. */
+/* What config_keep needs to know of the running broker. */
 struct config_kept {
     const struct config_changes *changes;
-    const struct queue_options *queue; /* that it runs with */
-    const int32_t *pools; /* by the index of a pool of the next topology: that
-                             of the broker's pool of that name; -1: none */
+    const struct queue_options *queue; /* the running broker's options */
+    /* Maps the index of a pool of the next topology to the index of the running
+     * broker's pool with that name; -1: it has none. */
+    const int32_t *pools;
 };
 
-/* Makes `next` what the broker runs with after the changes, none of which is
- * refused: what needs a restart is as it was, and its sequences name pools by
- * the broker's indexes. SEQB_NO_MEMORY: `next` is of no use any more. */
+/* Makes `next` the topology that the broker runs after the reload. None of the
+ * changes may be refused. A setting that needs a restart gets its running
+ * value. The sequences of `next` then name pools by the broker's indexes.
+ * SEQB_NO_MEMORY: `next` must not be used any more. */
 enum seqb_status config_keep(struct config *next,
                              const struct config_kept *kept,
                              struct seqb_error *err);
 
-/* Takes NULL. */
+/* NULL is allowed. */
 void config_close(struct config *config);
 
 /* See seqb_setting_need. */
 enum seqb_reload_need config_need(const char *section, const char *name);
 
-/* The table of settings as an operator sees it. */
+/* The table of settings, as shown to operators. */
 const struct seqb_setting *config_settings(size_t *count);
 const char *config_embedded_text(void);
 const char *config_library(void); /* "libconfig 1.5" */

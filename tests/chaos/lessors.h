@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What scenarios of pools of neighbours have in common: one store goes back at
- * a time, and the next one when all are level. */
+/* What scenarios of pools with neighbours share: one store goes back at a time,
+ * and the next one only when all lessors are level again. */
 #pragma once
 
 #include "chaos.h"
 
-/* Around a fault: it happens under brokers, between brokers, or shortly before
- * their end, in turn; or always between brokers. All run at the end. */
+/* Call these before and after a fault. With `is_resting`, the brokers are
+ * stopped during the fault. Otherwise it happens in turn while brokers run,
+ * while they are stopped, or shortly before they are killed. All brokers run at
+ * the end. */
 void lessors_fault_begin(struct chaos *chaos, bool is_resting);
 void lessors_fault_end(struct chaos *chaos, bool is_resting);
 

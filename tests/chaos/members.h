@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A cluster that is one backend: the pool that has it alone, and members that
- * are killed and stopped while the others go on.
+ * A cluster as a single backend: a pool with only this backend, and members
+ * that are killed and stopped while the others continue.
  */
 #pragma once
 
 #include "chaos.h"
 
-/* The members that faults are for. `settle` returns when all of them serve;
- * NULL: server_start sees to that. */
+/* Sets the members that faults apply to. `settle` returns when all members
+ * serve; NULL: server_start waits for that. */
 void members_set(struct server *const *members, size_t count,
                  void (*settle)(void));
 
-/* Writes the topology of the even and of the odd brokers: a pool of one direct
- * backend. `even` and `odd` are what names the cluster. The gap exceeds what
- * the fastest broker takes while the slowest takes what is waited for. */
+/* Writes the topologies of brokers with even and odd indexes: a pool of one
+ * direct backend. `even` and `odd` are the settings that name the cluster.
+ * failover_gap is more than the fastest broker takes while a test waits for the
+ * slowest. */
 void members_topology(struct chaos *chaos, const char *even, const char *odd);
 
-/* Faults: any of them is killed, or stopped; brokers take numbers; it starts,
- * or goes on. */
+/* Faults: a random member is killed, or stopped; brokers take numbers; the
+ * member is started, or continues. */
 void members_kill_one(struct chaos *chaos);
 void members_stop_one(struct chaos *chaos);

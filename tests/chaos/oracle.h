@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hears of every number that was handed out, and knows at once if one came
- * before: a bit a number, in pages that exist where numbers were seen, so
- * that ten million numbers need little more than a megabyte.
+ * Records every number that was issued, and knows at once if a number repeats.
+ * It uses one bit for each number, in pages that exist only where numbers were
+ * seen, so that ten million numbers need little more than a megabyte.
  */
 #pragma once
 
@@ -16,16 +16,16 @@ struct oracle_place {
 };
 
 struct oracle {
-    struct oracle_place *table; /* by hash */
+    struct oracle_place *table; /* hash table */
     size_t capacity;            /* of the table; a power of two */
     size_t pages;
-    int64_t count;    /* numbers heard of */
-    int64_t repeats;  /* of them, those that had come before */
-    int64_t repeated; /* the first of those; read only if there is one */
+    int64_t count;    /* numbers recorded */
+    int64_t repeats;  /* how many of them were repeats */
+    int64_t repeated; /* the first repeat; valid if there is one */
 };
 
 void oracle_init(struct oracle *oracle);
 void oracle_fini(struct oracle *oracle);
 
-/* Ends the program when out of memory. */
+/* Records numbers. Aborts the program when out of memory. */
 void oracle_add(struct oracle *oracle, const int64_t *numbers, size_t n);

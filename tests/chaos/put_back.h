@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scenarios of pools with windows = "all": physical copies of a store, with
- * all that names it and its history, are put back in its place, the same copy
- * again and again, while four brokers take numbers, or are killed and started.
+ * Scenarios of pools with windows = "all": a physical copy of a store, with its
+ * identity and history, replaces the store, the same copy again and again,
+ * while four brokers take numbers, or are killed and started.
  *
- * The store that leases the windows is a SQLite file, no partition, and is
- * never put back: so every number is of a store that goes back.
+ * A SQLite file leases the windows. It is not a partition and is never put
+ * back, so every number comes from a store that goes back.
  */
 #pragma once
 
 #include "chaos.h"
 
-/* What happens to a store. */
+/* How a store is copied and put back. */
 struct put_back {
     void (*copy)(struct chaos *chaos);
-    void (*put)(struct chaos *chaos); /* makes it serve again; may start the
-                                         brokers if none runs */
+    /* On return it serves again. May start the brokers if none runs. */
+    void (*put)(struct chaos *chaos);
 };
 
-/* The topology of all brokers: those backends, the names of which are the
- * partitions, 2^bits of them. */
+/* Writes the topology of all brokers: these backends, whose names are the
+ * 2^bits partitions. */
 void put_back_topology(struct chaos *chaos, const char *backends,
                        const char *names, int32_t bits);
 
-/* Makes one copy, and puts it back `times` times: under brokers, between
- * brokers, and shortly before their end, in turn. */
+/* Makes one copy and puts it back `times` times, in turn while brokers run,
+ * while they are stopped, and shortly before they are killed. */
 void put_back_run(struct chaos *chaos, const char *name,
                   const struct put_back *way, int times);
 
-/* A store A is copied, and the copy B and A serve in turn, as they are: `put`
- * lets the one that is away serve in the other one's place. Now and then the
- * brokers end, and take numbers of the other one of two keys. */
+/* Copies store A to B. Then A and B serve in turn, unchanged: `put` makes the
+ * inactive one serve instead of the other. Sometimes the brokers are stopped,
+ * and take numbers of the other one of two keys. */
 void put_back_fail_over(struct chaos *chaos, const char *name,
                         const struct put_back *way, int times);

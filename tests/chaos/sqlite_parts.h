@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of a SQLite store: itself, its log, and the index of that. */
+/* The files of a SQLite store: the database, its write-ahead log, and the log's
+ * index. */
 #pragma once
 
 #define SQLITE_PARTS     3
 #define SQLITE_PART_SIZE 96
 
-/* The i-th of the files that belong to the one at `path`. */
+/* The i-th file of the store at `path`. */
 const char *sqlite_part(const char *path, int i,
                         char out[static SQLITE_PART_SIZE]);
 
-/* Copies those that are there with all their attributes, into the same files
- * if there are any, and removes the others. */
+/* Copies the files that exist, with all their attributes, and removes the
+ * others. Existing files are overwritten in place. */
 void sqlite_parts_copy(const char *from, const char *to);
 void sqlite_parts_remove(const char *path);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The contract suite: every promise of <seqbroker/backend.h>, attacked. An
- * engine passes it by describing a real store of its own as a subject; what is
- * peculiar to the engine is tested elsewhere.
+ * The contract suite: it tests every promise of <seqbroker/backend.h>. An
+ * engine takes part by describing a real store as a subject. What is specific
+ * to an engine is tested elsewhere.
  */
 #pragma once
 
@@ -10,61 +10,63 @@
 
 #include <seqbroker/backend.h>
 
-/* A store under test; the first member of the subject's own struct. */
+/* A store under test. It must be the first member of the subject's own
+ * struct. */
 struct contract_store {
-    struct seqb_backend_options options; /* ready for open, `create` set;
-                                            timeout_ms >= 5000, so that a busy
-                                            machine decides no verdict */
+    /* Ready for open, with `create` set. timeout_ms is at least 5000, so that a
+     * busy machine does not change a result. */
+    struct seqb_backend_options options;
 };
 
-/* Tests that need a hook are left out where it is NULL. */
+/* Tests that need a hook are left out if the hook is NULL. */
 struct contract_subject {
     const char *name;
     const struct seqb_backend_ops *ops;
 
-    /* The store writes a row for each value: fewer values are taken. */
+    /* The store writes a row for each value, so tests take fewer values. */
     bool writes_each_value;
 
-    /* A primary that holds nothing; NULL ends the test as failed. A server may
-     * be shared between tests as long as each starts from nothing. */
+    /* Returns an empty primary; NULL fails the test. Tests may share a server
+     * if each starts with an empty store. */
     struct contract_store *(*start)(void);
     void (*stop)(struct contract_store *store);
 
-    /* Required. `out`, a copy of the store's options with `create` unset, is
-     * made to lead to nothing: an absent file, a port that nobody serves. */
+    /* Required. `out` is a copy of the store's options with `create` unset. The
+     * hook makes it lead nowhere: to a file that does not exist, or a port on
+     * which nobody listens. */
     void (*mislead)(struct contract_store *store,
                     struct seqb_backend_options *out);
 
-    /* Ends and starts the server, hard; open backends lose their
-     * connection. When it returns, open works again. */
+    /* Kills the server and starts it. Open backends lose their connection. On
+     * return, open works again. */
     void (*restart)(struct contract_store *store);
 
-    /* Every counter is gone, the store's history and claims need not be. */
+    /* Removes every counter. The store's history and claims may stay. */
     void (*forget)(struct contract_store *store);
 
-    /* `save` copies the store; `restore` puts the copy in its place, so that
+    /* `save` copies the store. `restore` replaces it by the copy, so that
      * counters go back and the origin changes. */
     void (*save)(struct contract_store *store);
     void (*restore)(struct contract_store *store);
 
-    /* The store gets another incarnation; open backends may lose their
-     * connection. When it returns, open works again. */
+    /* Gives the store another incarnation. Open backends may lose their
+     * connection. On return, open works again. */
     void (*renew)(struct contract_store *store);
 
-    /* What keeps the store's incarnation is gone, and nobody who opens it may
-     * make another or, if nothing is kept, may read it. `advice` is what the
-     * error then says to do. */
+    /* Removes what keeps the store's incarnation. Whoever opens the store then
+     * cannot make a new one or, if nothing keeps it, cannot read it. `advice`
+     * is the advice that the error must contain. */
     void (*withhold)(struct contract_store *store);
     const char *advice;
 
-    /* The server is no primary any more. */
+    /* Makes the server a replica, or the like. */
     void (*demote)(struct contract_store *store);
 
-    /* Cells do not vanish by themselves when they need not be kept. */
+    /* Cells are not removed when they need not be kept any more. */
     bool keeps_cells;
 };
 
-/* Runs every test that fits the subject's class and hooks as one group, and
- * those of windowed engines on the cells of a direct one that has them; the
- * number of failures, to be returned from main. */
+/* Runs every test that fits the subject's class and hooks, as one group. If a
+ * direct engine has cells, the tests of windowed engines run on these, too.
+ * Returns the number of failures, which main returns. */
 int contract_run(const struct contract_subject *subject);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the subjects of the contract suite have in common whose store is a
- * server: one of the store's own, or one that a program's stores share. */
+/* What subjects of the contract suite share if their store is a server, be it a
+ * server for each store or one for all stores of a program. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,18 +16,19 @@ struct server_store {
 
 struct server *server_of(struct contract_store *store);
 
-/* A store that is the server, with options for it; it ends with the store. */
+/* A store on the server, with options for it. The server is freed with the
+ * store. */
 struct contract_store *server_store_new(const char *name,
                                         struct server *server);
 void server_store_free(struct contract_store *store);
 
-/* Hooks of a subject whose stores begin with a struct server_store. */
+/* Hooks for a subject whose stores begin with a struct server_store. */
 void server_store_mislead(struct contract_store *store,
                           struct seqb_backend_options *out);
 void server_store_restart(struct contract_store *store);
 
-/* Runs the suite, or, if the server is not installed, that test alone, which
- * says so: the suite starts its stores where a test cannot be skipped any
- * more. What main returns. */
+/* Runs the suite. If the server is not installed, it runs only `required`,
+ * which reports that, because the suite starts its stores where a test cannot
+ * be skipped. Returns what main returns. */
 int contract_run_on_server(const struct contract_subject *subject,
                            bool is_installed, struct CMUnitTest required);

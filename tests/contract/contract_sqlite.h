@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The contract suite for engines over a file of SQLite. */
+/* The contract suite for engines that use a SQLite file. */
 #pragma once
 
 #include <seqbroker/backend.h>
 
-/* Runs it; to be returned from main. */
+/* Runs it; returns what main returns. */
 int contract_sqlite(const char *name, const struct seqb_backend_ops *ops);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the memcached engine's own tests need besides windowed_fixture.h. */
+/* What the memcached engine's own tests need in addition to
+ * windowed_fixture.h. */
 #pragma once
 
 #include "backends/backends.h"
@@ -8,16 +9,16 @@
 
 #define KEY "seqbroker:main/0/order"
 
-/* Starts all of it, the server with `args` (or NULL). Not a cmocka setup: a
- * test may be skipped only from its own function. */
+/* Starts the server with `args` (or NULL), and opens the backend. Do not use it
+ * as a cmocka setup: a test can be skipped only in its own function. */
 struct fixture *fixture_start(void **state, const char *const *args);
 
-/* Takes exactly `count` values, the first of which is `first`. */
+/* Takes exactly `count` values, beginning with `first`; it must succeed. */
 void must_grant(struct fixture *f, int64_t window, int64_t first,
                 int64_t count);
 
-/* The server answers the administrator's command with just that. */
+/* The server must answer exactly `answer` to the administrator's command. */
 void must_execute(struct fixture *f, const char *command, const char *answer);
 
-/* COUNTER's item is as it was told to be, or absent if `value` is NULL. */
+/* COUNTER's item must have that value, or not exist if `value` is NULL. */
 void must_hold(struct fixture *f, const char *value);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counters of periods that are made and purged at the same time, for engines
- * whose stores hold both. */
+/* Counters of periods that are created and purged at the same time, for engines
+ * that support both. */
 #pragma once
 
 #include <seqbroker/backend.h>
@@ -8,10 +8,10 @@
 #include "support/test.h"
 
 /*
- * Some brokers take values of the last few periods of a counter, of those that
- * are over as well, while another one ends one period after the other without
- * waiting between noting and deleting: no value of a period may ever come
- * twice. The options lead to a store that holds nothing.
+ * Some brokers take values of the last few periods of a counter, including
+ * periods that are over. Meanwhile another one ends one period after another,
+ * without waiting between noting and deleting. No value of a period may be
+ * taken twice. `options` must lead to an empty store.
  */
 void period_race(const struct seqb_backend_ops *ops,
                  const struct seqb_backend_options *options);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a new SQL engine takes: SQLite once more, whose every grant goes through
- * the shared rule and its two round trips (backends/sql/sql.h). It does not see
- * content that went back within the file, as the real one does.
+ * Shows what a new SQL engine needs: a second SQLite engine, all of whose
+ * grants use the shared rule and its two round trips (backends/sql/sql.h).
+ * Unlike the real engine, it does not detect that content went back within the
+ * file.
  */
 #pragma once
 

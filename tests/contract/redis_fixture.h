@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the redis engine's own tests need besides windowed_fixture.h. */
+/* What the redis engine's own tests need in addition to windowed_fixture.h. */
 #pragma once
 
 #include <stdbool.h>
@@ -11,15 +11,15 @@
 #define KEY       "seqbroker:{main/0/order}"
 #define CLAIM_KEY "seqbroker:claim:{layout}"
 
-/* Starts all of it. Not a cmocka setup: a test may be skipped only from its
- * own function. */
+/* Starts the server and opens the backend. Do not use it as a cmocka setup: a
+ * test can be skipped only in its own function. */
 struct fixture *fixture_start(void **state);
 
-/* The next grant is exactly this block. */
+/* The next grant must be exactly this block. */
 void must_grant(struct fixture *f, int64_t window, int64_t first,
                 int64_t count);
 
-/* The cell's field has that value. */
+/* The cell's field must have that value. */
 void must_hold(struct fixture *f, const char *field, const char *value);
 
 bool key_exists(struct fixture *f, const char *key);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the tests of the sqlite engine share: a state that is a struct
- * sqlite_files with the file not yet made, and calls that must go well. */
+/* What tests of the sqlite engine share: a state that is a struct sqlite_files
+ * whose file does not exist yet, and calls that must succeed. */
 #pragma once
 
 #include "contract/sqlite_files.h"
@@ -15,14 +15,15 @@
 int sqlite_case_setup(void **state);
 int sqlite_case_teardown(void **state);
 
-/* Opens the file; the test fails if it cannot. */
+/* Opens the file, or fails the test. */
 struct seqb_backend *sqlite_case_open(const struct sqlite_files *files);
 
-/* Opening must fail with `status` and say `words`. */
+/* Opening must fail with `status`, and the error must contain `words`. */
 void sqlite_case_open_fails(const struct seqb_backend_options *options,
                             enum seqb_status status, const char *words);
 
-/* Reserves from one counter; the call's status, or else the request's. */
+/* Reserves from one counter. Returns the call's status or, if that is SEQB_OK,
+ * the request's. */
 enum seqb_status sqlite_case_reserve(struct seqb_backend *backend,
                                      const char *counter, int64_t want,
                                      struct seqb_request *out);
@@ -31,7 +32,7 @@ enum seqb_status sqlite_case_reserve(struct seqb_backend *backend,
 void sqlite_case_take(struct seqb_backend *backend, int64_t want,
                       int64_t before);
 
-/* Raises ORDER, which must succeed; what it is then. */
+/* Raises ORDER, which must succeed. Returns its new value. */
 int64_t sqlite_case_raise(struct seqb_backend *backend, int64_t gap);
 
 bool sqlite_case_is_there(const char *path);

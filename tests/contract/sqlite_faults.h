@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Faults of the disk under SQLite: a layer over its file system calls that
- * becomes the default of the process. For tests of one thread. */
+/* Disk faults under SQLite: a layer over its file system calls that becomes the
+ * default of the process. For tests with one thread. */
 #pragma once
 
 #include <stdbool.h>
 
 struct sqlite_faults {
-    bool fails_sync;      /* syncing the log is an I/O error */
-    bool refuses_log;     /* the file system offers no shared memory: no WAL */
-    int log_syncs;        /* so often was the log synced */
-    int closes;           /* so many databases were closed */
-    const char *swap_to;  /* not NULL: when the log is opened, this file ... */
-    const char *swap_for; /* ... is renamed to this one, once */
+    bool fails_sync;      /* syncing the log fails with an I/O error */
+    bool refuses_log;     /* no shared memory: WAL is not possible */
+    int log_syncs;        /* number of syncs of the log */
+    int closes;           /* number of databases closed */
+    const char *swap_to;  /* not NULL: when the log is opened, ... */
+    const char *swap_for; /* ... `swap_to` is renamed to this file, once */
 };
 
-/* The one set of faults, all off at first; files are opened through the layer
- * from now on. */
+/* Opens files through the layer from now on. Returns the only set of faults;
+ * all are off. */
 struct sqlite_faults *sqlite_faults_install(void);
 
-/* Files are opened without the layer again. */
+/* Opens files without the layer again. */
 void sqlite_faults_remove(void);

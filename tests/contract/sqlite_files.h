@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A temporary folder with a SQLite file in it, for tests of the sqlite engine,
- * and what an operator may do to such a file. */
+/* A temporary folder with a SQLite file, for tests of the sqlite engine, and
+ * what an operator may do to such a file. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,39 +9,40 @@
 
 struct sqlite_files {
     char folder[64];
-    char path[80]; /* the file under test, not yet made */
+    char path[80]; /* the file under test, which does not exist yet */
     char log[80];  /* its write-ahead log */
     char copy[80];
-    struct seqb_backend_options options; /* of `path`, with `create` */
+    struct seqb_backend_options options; /* for `path`, with `create` set */
 };
 
-/* A new folder; false if there can be none. */
+/* Makes a new folder; false if that fails. */
 bool sqlite_files_init(struct sqlite_files *files);
 
-/* Removes the folder and what is in it. */
+/* Removes the folder and its content. */
 void sqlite_files_fini(struct sqlite_files *files);
 
-/* Where the engine notes the incarnation of `path`, once it has a cell. */
+/* The path of the engine's note of the incarnation of `path`. The note exists
+ * once the store has a cell. */
 void sqlite_files_note(const struct sqlite_files *files, char out[64]);
 
-/* Runs SQL on `path` through a handle of its own; ends the program if it
- * fails, since no test means that. */
+/* Runs SQL on `path` through a separate handle. Aborts the program if it fails,
+ * because no test expects that. */
 void sqlite_files_run(const struct sqlite_files *files, const char *sql);
 
-/* The number that a query answers. */
+/* The number that a query returns. */
 int64_t sqlite_files_ask(const struct sqlite_files *files, const char *sql);
 
-/* A whole copy of the database as it is now, also if it is open, to `copy`. */
+/* Copies the whole database, which may be open, to `copy`. */
 void sqlite_files_save(struct sqlite_files *files);
 
-/* Puts the copy in the file's place, as `mv` would. */
+/* Replaces the file by the copy, like `mv`. */
 void sqlite_files_restore(struct sqlite_files *files);
 
-/* Writes the copy's content into the file, as sqlite3's .restore would, also
- * if it is open. */
+/* Writes the copy's content into the file, which may be open, like .restore of
+ * sqlite3. */
 void sqlite_files_restore_inside(struct sqlite_files *files);
 
-/* `cp FROM TO`: the inode of TO stays, if it is there. */
+/* `cp FROM TO`: if TO exists, its inode stays. */
 void sqlite_files_copy(const char *from, const char *to);
 
 /* Writes a file's content. */

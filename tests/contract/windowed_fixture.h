@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A private server with an open backend on it, for the own tests of the
- * windowed engines; what is peculiar to one of them is in redis_fixture.h and
- * memcached_fixture.h. The must_... functions assert.
+ * A private server with an open backend on it, for the windowed engines' own
+ * tests. redis_fixture.h and memcached_fixture.h have what only one engine
+ * needs. The functions must_... fail the test unless the call succeeds.
  */
 #pragma once
 
@@ -23,11 +23,11 @@ struct fixture {
     struct seqb_backend_options options;
     struct seqb_backend *backend; /* NULL: not open */
     struct seqb_error err;
-    char answer[16384]; /* what an administrator was told last */
+    char answer[16384]; /* the last answer to an administrator */
 };
 
-/* With options that lead to `server`, which is the fixture's from now on; the
- * backend is not opened. */
+/* Makes a fixture with options for `server`, which it owns from now on. The
+ * backend is not open. */
 struct fixture *fixture_prepare(void **state, const char *name,
                                 const struct seqb_backend_ops *ops,
                                 struct server *server);
@@ -40,7 +40,7 @@ int fixture_stop(void **state);
 /* Closes the backend and opens it again with the options as they are. */
 enum seqb_status fixture_open(struct fixture *f);
 
-/* The three calls on COUNTER; `*call` is what reserve itself returned. */
+/* The three calls on COUNTER. `*call` is the status of the reserve call. */
 enum seqb_status install(struct fixture *f, int64_t window, int64_t size,
                          int64_t *standing);
 enum seqb_status raise_to(struct fixture *f, int64_t floor, int64_t *out);
@@ -49,19 +49,19 @@ struct seqb_request ask(struct fixture *f, int64_t want, int64_t size,
 
 void must_install(struct fixture *f, int64_t window);
 
-/* Takes up to `count` values of that window, the first of which is `first`; how
- * many. */
+/* Takes up to `count` values of that window, beginning with `first`. Returns
+ * how many. */
 int64_t must_take(struct fixture *f, int64_t window, int64_t first,
                   int64_t count);
 
-/* One call takes values of so many new counters: the request and its answer are
- * several records of TLS, more than a socket takes at once, and for each master
- * of a cluster some. */
+/* must_take_many takes values of this many new counters in one call. Request
+ * and answer are then several TLS records, more than a socket accepts at once,
+ * and each master of a cluster gets some. */
 #define MANY 400
 int64_t must_take_many(struct fixture *f);
 
-/* The request alone is answered with that status and window. */
+/* The request alone must have that status and window. */
 void must_answer(struct fixture *f, enum seqb_status status, int64_t window);
 
-/* The call itself fails, and its request with it. */
+/* The call itself must fail with `status`, and its request, too. */
 void must_fail(struct fixture *f, enum seqb_status status);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The engines sqlite and redis as "killable-sqlite" and "killable-redis", whose
- * process is killed or stopped after a call: so that what they serve can be cut
- * off at every step.
+ * The engines sqlite and redis as "killable-sqlite" and "killable-redis". They
+ * kill or stop their own process after a call, so that a test can interrupt an
+ * operation at every step.
  */
 #pragma once
 
@@ -11,17 +11,18 @@
 
 #include <seqbroker/backend.h>
 
-/* For seqb_open_with and its like. */
+/* The engines for seqb_open_with and its like. */
 extern const struct seqb_backend_ops *const killable_engines[];
 
-/* SIGKILL to this process after so many calls from now on, of both engines
- * together, that may write; 0: never. */
+/* From now on, the process gets SIGKILL after `calls` calls that may write,
+ * counted over both engines; 0: never. */
 void kill_after(int64_t calls);
 
-/* SIGSTOP instead, in no other call. */
+/* The same with SIGSTOP. Other calls are not counted. */
 void stop_after(int64_t calls);
 
-/* Migrates in a process that ends after so many calls; true if it came to the
- * end before. `without` may be NULL. No broker may be open in this process. */
+/* Migrates in a child process that ends after `calls` such calls. True if the
+ * migration finished first. `without` may be NULL. No broker may be open in
+ * this process. */
 bool migrate_killed_after(int64_t calls, const char *from, const char *to,
                           const char *without);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A pool that is migrated: topologies over files and a private Redis server,
- * the numbers taken before and after.
+ * and the numbers taken before and after.
  *
- * What must not fail here fails the test; for its main thread alone.
+ * A failure of these functions fails the test. Call them from the main thread
+ * only.
  */
 #pragma once
 
@@ -13,8 +14,8 @@
 #define MIGRATION_STORES 4
 #define MIGRATION_TAKE   300 /* more than a ring holds */
 
-/* A layout of the pool "main" with the sequence "order". Stores are files, or
- * for names that begin with 'r' a part of the server. */
+/* A layout of the pool "main" with the sequence "order". Stores are files,
+ * except that names beginning with 'r' are parts of the Redis server. */
 struct layout_text {
     const char *partitions[MIGRATION_STORES + 1]; /* ended by NULL */
     const char *authority;                        /* NULL: none */
@@ -26,17 +27,17 @@ struct layout_text {
     int failover_gap; /* 0: the default */
 };
 
-/* Starts the server, or empties it, and removes the files. */
+/* Starts the server or, if it runs, empties it, and removes the files. */
 void migration_reset(struct scene *scene);
 void migration_stop(void);
 struct server *migration_server(void);
 
-/* Writes the topology; `engine` goes before the engines' names. The path is
- * good until the test is over. */
+/* Writes the topology. `engine` is put before the engines' names. The path that
+ * is returned is valid until the test ends. */
 const char *migration_write(struct scene *scene, const char *name,
                             const struct layout_text *text, const char *engine);
 
-/* What a migration told, and how it ended; good until the next one. */
+/* What a migration reported, and its result. Valid until the next migration. */
 struct moved {
     char told[16384];
     enum seqb_status status;
@@ -46,16 +47,17 @@ struct moved {
 const struct moved *migration_try(const char *from, const char *to,
                                   const struct seqb_migrate_options *options);
 
-/* It must be done. */
+/* The migration must succeed. */
 const struct moved *migration_do(const char *from, const char *to);
 
-/* It must be refused so. */
+/* The migration must fail with `status`, and its error must contain `words`. */
 void migration_refused(const char *from, const char *to,
                        enum seqb_status status, const char *words);
 
-/* Opens a broker, takes numbers of "order" into scene->numbers, closes. */
+/* Opens a broker, takes numbers of "order" into scene->numbers, and closes
+ * it. */
 void migration_use(struct scene *scene, const char *topology);
 
-/* The same with a new layout: every number is above all that are in
+/* The same with a new layout: each number must be above all earlier ones in
  * scene->numbers. */
 void migration_use_above(struct scene *scene, const char *topology);

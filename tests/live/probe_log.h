@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a probe of a topology's backends tells, kept and looked at. */
+/* Keeps what a probe of a topology's backends reports, and checks it. */
 #pragma once
 
 #include <seqbroker/admin.h>
@@ -9,7 +9,7 @@
 #define PROBE_LOG_TEXT_SIZE 4096
 #define PROBE_LOG_MAX       8
 
-/* Parts of topologies: backends that are files, a pool, a sequence. */
+/* Parts of topologies: a backend that is a file, a pool, a sequence. */
 #define FILE_BACKEND(name)                                                     \
     "{ name = \"" name "\"; engine = \"sqlite\"; path = \"" name ".db\"; }"
 #define POOL(partitions)                                                       \
@@ -17,7 +17,7 @@
     "            partitions = [ " partitions " ]; } );"
 #define ORDER "sequences = ( { key = \"order\"; deadline = \"1m\"; } );"
 
-/* All that was told. */
+/* All that was reported. */
 struct probe_log {
     struct seqb_probe found[PROBE_LOG_MAX];
     size_t count;
@@ -28,20 +28,21 @@ struct probe_log {
     struct seqb_error err;
 };
 
-/* Probes with the engines (NULL: none); good until the next call. */
+/* Probes with the service's engines (NULL: none). The result is valid until the
+ * next call. */
 const struct probe_log *
 probe_log_of(const char *topology,
              const struct seqb_backend_ops *const *engines);
 
 void probe_log_expect(const struct probe_log *told, enum seqb_status expected);
 
-/* Of backend i: its status, and that the reason holds the words. */
+/* Checks backend i: its status, and that the reason contains `words`. */
 void probe_log_expect_found(const struct probe_log *told, size_t i,
                             enum seqb_status expected, const char *words);
 
-/* It may serve, and claims that place. */
+/* Backend i may serve, and claims `place`. */
 void probe_log_expect_well(const struct probe_log *told, size_t i,
                            const char *place);
 
-/* A broker takes numbers, so that the stores are claimed. */
+/* Lets a broker take numbers, so that the stores are claimed. */
 void probe_log_use(struct scene *scene, const char *topology);

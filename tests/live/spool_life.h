@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A broker's life with the spool, over two SQLite files, in a process of its
- * own: takes over what an earlier one left, issues numbers, gives some away
- * and takes some back, gives the rest and ends. Everything that it issues goes
- * into a pipe at once, so that it is known of one that was killed.
+ * The life of a broker with the spool, over two SQLite files, in a process of
+ * its own: it takes over what an earlier one left, issues numbers, gives some
+ * to the spool and takes some back, gives the rest and ends. Everything that it
+ * issues is written to a pipe at once, so that this is known even if the
+ * process was killed.
  */
 #pragma once
 
@@ -13,24 +14,24 @@
 #define LIFE_BITS        1 /* two partitions */
 #define LIFE_MEMORY_BITS 2
 
-/* What a life that was not cut off ends with. */
+/* The result of a life that was not killed. */
 enum life_end {
-    LIFE_EMPTY,  /* it found nothing in the spool */
-    LIFE_HEIR,   /* it began with what another had left */
-    LIFE_FAILED, /* something went wrong that must not */
+    LIFE_EMPTY,  /* there was nothing in the spool */
+    LIFE_HEIR,   /* it began with what an earlier life had left */
+    LIFE_FAILED, /* an error that must not happen */
 };
 
 struct life_watch {
     /* Called before and after each exchange. */
     void (*exchange)(bool is_exchanging);
-    bool may_fail; /* an exchange; else that is a LIFE_FAILED */
+    bool may_fail; /* an exchange may fail; else that is LIFE_FAILED */
 };
 
-/* Lives in `folder` and writes the numbers into `fd`. Any number of lives may
- * go on at once. */
+/* Lives in `folder`, and writes its numbers to `fd`. Several lives may run at
+ * the same time. */
 enum life_end spool_live(const char *folder, int fd,
                          const struct life_watch *watch);
 
-/* The same, of one that only issues all that it finds in the spool. */
+/* The same, but it only issues all that is in the spool. */
 enum life_end spool_empty(const char *folder, int fd,
                           const struct life_watch *watch);

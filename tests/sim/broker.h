@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starting, killing and stopping the brokers of a run. */
+/* Starts, kills and stops the brokers of a run. */
 #pragma once
 
 #include "run.h"
 
-/* Has the machine's broker started after so long, and again when it is killed,
+/* Starts the machine's broker after `after_us`, and again after each kill,
  * until the run is over. */
 void machine_start(struct machine *machine, int64_t after_us);
 
-/* SIGKILL: what was sent arrives, nothing more is done. */
+/* SIGKILL: what was sent still arrives, but the broker does nothing more. The
+ * next one starts after `rest_us`. */
 void machine_kill(struct machine *machine, int64_t rest_us);
 
-/* The run is over: the broker is to be stopped in order. */
+/* The run is over: stops the broker normally. */
 void machine_stop(struct machine *machine);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Those who ask a broker for numbers, as the scene's load says. */
+/* Callers who ask a broker for numbers, according to the scene's load. */
 #pragma once
 
 #include "run.h"
 
-/* Callers, until the broker is killed or closed or the run is over. */
+/* Starts the callers. They end when the broker is killed or closed, or when the
+ * run is over. */
 void callers_start(struct broker *broker);

@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The kinds of faults of a store and of the way to it. */
+/* The kinds of faults of a store and of the network to it. */
 #pragma once
 
 #include "run.h"
 
 enum fault_kind {
-    FAULT_OUTAGE,   /* stopped, and started again */
-    FAULT_HANG,     /* stopped in the middle, and let go on */
-    FAULT_CUT,      /* nothing passes, for some of the brokers */
-    FAULT_SLOW,     /* many times slower */
+    FAULT_OUTAGE,   /* the server stops, and starts again */
+    FAULT_HANG,     /* the server freezes, and continues */
+    FAULT_CUT,      /* no packets pass, for some of the brokers */
+    FAULT_SLOW,     /* the server is many times slower */
     FAULT_LOSSES,   /* answers are lost */
-    FAULT_BREAK,    /* the connections break */
-    FAULT_FAILOVER, /* another server goes on with what it had */
+    FAULT_BREAK,    /* connections break */
+    FAULT_FAILOVER, /* another server continues with a copy of its data */
     FAULT_DEMOTE,   /* a replica for a while, then the primary again */
     FAULT_EMPTY,    /* all counters are deleted */
-    FAULT_EVICT,    /* answers are lost, a windowed store's cells as well */
+    FAULT_EVICT,    /* answers are lost, and a windowed store's cells, too */
     FAULT_SPLIT,    /* two primaries for a while */
     FAULT_ASTRAY,   /* some brokers are led to a replica */
-    FAULT_BACK,     /* a disk is put back, in a pool of neighbours */
+    FAULT_BACK,     /* an old disk is put back, in a pool with neighbours */
     FAULT_KINDS
 };
 
-/* The last that may come to any store. */
+/* The last fault that may happen to any store. */
 #define FAULT_LAST FAULT_ASTRAY
 
-/* Those up to it leave the stores as they are. */
+/* Faults up to this one do not change the stores. */
 #define FAULT_HARMLESS FAULT_BREAK
 
 /*
- * Backend i has that fault from some moments after now on, for so long.
- * False if it may not, or its server has one already.
+ * Gives backend i that fault for `for_us`, beginning soon. False if it may not
+ * have the fault, or if its server has another one.
  */
 bool fault_begin(struct run *run, int32_t i, enum fault_kind kind,
                  int64_t for_us);

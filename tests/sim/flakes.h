@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Scenes whose pool makes snowflakes beside its counters: which ones, how their
- * worker ids are leased, and what is claimed of them besides that none repeats.
+ * Scenes whose pool makes snowflakes in addition to its counters: which ones,
+ * how their worker ids are leased, and what is required of them besides that
+ * none repeats.
  */
 #pragma once
 
 #include "run.h"
 
-/* Gives the pool one sequence more, of snowflakes; after the neighbours. */
+/* Gives the pool one more sequence, of snowflakes. Call it after the neighbours
+ * are drawn. */
 void flakes_draw(struct scene *scene, uint64_t seed);
 
-/* Gives the broker's queue the pool's snowflakes, if it has some. */
+/* Sets the snowflakes in the options of the broker's queue, if the pool has
+ * some. */
 void flakes_set(const struct scene *scene, struct broker *broker);
 
 static inline bool flakes_are(const struct scene *scene, int32_t key)
@@ -18,12 +21,12 @@ static inline bool flakes_are(const struct scene *scene, int32_t key)
     return scene->sequences[key].snowflake != NULL;
 }
 
-/* Whether a call without a snowflake may be answered so. */
+/* Whether a call that got no snowflake may have that status. */
 bool flakes_excuse(enum seqb_status status);
 
-/* How long after the last fault a broker may be without a worker id, besides
- * what its stores take to come back. */
+/* How long after the last fault a broker may be without a worker id, in
+ * addition to the time that its stores need to recover. */
 int64_t flakes_settle_us(const struct scene *scene);
 
-/* Whether the broker made some since then, or there are none. */
+/* Whether the broker has made some since then, or the pool has none. */
 bool flakes_settled(const struct broker *broker, int64_t since_us);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The way to a model server: how long an answer takes, and what may happen to
- * it: refused, hung, cut off, slow, answers lost, commands late. Whoever
- * changes a field calls net_note, which keeps since when all is well.
+ * The network to a model server: how long an answer takes, and faults:
+ * connections refused, server frozen or slow, network cut, answers lost,
+ * commands late. After changing a field, call net_note, which records since
+ * when all is well.
  */
 #pragma once
 
@@ -13,35 +14,38 @@
 
 struct net_server {
     struct random random;
-    int64_t usual_us;      /* of a way and back */
-    int32_t slow;          /* so many times slower now; 1: as usual */
-    bool is_taken;         /* by a fault: one at a time */
-    int32_t lost;          /* answers in a hundred that do not come, now */
-    bool is_down;          /* refuses connections */
-    bool is_locked_out;    /* for what is wrong with a store there */
-    int64_t hung_until_us; /* accepts, and does nothing before */
-    uint32_t cut;          /* bit b: nothing passes between it and broker b */
+    int64_t usual_us;   /* round trip */
+    int32_t slow;       /* how many times slower it is now; 1: normal */
+    bool is_taken;      /* a fault is in progress: one at a time */
+    int32_t lost;       /* percentage of answers that are lost now */
+    bool is_down;       /* refuses connections */
+    bool is_locked_out; /* because of a fault of a store on it */
+    /* Until then it accepts connections, but does nothing else. */
+    int64_t hung_until_us;
+    uint32_t cut; /* bit b: no packets pass between it and broker b */
     int64_t cut_until_us;
-    int64_t epoch; /* of connections: older ones are broken */
-    int64_t ills;  /* how often it ceased to be well */
+    int64_t epoch; /* of connections: those of older epochs are broken */
+    int64_t ills;  /* number of times that it ceased to be well */
 
-    int64_t well_since_us; /* nothing of the above holds; WORLD_NEVER: some */
-    int64_t ill_since_us;  /* the begin of a time in which it was not well, or
-                              not long enough for brokers to forget that */
-    int32_t relapses;      /* since then */
+    /* None of the faults above is there; WORLD_NEVER: one is. */
+    int64_t well_since_us;
+    int64_t ill_since_us; /* since when it is, or was last, not well; pauses too
+                             short for brokers to forget that are included */
+    int32_t relapses;     /* since then */
 };
 
-/* What becomes of one command; WORLD_NEVER: nothing. */
+/* The fate of one command. WORLD_NEVER: it does not happen. */
 struct net_fate {
-    int64_t arrives_us; /* and is carried out, whoever still waits */
+    int64_t arrives_us; /* when it is executed, even if nobody waits for it any
+                           more */
     int64_t answer_us;
 };
 
 void net_init(struct net_server *server, struct random random);
 void net_note(struct net_server *server);
 
-/* Every connection is broken, and that is all. */
+/* Breaks every connection, without another fault. */
 void net_break(struct net_server *server);
 
-/* Of a command sent now by that broker. */
+/* The fate of a command that `broker` sends now. */
 struct net_fate net_send(struct net_server *server, int32_t broker);

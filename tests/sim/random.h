@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Chance that a seed decides: each part of a run has a stream of its own, so
- * that one that draws more does not change what the others draw. */
+/* Random numbers from a seed. Each part of a run has a stream of its own, so
+ * that a part that draws more numbers does not change what others draw. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,15 +10,16 @@ struct random {
     uint64_t state;
 };
 
-/* The stream number `stream` of a seed. */
+/* Stream number `stream` of a seed. */
 struct random random_of(uint64_t seed, uint64_t stream);
 
 uint64_t random_next(struct random *random);
 
-/* low ... high */
+/* A number in low ... high. */
 int64_t random_between(struct random *random, int64_t low, int64_t high);
 
 bool random_chance(struct random *random, int percent);
 
-/* Around `mean`, seldom much more; as waits between independent events. */
+/* A waiting time with that mean, as between independent events; seldom much
+ * longer. */
 int64_t random_wait(struct random *random, int64_t mean);

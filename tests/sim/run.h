@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One run: a scene, its brokers as they come and go, and what is judged of
- * them. The struct is shared by broker.c, callers.c, judge.c and schedule.c.
+ * One run: a scene, its brokers as they start and end, and the results. The
+ * files broker.c, callers.c, judge.c and schedule.c share these structs.
  */
 #pragma once
 
@@ -13,7 +13,8 @@
 
 struct run;
 
-/* One life of a broker: the library as it is, over the scene's stores. */
+/* One broker from its start to its end: the real library over the scene's
+ * stores. */
 struct broker {
     struct run *run;
     int32_t index; /* of its machine */
@@ -21,53 +22,52 @@ struct broker {
     struct ha_options ha_options;
     struct queue_options queue_options;
     struct queue_clock_options clock;
-    int64_t floor_ms; /* no stamp of it may begin before */
+    int64_t floor_ms; /* its stamps must not begin before */
     struct site sites[SCENE_BACKENDS];
     struct ha *ha;
     struct queue *queue;
     struct seqb_sequence *sequences[SCENE_KEYS];
-    bool is_open;    /* callers may call */
-    bool is_gone;    /* killed: what it does now, nobody sees */
-    int32_t callers; /* that have not ended */
+    bool is_open;    /* callers may call it */
+    bool is_gone;    /* killed: its actions have no effect any more */
+    int32_t callers; /* number of callers that have not ended */
     int64_t opened_us;
-    int64_t imaged_us; /* when it was resumed from an image last; 0: never */
-    int64_t
-        granted_us;    /* when a caller was last given a counter's number ... */
-    int64_t flaked_us; /* ... and a snowflake */
-    int64_t highest[SCENE_KEYS]; /* number handed out */
+    int64_t imaged_us;  /* when it was last resumed from an image; 0: never */
+    int64_t granted_us; /* when a caller last got a number of a counter ... */
+    int64_t flaked_us;  /* ... and a snowflake */
+    int64_t highest[SCENE_KEYS]; /* the highest number issued */
 };
 
-/* Where a broker runs, is killed, and is started again. */
+/* A machine on which a broker runs, is killed, and is started again. */
 struct machine {
     struct run *run;
     int32_t index;
-    struct broker *broker;    /* NULL: none runs */
-    int64_t rest_us;          /* from a kill to the next start */
-    struct world_clock clock; /* of its brokers */
-    int64_t odd_until_us;     /* they may not trust it until then */
-    int64_t highest_ms;       /* begin of a stamp that they handed out */
-    char path[96];            /* of their clock's file */
+    struct broker *broker;    /* NULL: none is running */
+    int64_t rest_us;          /* from a kill until the next start */
+    struct world_clock clock; /* the wall clock of its brokers */
+    int64_t odd_until_us;     /* until then they may distrust the clock */
+    int64_t highest_ms;       /* latest begin of a stamp that they issued */
+    char path[96];            /* of the file of their guarded clock */
 };
 
-/* What a run comes to. */
+/* The results of a run. */
 struct score {
     int64_t numbers;
     int64_t calls;
-    int64_t errors; /* calls that were not given a number */
+    int64_t errors; /* calls that got no number */
     int64_t faults;
     int64_t kills;
-    int64_t images; /* that brokers were resumed from */
+    int64_t images; /* resumes of brokers from an image */
     int64_t ejections;
-    int64_t poisoned; /* or refused */
+    int64_t poisoned; /* partitions poisoned or refused */
     int64_t exhausted;
-    int64_t longest_us; /* that a caller waited */
-    int64_t rescue_us;  /* from a store's being well to its being used */
-    int64_t disorder;   /* how far a number lay below an earlier one */
-    int64_t largest;    /* grant of counter values */
+    int64_t longest_us; /* longest wait of a caller */
+    int64_t rescue_us;  /* longest from a store's recovery to its use */
+    int64_t disorder;   /* how far a number was below an earlier one */
+    int64_t largest;    /* largest grant of counter values */
     int64_t repeats;
     uint64_t digest;
     int32_t failures;
-    char failure[256]; /* the first */
+    char failure[256]; /* the first one */
 };
 
 struct run {
@@ -76,32 +76,32 @@ struct run {
     struct oracle oracle[SCENE_KEYS];
     int64_t begun_us;
     struct score score;
-    struct random faults;       /* when, where and which */
-    struct random steps;        /* of clocks */
-    struct random images;       /* of brokers' memory */
-    char folder[64];            /* of the clocks' files */
-    int64_t stamps[RUN_STAMPS]; /* seen, as digits */
+    struct random faults;       /* draws when, where and which faults happen */
+    struct random steps;        /* draws steps of clocks */
+    struct random images;       /* draws images of brokers */
+    char folder[64];            /* for files of guarded clocks */
+    int64_t stamps[RUN_STAMPS]; /* stamps seen, as digits */
     int32_t stamp_count;
-    bool has_to_remember; /* brokers are not killed any more */
+    bool has_to_remember; /* brokers must not be killed any more */
     bool is_over;
     bool is_verbose;
 };
 
-/* A line of what happens, if somebody wants to know. */
+/* Prints a line about what happens, if `is_verbose`. */
 void run_report(const struct run *run, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The whole of a seed. `without`: the guards that its stores lack. */
+/* Runs a whole seed. `without` is the set of guards that its stores lack. */
 void run_seed(uint64_t seed, int without, bool is_verbose, struct score *out);
 
-/* Or step by step. The scene is set: its brokers start. */
+/* Or step by step, with a scene that is set already: starts its brokers. */
 void run_begin(struct run *run, int without);
 
-/* Goes on until then, or until something is wrong. */
+/* Runs until that time, or until the run has failed. */
 void run_until(struct run *run, int64_t at_us);
 
-/* There are no more faults: until all is well again. */
+/* Runs without faults until everything works again. */
 void run_until_settled(struct run *run);
 
-/* Closes all; the score remains. */
+/* Closes everything. The score stays. */
 void run_end(struct run *run);

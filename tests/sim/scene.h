@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is simulated: the stores and servers of one pool, and how its brokers
- * are configured. Drawn from a seed, or set by a scenario.
+ * What is simulated: the stores and servers of one pool, and the configuration
+ * of its brokers. Drawn from a seed, or set by a scenario.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ enum scene_load { SCENE_STEADY, SCENE_BURSTS, SCENE_NIGHTS, SCENE_LOADS };
 
 struct scene_backend {
     struct store store;
-    struct net_server *server; /* its own, or an earlier one's */
+    struct net_server *server; /* its own, or an earlier backend's */
     struct net_server own;
     char name[16];
     char host[16]; /* the server's name */
@@ -35,15 +35,15 @@ struct scene {
     int32_t connect_timeout_ms;
 
     enum scene_load load;
-    int32_t callers;   /* of each broker */
-    int64_t pause_us;  /* of a caller between two calls, usually */
-    int64_t most;      /* numbers in one call */
-    int64_t faulty_us; /* how long there are faults */
-    int64_t fault_us;  /* between two of them, usually */
-    bool has_surgery;  /* a store is made to go back */
-    bool runs_out;     /* a sequence comes to its end */
+    int32_t callers;   /* per broker */
+    int64_t pause_us;  /* mean pause of a caller between two calls */
+    int64_t most;      /* the most numbers in one call */
+    int64_t faulty_us; /* how long faults happen */
+    int64_t fault_us;  /* mean time between two faults */
+    bool has_surgery;  /* an operator sets a store back */
+    bool runs_out;     /* a sequence is used up */
 
-    /* Of sequences with a period, and clocks: see clocks.h. */
+    /* Sequences with a period, and clocks: see clocks.h. */
     bool is_timed;
     bool has_ids;
     struct period_rules rules;
@@ -51,26 +51,27 @@ struct scene {
     struct guard_rules guard;
     int32_t preempt;
 
-    struct lease_options flakes; /* of its snowflakes; lease_ms 0: none */
+    /* Of its snowflakes; lease_ms 0: it has none. */
+    struct lease_options flakes;
 
-    const char *noted; /* what brokers note of their grants: ha's granted_path;
-                          a true file. NULL: nothing */
+    const char *noted; /* The brokers' granted_path (see struct ha_options), a
+                          real file. NULL: none. */
 };
 
 void scene_draw(struct scene *scene, uint64_t seed);
 
-/* One broker over four stores, direct or windowed; nothing happens to them. */
+/* One broker over four stores, direct or windowed, without faults. */
 void scene_plain(struct scene *scene, uint64_t seed, bool is_windowed);
 
-/* After world_begin; and before world_end. `without`: the guards that the
- * stores lack, of enum store_guard. */
+/* Call scene_init after world_begin, and scene_fini before world_end. `without`
+ * is the set of guards (enum store_guard) that the stores lack. */
 void scene_init(struct scene *scene, int without);
 void scene_fini(struct scene *scene);
 
-/* Whether its engine is, and what leases in the pool: the claim says whether a
- * lessor is level. */
+/* Whether the backend's engine is windowed. SCENE_SYNCED is the claim that says
+ * whether a lessor is level. */
 bool scene_is_windowed(const struct scene *scene, int32_t backend);
 #define SCENE_SYNCED "synced/main"
 
-/* Four stores that lease to each other, one of them one that may forget. */
+/* Four stores that lease to each other, one of which may lose its data. */
 void scene_neighbours(struct scene *scene, uint64_t seed);

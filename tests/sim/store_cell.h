@@ -4,8 +4,9 @@
 
 #include "store.h"
 
-#define STORE_BASE_CELL ""  /* where direct counters start that have no cell */
-#define STORE_TIME      '@' /* what names of cells begin with that hold times */
+#define STORE_BASE_CELL "" /* the base: where new direct counters begin */
+/* First character of the names of cells that hold times. */
+#define STORE_TIME      '@'
 
 static inline bool store_is_time(const struct store_cell *cell)
 {
@@ -14,17 +15,19 @@ static inline bool store_is_time(const struct store_cell *cell)
 
 int64_t store_origin(const struct store *store, int32_t side);
 
-/* The counter's cell, or NULL. */
+/* The counter's cell; NULL: none. */
 struct store_cell *store_find(struct store *store, int32_t side,
                               const char *counter);
 
-/* Puts the counter's cell, made if absent, at `value` and the side's origin. */
+/* Sets the counter's cell to `value` and to the side's origin. Creates it if
+ * necessary. */
 struct store_cell *store_put(struct store *store, int32_t side,
                              const char *counter, int64_t value);
 
 void store_drop(struct store *store, int32_t side, struct store_cell *cell);
 
-/* A claim that was swapped, or NULL; and putting it. */
+/* store_row_find returns the text that a swap stored; NULL: none. store_row_put
+ * stores one. */
 struct store_row *store_row_find(struct store *store, int32_t side,
                                  const char *name);
 void store_row_put(struct store *store, int32_t side, const char *name,

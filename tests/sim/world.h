@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A machine in which time is a number: tasks that run one at a time on stacks
- * of their own, events at a moment, and chance from a seed. There is one
- * world at a time, as there is one clock; a run of a seed is always the same.
+ * A machine with simulated time: tasks that run one at a time, each on its own
+ * stack, events at given times, and random choices from a seed. There is only
+ * one world at a time, because there is only one clock. A run of a seed is
+ * always the same.
  *
- * When nothing is to be done now, time jumps to what comes next, so that an
- * hour costs what happens in it.
+ * When there is nothing to do, time jumps to the next event, so that a
+ * simulated hour takes only as long as its events.
  */
 #pragma once
 
@@ -21,13 +22,13 @@
 
 struct task;
 
-/* The wall clock of a machine; whoever steps it changes the field. */
+/* The wall clock of a machine. To step it, change the field. */
 struct world_clock {
-    int64_t ahead_ms; /* of the world's */
+    int64_t ahead_ms; /* of the right time */
 };
 
-/* `preempt`: a task that takes a lock lets another one run first, one time in
- * so many; 0: never. */
+/* `preempt`: one in `preempt` times, a task that takes a lock lets another task
+ * run first; 0: never. */
 void world_begin(uint64_t seed, int32_t preempt);
 
 /* All tasks must have ended. */
@@ -35,44 +36,44 @@ void world_end(void);
 
 int64_t world_now_us(void);
 
-/* ms since 1970: the right time, and what the current task's machine says. */
+/* ms since 1970: the right time, and the time on the current task's machine. */
 int64_t world_wall_ms(void);
 int64_t world_clock_ms(void);
 
-/* Runs what there is to do before `until_us`, then that is the time; false if
- * tasks wait that nothing will ever wake. */
+/* Runs everything that is due before `until_us`, and sets the time to it. False
+ * if tasks wait that nothing will ever wake. */
 bool world_run(int64_t until_us);
 
-/* Runs until no task is left; false if some never end. */
+/* Runs until no task is left; false if some tasks never end. */
 bool world_drain(void);
 
-/* The function is called at that time, and must not wait. */
+/* Calls `act` at that time. It must not wait. */
 void world_at(int64_t at_us, void (*act)(void *context), void *context);
 
-/* A task that begins at once. Must be joined if `is_joined`. */
+/* Starts a task at once. If `is_joined`, it must be joined. */
 struct task *world_spawn(void *(*run)(void *argument), void *argument,
                          bool is_joined);
 
-/* The rest is for tasks. */
+/* The functions below are for tasks. */
 
-/* The current task, and those that it begins from now on, run on the machine
- * with this clock, which outlives them. */
+/* The current task, and tasks that it starts from now on, run on the machine
+ * with this clock, which must outlive them. */
 void world_use_clock(const struct world_clock *clock);
 
 void world_join(struct task *task);
 void world_sleep(int64_t us);
 void world_sleep_until(int64_t at_us);
 
-/* Lets the others run that can; comes back without time having passed. */
+/* Lets other runnable tasks run. The time does not change. */
 void world_yield(void);
 
-/* By chance, as preemption does, a yield or nothing. */
+/* Yields or does nothing, at random, like preemption. */
 void world_may_yield(void);
 
-/* Waits until `what` is woken; false if that time came first. */
+/* Waits until `what` is woken; false if `until_us` came first. */
 bool world_wait(const void *what, int64_t until_us);
 
 void world_wake(const void *what, bool all);
 
-/* The chance of who is next, and of nothing else. */
+/* Random numbers for the choice of the next task only. */
 uint64_t world_random(void);

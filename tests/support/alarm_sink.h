@@ -1,36 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A server of HTTP on a free port of loopback that keeps what is posted to it,
- * by a thread of its own. One connection at a time. */
+/* An HTTP server on a free port of loopback that keeps the bodies posted to it.
+ * It has its own thread and serves one connection at a time. */
 #pragma once
 
 #include <stddef.h>
 
-#define SINK_HANG 0 /* in place of a status: never answers */
+#define SINK_HANG 0 /* instead of a status: never answers */
 
 struct sink;
 
-/* How it answers. */
+/* How the server answers. */
 struct sink_options {
     const char *certificate; /* a file; NULL: no TLS */
     const char *key;
-    const char *answer; /* the body of each answer; NULL: none */
+    const char *answer; /* the body of each answer; NULL: empty */
 };
 
-/* It answers 200. NULL if it cannot be had. */
+/* Starts the server; it answers 200. NULL if it cannot start. */
 struct sink *sink_open(const struct sink_options *options);
 void sink_close(struct sink *sink);
 
 int sink_port(const struct sink *sink);
 
-/* From now on it answers with that status, or SINK_HANG. */
+/* From now on it answers with that status, or not at all (SINK_HANG). */
 void sink_answer(struct sink *sink, int status);
 
-/* The next request is answered so, those behind it as before. */
+/* It answers the next request with that status, and later ones as before. */
 void sink_answer_once(struct sink *sink, int status);
 
-/* Waits until `count` bodies have come in all, and returns the last of them. It
- * lives until the close. It is a hang if they never come. */
+/* Waits until `count` bodies in all have arrived, and returns the last of them,
+ * which lives until sink_close. The test hangs if they never arrive. */
 const char *sink_wait(struct sink *sink, size_t count);
 
-/* How many have come. */
+/* The number of bodies that have arrived. */
 size_t sink_count(struct sink *sink);

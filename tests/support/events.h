@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The lines that the library logs, kept to be counted. */
+/* Keeps the lines that the library logs, so that tests can count them. */
 #pragma once
 
 #include <stddef.h>
 
-/* Forgets all lines and keeps those that come. One that is no logfmt aborts the
- * program. */
+/* Forgets all lines, and keeps new ones from now on. A line that is not logfmt
+ * aborts the program. */
 void events_start(void);
 
-/* Keeps no more; also after a test that failed. */
+/* Keeps no more lines. Call it after a failed test, too. */
 void events_stop(void);
 
-/* Lines since events_start that contain both words; `b` may be "". A line
- * begins with its level, as "warn event=...". */
+/* The number of lines since events_start that contain both words; `b` may be
+ * "". A line begins with its level, as in "warn event=...". */
 size_t events_count(const char *a, const char *b);
 
-/* Prints all lines kept: a test that failed says what went before. */
+/* Prints all lines kept, to explain a failed test. */
 void events_print(void);
 
-/* Waits until there are `count` of those, and fails if there are more: a
- * worker tells what it did after it can be seen. The second one waits for any.
- */
+/* events_expect waits until there are `count` such lines, and fails if there
+ * are more. It must wait, because a worker logs what it did after the effect is
+ * visible. events_await waits for any number above 0. */
 void events_expect(const char *a, const char *b, size_t count);
 void events_await(const char *a, const char *b);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What calls do to a fake store, for fake.c alone; see <seqbroker/backend.h>.
- * The store's lock is held. */
+/* What each call does to a fake store. For fake.c alone; see
+ * <seqbroker/backend.h>. The caller holds the store's lock. */
 #pragma once
 
 #include "support/fake_store.h"
@@ -13,12 +13,12 @@ enum seqb_status fake_serve_install(struct fake_store *store,
                                     const struct seqb_window *window,
                                     int64_t *standing, struct seqb_error *err);
 
-/* How many counters were deleted. */
+/* Returns the number of counters deleted. */
 int32_t fake_serve_purge(struct fake_store *store,
                          const struct seqb_purge *purge);
 
-/* SEQB_FENCED also where the store has another incarnation; else `*stands` is
- * what stands there then. */
+/* SEQB_FENCED also if the store has another incarnation. Otherwise `*stands` is
+ * the text stored afterwards. */
 enum seqb_status fake_serve_swap(struct fake_store *store,
                                  const struct seqb_swap *swap,
                                  const char **stands, struct seqb_error *err);

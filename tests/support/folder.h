@@ -5,9 +5,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Makes a new one in the folder that SEQB_TEST_FOLDER in the environment names,
- * or else in /tmp; false if it cannot. Paths of sockets have 107 bytes. */
+/* Makes a new folder in the folder named by SEQB_TEST_FOLDER in the
+ * environment, or else in /tmp; false if that fails. Keep `size` small, because
+ * the path of a socket has at most 107 bytes. */
 bool folder_make(char *out, size_t size);
 
-/* Removes a folder and all that is in it; what cannot be, stays. */
+/* Removes a folder and its content. What cannot be removed stays. */
 void folder_remove(const char *path);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A local network for tests: hosts, each in a network namespace, on one switch,
- * which the test program is on as well. Hosts can be cut off from each other;
- * the test program reaches all of them at any time.
+ * A local network for tests: hosts, each in a network namespace, on one switch.
+ * The test program is on the switch, too. Hosts can be cut off from each other,
+ * but the test program always reaches all of them.
  *
- * Only root may make one, as with netns.h. What must not fail here fails the
- * test; for its main thread alone.
+ * Needs root, like netns.h. A failure of these functions fails the test. Call
+ * them from the main thread only.
  */
 #pragma once
 
@@ -14,21 +14,21 @@
 
 struct lan;
 
-/* netns_require comes first. All hosts reach each other when it returns. */
+/* Call netns_require first. All hosts reach each other on return. */
 struct lan *lan_new(void);
 
-/* Servers on its hosts should be ended before. Takes NULL. */
+/* Stop servers on its hosts first. NULL is allowed. */
 void lan_free(struct lan *lan);
 
-/* Of a NULL lan: the loopback address. */
+/* The host's address. If `lan` is NULL, the loopback address. */
 const char *lan_address(const struct lan *lan, int host);
 
-/* The host's network namespace, which stays the lan's; -1 of a NULL lan. */
+/* The host's network namespace, which the lan owns; -1 if `lan` is NULL. */
 int lan_fd(const struct lan *lan, int host);
 
-/* From its return on, no packet passes between that host and the other hosts,
- * and nobody is told. */
+/* On return, packets between that host and the other hosts are dropped, without
+ * an ICMP message or a reset. */
 void lan_cut(struct lan *lan, int host);
 
-/* All pass again. */
+/* Ends all cuts. */
 void lan_heal(struct lan *lan);

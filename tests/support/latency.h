@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long calls took, counted in buckets whose width is 1/32 of their value:
- * a figure read from it is at most 3 % too high, never too low.
+ * A histogram of the durations of calls. The width of a bucket is 1/32 of its
+ * value: a quantile is at most 3 % too high, and never too low.
  */
 #pragma once
 
@@ -18,18 +18,18 @@ struct latency {
 
 void latency_init(struct latency *latency);
 
-/* A negative time counts as 0. One thread at a time. */
+/* A negative duration counts as 0. Not thread-safe. */
 void latency_add(struct latency *latency, int64_t ns);
 
-/* The same of a caller who calls every `interval_ns`, and who could not while
- * this call took longer: the calls that it kept from being made are added,
- * each with what it would have waited. 0: no such pace. */
+/* The same for a caller that calls every `interval_ns`, but could not while
+ * this call took longer. The calls that were delayed are added, too, each with
+ * the time that it would have waited ("coordinated omission"). 0: no fixed
+ * pace. */
 void latency_add_paced(struct latency *latency, int64_t ns,
                        int64_t interval_ns);
 
-/* Adds all of another one's. */
+/* Adds all calls of another histogram. */
 void latency_merge(struct latency *latency, const struct latency *other);
 
-/* The ns that a share of the calls, 0 ... 1, did not pass; 0 if there was no
- * call. */
+/* The quantile `share` (0 ... 1), in ns; 0 if there was no call. */
 int64_t latency_at(const struct latency *latency, double share);

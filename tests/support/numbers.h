@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every number that a test was given, and whether one came twice. */
+/* Collects all numbers that a test was given, to find those given twice. */
 #pragma once
 
 #include <pthread.h>
@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct numbers {
-    pthread_mutex_t lock; /* guards the rest */
+    pthread_mutex_t lock; /* guards all members below */
     int64_t *values;
     size_t count;
     size_t capacity;
@@ -16,13 +16,13 @@ struct numbers {
 void numbers_init(struct numbers *numbers);
 void numbers_fini(struct numbers *numbers);
 
-/* Any thread. Ends the program when out of memory. */
+/* Thread-safe. Aborts the program when out of memory. */
 void numbers_add(struct numbers *numbers, const int64_t *values, size_t n);
 
 size_t numbers_count(struct numbers *numbers);
 
-/* How many of them had been there before; sorts them. */
+/* How many of the numbers are repeats; sorts them. */
 size_t numbers_repeats(struct numbers *numbers);
 
-/* The largest, 0 if there is none. */
+/* The largest number, 0 if there is none. */
 int64_t numbers_highest(struct numbers *numbers);

@@ -4,7 +4,7 @@
 
 #include "queue/queue.h"
 
-/* Waits for all of them. */
+/* Waits until it has all numbers. */
 static inline enum seqb_status queue_next_many(struct seqb_sequence *sequence,
                                                size_t count, int64_t *out,
                                                struct seqb_error *err)
@@ -13,7 +13,7 @@ static inline enum seqb_status queue_next_many(struct seqb_sequence *sequence,
                       &(struct queue_take){.out = out, .count = count}, err);
 }
 
-/* Those at hand. */
+/* Takes only the numbers at hand. */
 static inline enum seqb_status queue_try_many(struct seqb_sequence *sequence,
                                               size_t count, int64_t *out,
                                               size_t *taken,
@@ -25,7 +25,7 @@ static inline enum seqb_status queue_try_many(struct seqb_sequence *sequence,
         &(struct queue_take){.out = out, .count = count, .taken = taken}, err);
 }
 
-/* A run that is at hand. */
+/* Takes a run of consecutive numbers, if one is at hand. */
 static inline enum seqb_status queue_try_run(struct seqb_sequence *sequence,
                                              size_t count, int64_t *first,
                                              struct seqb_error *err)

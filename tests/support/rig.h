@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Brokers over fake stores, as tests need them: four partitions' stores and an
- * authority's, options with small defaults that a test may change before it
- * opens a broker, and waiting for what comes soon.
+ * Brokers over fake stores: stores of four partitions and an authority, options
+ * with small defaults that a test may change before it opens a broker, and
+ * functions that wait for an event.
  *
- * What must not fail here fails the test; for its main thread alone, unless it
- * says otherwise.
+ * A failure of these functions fails the test. Call them from the main thread
+ * only, unless their comment says otherwise.
  */
 #pragma once
 
@@ -18,11 +18,11 @@
 
 #define RIG_PARTITIONS  4
 #define RIG_BROKERS_MAX 4
-#define RIG_PATIENCE_MS 30000  /* what is waited for comes, or it never will */
+#define RIG_PATIENCE_MS 30000  /* what has not happened by then never will */
 #define RIG_FOREVER_MS  600000 /* longer than a test program may run */
 
-/* RIG_CELLS: direct stores that count in windows all the same; RIG_NEIGHBOURS:
- * and lease them to each other, without an authority. */
+/* RIG_CELLS: direct stores that count in windows. RIG_NEIGHBOURS: they also
+ * lease the windows to each other, without an authority. */
 enum rig_kind { RIG_DIRECT, RIG_WINDOWED, RIG_CELLS, RIG_NEIGHBOURS };
 
 struct rig_broker {
@@ -32,11 +32,11 @@ struct rig_broker {
 
 struct rig {
     struct fake_store *stores[RIG_PARTITIONS];
-    struct fake_store *authority; /* unused in a direct pool */
+    struct fake_store *authority; /* not used in a direct pool */
 
-    /* Read while a broker is open; the backends are "b0" ... and "auth", the
-     * stores "store-0" ... and "authority", the pool "main", the sequences
-     * "order" and "bill", the second of which is not listed. */
+    /* Brokers read the members below while they are open. The backends are "b0"
+     * ... and "auth", the stores "store-0" ... and "authority", the pool is
+     * "main". The sequences are "order" and "bill"; "bill" is not listed. */
     enum rig_kind kind;
     struct store_options backends[RIG_PARTITIONS + 1];
     struct ha_pool_options pool;
@@ -48,8 +48,8 @@ struct rig {
     struct rig_broker brokers[RIG_BROKERS_MAX];
 };
 
-/* For cmocka: *state is a rig of two partitions, and ends with its brokers.
- * The teardown fails if an engine's contract was broken. */
+/* For cmocka: *state becomes a rig with two partitions. The teardown closes its
+ * brokers, and fails if the contract of an engine was broken. */
 int rig_setup_direct(void **state);
 int rig_setup_windowed(void **state);
 int rig_setup_cells(void **state);
@@ -61,13 +61,13 @@ int rig_teardown(void **state);
 #define NEIGHBOURS FIXTURE(struct rig *rig, rig_setup_neighbours, rig_teardown)
 #define CELLS      FIXTURE(struct rig *rig, rig_setup_cells, rig_teardown)
 
-/* Sets up the backends and the pool anew, with 2^bits partitions. */
+/* Sets the backends and the pool again, with 2^bits partitions. */
 void rig_shape(struct rig *rig, enum rig_kind kind, int32_t bits);
 
-/* The time-out of every call, and when one counts as slow. */
+/* Sets the time-out of every call, and when a call counts as slow. */
 void rig_set_timeout(struct rig *rig, int32_t timeout_ms);
 
-void rig_set_down(struct rig *rig, bool is_down); /* of every partition */
+void rig_set_down(struct rig *rig, bool is_down); /* all partitions */
 
 enum seqb_status rig_try_open(struct rig *rig, struct rig_broker **out,
                               struct seqb_error *err);
@@ -76,18 +76,19 @@ void rig_close(struct rig_broker *broker);
 
 struct seqb_sequence *rig_sequence(struct rig_broker *broker, const char *key);
 
-/* Of calls that begin from now on, as a reload would set it. */
+/* Sets the deadline of calls that begin from now on, as a reload would. */
 void rig_set_deadline(struct rig_broker *broker, const char *key, int32_t ms);
 
-/* Takes numbers of "order"; all must come. */
+/* Takes numbers of "order", and fails if any is missing. */
 void rig_take(struct rig_broker *broker, size_t count, struct numbers *out);
 
-/* Takes one number of "order" in any case, by any thread. */
+/* Takes one number of "order", and retries as long as necessary.
+ * Thread-safe. */
 enum seqb_status rig_take_one(struct rig_broker *broker, int64_t *out,
                               struct seqb_error *err);
 
-/* Takes numbers of a sequence until it has none; returns why. A deadline that
- * passes before the stores have answered is no reason. */
+/* Takes numbers of a sequence until it refuses; returns the error. A deadline
+ * that passed before the stores answered does not count. */
 struct seqb_error rig_take_refused(struct rig_broker *broker, const char *key);
 
 struct seqb_partition_status rig_partition(const struct rig_broker *broker,
@@ -95,47 +96,51 @@ struct seqb_partition_status rig_partition(const struct rig_broker *broker,
 struct seqb_sequence_status rig_status(const struct rig_broker *broker,
                                        const char *key);
 
-/* Opens, takes numbers if it is to, closes: a pool in use. */
+/* Opens a broker, takes `count` numbers (may be 0), and closes it: the pool was
+ * in use. */
 void rig_use(struct rig *rig, size_t count, struct numbers *out);
 
-/* What stands under the name in the store of backend i, "" for nothing, becomes
- * `text`, whoever wrote it. */
+/* Replaces the claim `name` in backend i's store by `text`, whoever wrote it.
+ * `before` is its present text, "" for none. */
 void rig_put_claim(struct rig *rig, int32_t i, const char *name,
                    const char *before, const char *text);
 
-/* Opening must fail so; the text must contain the words. */
+/* Expects that opening fails with that status, and that the error contains
+ * `words`. */
 void rig_expect_open_fails(struct rig *rig, enum seqb_status expected,
                            const char *words);
 
-/* Wait until a partition is in a state that lasts, the second one taking
- * numbers into `out` meanwhile, so that it is asked. */
+/* Both wait until the partition is in `state`, which must be a lasting state.
+ * rig_take_until takes numbers into `out` meanwhile, so that the partition is
+ * asked. */
 void rig_await_state(const struct rig_broker *broker, int32_t partition,
                      enum seqb_partition_state state);
 void rig_take_until(struct rig_broker *broker, int32_t partition,
                     enum seqb_partition_state state, struct numbers *out);
 
-/* Takes numbers until the partition has granted so many, and nothing is in
- * flight: it has something to lose. A store that connects slowly may have
- * granted nothing after thousands of numbers. */
+/* Takes numbers until the partition has granted at least `granted`, and nothing
+ * is in flight. Then it has something to lose. A store that connects slowly may
+ * have granted nothing after thousands of numbers. */
 void rig_take_from(struct rig_broker *broker, int32_t partition,
                    int64_t granted, struct numbers *out);
 
-/* Waits until a partition may be asked: up, or on its way there. */
+/* Waits until a partition may be asked: it is up, or about to be. */
 void rig_await_use(const struct rig_broker *broker, int32_t partition);
 
-/* Takes numbers until more than `errors` calls of a partition failed: its
+/* Takes numbers until more than `errors` calls of a partition have failed. Its
  * quarantine may be over by then. */
 void rig_take_until_failed(struct rig_broker *broker, int32_t partition,
                            int64_t errors, struct numbers *out);
 
-/* Waits until nothing of "order" is in flight, and the refill is at rest. */
+/* Waits until nothing of "order" is in flight, and the refill thread is
+ * idle. */
 void rig_await_rest(const struct rig_broker *broker);
 
 /* Waits until `is_true(context)`. */
 void rig_await(bool (*is_true)(void *context), void *context);
 
-/* Fails, and shows the text, unless it contains the words. */
+/* Fails, and shows the text, unless it contains `words`. */
 void rig_expect_words(const char *text, const char *words);
 
-/* Fewer of a large count where a sanitizer makes everything slow. */
+/* Scales a large count down if a sanitizer makes everything slow. */
 size_t rig_scaled(size_t count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rings of their own memory, for tests that have no queue. */
+/* Rings with memory of their own, for tests without a queue. */
 #pragma once
 
 #include <assert.h>

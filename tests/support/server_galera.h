@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A private MariaDB Galera cluster for tests: three nodes on loopback, which
- * are served by mariadb_execute and its kin, each by its own socket. */
+/* A private MariaDB Galera cluster: three nodes on loopback. mariadb_execute
+ * and its like work on each node, by the node's own socket. */
 #pragma once
 
 #include "support/lan.h"
@@ -12,8 +12,8 @@
 void galera_require(void);
 bool galera_is_installed(void);
 
-/* Starts a cluster whose nodes are all synced; server_free each. `args` as
- * server_mariadb, of each node. */
+/* Starts a cluster; on return, all nodes are synced. Free each by server_free.
+ * `args` are further arguments of each node, as for server_mariadb. */
 void server_galera_cluster(const char *const *args,
                            struct server *nodes[static GALERA_NODES]);
 
@@ -21,13 +21,14 @@ void server_galera_cluster(const char *const *args,
 void server_galera_cluster_on(const struct lan *lan,
                               struct server *nodes[static GALERA_NODES]);
 
-/* Starts a node that was stopped as the first of its cluster, from the state
- * that its files have. server_start lets one join. */
+/* Starts a stopped node as the first of its cluster, from the state in its
+ * files. Other nodes join it by server_start. */
 void galera_bootstrap(struct server *node);
 
-/* Returns when the status variable `name` of the node is `value`. */
+/* Waits until the status variable `name` of the node is `value`. */
 void galera_await(struct server *node, const char *name, const char *value);
 
-/* A node that is stopped gets all its files from another one at its start: its
- * own may be ahead of a cluster that was bootstrapped since. */
+/* Removes the files of a stopped node, so that it copies all data from another
+ * node at its start. Its own files may be ahead of a cluster that was
+ * bootstrapped since. */
 void galera_drop_files(struct server *node);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How a kind of server is started and asked: for the files server_*.c alone,
- * one a kind; tests use their headers and servers.h.
+ * How each kind of server is started and asked. Only the files server_*.c use
+ * this header, one for each kind. Tests use these files' headers and servers.h.
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 #define SERVER_ARGS_MAX  16
 #define SERVER_WORDS_MAX 64
 
-/* A command line as it is made. */
+/* A command line under construction. */
 struct server_words {
     const char **argv;
     size_t count;
@@ -25,17 +25,18 @@ struct server_words {
 };
 
 struct server_kind {
-    const char *program; /* as program_find takes it */
-    bool as_nobody; /* it refuses root: runs as nobody, who owns the folder */
+    const char *program; /* see program_find */
+    bool as_nobody; /* runs as nobody, who owns the folder, because it refuses
+                       root */
 
-    /* Once, in the new folder, before the first start. May be NULL. */
+    /* Called once in the new folder, before the first start. May be NULL. */
     void (*prepare)(struct server *server);
 
-    /* Adds the words of the command line, first one that the program's path
-     * replaces; the server stays in the foreground. */
+    /* Adds the words of the command line. The first one is replaced by the
+     * program's path. The server must stay in the foreground. */
     void (*command)(struct server *server, struct server_words *words);
 
-    /* Whether it answers by now. */
+    /* Whether it answers already. */
     bool (*is_up)(struct server *server);
 
     /* Frees server->admin, which is not NULL. */
@@ -44,23 +45,23 @@ struct server_kind {
 
 struct server {
     const struct server_kind *kind;
-    pid_t pid;   /* 0 when it does not run */
+    pid_t pid;   /* 0: it does not run */
     bool is_new; /* server_new has not returned it yet */
-    int netns;   /* -1: the test program's */
+    int netns;   /* -1: that of the test program */
     char address[16];
     int32_t port;
     char folder[32];
     char socket[64]; /* "s" in the folder */
     const char *args[SERVER_ARGS_MAX + 1];
-    void *admin; /* the kind's own connection; NULL until first used after a
-                    start */
-    void *more;  /* the kind's own, freed by nobody */
+    void *admin; /* The kind's own connection. NULL until it is first used after
+                    a start. */
+    void *more;  /* the kind's own data, which is not freed */
 };
 
-/* A server that answers when it returns; `args` (NULL, or ended by NULL; they
- * must live as long as it) end its command line. The caller calls
- * server_require first. A server that does not start fails the test, and every
- * later test that wants one of this program, and leaves nothing behind. */
+/* Starts a server; on return, it answers. `args` are added to its command line
+ * (NULL, or ended by NULL) and must live as long as the server. Call
+ * server_require first. If the server does not start, nothing is left behind,
+ * and this test fails and every later test that needs the same program. */
 struct server *server_new(const struct server_kind *kind,
                           const char *const *args);
 
@@ -68,14 +69,14 @@ struct server *server_new(const struct server_kind *kind,
 void server_word(struct server_words *words, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The path of a program, by its name or its path. Names are looked up in PATH
- * and then where Debian keeps servers. False if it is not there. */
+/* Finds a program by its name or path. Names are looked up in PATH and then
+ * where Debian installs servers. False if it is not found. */
 bool program_find(const char *program, char out[static SERVER_PATH_SIZE]);
 
-/* Fails the test if `server` is NULL, as one is whose start has failed. */
+/* Fails the test if `server` is NULL, that is, its start has failed. */
 void server_expect(const struct server *server);
 
 /* Runs a program (argv[0] in PATH or absolute) to its end in the server's
- * folder, as the server's user; fails the test, and shows the log, unless it
- * succeeds. */
+ * folder, as the server's user. Fails the test, and shows the log, if the
+ * program fails. */
 void server_run(struct server *server, const char *const *argv);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What kinds of servers have in common whose program is mariadbd: for the files
+/* What all kinds of servers with the program mariadbd share. For the files
  * server_*.c alone. */
 #pragma once
 
@@ -8,6 +8,6 @@
 /* Makes the files of an empty server in its folder "data". */
 void mariadb_install(struct server *server);
 
-/* Of struct server_kind: `command` and `forget`. */
+/* `command` and `forget` of struct server_kind. */
 void mariadb_words(struct server *server, struct server_words *words);
 void mariadb_forget(struct server *server);

@@ -4,16 +4,16 @@
 
 #include "support/servers.h"
 
-/* A memcached on its port, or on its unix socket alone if `args` begin with
- * "-s"; without TLS if they begin with "-Z", which is for a further "-l";
- * `args` (NULL, or ended by NULL) are further arguments, at most 16. Answers
- * when it returns. */
+/* Listens on its port, or only on its unix socket if `args` begin with "-s". If
+ * they begin with "-Z", its port still has no TLS; addresses of a further "-l"
+ * have it. `args` are at most 16 further arguments (NULL, or ended by NULL). On
+ * return, it answers. */
 struct server *server_memcached(const char *const *args);
 
-/* An administrator's command, without its end of line, over a connection of
- * its own. `out` is all that is answered, lines ended by \r\n. */
+/* Sends an administrator's command, without its end of line, over a separate
+ * connection. `out` gets the whole answer, lines ended by \r\n. */
 void memcached_execute(struct server *server, const char *command, char *out,
                        size_t size);
 
-/* A connection to it; the caller's to close. -1 if there is none. */
+/* Connects to it; the caller closes the socket. -1 on failure. */
 int memcached_connect(const struct server *server);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The memory of a private server, put back as it was: what a machine does that
- * is resumed from a snapshot. The kernel's side of it, sockets and files, stays
- * as it is, so the server must rest at both times, with the same connections to
- * it. Of the server's first process; for the main thread alone.
+ * Puts the memory of a private server back to an earlier state, as when a
+ * machine is resumed from a snapshot. The kernel's state (sockets, files) does
+ * not change, so the server must be idle both times, with the same connections.
+ * Only for the server's first process. Call it from the main thread only.
  */
 #pragma once
 
@@ -13,11 +13,13 @@
 
 struct server_memory;
 
-/* What it may write to. To be freed by server_memory_free, which takes NULL. */
+/* Saves its writable memory. Free it by server_memory_free, for which NULL is
+ * allowed. */
 struct server_memory *server_memory_save(struct server *server);
 void server_memory_put_back(struct server *server,
                             const struct server_memory *memory);
 void server_memory_free(struct server_memory *memory);
 
-/* Writes a number wherever that other one stands; at least once. */
+/* Replaces the number `from` by `to` wherever it is in memory, at least
+ * once. */
 void server_memory_replace(struct server *server, int64_t from, int64_t to);

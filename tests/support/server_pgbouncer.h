@@ -4,10 +4,10 @@
 
 #include "support/servers.h"
 
-/* Pools transactions for every database of that server, over `connections`
- * connections each; anybody may log in. Its own port may lead to another server
- * later, see pgbouncer_lead. */
+/* Pools transactions for every database of `server`, over `connections`
+ * connections each. Anybody may log in. pgbouncer_lead may direct it to another
+ * server later. */
 struct server *server_pgbouncer(struct server *server, int connections);
 
-/* Leads to another server from now on; open clients stay. */
+/* Directs it to another server from now on. Clients stay connected. */
 void pgbouncer_lead(struct server *pgbouncer, struct server *server);

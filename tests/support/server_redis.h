@@ -6,22 +6,22 @@
 
 #include "support/servers.h"
 
-/* What any server can do that speaks Redis' protocol on its unix socket: for
- * the kinds of server alone. */
+/* For servers that speak Redis' protocol on their unix socket. For the kinds of
+ * servers alone. */
 bool redis_answers(struct server *server);
 void redis_forget(struct server *server);
 
-/* A redis-server without persistence; `args` (NULL, or ended by NULL) are
- * further arguments, at most 16. Answers when it returns. */
+/* A redis-server without persistence. `args` are at most 16 further arguments
+ * (NULL, or ended by NULL). On return, it answers. */
 struct server *server_redis(const char *const *args);
 
-/* An administrator's command, over a connection of its own that stays open
- * (and thus logged in). `server_ask`: the reply, never an error, the caller's
- * to free; `redis_execute` frees it. */
+/* Runs an administrator's command over a separate connection that stays open
+ * (and thus logged in). `server_ask` returns the reply, which is never an
+ * error; the caller frees it. `redis_execute` frees it. */
 redisReply *server_ask(struct server *server, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void redis_execute(struct server *server, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* The same with ready words, ended by NULL, at most 16. */
+/* The same with separate words, at most 16, ended by NULL. */
 void server_tell_words(struct server *server, const char *const *words);

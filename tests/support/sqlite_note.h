@@ -4,5 +4,5 @@
 
 #define SQLITE_NOTE_SIZE 64
 
-/* That of the file under the path, whether there is one or not. */
+/* The path of the note of that file, whether the note exists or not. */
 void sqlite_note_path(const char *file, char out[static SQLITE_NOTE_SIZE]);

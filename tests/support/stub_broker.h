@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The public API as the daemon sees it, without a broker: sequences whose
- * stock a test sets. Numbers of a sequence are dense and in order, so that the
- * order of numbers is the order of events.
+ * The public API, as the daemon uses it, without a broker behind it. A test
+ * sets the sequences' stock. Numbers of a sequence are dense and in order, so
+ * that they show the order of events.
  */
 #pragma once
 
@@ -11,29 +11,29 @@
 
 #include <seqbroker/admin.h>
 
-#define STUB_KEYS 4 /* "a", "b", "c", "d"; all others are unknown */
+#define STUB_KEYS 4 /* "a", "b", "c", "d"; other keys are unknown */
 
-/* Before two digits become three, so that a few numbers show it. */
+/* The first number. After a few numbers, two digits become three. */
 #define STUB_FIRST 95
 
 #define STUB_SHARD_MAX 7
 
-/* An id is its shard times this, and the number. */
+/* An id is its shard times this, plus the number. */
 #define STUB_SHARD INT64_C(1000000)
 
-/* A stamp lasts for so many numbers; its digits are that of the first one. */
+/* A stamp lasts for this many numbers. Its digits are its first number. */
 #define STUB_STAMP 100
 
-/* The texts of all but "d", which has no template: "SN-" and at least 8 digits,
- * after the value of the parameter "area" of at most 3 bytes, if it is given,
- * and a "-". */
+/* The size of a text. All sequences but "d" have a template: the value of the
+ * parameter "area" (at most 3 bytes) and "-", if it is given, then "SN-" and at
+ * least 8 digits. */
 #define STUB_TEXT_SIZE 32
 
 struct seqb_sequence {
     int64_t next;
     int64_t stock;
-    enum seqb_status empty; /* what is answered without stock */
-    bool is_armed;          /* the ready callback is owed */
+    enum seqb_status empty; /* answer when there is no stock */
+    bool is_armed;          /* the ready callback has to be called */
     void (*ready)(void *context);
     void *context;
 };
@@ -42,21 +42,24 @@ struct stub_broker {
     struct seqb_sequence sequences[STUB_KEYS];
     int64_t deadline_ms;
     int64_t singles; /* calls of seqb_try_next */
-    int64_t manys;   /* calls of seqb_take, but for runs */
+    int64_t manys;   /* calls of seqb_take, except for runs */
     struct seqb_clock_status clock;
-    struct seqb_worker worker; /* the only one */
-    struct seqb_lessor lessor; /* the only one; without a backend none is */
-    struct seqb_sequence_status status; /* of each that is listed; without a
-                                           key none is */
-    size_t status_count;                /* how many are listed; 0: one */
-    size_t groups;                      /* of settings, one each; 0: one */
+    struct seqb_worker worker; /* the only worker */
+    /* The only lessor. Without a backend, there is none. */
+    struct seqb_lessor lessor;
+    /* The status of each listed sequence. Without a key, none is listed. */
+    struct seqb_sequence_status status;
+    /* Number of listed sequences; 0 means 1. */
+    size_t status_count;
+    /* Number of groups with one setting; 0 means 1. */
+    size_t groups;
     size_t groups_visited;
 };
 
 extern struct stub_broker stub;
 
-/* All sequences have so many numbers, then answer `empty`. */
+/* Gives each sequence `stock` numbers. Without stock, they answer `empty`. */
 void stub_reset(int64_t stock, enum seqb_status empty, int64_t deadline_ms);
 
-/* All get more, and those that are owed a ready call get it. */
+/* Adds stock to each sequence, and calls the ready callbacks that are due. */
 void stub_refill(int64_t stock);

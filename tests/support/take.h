@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* seqb_take and seqb_take_texts in the ways in which tests and benchmarks use
- * them most: each waits for all that it is asked for. */
+/* seqb_take and seqb_take_texts in the forms that tests and benchmarks use
+ * most. Each waits until it has all that it asks for. */
 #pragma once
 
 #include <seqbroker/seqbroker.h>
 
-/* Of any stamps. */
+/* The numbers may have different stamps. */
 static inline enum seqb_status take_numbers(struct seqb_sequence *sequence,
                                             size_t count, int64_t *out,
                                             struct seqb_error *err)
@@ -16,7 +16,7 @@ static inline enum seqb_status take_numbers(struct seqb_sequence *sequence,
     return seqb_take(sequence, &options, out, NULL, err);
 }
 
-/* All of one stamp. */
+/* All numbers have one stamp. */
 static inline enum seqb_status take_stamped(struct seqb_sequence *sequence,
                                             size_t count, int64_t *out,
                                             struct seqb_stamp *stamp,
@@ -45,7 +45,7 @@ static inline enum seqb_status take_shard(struct seqb_sequence *sequence,
     return seqb_take(sequence, &options, out, NULL, err);
 }
 
-/* One text in `size` bytes, with `n` parameters. */
+/* One text of at most `size` bytes, with `n` parameters. */
 static inline enum seqb_status take_text(struct seqb_sequence *sequence,
                                          const struct seqb_param *params,
                                          size_t n, char *out, size_t size,
@@ -60,7 +60,8 @@ static inline enum seqb_status take_text(struct seqb_sequence *sequence,
     return seqb_take_texts(sequence, &options, out, NULL, err);
 }
 
-/* Of any stamps, without parameters, in `size` bytes each. */
+/* The texts may have different stamps. They have no parameters, and `size`
+ * bytes each. */
 static inline enum seqb_status take_texts(struct seqb_sequence *sequence,
                                           size_t count, char *out, size_t size,
                                           struct seqb_error *err)

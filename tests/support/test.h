@@ -35,7 +35,7 @@
 #define assert_status(actual, expected)                                        \
     assert_string_equal(seqb_status_name(actual), seqb_status_name(expected))
 
-/* One that is registered; static, and only this library writes to it. */
+/* A registered test; static. Only this library writes to it. */
 struct test {
     struct CMUnitTest unit;
     const char *file;
@@ -43,8 +43,8 @@ struct test {
     struct test *next; /* NULL: the last one */
 };
 
-/* What stands around a test: the parameter by which it gets *state, and
- * cmocka's setup and teardown, each of which may be NULL. */
+/* What a test needs: the parameter for *state, and cmocka's setup and teardown,
+ * each of which may be NULL. */
 #define FIXTURE(parameter, setup, teardown) parameter, setup, teardown
 
 /* A test without a fixture. */
@@ -58,18 +58,20 @@ struct test {
     TEST_ADD_(name, add_##name, NULL, NULL)                                    \
     static void name(void)
 
-/* A test with a fixture, whose parameter it need not use. */
+/* A test with a fixture. It need not use the fixture's parameter. */
 #define TEST_WITH(fixture, name) TEST_WITH_(name, fixture)
 
-/* The same for one that makes its state by itself, out of `void **state`: one
- * that may be skipped must, since cmocka skips nothing in a setup. */
+/* The same for a test that makes its state itself, from `void **state`. A test
+ * that may be skipped must use this, because cmocka cannot skip a test in its
+ * setup. */
 #define TEST_STATE(fixture, name) TEST_STATE_(name, fixture)
 
-/* Behind a test with a fixture: runs it with another one as well. */
+/* After a test with a fixture: runs the same test with another fixture as
+ * well. */
 #define TEST_ALSO(fixture, name) TEST_ALSO_(name, __LINE__, fixture)
 
-/* Once a program at most: cmocka's setup before its first test, its teardown
- * behind the last one. */
+/* At most once in a program: cmocka's setup before the first test, and its
+ * teardown after the last one. */
 #define TEST_BEFORE_ALL(function)                                              \
     __attribute__((constructor)) static void before_all(void)                  \
     {                                                                          \
@@ -87,19 +89,22 @@ void test_add(struct test *test);
 void test_before_all(CMFixtureFunction setup);
 void test_after_all(CMFixtureFunction teardown);
 
-/* The first of those that were registered, NULL if there are none; how many. */
+/* test_first returns the first registered test, NULL if there is none.
+ * test_count returns the number of tests. */
 const struct test *test_first(void);
 size_t test_count(void);
 
-/* Runs them all; the number that failed. What main returns. */
+/* Runs all tests. Returns the number of failed ones, which main returns,
+ * too. */
 int test_run_all(void);
 
-/* Runs tests as a group, those of SEQB_TEST_ONLY if it is set; the number that
- * failed. For programs with a main function of their own. */
+/* Runs tests as a group; if SEQB_TEST_ONLY is set, only those that match.
+ * Returns the number of failed ones. For programs with their own main
+ * function. */
 int test_run_group(const char *name, const struct CMUnitTest *tests, size_t n,
                    CMFixtureFunction setup, CMFixtureFunction teardown);
 
-/* --- how the macros are made --- */
+/* --- internals of the macros --- */
 
 #define TEST_SEMICOLON_ _Static_assert(1, "a semicolon may follow")
 

@@ -4,6 +4,6 @@
 
 #include "daemon/access/access.h"
 
-/* Of settings and their values in turn, ended by NULL; checked. For
- * users_free. */
+/* Makes a table from settings and their values in turn, ended by NULL. The
+ * settings must be valid. Free it by users_free. */
 struct users *users_of(const char *const *settings);

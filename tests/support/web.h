@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A client of HTTP to a daemon that runs in the test's own thread, over the
- * stub broker. */
+/* An HTTP client of a daemon that runs in the test's own thread, over the stub
+ * broker. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,26 +16,26 @@ struct web {
     struct http *http;
     int fd; /* -1: closed */
     size_t length;
-    char heard[WEB_HEARD_SIZE]; /* a string */
+    char heard[WEB_HEARD_SIZE]; /* ended by 0 */
 };
 
-/* A daemon with a client that is connected. To be closed by web_close. */
+/* A daemon and a connected client. Close both by web_close. */
 struct web *web_open(void);
 void web_close(struct web *web);
 
-/* Another connection in place of the one before, which is closed. */
+/* Closes the connection and makes a new one. */
 void web_connect(struct web *web);
 
-/* Says it, and has the loop turn until all of it is read. */
+/* Sends the text, and runs the loop until all of it is read. */
 void web_say(struct web *web, const char *text);
 
 /* Sends a request without a body. */
 void web_ask(struct web *web, const char *method, const char *target);
 
-/* The loop turns until the claim holds. It is a hang if it never does. */
+/* Runs the loop until `holds` is true. The test hangs if it never is. */
 void web_until(struct web *web, bool (*holds)(const struct web *web));
 
-/* Until `count` answers have come since the connection was made. */
+/* Runs the loop until `count` answers have arrived on this connection. */
 void web_receive(struct web *web, size_t count);
 
 /* The body of the last answer. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Alarms of the log of this process, and what the log says of them. */
+/* Alarms from the log of this process, and log lines about the alarms
+ * themselves. */
 #pragma once
 
 #include "daemon/alarm/alarm.h"
@@ -7,9 +8,10 @@
 #define ALARM_LOGGED_SIZE 512
 
 struct alarm_fixture {
-    struct alarm_settings settings; /* to be filled in by the test */
-    struct alarm_limits limits;     /* patient, and quick to try again */
-    struct alarms *alarms;          /* NULL before alarm_begin */
+    struct alarm_settings settings; /* the test fills them in */
+    /* Long time-outs, short pauses between attempts. */
+    struct alarm_limits limits;
+    struct alarms *alarms; /* NULL before alarm_begin */
     char folder[128];
 };
 
@@ -20,12 +22,12 @@ int alarm_teardown(void **state);
 /* From now on events become alarms. */
 void alarm_begin(struct alarm_fixture *fixture);
 
-/* Waits for its end. */
+/* Waits until the alarms have ended. */
 void alarm_end(struct alarm_fixture *fixture);
 
-/* Waits until the log has said so much of the alarms themselves since the
- * begin, and returns the last such line. It is a hang if it never does. */
+/* Waits until `count` lines about the alarms themselves were logged since
+ * alarm_begin, and returns the last one. The test hangs if they never are. */
 const char *alarm_wait_logged(size_t count);
 
-/* How much it has said. */
+/* The number of such lines. */
 size_t alarm_logged(void);

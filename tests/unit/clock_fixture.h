@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A guarded clock whose machine is scripted: its clocks, a disk that may be
- * held up or fail, the stores' clocks, and a store that keeps what is issued.
- * They take the place of the real ones by the linker's --wrap. What must not
- * fail here fails the test.
+ * A guarded clock on a scripted machine: the machine's clocks, a disk that may
+ * hang or fail, the stores' clocks, and a store that keeps the latest begin
+ * issued. The linker's --wrap puts them in place of the real ones. A failure of
+ * these functions fails the test.
  */
 #pragma once
 
@@ -25,36 +25,37 @@ struct clock_world {
     _Atomic int64_t wall_ms;
     _Atomic int64_t boot_ms;
 
-    _Atomic int32_t clocks;   /* stores that have one */
-    _Atomic int64_t store_ms; /* their clock, when the boot clock was 0 */
+    _Atomic int32_t clocks;   /* number of stores with a clock */
+    _Atomic int64_t store_ms; /* their clock at boot clock 0 */
     _Atomic int64_t looks;
 
-    atomic_bool is_held_up; /* the file's move waits */
-    atomic_bool is_failing; /* the file's move fails */
+    atomic_bool is_held_up; /* renaming the file hangs */
+    atomic_bool is_failing; /* renaming the file fails */
     _Atomic int64_t moves;
 
-    _Atomic int64_t noted_ms; /* by the store */
-    _Atomic int64_t file_ms;  /* what the file said when the store was asked */
+    _Atomic int64_t noted_ms; /* kept by the store */
+    _Atomic int64_t file_ms;  /* the file's content when the store was asked */
     atomic_bool is_down;
-    atomic_bool is_lagging; /* it answers less than it is asked to keep */
+    /* The store answers less than it was asked to keep. */
+    atomic_bool is_lagging;
     _Atomic int64_t notes;
-    char name[64]; /* that the store was asked with */
+    char name[64]; /* of the clock, as passed to the store */
 
-    /* Every wait lasts until it is woken, or for so long that it never is. */
+    /* Every wait lasts until it is woken, or practically forever. */
     atomic_bool is_patient;
     _Atomic int64_t waits;
-    _Atomic int64_t late; /* waits that were not woken */
+    _Atomic int64_t late; /* number of waits that were not woken */
 };
 
 struct clock_case {
     char folder[32];
-    char path[64]; /* of the file */
+    char path[64]; /* of the clock's file */
     struct queue_clock_options options;
     struct guarded_clock *clock; /* NULL: not open */
     struct seqb_error err;
 };
 
-/* For cmocka: *state is a case at NOON, of no store. */
+/* For cmocka: *state becomes a case at NOON, without a store. */
 int clock_case_setup(void **state);
 int clock_case_teardown(void **state);
 
@@ -63,7 +64,7 @@ int clock_case_teardown(void **state);
 
 struct clock_world *clock_world(void);
 
-/* Time goes on, for both clocks; the wall clock is set. */
+/* clock_go_on advances both clocks. clock_set sets the wall clock. */
 void clock_go_on(int64_t ms);
 void clock_set(int64_t wall_ms);
 
@@ -73,7 +74,7 @@ void clock_case_expect_start_fails(struct clock_case *c,
                                    enum seqb_status expected,
                                    const char *words);
 
-/* Long enough from now. */
+/* A deadline that is long enough. */
 int64_t clock_soon(void);
 
 void clock_case_issue(struct clock_case *c, int64_t begin_ms);
@@ -82,11 +83,12 @@ void clock_case_expect_no_time(struct clock_case *c, enum seqb_status expected,
                                const char *words);
 struct seqb_clock_status clock_case_status(struct clock_case *c);
 
-/* What the file says, read past everything; 0: there is none; any thread. */
+/* The content of the file, read without the faults; 0: there is none.
+ * Thread-safe. */
 int64_t clock_file_says(void);
 
-/* Wait until that many calls were counted; that many more; and until a line
- * that has the word was logged. */
+/* Wait until `count` calls were counted; until `more` further calls were
+ * counted; and until a line containing `word` was logged. */
 void clock_await_calls(_Atomic int64_t *calls, int64_t count);
 void clock_await_more(_Atomic int64_t *calls, int64_t more);
 void clock_await_event(const char *word);

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Registered fields for tests and fuzzers of templates: of several phases, of
- * fixed and of varying length. Each writes a digest of all that it may look at,
- * and those that can parse know it again: what a view shows of a number must
- * be the same when its text is read.
+ * Registered fields for tests and fuzzers of templates, of several phases, with
+ * fixed and with varying length. Each field writes a digest of all that it may
+ * read; those that can parse compare it. This checks that a field sees the same
+ * of a number when its text is parsed.
  */
 #pragma once
 
 #include <stdbool.h>
 
 /*
- * Registers all of them, once in a process. A name tells the phase:
- *   fix0 fix3 fix5 fix9  of fixed length
- *   var0 var3 var5 var9  of varying length, letters "abc", "+*", "xyz", "#="
- *   any0 any9            of fixed length; take any text for theirs
+ * Registers all of them. Call it once in a process. A name says the phase:
+ *   fix0 fix3 fix5 fix9  fixed length
+ *   var0 var3 var5 var9  varying length, letters "abc", "+*", "xyz", "#="
+ *   any0 any9            fixed length; accept any text when parsing
  * False if one was refused.
  */
 bool own_fields_register(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Registered fields that note what they are shown, and write or refuse what
- * they are told to. What must not fail here fails the test.
+ * Registered fields that record what they are shown, and write or refuse what
+ * the test sets. A failure of these functions fails the test.
  */
 #pragma once
 
@@ -11,19 +11,21 @@
 
 struct field_spy {
     const char *writes;
-    enum seqb_status status; /* that it returns instead, if it is not OK */
+    enum seqb_status status; /* if not SEQB_OK, it returns this instead */
     bool is_called;
-    char shown[512];                     /* the view, in words */
-    char text[SEQB_PARAM_VALUE_MAX + 1]; /* that was to be parsed */
+    char shown[512]; /* what it was shown, as text */
+    /* The text that it was asked to parse. */
+    char text[SEQB_PARAM_VALUE_MAX + 1];
 };
 
-/* A sound one; its texts are 1 ... 4 capital letters. */
+/* A valid field. Its texts are 1 ... 4 capital letters. */
 struct seqb_field field_spy_of(const char *name, int32_t phase,
                                struct field_spy *spy);
 
-/* Registers one. */
+/* Registers the field. */
 void field_spy_add(const struct seqb_field *field);
 
-/* Compiles a template for the key "order"; rules NULL: and no more. */
+/* Compiles a template for the key "order". `rules` NULL: only the key is
+ * set. */
 struct template *field_spy_compile(const char *text,
                                    const struct template_rules *rules);

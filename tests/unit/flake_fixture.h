@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A rig whose sequence is a snowflake over a scripted authority, and the rows
- * that this keeps of worker ids, for the programs of tests about them.
+ * A rig whose sequences are snowflakes over a scripted authority, and the rows
+ * in which the authority keeps the worker ids.
  *
- * What must not fail here fails the test.
+ * A failure of these functions fails the test.
  */
 #pragma once
 
@@ -12,50 +12,55 @@
 #include "support/rig.h"
 
 #define FLAKE_LEASE_MS      200
-#define FLAKE_LONG_LEASE_MS RIG_FOREVER_MS /* nothing of it ends in a test */
+/* So long that it does not end during a test. */
+#define FLAKE_LONG_LEASE_MS RIG_FOREVER_MS
 #define FLAKE_EPOCH         INT64_C(1577836800000)
 
-/* A pool of a windowed partition and an authority, the only direct store;
- * "order" and "bill" are its snowflakes, of 12 bits of counter. */
+/* A pool of a windowed partition and an authority, which is the only direct
+ * store. "order" and "bill" are its snowflakes, with 12 bits of counter. */
 struct rig *flake_rig(void **state, int32_t worker_bits);
 
-/* What the next broker is opened with. */
+/* The options for the next broker. */
 struct lease_options *flake_options(void);
 
-/* The same, and its authority is open: the first broker ever has waited until
- * nobody could hold an id of before. */
+/* The same, after a first broker was opened and closed. So the wait until no id
+ * leased earlier can be in use is over. */
 struct rig *flake_rig_open(void **state, int32_t worker_bits);
 
 void flake_set_lease(struct rig *rig, int32_t lease_ms);
 
-/* The text of an id's row, LEASE_TEXT_SIZE; puts one there, whatever does. */
+/* row_get returns the text of an id's row, of LEASE_TEXT_SIZE bytes. row_put
+ * replaces it by `text`, whatever it was. */
 void row_get(const struct rig *rig, int64_t id, char *out);
 void row_put(const struct rig *rig, int64_t id, const char *text);
 
-/* Somebody else's, "bills@far:9", key 4711, who has renewed it just now. */
+/* Puts the row of another broker, "bills@far:9" with key 4711, which has just
+ * renewed it. */
 void row_put_other(const struct rig *rig, int64_t id, int64_t lease_ms);
 
 struct lease_row row_read(const struct rig *rig, int64_t id);
 
-/* The lowest bit of the worker id in a number: of 0 and 1 it is the id. */
+/* The lowest bit of the worker id in a number. If the id is 0 or 1, this is the
+ * id. */
 int64_t flake_worker(int64_t number);
 
-/* Takes one number, whose worker id it tells so. */
+/* Takes one number, and returns its worker id by flake_worker. */
 int64_t flake_take_worker(struct rig_broker *broker, struct numbers *numbers);
 
 /* Takes numbers until one has that worker id. */
 void flake_await_worker(struct rig_broker *broker, struct numbers *numbers,
                         int64_t worker);
 
-/* Takes numbers until one is refused in these words: the next one may come. */
+/* Takes numbers until one is refused with `words`. The next one may succeed. */
 void flake_await_refusal(struct rig_broker *broker, struct numbers *numbers,
                          const char *words);
 
-/* Why no id comes now, until the next call; "" if one does. */
+/* Tries to take a number. Returns the reason why it was refused, "" if it was
+ * not. Valid until the next call. */
 const char *flake_why(struct rig_broker *broker);
 
-/* The lease of its pool. */
+/* The worker lease of the broker's pool. */
 struct worker_lease *flake_lease_of(const struct rig_broker *broker);
 
-/* And they are done with. */
+/* Checks that no number repeats, and frees the numbers. */
 void flake_expect_no_repeat(struct numbers *numbers);

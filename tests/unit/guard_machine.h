@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A machine whose clocks are scripted, for tests of the guard. */
+/* A machine with scripted clocks, for tests of the guard. */
 #pragma once
 
 #include "period/guard.h"
@@ -13,7 +13,7 @@
 
 static const struct guard_rules usual = {GUARD_HOLD, 10 * MINUTE, 5 * MINUTE};
 
-/* A machine: its boot clock is right, its wall clock is off by so much. */
+/* Its boot clock is right; its wall clock is off by `off_ms`. */
 struct machine {
     int64_t true_ms;
     int64_t off_ms;

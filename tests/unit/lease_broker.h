@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Brokers of one authority in simulated time, that do what turn.c and
- * search.c of src/lease do: what they decide by, and what makes their values,
- * is the real thing. What befalls them is test_lease_schedules.c's.
+ * Brokers of one authority in simulated time. They do what turn.c and search.c
+ * of src/lease do; their decisions and their numbers are made by the real code.
+ * test_lease_schedules.c decides what happens to them.
  */
 #pragma once
 
@@ -20,26 +20,26 @@
 
 enum phase { RENEW, LOOK_ORIGIN, BIND_ORIGIN, LOOK, TAKE, GIVE_BACK };
 
-/* A call of the authority: it takes effect at one moment, is answered at a
+/* A call of the authority. It takes effect at one moment, and is answered at a
  * later one. */
 struct call {
     bool is_sent;
-    bool is_done; /* at the authority */
-    bool is_lost; /* its answer */
+    bool is_done; /* it has taken effect */
+    bool is_lost; /* the answer is lost */
     bool has_failed;
     int64_t done_at;
     int64_t answer_at;
     int64_t sent_boot;
     char expected[LEASE_TEXT_SIZE];
-    char text[LEASE_TEXT_SIZE]; /* "": it only looks */
+    char text[LEASE_TEXT_SIZE]; /* "": the call only reads */
     char standing[LEASE_TEXT_SIZE];
 };
 
 struct broker {
     struct lease_self self;
-    int64_t boot_ppm;   /* how fast its boot clock goes, in millionths */
-    int64_t skew_ms;    /* of its wall clock */
-    int64_t away_until; /* stopped, or dead, till then */
+    int64_t boot_ppm; /* error of its boot clock's rate, in parts per million */
+    int64_t skew_ms;  /* error of its wall clock */
+    int64_t away_until; /* until then it is stopped or dead */
     bool is_dead;
     int32_t generation; /* of the authority that it is connected to */
     enum phase phase;
@@ -51,7 +51,7 @@ struct broker {
     int64_t above_ms;
     struct observation origin_observation;
     struct observation observations[IDS];
-    /* Its engine. */
+    /* What makes its numbers. */
     struct flake_lease lease;
     struct flake_last last;
     int32_t worker;
@@ -66,25 +66,27 @@ struct authority {
 struct schedule {
     uint64_t seed;
     uint64_t random;
-    bool is_restored; /* and then the walls are right */
+    bool is_restored; /* may be restored; the wall clocks are right then */
     int64_t now;      /* ms since the start */
     int32_t generation;
     struct authority authority;
     struct authority saved;
     struct broker brokers[BROKERS];
-    uint64_t *given; /* a hash table of values; 0: free */
+    uint64_t *given; /* hash table of numbers issued; 0: free slot */
     size_t count;
 };
 
-/* 0 ... sides - 1 */
+/* A random number in 0 ... sides - 1. */
 uint64_t dice(struct schedule *schedule, uint64_t sides);
 
 int64_t boot_of(const struct schedule *schedule, const struct broker *broker);
 int64_t clock_of(const struct schedule *schedule, const struct broker *broker);
 
-/* At the authority, whether the broker runs or not: its call takes effect. */
+/* The broker's call takes effect at the authority, whether the broker runs or
+ * not. */
 void call_do(struct schedule *schedule, struct broker *broker);
 
-/* Sends what is to be sent next; takes an answer that has come. */
+/* broker_begin sends the broker's next call. broker_answer handles an answer
+ * that has arrived. */
 void broker_begin(struct schedule *schedule, struct broker *broker);
 void broker_answer(struct schedule *schedule, struct broker *broker);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pools of neighbours over scripted stores, for the programs of tests about
- * them.
+ * Pools with neighbours over scripted stores, for the test programs about them.
  */
 #pragma once
 
@@ -17,8 +16,8 @@
 #define WINDOW_STOCK ((size_t)256 * RUN)
 #define LEASES(i)    "window/main/" #i "/order"
 
-/* Lessors in the first `lessors` partitions, then stores that forget: of those
- * alone a window can be had again. */
+/* Lessors in the first `lessors` partitions, and stores that may forget in the
+ * others. A window can be installed again only in the latter. */
 static inline struct rig *mixed(void **state, int32_t lessors)
 {
     struct rig *rig = *state;
@@ -35,7 +34,7 @@ static inline void forget(struct rig *rig, int32_t lessors)
         fake_flush(rig->stores[i]);
 }
 
-/* That store leases nothing to those that forget. */
+/* Store i leases no windows to those that may forget. */
 static inline void bar_lessor(struct rig *rig, int32_t i)
 {
     fake_refuse(rig->stores[i], FAKE_RESERVE, LEASES(2), SEQB_REFUSED);
@@ -87,13 +86,13 @@ static inline bool has_no_look_to_make(void *context)
     return has_none;
 }
 
-/* All lessors are well, and all marks are left. */
+/* Waits until all lessors are level, and all marks are written. */
 static inline void await_no_look(struct rig_broker *broker)
 {
     rig_await(has_no_look_to_make, broker);
 }
 
-/* A look at two lessors that are level, and have no marks; for free. */
+/* What a look at two level lessors without marks finds. The caller frees it. */
 static inline struct seen *seen_level(void)
 {
     struct seen *seen = calloc(LESSORS_MAX, sizeof *seen);

@@ -22,8 +22,9 @@ struct period_fixture {
     struct queue_clock_options clock;
 };
 
-/* For cmocka: *state is a fixture of a sequence with period = "second", held
- * clocks, two direct partitions (or windowed ones); it is NOON, standing. */
+/* For cmocka: *state becomes a fixture of a sequence with period = "second"
+ * over two direct (or windowed) partitions. A clock that goes back is held. The
+ * wall clock stands still at NOON. */
 int period_setup(void **state);
 int period_setup_windowed(void **state);
 int period_teardown(void **state);
@@ -34,12 +35,15 @@ int period_teardown(void **state);
     FIXTURE(struct period_fixture *fixture, period_setup_windowed,             \
             period_teardown)
 
-/* Takes one number of "order" in any case, with its stamp. */
+/* Takes one number of "order" with its stamp, and retries as long as
+ * necessary. */
 enum seqb_status period_take(struct rig_broker *broker, int64_t *out,
                              struct seqb_stamp *stamp, struct seqb_error *err);
 
-/* The same, which must succeed; returns the number. */
+/* The same; it must succeed. Returns the number. */
 int64_t period_number(struct rig_broker *broker, int64_t *digits);
 
-/* Makes its numbers ids of 32 | 12 | `counter` bits since 2020. */
+/* Makes its numbers ids of 32
+ * 12
+ * `counter` bits, with an epoch in 2020. */
 void period_use_ids(struct period_fixture *fixture, int32_t counter);

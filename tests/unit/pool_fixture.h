@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A pool in any state, and what happens to its members, for the programs of
- * tests about it. Member 1 is the one that things happen to.
+ * A pool in any state, and events of its members, for the test programs about
+ * it. Most events happen to member 1.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 #define STATES   (SEQB_PARTITION_POISONED + 1)
 
 #define START_MS        5000
-#define NOW_MS          8000 /* what is tested happens then; not 100 ms later */
+#define NOW_MS          8000 /* when the tested event happens */
 #define TIMEOUT_MS      ((int64_t)200)
 #define TIMEOUT_US      (TIMEOUT_MS * 1000)
 #define FAST_US         ((int64_t)100)
@@ -45,7 +45,7 @@ static inline void fixture_init_seeded(struct fixture *fixture, int32_t bits,
         (void)pool_succeeded(&fixture->pool, i, FAST_US, START_MS);
 }
 
-/* 2^bits partitions and an authority that is none of them, all up. */
+/* 2^bits partitions, and an authority that is not a partition; all are up. */
 static inline void fixture_init(struct fixture *fixture, int32_t bits)
 {
     fixture_init_seeded(fixture, bits, 20261121);
@@ -79,7 +79,7 @@ static inline void expect_state(const struct fixture *fixture, int32_t i,
                         seqb_partition_state_name(state));
 }
 
-/* --- what may happen --- */
+/* --- events --- */
 
 static inline struct pool_change fail_after(struct fixture *fixture, int32_t i,
                                             enum seqb_status status,
@@ -125,7 +125,7 @@ static inline struct pool_change order_at(struct fixture *fixture, int32_t i,
 
 /* --- probes --- */
 
-/* A probe begins when it is due, and fails. Returns when it began. */
+/* Begins a probe when it is due, and lets it fail. Returns when it began. */
 static inline int64_t probe_fails(struct fixture *fixture, int32_t i)
 {
     const int64_t at_ms = pool_probe_at(&fixture->pool, i);
@@ -136,7 +136,7 @@ static inline int64_t probe_fails(struct fixture *fixture, int32_t i)
     return at_ms;
 }
 
-/* The same, and it succeeds. */
+/* The same, but the probe succeeds. */
 static inline struct pool_change probe_succeeds(struct fixture *fixture,
                                                 int32_t i)
 {
@@ -149,8 +149,8 @@ static inline struct pool_change probe_succeeds(struct fixture *fixture,
 
 /* --- states --- */
 
-/* A pool of four partitions with member 1 in that state, from before NOW_MS;
- * one that ramps began at START_MS + 200. */
+/* A pool of four partitions with member 1 in that state since before NOW_MS. A
+ * ramp began at START_MS + 200. */
 static inline void fixture_bring(struct fixture *fixture,
                                  enum seqb_partition_state wanted)
 {
@@ -183,7 +183,7 @@ static inline bool is_usable_state(enum seqb_partition_state state)
 
 /* --- a call that hangs --- */
 
-#define CALL_MS 10000 /* when the call under way began */
+#define CALL_MS 10000 /* when the current call began */
 
 static inline struct pool_change uncertain_at(struct fixture *fixture,
                                               int32_t i, int64_t elapsed_us,
@@ -192,7 +192,7 @@ static inline struct pool_change uncertain_at(struct fixture *fixture,
     return fail_after(fixture, i, SEQB_UNCERTAIN, elapsed_us, now_ms);
 }
 
-/* Member 1 has had a call under way for so long. */
+/* Evaluates a call of member 1 that has lasted for `past_ms`. */
 static inline struct pool_change hang_for(struct fixture *fixture,
                                           int64_t past_ms)
 {

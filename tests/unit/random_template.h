@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Templates of a seeded grammar: fields with options that fit, and now and then
- * one that does not, between pieces of text; and kinds of sequences for them.
- */
+/* Templates from a seeded grammar: fields with options, some of which do not
+ * fit, between static texts. Also kinds of sequences for them. */
 #pragma once
 
 #include <stdint.h>
@@ -12,5 +11,5 @@
 
 void random_template(uint64_t *seed, char out[RANDOM_TEMPLATE_SIZE]);
 
-/* One of some kinds, static. */
+/* One of a few kinds; static. */
 const struct round_kind *random_kind(uint64_t *seed);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every plan of a refill must keep, whatever was before it.
+ * Rules that every plan of a refill must keep, whatever happened before.
  */
 #pragma once
 
@@ -23,7 +23,7 @@ static inline int64_t min_of(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* xorshift64: the same in every run. */
+/* A random number (xorshift64) that is the same in every run. */
 static inline int64_t chance(uint64_t *seed, int64_t below)
 {
     *seed ^= *seed << 13;
@@ -51,7 +51,7 @@ static inline void expect_kept(const struct refill_rules *rules,
                          (int64_t)(plan->rate * (double)plan->span_ms + 0.5));
     assert_int_equal(plan->spread, is_hungry ? HA_ASK_ALL : HA_ASK_ONE);
     assert_true(asked >= 0 && asked <= max_of(view->room, 0));
-    /* Whole runs are asked for: one may reach above the target. */
+    /* Whole runs are asked for, so one may exceed the target. */
     assert_true(asked == 0 || coming + asked < plan->target + rules->run);
     if (!view->is_starved && (!rules->prefetch || coming > plan->low))
         assert_int_equal(plan->runs, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Templates over all fields, options, bases, periods and checks, and what each
- * is for. */
+/* Templates over all fields, options, bases, periods and checks, each with its
+ * kind of sequence. */
 #pragma once
 
 #include "unit/round_trip.h"

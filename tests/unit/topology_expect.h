@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Topologies in few words, and what is told of them. */
+/* Short topologies, and checks of what is reported about them. */
 #pragma once
 
 #include <stddef.h>
@@ -7,12 +7,12 @@
 #include "config/config.h"
 #include "support/test.h"
 
-/* The parts of a sound topology, a line each. */
+/* Parts of a valid topology, a line each. */
 #define BACKEND "backends=({name=\"a\";engine=\"sqlite\";path=\"a.db\";});\n"
 #define POOL    "pools=({name=\"p\";partitions=[\"a\"];});\n"
 #define KEY     "sequences=({key=\"k\";});\n"
 
-/* A backend or pool of one line, for lists of them. */
+/* A backend or pool on one line, for lists. */
 #define SQLITE(name)                                                           \
     "{name=\"" name "\";engine=\"sqlite\";path=\"" name ".db\";}"
 #define REDIS(more) "{name=\"r\";engine=\"redis\";" more "}"
@@ -23,20 +23,20 @@
 
 struct topology_wrong {
     const char *text;
-    const char *lines; /* all that is told */
+    const char *lines; /* all lines reported */
 };
 
-/* Parses and compares all lines that are told; "" if it is sound. */
+/* Parses a topology, and compares all lines reported; "" if it is valid. */
 void topology_expect(const char *text, const char *expected);
 
 void topology_expect_all(const struct topology_wrong *cases, size_t count);
 
-/* It is sound, and these are its notes and its warnings, a line each. */
+/* The topology must be valid, with these notes and warnings, a line each. */
 void topology_expect_notes(const char *text, const char *notes,
                            const char *warnings);
 
-/* Opens a topology file that must be sound. */
+/* Opens a topology file, which must be valid. */
 struct config *topology_open_sound(const char *path);
 
-/* A group set-up: the state directory of these topologies is /state. */
+/* A group set-up: sets the state directory to /state. */
 int topology_setup(void **state);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Topologies that are files: a folder for those of one test. */
+/* Topology files: a folder for the files of one test. */
 #pragma once
 
 #include <stddef.h>
@@ -11,12 +11,12 @@
 
 struct topology_files {
     char folder[32];
-    char path[64]; /* of the file written last */
-    /* Given with each topology; NULL: none. */
+    char path[64]; /* of the last file written */
+    /* The engines passed with each topology; NULL: none. */
     const struct seqb_backend_ops *const *engines;
 };
 
-/* For cmocka: *state is a folder; the state directory is /state. */
+/* For cmocka: *state becomes a folder. The state directory is /state. */
 int topology_files_setup(void **state);
 int topology_files_teardown(void **state);
 
@@ -24,7 +24,8 @@ int topology_files_teardown(void **state);
     FIXTURE(struct topology_files *files, topology_files_setup,                \
             topology_files_teardown)
 
-/* Write "t.conf", "part.conf" or "secret"; mode 0600 but for the last. */
+/* Write "t.conf", "part.conf" or "secret". The mode is 0600, unless it is
+ * given. */
 void topology_write(struct topology_files *files, const char *name,
                     const char *text);
 void topology_write_bytes(struct topology_files *files, const char *name,
@@ -32,7 +33,7 @@ void topology_write_bytes(struct topology_files *files, const char *name,
 void topology_write_mode(struct topology_files *files, const char *name,
                          const char *text, mode_t mode);
 
-/* The topology at `path` must be refused with exactly that error, in which
- * every '@' stands for the folder. */
+/* The topology at `path` must be refused with exactly that error. Each '@' in
+ * it stands for the folder. */
 void topology_refused(const struct topology_files *files, const char *path,
                       const char *expected);

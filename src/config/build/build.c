@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Backends, pools, sequences: each from its draft, names made indexes, texts
- * made templates. */
+/* Builds backends, pools and sequences from their drafts. Names become indexes,
+ * and template texts become templates. */
 #include "config/build/build.h"
 
 #include <string.h>
@@ -49,8 +49,8 @@ static bool stands_in(const struct ha_pool_options *pool, int32_t backend)
     return false;
 }
 
-/* The time-out of the pool that it stands in; of the most patient one that it
- * serves, if it is an authority only. */
+/* The time-out of the pool that has the backend as a partition. If it is only
+ * an authority, the longest time-out of the pools that it serves. */
 static int32_t timeout_ms(const struct ha_pool_options *pools, size_t count,
                           int32_t backend)
 {
@@ -65,7 +65,7 @@ static int32_t timeout_ms(const struct ha_pool_options *pools, size_t count,
     return most;
 }
 
-/* A text member of the draft that names a file beside the topology. */
+/* The path of a file, relative to the topology's folder; NULL if not set. */
 static const char *beside(const struct build *build,
                           const struct draft_text *file)
 {
@@ -95,7 +95,7 @@ static void build_server(const struct build *build,
     secret_check(build, backend);
 }
 
-/* The list with a NULL at its end. */
+/* A copy of the list, ended by NULL. */
 static const char *const *build_addresses(const struct build *build,
                                           const struct draft_names *names)
 {
@@ -113,7 +113,7 @@ static enum seqb_tls build_tls(const char *choice)
     return strcmp(choice, "require") == 0 ? SEQB_TLS_REQUIRE : SEQB_TLS_OFF;
 }
 
-/* An engine of the service may be one, whatever it is given. */
+/* An engine of the service may be a server, whatever its settings are. */
 static bool is_server(const struct draft_backend *backend)
 {
     return backend->is_custom || backend->path.text == NULL;
@@ -156,7 +156,7 @@ static void build_backend(const struct build *build,
     out->options.auto_create = backend->auto_create.number != 0;
 }
 
-/* Two backends in one file would hand out the same numbers. */
+/* Two backends with the same file would give out the same numbers. */
 static void check_paths(const struct build *build,
                         const struct store_options *backends, size_t i)
 {
@@ -197,16 +197,16 @@ static void build_sequence(const struct build *build,
     width_check(build, sequence, out);
 }
 
-/* What was made of a group, for other sequences that are alike. */
+/* The options built for a group, for other sequences that differ only in the
+ * key. */
 struct made {
-    const struct queue_sequence_options
-        *options; /* NULL: they are not shared */
+    const struct queue_sequence_options *options; /* NULL: not shared */
     bool has_notes;
     bool has_warnings;
 };
 
-/* The i-th listed sequence. Its options are shared if another key changes
- * nothing but what is told. */
+/* Builds the i-th listed sequence. Its options can be shared by other sequences
+ * of the group, unless it has mistakes or its template contains the key. */
 static void build_apart(const struct build *build, size_t i, struct made *made,
                         struct queue_sequence_options *out)
 {
@@ -225,7 +225,7 @@ static void build_apart(const struct build *build, size_t i, struct made *made,
     made->has_warnings = warnings < diagnostics->warnings.count;
 }
 
-/* Tells of the i-th listed sequence what was told of its group. */
+/* Repeats the group's notes and warnings for the i-th listed sequence. */
 static void tell_alike(const struct build *build, size_t i,
                        const struct made *made,
                        struct queue_sequence_options *out)
@@ -260,7 +260,7 @@ static void build_sequences(const struct build *build,
     }
 }
 
-/* Whether the backend is in a pool whose partitions lease from each other. */
+/* Whether the backend is in a pool with neighbours. */
 static bool needs_incarnation(const struct ha_pool_options *pools,
                               size_t pool_count, int32_t backend)
 {
@@ -346,7 +346,7 @@ enum seqb_status build_topology(const struct build *build,
     const struct layout **layouts = /* pointers into the pools */
         /* NOLINTNEXTLINE(bugprone-sizeof-expression) */
         arena_take(build->arena, draft->pool_count, sizeof *layouts);
-    /* One more than are listed: the automatic ones'. */
+    /* One more than listed, for auto_sequences. */
     struct queue_sequence_options *sequences =
         arena_take(build->arena, draft->listed_count + 1, sizeof *sequences);
     const char *state_dir = NULL;

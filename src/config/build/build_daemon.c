@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a topology says of the daemon and its users, which is not the library's
- * to follow: a list of settings and values, by the table of settings. */
+/* Lists the settings for the daemon, which the library does not use itself: its
+ * section, users and key limits, in the table's order. */
 #include "config/build/build.h"
 
 #include <string.h>
 
-/* Where values go; they are only counted while `out` is NULL. */
+/* Where values are written. While `out` is NULL they are only counted. */
 struct values {
     struct arena *arena;
     struct config_daemon *out;
@@ -19,7 +19,7 @@ static void add(struct values *values, const char *setting, const char *value)
     values->count++;
 }
 
-/* A time goes on as its ms. */
+/* Durations are written in ms. */
 static const char *number_text(struct values *values,
                                const struct schema_row *row,
                                const struct draft_number *number)
@@ -53,7 +53,7 @@ static void add_row(struct values *values, const char *setting,
         add(values, setting, text->text);
 }
 
-/* The hash that is in a file is read once, with the values. */
+/* A hash file is read only once, when values are written. */
 static void add_hash(struct values *values, const struct build *build,
                      const struct draft_user *user)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Words and dates of the draft become rules of the period folder. */
+/* Turns words and dates of the draft into rules of src/period and src/lease. */
 #include "config/build/build.h"
 
 #include <string.h>
@@ -9,7 +9,8 @@
 #include "period/period.h"
 #include "platform/text.h"
 
-#define CLOCK_FILE      "clock-%s" /* in the state directory; the broker's name */
+/* In the state directory; %s is the broker's name. */
+#define CLOCK_FILE      "clock-%s"
 #define ATTRIBUTES_SIZE 160
 
 static const struct period_rules *
@@ -41,11 +42,10 @@ static const struct bits_layout *make_ids(struct arena *arena,
 }
 
 /*
- * What every broker must have alike, or numbers of one stamp would get another
- * meaning. The zone is not in it: a stamp's digits name its counter, so that
- * two brokers that differ about the date share the counters of both. But for
- * short periods: a purge knows old counters by their digits, and those of an
- * hour that is over here may be of this hour there.
+ * The attributes that all brokers must agree on, because otherwise the numbers
+ * of one stamp would have different meanings. A zone other than UTC is one of
+ * them, because of purges: they find old counters by their digits, and a short
+ * period that is over in one zone may be the current one in another.
  */
 static const char *make_attributes(struct arena *arena,
                                    const struct draft_sequence *sequence,
@@ -139,7 +139,8 @@ static struct lease_options *find_snowflake(const struct queue_options *queue,
     return NULL;
 }
 
-/* All of a pool's are alike, but for how many bits their numbers may have. */
+/* All snowflakes of a pool have the same settings, except for the bits of their
+ * values. The fewest bits of time count. */
 static void add_snowflake(const struct build *build,
                           const struct draft_sequence *sequence,
                           struct lease_options *snowflakes)
@@ -184,8 +185,8 @@ void build_snowflakes(const struct build *build)
         add_snowflake(build, draft->automatic, snowflakes);
 }
 
-/* The key is claimed with what its numbers are, like that of any other
- * sequence; an automatic one's at once, since no store is asked later. */
+/* The key's claim includes the snowflake's settings. An automatic sequence is
+ * claimed at once, because a snowflake asks no store later. */
 void build_snowflake(const struct build *build,
                      const struct draft_sequence *sequence,
                      struct queue_sequence_options *out)

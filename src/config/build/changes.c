@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Compares two topologies, setting by setting: what differs, and what each
- * difference needs while a broker runs. Pure. Groups are found by their names:
- * their order in the file does not matter.
- */
+/* Compares two topologies, setting by setting: what differs, and what each
+ * difference needs while a broker runs. It applies nothing. Groups are matched
+ * by name, so their order in the file does not matter. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,11 +11,12 @@
 #include "platform/hash.h"
 #include "platform/text.h"
 
-/* The groups of a topology that runs, by name. */
+/* The running topology's groups, and an index of them by name. */
 struct group_index {
     const struct setting_item **items;
     bool *is_found;
-    uint32_t *places; /* by hash: 1 + an index of `items`; NULL: not yet made */
+    /* Hash table of 1 + index of `items`; NULL: not yet made. */
+    uint32_t *places;
     size_t count;
     size_t capacity;
 };
@@ -28,15 +27,15 @@ struct comparison {
     struct arena *arena;
     struct config_changes *changes;
     struct group_index index;
-    size_t at;       /* of the index: where the next group is likely to be */
-    bool is_mixed;   /* one was elsewhere: not all before `at` are found */
-    size_t sequence; /* of the next one's, whose group comes next */
-    size_t likely;   /* of the one that runs, whose template changes next */
-    const struct setting_item *added; /* the last group that is new; NULL */
+    size_t at;     /* index of the running group that is likely to match next */
+    bool is_mixed; /* groups before `at` may be unmatched */
+    size_t sequence; /* index of the next topology's current sequence */
+    size_t likely;   /* index of the running sequence that is likely to match */
+    const struct setting_item *added; /* the last new group; NULL: none yet */
     enum seqb_reload_need added_need;
 };
 
-/* --- the groups that run --- */
+/* --- the running groups --- */
 
 static uint32_t group_hash(const struct setting_item *item)
 {
@@ -55,7 +54,7 @@ static bool is_same_group(const struct setting_item *a,
                                               : strcmp(a->name, b->name) == 0;
 }
 
-/* The place where such a group is, or the free one where it belongs. */
+/* The slot of the hash table that holds the group, or the free slot for it. */
 static size_t index_place(const struct group_index *index,
                           const struct setting_item *item)
 {
@@ -89,7 +88,7 @@ static void index_fini(struct group_index *index)
     free(index->places);
 }
 
-/* The first time that a group is not where it was before. */
+/* Makes the hash table, when a group is out of order for the first time. */
 static bool index_sort(struct group_index *index)
 {
     if (index->places != NULL)
@@ -103,8 +102,8 @@ static bool index_sort(struct group_index *index)
     return index->places != NULL;
 }
 
-/* Whether the group would stand before `at`, where all are found: sections are
- * in one order. So a sequence that was added at the list's end is new. */
+/* Whether the group is new: all running groups before `at` are matched, and the
+ * others belong to later sections. So the list's end needs no hash table. */
 static bool is_behind_all(const struct comparison *comparison,
                           const struct setting_item *item)
 {
@@ -115,7 +114,7 @@ static bool is_behind_all(const struct comparison *comparison,
             index->items[comparison->at]->outer > item->outer);
 }
 
-/* The group that runs by that name; NULL: none does. */
+/* The running group of that name; NULL: none. */
 static const struct setting_item *group_find(struct comparison *comparison,
                                              const struct setting_item *item)
 {
@@ -177,8 +176,6 @@ static struct config_change *change_add(struct comparison *comparison,
     return change;
 }
 
-/* --- groups --- */
-
 static bool pool_runs(const struct comparison *comparison, int32_t pool)
 {
     const char *name = comparison->next->ha.pools[pool].layout.name;
@@ -191,7 +188,7 @@ static bool pool_runs(const struct comparison *comparison, int32_t pool)
     return false;
 }
 
-/* A sequence that was not there, or the automatic ones. */
+/* What a new sequence, or a new group auto_sequences, needs. */
 static enum seqb_reload_need
 sequence_need(const struct comparison *comparison,
               const struct queue_sequence_options *options)
@@ -240,7 +237,7 @@ static enum seqb_reload_need removed_need(const struct setting_item *item)
     }
 }
 
-/* Whether it is in a group that came, or went, as a whole. */
+/* Whether it is nested in a group that came or went as a whole. */
 static bool is_part_of(const struct setting_item *item,
                        const struct setting_item *group)
 {
@@ -293,7 +290,7 @@ static void groups_went(struct comparison *comparison)
 
 /* --- values --- */
 
-/* A default may be written in another unit than a value. */
+/* Compares durations by value, because a default may use another unit. */
 static bool is_same_text(const struct schema_row *row, const char *a,
                          const char *b)
 {
@@ -308,16 +305,15 @@ static bool is_same_text(const struct schema_row *row, const char *a,
            duration_parse(b, &b_ms) && a_ms == b_ms;
 }
 
-/* A row's value in two groups. */
+/* The two values of a row in a group. */
 struct pair {
     const struct schema_row *row;
-    const struct setting_item *group; /* that runs */
-    const struct setting_value *runs; /* NULL: it is not set */
+    const struct setting_item *group; /* the running group */
+    const struct setting_value *runs; /* the running value; NULL: not set */
     const struct setting_value *next;
 };
 
-/* "" if the sequence's texts may have the next template at once; else why not,
- * and what to do. */
+/* See changes_template_advice. */
 static const char *template_advice(struct comparison *comparison,
                                    const struct setting_item *runs,
                                    const struct setting_item *next)
@@ -334,8 +330,8 @@ static const char *template_advice(struct comparison *comparison,
     return changes_template_advice(&change, comparison->arena);
 }
 
-/* The stores keep the largest failover_gap, and what they lose may have been
- * granted by it: until a restart the broker keeps it, too. */
+/* Stores keep the largest failover_gap, and values that a store lost may have
+ * been granted with it. So the broker keeps a larger gap until a restart. */
 static bool is_lower_gap(const struct schema_row *row, const char *before,
                          const char *after)
 {
@@ -398,7 +394,7 @@ static const struct setting_value *value_of(const struct setting_value **at,
     return value;
 }
 
-/* The rows are in the table's order in both. */
+/* The first row of the two. Both lists are in the table's order. */
 static const struct schema_row *row_first(const struct setting_value *a,
                                           const struct setting_value *b)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * After a reload, the settings that the broker runs with: the file's, but for
- * those that need a restart. So these are shown as they are in effect, and the
- * next reload finds them different again.
+ * The settings in effect after a reload: those of the file, except for those
+ * that need a restart. The latter keep their running values, so that the status
+ * shows them and the next reload finds the difference again.
  */
 #include <string.h>
 
@@ -24,7 +24,8 @@ static struct setting_value *value_copy(struct arena *arena,
     return value;
 }
 
-/* Puts `value` where the row's value is, or belongs; NULL takes it out. */
+/* Replaces the row's value, or inserts it in the order of the rows. NULL
+ * removes it. */
 static void value_put(struct setting_item *item, const struct schema_row *row,
                       struct setting_value *value)
 {
@@ -40,7 +41,7 @@ static void value_put(struct setting_item *item, const struct schema_row *row,
     *at = value;
 }
 
-/* Behind those of its section. */
+/* Inserts a group after the others of its section. */
 static void item_put(struct config_settings *settings,
                      struct setting_item *item)
 {
@@ -93,7 +94,8 @@ static void leave_out(struct config_settings *settings)
     settings->last = at;
 }
 
-/* Whether the next sequences are all served, in pools of the same indexes. */
+/* Whether no sequence is left out, and all pools have the same index as in the
+ * broker. */
 static bool are_all_kept(const struct config_kept *kept,
                          const struct config_topology *next)
 {
@@ -105,8 +107,8 @@ static bool are_all_kept(const struct config_kept *kept,
            config_count(kept->changes, SEQB_RELOAD_RESTART) == 0;
 }
 
-/* Those that are served now, each in its pool as the broker numbers them. The
- * groups of settings and the options have one order. */
+/* Keeps the sequences that are not left out, and sets their pools to the
+ * broker's indexes. Groups of settings and options are in the same order. */
 static void keep_sequences(struct config_topology *next, struct arena *arena,
                            const int32_t *pools)
 {
@@ -130,7 +132,7 @@ static void keep_sequences(struct config_topology *next, struct arena *arena,
     queue->sequence_count = count;
 }
 
-/* Whether the next template is another one, which was allowed. */
+/* Whether the next template differs. The change was allowed already. */
 static bool has_other_template(const struct queue_sequence_options *runs,
                                const struct queue_sequence_options *next)
 {
@@ -143,8 +145,8 @@ static bool has_other_template(const struct queue_sequence_options *runs,
            !is_same;
 }
 
-/* All but what a reload may change. What it points to stays where it is: there
- * may be sequences that were made of it. */
+/* Keeps everything except what a reload may change. The running pointers are
+ * kept, because sequences may exist that use what they point to. */
 static void keep_layout(const struct queue_sequence_options *runs,
                         struct queue_sequence_options *out)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Another template of a sequence: whether its texts may have it while the
- * broker serves. What is compared of the templates is in src/number. */
+/* Whether a running sequence may use another template without a restart. The
+ * comparison of the templates themselves is in src/number. */
 #include <string.h>
 
 #include "config/build/build.h"
@@ -35,7 +35,8 @@ static const char *zone_of(const struct setting_item *item)
     return "";
 }
 
-/* The dates of a text are of the zone that runs, which needs a restart. */
+/* Dates in texts use the running zone until a restart. So a template does not
+ * change together with the zone. */
 static enum seqb_status compare(const struct template_change *change,
                                 struct seqb_error *why)
 {

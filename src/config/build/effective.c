@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The settings that a topology comes to: what it says, and the defaults of the
- * rest. Only what is not the table's default is kept, since there may be
- * 100,000 sequences; secrets are not kept at all. */
+/* The effective settings of a topology: those given, and defaults for the rest.
+ * Only values that differ from the table's default are stored, because there
+ * may be 100,000 sequences. Secrets are never stored. */
 #include "config/build/effective.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "platform/checksum.h"
 #include "platform/text.h"
 
-/* --- keeping --- */
+/* --- storing --- */
 
 static struct setting_item *item_add(const struct build *build,
                                      struct config_settings *settings,
@@ -69,7 +69,7 @@ static const char *names_text(const struct build *build,
     return text;
 }
 
-/* What the topology says; NULL: nothing. */
+/* The value given in the topology; NULL: not given. */
 static const char *given_text(const struct build *build,
                               const struct schema_row *row, const void *group)
 {
@@ -86,7 +86,8 @@ static const char *given_text(const struct build *build,
     return text->line > 0 ? secret_masked(row, text->text) : NULL;
 }
 
-/* So that two of them can be compared, and neither is kept. */
+/* A checksum of a masked value. It shows whether a secret changed without
+ * storing it. 0: not masked. */
 static uint64_t secret_of(const struct schema_row *row, const void *group,
                           const char *shown)
 {
@@ -143,8 +144,8 @@ static const char *sequence_derived(const struct build *build,
     return NULL;
 }
 
-/* What follows from other settings; NULL: nothing does, it is the table's
- * default. */
+/* A value that follows from other settings; NULL: the table's default
+ * applies. */
 static const char *derived_text(const struct build *build,
                                 const struct schema_row *row, const void *group)
 {
@@ -186,7 +187,8 @@ static void values_add(const struct build *build, struct setting_item *item,
 
 /* --- the sections --- */
 
-/* The environment goes before the state directory that the topology says. */
+/* The effective state directory is shown, because the environment overrides the
+ * topology. */
 static void broker_add(const struct build *build,
                        struct config_settings *settings)
 {
@@ -226,7 +228,7 @@ static void nested_add(const struct build *build,
 {
     struct setting_item *item;
 
-    if (*(const int *)group == 0) /* its line: it is not there */
+    if (*(const int *)group == 0) /* its line: the group was not given */
         return;
     item = item_add(build, settings, section, outer->name);
     if (item == NULL)
@@ -235,7 +237,7 @@ static void nested_add(const struct build *build,
     values_add(build, item, group);
 }
 
-/* Those of `from`, with the item's own name. */
+/* Copies the values of `from`, except for the key, which is the item's name. */
 static void values_copy(const struct build *build, struct setting_item *item,
                         const struct setting_item *from)
 {
@@ -259,8 +261,8 @@ static void values_copy(const struct build *build, struct setting_item *item,
     }
 }
 
-/* `key` is NULL for the automatic ones. `alike` has the settings of a sequence
- * of the same group; NULL: there is none. */
+/* `key` is NULL for auto_sequences. `alike` is a sequence of the same group,
+ * whose values are copied; NULL: none yet. */
 static struct setting_item *sequence_add(const struct build *build,
                                          struct config_settings *settings,
                                          const struct draft_sequence *sequence,
@@ -338,9 +340,9 @@ struct config_settings *build_settings(const struct build *build)
     return settings;
 }
 
-/* --- telling --- */
+/* --- reporting --- */
 
-/* Whether a setting that was not given has a meaning there. */
+/* Whether the setting has a meaning for the group. */
 static bool row_applies(const struct setting_item *item,
                         const struct schema_row *row)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Paths made absolute; the environment is read here and nowhere else. */
+/* Makes paths absolute. Of src/config, only this file reads the environment. */
 #include "config/build/build.h"
 
 #include <errno.h>
@@ -10,7 +10,8 @@
 
 #include "platform/error.h"
 
-/* "a//b/./c" becomes "a/b/c". ".." stays: a link may stand before it. */
+/* "a//b/./c" becomes "a/b/c". ".." stays, because a symbolic link may be before
+ * it. */
 static void simplify(char *path)
 {
     char *to = path;

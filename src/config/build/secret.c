@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading and guarding secrets. A setting that should name a place may hold
- * the password itself by mistake: such a name is not told where it need not. */
+/* Reads secrets and checks that files with secrets are private. A setting that
+ * should name a place may hold the password itself by mistake. So messages show
+ * such a name only where it is needed. */
 #include "config/build/build.h"
 
 #include <stdlib.h>
@@ -8,8 +9,8 @@
 
 #include "store/store.h"
 
-/* The text of a file that must hold `what`, for secret_free; NULL and a
- * mistake. */
+/* The content of a file that must hold `what`; free it by secret_free. NULL,
+ * with a mistake added, if it cannot be read. */
 static char *read_file(const struct build *build, const struct draft_text *file,
                        const char *what)
 {
@@ -36,8 +37,8 @@ static const char *read_variable(const struct build *build,
     return NULL;
 }
 
-/* That nobody else may read the file in which a setting stands. A text in
- * memory stands in none. */
+/* Adds a mistake if others may read the file that contains the setting. A text
+ * in memory has no file. */
 static void check_line(const struct build *build, int line, const char *setting)
 {
     const char *path = source_line_at(build->source, line).file;
@@ -51,7 +52,7 @@ static void check_line(const struct build *build, int line, const char *setting)
         setting, path);
 }
 
-/* "password = x" among the words, or "scheme://user:x@host". */
+/* Looks for "password = x", or "scheme://user:x@host". */
 static bool holds_password(const char *text)
 {
     const char *authority = strstr(text, "://");
@@ -70,7 +71,7 @@ static bool holds_password(const char *text)
     return colon != NULL && strchr(colon, '@') != NULL;
 }
 
-/* Settings of later versions are secrets, too, if they are called so. */
+/* Goes by the name, so that a secret setting added later is masked, too. */
 static bool is_secret(const struct schema_row *row)
 {
     const char *end = strrchr(row->name, '_');

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists, as the zones are one: a key file is likely to serve many sequences. */
+/* Templates and keys are linked lists, like the zones. One key file usually
+ * serves many sequences. */
 #include "config/build/build.h"
 
 #include <string.h>
@@ -44,7 +45,7 @@ static const struct shuffle_key *read_key(const struct build *build,
     return &made->key;
 }
 
-/* True also if there is none to be had: `*out` is NULL. */
+/* True, with `*out` NULL, if the sequence has no key file. */
 static bool key_of(const struct build *build,
                    const struct draft_sequence *sequence,
                    const struct shuffle_key **out)
@@ -82,7 +83,8 @@ static struct template *compile(const struct build *build,
     return made->template;
 }
 
-/* Another key or base would make codes again that others have already. */
+/* Base and key are claimed, because a broker with another key or base would
+ * give out codes that were given out already. */
 static void add_attributes(struct arena *arena, int32_t base,
                            const struct shuffle_key *key,
                            struct queue_sequence_options *out)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The arithmetic is number_capacity's; what it means for the operator is said
- * here. */
+/* Reports how many numbers a sequence can give. number_capacity computes it;
+ * this file says what it means for the operator. */
 #include "config/build/build.h"
 
 #include "number/number.h"
@@ -10,22 +10,22 @@
 #define WHO_SIZE        (SEQB_KEY_MAX + 16)
 #define COUNT_SIZE      32
 #define FAR_BITS        (BITS_ALL - 1)
-#define WORTH_A_WARNING 100 /* a hundredth that is lost */
+#define WORTH_A_WARNING 100 /* a loss of one in a hundred */
 #define DENSE                                                                  \
     "use a dense pool: one partition of a direct engine, memory_bits = 0"
 
-/* Whose numbers, of which pool. */
+/* A sequence and its pool. */
 struct weighed {
     const struct ha_pool_options *pool;
     const struct queue_sequence_options *options;
     struct number_pool shape;
     bool is_snowflake;
     bool has_direct;
-    int64_t limit;       /* greatest number of the template, or of the bits */
-    int32_t window_bits; /* of its windows */
-    int32_t lessor_bits; /* low ones of a window's number */
+    int64_t limit;       /* greatest number that template and bits allow */
+    int32_t window_bits; /* of the sequence */
+    int32_t lessor_bits; /* bits of a window's number that name the lessor */
     struct diagnostics *diagnostics;
-    int line; /* of the template */
+    int line; /* of the template, if any */
     char who[WHO_SIZE];
 };
 
@@ -46,8 +46,8 @@ static uint64_t mask_of(const struct config_topology *topology,
     return mask;
 }
 
-/* Numbers that are made of the time are like those of windows of which the
- * first one is far beyond any width. */
+/* Snowflakes are treated as windowed numbers whose first window is beyond any
+ * width. */
 static void set_shape(const struct config_topology *topology,
                       struct weighed *weighed)
 {
@@ -70,8 +70,8 @@ static void set_shape(const struct config_topology *topology,
     };
 }
 
-/* Numbers up to a limit that the pool can give. Of the windows that neighbours
- * could lease with one lease, one lessor leases one. */
+/* How many numbers up to `limit` the pool can give. With neighbours, one lessor
+ * leases only one of 2^lessor_bits consecutive windows. */
 static int64_t capacity_of(const struct weighed *weighed, int64_t limit)
 {
     const int32_t lessor_bits =
@@ -84,7 +84,7 @@ static int64_t capacity_of(const struct weighed *weighed, int64_t limit)
     return number_capacity(&shape, limit) >> lessor_bits;
 }
 
-/* The greatest number that the sequence's bits are for. */
+/* The greatest number that the sequence's bits allow. */
 static int64_t greatest(const struct queue_sequence_options *options)
 {
     if (options->ids != NULL)
@@ -101,7 +101,7 @@ static const char *count_text(int64_t count, char out[COUNT_SIZE])
     return out;
 }
 
-/* "a day"; "in all" where nothing begins afresh. */
+/* "a day"; "in all" if the sequence has no period. */
 static const char *span_text(const struct queue_sequence_options *options)
 {
     static const char *const spans[] = {
@@ -129,7 +129,7 @@ static void note_capacity(const struct weighed *weighed)
                      count_text(options->pool_numbers, room));
 }
 
-/* The pool's own are a matter of its layout. */
+/* Only if they differ from the pool's window bits. */
 static void note_windows(const struct weighed *weighed)
 {
     const struct layout *layout = &weighed->pool->layout;
@@ -143,7 +143,7 @@ static void note_windows(const struct weighed *weighed)
             (int)layout->window_bits);
 }
 
-/* True if the windowed partitions give nothing at all. */
+/* True if the windowed partitions can give no number at all. */
 static bool warn_of_windows(const struct weighed *weighed)
 {
     struct number_pool none = weighed->shape;
@@ -168,7 +168,7 @@ static bool warn_of_windows(const struct weighed *weighed)
     return true;
 }
 
-/* Of little the note tells enough. */
+/* For a smaller loss the note is enough. */
 static void warn_of_less(const struct weighed *weighed)
 {
     const struct queue_sequence_options *options = weighed->options;
@@ -186,7 +186,7 @@ static void warn_of_less(const struct weighed *weighed)
             count_text(options->width_numbers, width), span_text(options));
 }
 
-/* A tenth of what the width has, at most, with one digit that is not 0. */
+/* At most a tenth of the values: a power of ten. */
 static int64_t gap_for(int64_t values)
 {
     int64_t gap = 1;
@@ -196,7 +196,8 @@ static int64_t gap_for(int64_t values)
     return gap;
 }
 
-/* A direct counter whose store changed goes on that much farther. */
+/* Warns if a single failover of a direct store uses up all numbers, because its
+ * counter is raised by failover_gap. */
 static void warn_of_gap(const struct weighed *weighed)
 {
     const struct ha_pool_options *pool = weighed->pool;
@@ -219,8 +220,9 @@ static void warn_of_gap(const struct weighed *weighed)
         count_text(gap_for(values), ought));
 }
 
-/* An authority whose store changed leases on that much farther; a neighbour is
- * made level instead. Where nothing can be leased at all, that was told. */
+/* Warns if an authority skips a large part of the windows when its history
+ * changes. Neighbours skip none: they are made level instead. If no window fits
+ * at all, warn_of_windows has said so. */
 static void warn_of_leases(const struct weighed *weighed)
 {
     const struct layout *layout = &weighed->pool->layout;
@@ -243,7 +245,7 @@ static void warn_of_leases(const struct weighed *weighed)
                      count_text(layout_window_gap(leases), gap));
 }
 
-/* Of a template whose width ends. */
+/* For a template with a limited width. */
 static void report_width(const struct weighed *weighed)
 {
     note_capacity(weighed);

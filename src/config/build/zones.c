@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A short list: topologies with many sequences have few zones. */
+/* Zones are a linked list: even topologies with many sequences have few
+ * zones. */
 #include "config/build/build.h"
 
 #include <string.h>
 
 #include "period/period.h"
 
-#define UTC "UTC" /* is no zone at all: it needs no file */
+#define UTC "UTC" /* needs no file and is not opened */
 
 struct zone {
     struct zone *next;
@@ -47,7 +48,7 @@ static const struct period_zone *open_new(struct zones *zones,
     return zone->rules;
 }
 
-/* For a sequence that stands some lines behind the group. */
+/* Opens the zone of a group, for a sequence `lines` lines further down. */
 static void open_for(struct zones *zones, struct draft_sequence *group,
                      int lines, struct diagnostics *diagnostics)
 {

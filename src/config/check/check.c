@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Backends by themselves, pools over backends, sequences over pools. A name
- * that was not found breaks no further rule. */
+/* Checks backends by themselves, then pools with their backends, then sequences
+ * with their pools. A name that was not found breaks no further rule. */
 #include "config/check/check.h"
 
 #include <string.h>
@@ -9,9 +9,9 @@
 #include "config/source/source.h"
 #include "ha/ha.h"
 
-/* Where a backend stands, by its index. */
+/* The partition that a backend is; by the backend's index. */
 struct place {
-    const struct draft_pool *pool; /* NULL: in no partition */
+    const struct draft_pool *pool; /* NULL: no partition */
     size_t partition;
     bool is_used;
 };
@@ -20,8 +20,8 @@ struct checker {
     const struct draft *draft;
     struct diagnostics *diagnostics;
     struct place *places;
-    bool is_name_lost; /* a name was not found: somebody may be unused only
-                          for that */
+    bool is_name_lost; /* a name was not found: a backend may be unused only
+                          because of that */
 };
 
 static void check_backend(struct checker *checker, size_t i)
@@ -35,8 +35,8 @@ static void check_backend(struct checker *checker, size_t i)
     engine_check(checker->draft, backend, checker->diagnostics);
 }
 
-/* The index of a backend that a pool names, -1 and a mistake if there is
- * none. */
+/* The index of the backend that a pool names; -1, with a mistake added, if
+ * there is none. */
 static int32_t find_named(struct checker *checker, const char *name, int line)
 {
     const int32_t found = draft_find_backend(checker->draft, name);
@@ -137,7 +137,8 @@ static void check_authority(struct checker *checker,
                         pool->authority.text, ops->engine);
 }
 
-/* What a store lost that goes back is what it is raised by: never nothing. */
+/* A store that went back is raised by failover_gap, so the gap must not be
+ * 0. */
 static void check_gap(struct checker *checker, const struct draft_pool *pool)
 {
     if (pool->failover_gap.line == 0 || pool->failover_gap.number != 0 ||
@@ -244,7 +245,7 @@ static void check_sequence(struct checker *checker,
             "forbids: remove one of them");
 }
 
-/* Of the broker's clock. */
+/* Checks the store of the broker's clock. */
 static void check_clock_store(struct checker *checker)
 {
     const struct draft_text *name = &checker->draft->broker->clock_store;
@@ -268,12 +269,13 @@ static size_t told_by(const struct diagnostics *diagnostics)
            diagnostics->notes.count;
 }
 
-/* A group of which nothing is told is sound with any key that is not longer:
- * all else that a key must be, it is when it is read. */
+/* Checks listed sequences. If a sequence has no finding, other sequences of its
+ * group have none either, as long as their keys are not longer: all other rules
+ * for keys were checked when they were read. */
 static void check_listed(struct checker *checker)
 {
     const struct draft *draft = checker->draft;
-    /* The longest sound key of each group, and 1. */
+    /* For each group, 1 + the length of the longest key without findings. */
     size_t *sound = arena_take(checker->diagnostics->arena,
                                draft->sequence_count, sizeof *sound);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What seqbrokerd needs to serve by TLS. The files are looked at by the
- * programs. */
+/* Checks the settings that seqbrokerd needs to serve TLS. The programs read the
+ * files. */
 #include "config/check/check.h"
 
 #include <string.h>
 
-/* The setting that cannot do without a certificate and its key: NULL if there
- * is none. `*line` is where it stands. */
+/* The first setting that needs a certificate and its key; NULL if there is
+ * none. `*line` is the setting's line. */
 static const char *certificate_user(const struct draft_daemon *daemon,
                                     int *line)
 {

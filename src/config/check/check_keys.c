@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* That each sequence has a key of its own. There may be very many: a table
- * finds those that come twice, in the order of the topology. */
+/* Checks that no two sequences have the same key. A hash table finds repeated
+ * keys, because there may be very many. They are reported in the topology's
+ * order. */
 #include "config/check/check.h"
 
 #include <string.h>
@@ -9,10 +10,11 @@
 #include "config/source/source.h"
 #include "platform/hash.h"
 
-/* Keys by their hash, of which at most half of the places are taken. */
+/* An open-addressing hash table of keys, at most half full. */
 struct key_table {
     const char **keys;
-    uint32_t *hashes; /* compared first: most keys that meet differ there */
+    uint32_t *hashes; /* compared first, because most keys of a collision differ
+                         there */
     size_t mask;
 };
 
@@ -29,7 +31,7 @@ static bool table_init(struct key_table *table, struct arena *arena,
     return table->keys != NULL && table->hashes != NULL;
 }
 
-/* False: it is there already. */
+/* False if the key is in the table already. */
 static bool table_add(struct key_table *table, const char *key)
 {
     const uint32_t hash = (uint32_t)hash_text(key);

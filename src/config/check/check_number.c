@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* That partition, memory and window bits and those of ids leave room for what
- * counts; and settings that are of no use alone. What is
- * wrong with a template is found when it is compiled, by templates.c. */
+/* Checks that partition, memory and window bits, and those of ids, leave enough
+ * bits for the counter. Also finds settings that have no use alone. Faults of a
+ * template are found by templates.c, which compiles it. */
 #include "config/check/check.h"
 
 #include "config/settings/settings.h"
@@ -16,7 +16,6 @@ static int bits_line(const struct draft_sequence *sequence)
                                           : sequence->line;
 }
 
-/* That partition, memory and window bits leave room for what counts. */
 static void check_pool_bits(const struct draft *draft,
                             const struct draft_sequence *sequence,
                             const struct draft_pool *pool,
@@ -52,7 +51,7 @@ static void check_pool_bits(const struct draft *draft,
             bits, memory_bits, direct, all, COUNTER_BITS_LEAST);
 }
 
-/* That its own windows are of use. */
+/* Checks that window_bits is given only where a partition counts in windows. */
 static void check_own_windows(const struct draft *draft,
                               const struct draft_sequence *sequence,
                               const struct draft_pool *pool,
@@ -66,7 +65,7 @@ static void check_own_windows(const struct draft *draft,
                         "counts in windows: remove it");
 }
 
-/* Those that are too many for any number are told by split.c. */
+/* Bits that exceed even 63 are reported by split.c. */
 static void check_safe_ids(const struct draft_sequence *sequence,
                            struct diagnostics *diagnostics)
 {
@@ -94,8 +93,8 @@ void check_number(const struct draft *draft,
         check_own_windows(draft, sequence, pool, diagnostics);
     if (sequence->ids.line > 0)
         check_safe_ids(sequence, diagnostics);
-    else if (pool != NULL && sequence->snowflake.line ==
-                                 0) /* the counter of ids has less room still */
+    else if (pool != NULL &&
+             sequence->snowflake.line == 0) /* of ids: see check_time.c */
         check_pool_bits(draft, sequence, pool, diagnostics);
     if (sequence->shuffle_key_file.line > 0 && sequence->template.line == 0)
         diagnostics_add(diagnostics, sequence->shuffle_key_file.line,

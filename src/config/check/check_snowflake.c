@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A snowflake's settings, what they rule out, and what all snowflakes of a pool
- * have alike. */
+/* Checks a snowflake's settings, settings that it excludes, and what all
+ * snowflakes of a pool must have in common. */
 #include "config/check/check.h"
 
 #include <string.h>
 
 #include "config/settings/settings.h"
 
-/* Settings that say nothing where no number is fetched or counted. */
+/* Finds settings without a use, because a snowflake fetches and counts no
+ * numbers. */
 static void check_beside(const struct draft_sequence *sequence,
                          struct diagnostics *diagnostics)
 {
@@ -36,7 +37,7 @@ static void check_beside(const struct draft_sequence *sequence,
     }
 }
 
-/* Of the sites, each has a number of its own. */
+/* Checks the number of this site. */
 static void check_datacenter(const struct draft *draft,
                              const struct draft_sequence *sequence,
                              struct diagnostics *diagnostics)
@@ -58,7 +59,7 @@ static void check_datacenter(const struct draft *draft,
                         (1LL << bits->number) - 1);
 }
 
-/* The time has what is left. */
+/* Checks the bits that are left for the time. */
 static void check_bits(const struct draft *draft,
                        const struct draft_sequence *sequence,
                        struct diagnostics *diagnostics)

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a period needs beside it, which engines have none, and how many bits
- * the ids' counter leaves for what counts in the stores. */
+/* Checks the settings of periods, whether the pool's engines can have periods,
+ * and how many bits of the ids' counter are left for the stores. */
 #include "config/check/check.h"
 
 #include <string.h>
 
 #include "config/settings/settings.h"
 
-#define KEY_MAX    48 /* a counter's name holds the stamp, too */
-#define LEAST_BITS 8  /* of a counter, or of a window's number */
+/* Shorter than usual, because a counter's name includes the stamp. */
+#define KEY_MAX    48
+#define LEAST_BITS 8 /* of a counter or of a window's number */
 
-/* The period that the sequence has, by itself or by its ids; NULL if a wrong
- * one was reported. */
+/* The sequence's period, which `period` or `ids` gives; NULL if a wrong one was
+ * reported. */
 static const char *period_of(const struct draft_sequence *sequence)
 {
     if (sequence->ids.line == 0)
@@ -21,7 +22,7 @@ static const char *period_of(const struct draft_sequence *sequence)
                : split_period(sequence->ids.unit.text);
 }
 
-/* Settings that say nothing where there is no period. */
+/* Finds settings that have no use without a period. */
 static void check_idle(const struct draft_sequence *sequence,
                        struct diagnostics *diagnostics)
 {
@@ -29,7 +30,7 @@ static void check_idle(const struct draft_sequence *sequence,
         const char *name;
         int line;
     } settings[] = {
-        /* A template may have dates, of when the number was taken. */
+        /* A template may contain the date when the number was taken. */
         {"time_zone",
          sequence->template.line > 0 ? 0 : sequence->time_zone.line},
         {"year_starts", sequence->year_starts.line},
@@ -69,13 +70,14 @@ static void check_key(const struct draft_sequence *sequence,
                         length, KEY_MAX);
 }
 
-/* The setting that gave the sequence its period. */
+/* The line of the setting that gives the sequence its period. */
 static int period_line(const struct draft_sequence *sequence)
 {
     return sequence->ids.line > 0 ? sequence->ids.line : sequence->period.line;
 }
 
-/* A direct engine that purges nothing has no counters of periods. */
+/* Whether the engine can count periods. A direct engine needs a purge function
+ * for that. */
 static bool counts_periods(const struct seqb_backend_ops *ops)
 {
     return ops->guarantee != SEQB_DIRECT || ops->purge != NULL;
@@ -102,7 +104,8 @@ static void check_engines(const struct draft *draft,
     }
 }
 
-/* Windows of a stamp are leased of counters that begin afresh, too. */
+/* Windows of a stamp are leased from counters of that stamp, so the authority
+ * must be able to count periods, too. */
 static void check_lessor(const struct draft *draft,
                          const struct draft_sequence *sequence,
                          const struct draft_pool *pool,
@@ -121,7 +124,8 @@ static void check_lessor(const struct draft *draft,
                     pool->authority.text, ops->engine);
 }
 
-/* That the ids' counter has room for partitions, memory, and what counts. */
+/* Checks that the ids' counter has room for partition, memory and window bits
+ * and for the stores' counters. */
 static void check_capacity(const struct draft *draft,
                            const struct draft_sequence *sequence,
                            const struct draft_pool *pool,
@@ -158,7 +162,7 @@ static void check_capacity(const struct draft *draft,
             bits, memory_bits, direct, (int)counter->number, LEAST_BITS);
 }
 
-/* What ids say already, and better. */
+/* Finds settings that `ids` already decides. */
 static void check_beside_ids(const struct draft_sequence *sequence,
                              struct diagnostics *diagnostics)
 {

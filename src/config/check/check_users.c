@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Users of the daemon: names, what each logs in by, and whether a hash is one.
- */
+/* Checks the daemon's users: their names, how they log in, and the form of
+ * hashes. Also checks limits of keys. */
 #include "config/check/check.h"
 
 #include <string.h>
 
-#define DEFAULT_USER  "default" /* who is not logged in */
+/* The user of clients that are not logged in. */
+#define DEFAULT_USER  "default"
 #define PASSWORD_HASH "$argon2id$"
 #define TOKEN_HASH    "blake2b:"
 
-/* Longer names of certificates are not looked at: TLS_NAME_SIZE of src/tls. */
+/* seqbrokerd ignores longer names of certificates: see TLS_NAME_SIZE in
+ * src/tls. */
 #define CERTIFICATE_MAX 255
 
 static void check_name(const struct draft *draft, size_t i,
@@ -28,7 +30,8 @@ static void check_name(const struct draft *draft, size_t i,
     }
 }
 
-/* A password that stands in the place of its hash is not told. */
+/* The message does not show the value, which may be a password instead of a
+ * hash. */
 static void check_hash(const struct draft_text *hash, const char *begin,
                        const char *setting, struct diagnostics *diagnostics)
 {
@@ -58,7 +61,8 @@ static void check_claim(const struct draft *draft, size_t i,
     }
 }
 
-/* One that no client could show would be taken for a way to log in. */
+/* A certificate that no client can show is a mistake, because it would look
+ * like a way to log in. */
 static void check_certificate(const struct draft *draft, size_t i,
                               struct diagnostics *diagnostics)
 {
@@ -104,7 +108,6 @@ static void check_user(const struct draft_user *user,
                         name);
 }
 
-/* A request for more than `burst` is never answered. */
 static void check_burst(const struct draft_number *burst,
                         const struct draft_number *rate,
                         struct diagnostics *diagnostics)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which partitions of a pool count in windows though they need not, and whether
- * its neighbours can lease them. A named authority is check.c's. */
+/* Checks partitions that the topology makes count in windows, and whether the
+ * pool's neighbours can lease these windows. check.c checks a named
+ * authority. */
 #include "config/check/check.h"
 
 #include <string.h>
@@ -13,7 +14,7 @@ struct pool_check {
     struct diagnostics *diagnostics;
 };
 
-/* The engine of the pool's j-th partition; NULL: a mistake was told. */
+/* The engine of the pool's j-th partition; NULL: a mistake was reported. */
 static const struct seqb_backend_ops *
 partition_ops(const struct pool_check *check, size_t j)
 {
@@ -23,7 +24,7 @@ partition_ops(const struct pool_check *check, size_t j)
     return i < 0 ? NULL : check->draft->backends[i].ops;
 }
 
-/* A direct engine that counts in no other way. */
+/* Whether it is a direct engine that cannot count in windows. */
 static bool lacks_cells(const struct seqb_backend_ops *ops)
 {
     return ops != NULL && ops->guarantee == SEQB_DIRECT && ops->install == NULL;
@@ -103,7 +104,7 @@ static void check_neighbours(const struct pool_check *check)
 
 /* --- words --- */
 
-/* A backend that is called so could be meant as well. */
+/* The word could also be meant as the name of a backend. */
 static void check_word(const struct pool_check *check)
 {
     const char *word = check->pool->authority.text;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What excludes what stands in tables; one function a rule for the rest. */
+/* Checks a backend's settings. Settings that exclude each other are in tables;
+ * each other rule is a function. */
 #include "config/check/check.h"
 
 #include <string.h>
@@ -12,7 +13,7 @@
 #define LETTERS_TABLE                                                          \
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 
-/* A setting that says what others say, too. */
+/* A setting, and others that must not be given together with it. */
 struct exclusion {
     const char *setting;
     const char *others;
@@ -35,7 +36,7 @@ static const struct exclusion passwords[] = {
     {"password_file", "password_env", "keep one"},
 };
 
-/* The line of a setting that was given, else 0. */
+/* The line of a setting, 0 if it was not given. */
 static int given_line(const struct draft_backend *backend,
                       const struct schema_row *row)
 {
@@ -48,7 +49,7 @@ static int given_line(const struct draft_backend *backend,
     return ((const struct draft_text *)(const void *)member)->line;
 }
 
-/* The same by its name. */
+/* The same, by the setting's name. */
 static int named_line(const struct draft_backend *backend, const char *name)
 {
     size_t count;
@@ -84,7 +85,7 @@ static void check_known(const struct draft *draft,
                     "unknown engine '%.64s'%s", backend->engine.text, engines);
 }
 
-/* Settings that another engine uses. */
+/* Finds settings that only other engines use. */
 static void check_foreign(struct diagnostics *diagnostics,
                           const struct draft_backend *backend)
 {
@@ -147,7 +148,7 @@ static void check_address(struct diagnostics *diagnostics,
                         backend->socket.text);
 }
 
-/* Of two settings that say nothing alone. */
+/* Checks a setting that has no use without another one. */
 static void check_pair(struct diagnostics *diagnostics,
                        const struct draft_backend *backend, const char *setting,
                        const char *other)
@@ -159,7 +160,7 @@ static void check_pair(struct diagnostics *diagnostics,
                         other);
 }
 
-/* Of the engines that have TLS: who has none does not use these settings. */
+/* For engines with TLS only. Other engines do not use these settings. */
 static void check_certificates(struct diagnostics *diagnostics,
                                const struct draft_backend *backend)
 {
@@ -182,7 +183,7 @@ static void check_certificates(struct diagnostics *diagnostics,
     check_pair(diagnostics, backend, "tls_key", "tls_cert");
 }
 
-/* Of the engines that speak no TLS by a socket. */
+/* For engines that use no TLS over a unix socket. */
 static void check_stream(struct diagnostics *diagnostics,
                          const struct draft_backend *backend)
 {
@@ -232,7 +233,7 @@ static void check_redis(struct diagnostics *diagnostics,
                         "'password_file'");
 }
 
-/* Whoever knows etcd writes URLs. */
+/* Users of etcd are used to URLs, which are wrong here. */
 static void check_endpoints(struct diagnostics *diagnostics,
                             const struct draft_names *endpoints)
 {
@@ -262,7 +263,7 @@ static void check_etcd(struct diagnostics *diagnostics,
     check_certificates(diagnostics, backend);
 }
 
-/* How often a two-letter word stands in a text. */
+/* How often a word of two letters occurs in a text. */
 static int occurrences(const char *text, const char *word)
 {
     int count = 0;
@@ -273,7 +274,7 @@ static int occurrences(const char *text, const char *word)
     return count;
 }
 
-/* Letters of table names, %s and %d, and nothing else. */
+/* Whether the text consists of letters of table names, one %s and one %d. */
 static bool is_table_format(const char *text)
 {
     if (occurrences(text, "%s") != 1 || occurrences(text, "%d") != 1)

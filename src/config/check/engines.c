@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Built-in engines come first; a service cannot take a name of theirs. */
+/* Finds and checks engines. Built-in engines come first: an engine of the
+ * service cannot have the name of one. */
 #include "config/check/check.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
-/* Sets of classes. */
+/* Sets of classes (enum seqb_guarantee). */
 #define DIRECT   (1U << SEQB_DIRECT)
 #define WINDOWED (1U << SEQB_WINDOWED)
 #define EVERY    (DIRECT | WINDOWED)
@@ -16,11 +17,12 @@
 struct function {
     const char *name;
     bool is_there;
-    unsigned must; /* the classes that have it */
-    unsigned may;  /* and those that need not */
+    unsigned must; /* classes that must have it */
+    unsigned may;  /* further classes that may have it */
 };
 
-/* Whether the engine has what its class must have, and nothing else. */
+/* Whether the engine has every function that its class must have, and none that
+ * its class must not have. */
 static enum seqb_status check_functions(const struct seqb_backend_ops *ops,
                                         struct seqb_error *err)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which pools have neighbours that lease their windows though they do not say
- * so, and neighbours that go back together. Of files on one machine build.c
- * tells.
+ * Decides which pools have neighbours by default, and finds neighbours that
+ * would go back together. build.c finds two backends with the same file.
  */
 #include "config/check/check.h"
 
@@ -22,7 +21,7 @@ static bool is_file(const struct draft_backend *backend)
     return backend->path.text != NULL;
 }
 
-/* As far as the topology shows it: one server may have many names. */
+/* Goes by the topology only: a server may have several names. */
 static bool is_one_server(const struct draft_backend *a,
                           const struct draft_backend *b)
 {
@@ -42,14 +41,14 @@ static bool is_one_server(const struct draft_backend *a,
 static bool is_one_store(const struct draft_backend *a,
                          const struct draft_backend *b)
 {
-    /* A database without a name is called after the user. */
+    /* The default name of a database is the user's name. */
     return is_same(a->database.text, b->database.text) &&
            (a->database.text != NULL || is_same(a->user.text, b->user.text)) &&
            is_same(a->parameters.text, b->parameters.text);
 }
 
-/* The backend of the pool's j-th partition; NULL: a mistake that check.c tells.
- */
+/* The backend of the pool's j-th partition; NULL: check.c reports the
+ * mistake. */
 static const struct draft_backend *
 partition_at(const struct draft *draft, const struct draft_pool *pool, size_t j)
 {
@@ -58,7 +57,7 @@ partition_at(const struct draft *draft, const struct draft_pool *pool, size_t j)
     return i < 0 || draft->backends[i].ops == NULL ? NULL : &draft->backends[i];
 }
 
-/* NULL: the pool's j-th partition leases nothing. */
+/* NULL: the pool's j-th partition leases no windows. */
 static const struct draft_backend *
 lessor_at(const struct draft *draft, const struct draft_pool *pool, size_t j)
 {
@@ -81,20 +80,21 @@ static bool has_snowflake(const struct draft *draft, size_t pool)
     return false;
 }
 
-/* Whether what puts back one of them leaves the other as it is. */
+/* Whether restoring one of them leaves the other unchanged. */
 static bool is_apart(const struct draft_backend *a,
                      const struct draft_backend *b)
 {
     return !is_one_server(a, b) && !(is_file(a) && is_file(b));
 }
 
-/* Whether the pool's j-th partition may count in windows that others lease. */
+/* Whether the pool's j-th partition may count in windows that neighbours
+ * lease. */
 static bool may_be_neighbour(const struct draft *draft,
                              const struct draft_pool *pool, size_t j)
 {
     const struct draft_backend *backend = partition_at(draft, pool, j);
 
-    /* Where an engine of the service keeps its numbers is not known. */
+    /* It is unknown where an engine of the service keeps its numbers. */
     if (backend == NULL || backend->is_custom)
         return false;
     if (!layout_may_lease(backend->ops))
@@ -130,7 +130,7 @@ void neighbours_resolve(struct draft *draft)
     }
 }
 
-/* --- what fails together --- */
+/* --- stores that fail together --- */
 
 static void compare(const struct draft_pool *pool,
                     const struct draft_backend *a,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a draft says across its sections: names found, guarantees and bits of a
- * pool. Whether that is right is left to check.c. */
+/* Answers questions about a draft across its sections: finds names, and
+ * computes a pool's guarantees and bits. check.c checks whether they are
+ * right. */
 #include "config/settings/settings.h"
 
 #include <string.h>
@@ -9,19 +10,19 @@
 #include "period/period.h"
 #include "store/store.h"
 
-/* What stands in `authority` instead of a name. */
+/* Words of `authority` that are not names of backends. */
 #define NEIGHBOURS "neighbours"
 #define ALONE      "none"
 
-/* Of windows that two neighbours lease, or more than two. */
+/* Window bits in a pool of two neighbours, and of more than two. */
 #define WINDOW_BITS_OF_TWO  10
 #define WINDOW_BITS_OF_MORE 8
 
-/* A memcached takes no more connections than a window has values, and 1,024 by
- * default. */
+/* A memcached guards a window only if it has at least as many values as the
+ * server allows connections: 1,024 by default. */
 #define WINDOW_BITS_OF_MEMCACHED 10
 
-#define JS_BITS 53 /* of the doubles that JavaScript has */
+#define JS_BITS 53 /* precision of JavaScript's numbers (doubles) */
 
 int32_t draft_partition_bits(size_t count)
 {
@@ -43,7 +44,7 @@ int32_t draft_find_backend(const struct draft *draft, const char *name)
     return -1;
 }
 
-/* The usual port of each kind of server. */
+/* The default port of each kind of server. */
 static int32_t usual_port(const char *engine)
 {
     if (strcmp(engine, "redis") == 0)
@@ -129,9 +130,9 @@ static bool pool_has_engine(const struct draft *draft,
     return false;
 }
 
-/* The first windows of four partitions then are below 100,000 with 3 memory
- * bits, whoever of 2 to 4 lessors leases them; with a memcached among them,
- * whoever of 2. */
+/* With 4 partitions and 3 memory bits, the first windows are then below
+ * 100,000, whichever of 2 to 4 lessors leases them. With a memcached this holds
+ * for 2 lessors only. */
 int32_t draft_window_bits(const struct draft *draft,
                           const struct draft_pool *pool)
 {
@@ -157,7 +158,7 @@ bool draft_pool_is_all_windowed(const struct draft_pool *pool)
     return pool->windows.text != NULL && strcmp(pool->windows.text, "all") == 0;
 }
 
-/* How the pool's j-th partition counts, which has that engine. */
+/* How the pool's j-th partition counts, if its engine is `ops`. */
 static enum seqb_guarantee
 partition_guarantee(const struct draft_pool *pool, size_t j,
                     const struct seqb_backend_ops *ops)
@@ -223,7 +224,7 @@ static int *line_of(const struct schema_row *row, void *item)
                : &((struct draft_text *)(void *)member)->line;
 }
 
-/* Of all that is given in the group. */
+/* Moves the line of each setting that the group gives. */
 static void lines_move(enum schema_section section, void *item, int lines)
 {
     size_t count;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libconfig's tree. Each group begins as a copy of its section's defaults, and
- * only the settings that stand there are looked up: there may be 100,000. Of
- * sequences that are alike but for the key, libconfig reads the first. */
+/* Reads libconfig's tree. Each group begins as a copy of its section's
+ * defaults, and only settings that are given are looked up, because there may
+ * be 100,000 groups. Of sequences that differ only in their keys, libconfig
+ * reads the first. */
 #include "config/config.h"
 #include "config/settings/settings.h"
 
@@ -57,7 +58,7 @@ static struct did_you_mean did_you_mean_setting(enum schema_section section,
     return did_you_mean;
 }
 
-/* Reports a setting that the section does not have. */
+/* Adds a mistake for a setting that the section does not have. */
 static void add_unknown(struct value_reader *reader,
                         enum schema_section section,
                         const config_setting_t *member)
@@ -73,8 +74,8 @@ static void add_unknown(struct value_reader *reader,
                     did_you_mean_hint(&did_you_mean, "", hint));
 }
 
-/* Whether a setting of the group that is unknown was meant to be this one:
- * then one mistake says it all. */
+/* Whether an unknown setting of the group is a misspelling of this one. Then
+ * that mistake is enough. */
 static bool is_misspelt(const struct schema_row *row,
                         const config_setting_t *group)
 {
@@ -118,7 +119,7 @@ static void set_defaults(enum schema_section section, void *item)
     }
 }
 
-/* Makes an item what it is if nothing is said. */
+/* Fills an item with its section's defaults. */
 static void item_init(struct value_reader *reader, enum schema_section section,
                       void *item)
 {
@@ -144,7 +145,7 @@ static void add_no_group(struct value_reader *reader,
                     row->name);
 }
 
-/* Reads one group; those that it holds, too. */
+/* Reads one group and the groups nested in it. */
 static void read_group(struct value_reader *reader, enum schema_section section,
                        const config_setting_t *group, void *item)
 {
@@ -175,8 +176,8 @@ static void read_group(struct value_reader *reader, enum schema_section section,
     }
 }
 
-/* The groups of a list section; those that are none are reported and left out.
- */
+/* Reads the groups of a list. An element that is not a group is a mistake and
+ * left out. */
 static size_t read_list(struct value_reader *reader,
                         enum schema_section section,
                         const config_setting_t *list, char *items)
@@ -197,7 +198,8 @@ static size_t read_list(struct value_reader *reader,
     return count;
 }
 
-/* The section's items, as long as the mistakes live; NULL if there are none. */
+/* Returns the section's items, which live as long as the diagnostics' arena;
+ * NULL when out of memory. */
 static void *read_section(struct value_reader *reader,
                           enum schema_section section,
                           const config_setting_t *root, size_t *count)
@@ -237,8 +239,9 @@ static void *read_section(struct value_reader *reader,
     return items;
 }
 
-/* The groups that were read, and between them those that are alike; unless
- * there are mistakes: then the text is read as it is. */
+/* Lists the groups that were read, and in their places those that alike_find
+ * left out. If there are mistakes, the latter are missing, because then the
+ * whole text is read again. */
 static void list_sequences(const struct value_reader *reader,
                            struct draft *draft)
 {
@@ -312,7 +315,8 @@ static void read_unknown_sections(struct value_reader *reader,
     }
 }
 
-/* Whether a section stands there and is not empty: right, wrong or misspelt. */
+/* Whether the root has a section that is not empty and has this name or a
+ * misspelling of it. */
 static bool is_attempted(const config_setting_t *root,
                          enum schema_section section)
 {
@@ -401,8 +405,8 @@ static bool read_tree(struct value_reader *reader, const char *text,
     return is_read;
 }
 
-/* False, and nothing is changed, if the text must be read as it is: then all
- * mistakes are found, each where it stands. */
+/* False, with the draft and the diagnostics unchanged, if the whole text must
+ * be read: that finds all mistakes with their lines. */
 static bool read_first_of_alike(const char *text, struct arena *arena,
                                 struct diagnostics *diagnostics,
                                 struct draft *draft)

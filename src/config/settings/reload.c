@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a change of each setting needs while the broker runs. A section that is
- * not named here needs a restart, so that a new one is safe. */
+/* What a change of each setting needs while the broker runs. A section without
+ * an entry here needs a restart, which is the safe default for new sections. */
 #include <string.h>
 
 #include "config/config.h"
 #include "config/settings/settings.h"
 
-/* Of a section's settings that are not named below. */
+/* For settings of a section that are not in `named`. */
 static const enum seqb_reload_need usual[SCHEMA_SECTIONS] = {
     [SCHEMA_BROKER] = SEQB_RELOAD_RESTART,
     [SCHEMA_BACKENDS] = SEQB_RELOAD_NOTHING,
@@ -20,14 +20,15 @@ static const enum seqb_reload_need usual[SCHEMA_SECTIONS] = {
     [SCHEMA_KEY_LIMITS] = SEQB_RELOAD_NOTHING,
 };
 
-/* "a, b" of each need. */
+/* Lists "a, b" of settings with each need. */
 struct named {
     const char *nothing;
     const char *restart;
     const char *refused;
 };
 
-/* Of sequences: what is held, and how long somebody waits. */
+/* Settings of sequences: how many numbers are held, and how long callers
+ * wait. */
 #define PACE                                                                   \
     "deadline, runway, max_unused, prefetch, idle_after, when_full, warm"
 

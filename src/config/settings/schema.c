@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The table itself: adding a setting is adding a row here, a member to its
- * draft struct, and what is to be done with it in build.c. */
+/* The table itself. To add a setting, add a row here and a member to its draft
+ * struct, and use it in build.c. */
 #include "config/config.h"
 #include "config/settings/settings.h"
 
@@ -24,7 +24,7 @@
 #define DATABASES       "redis, mysql-row, mysql-autoinc, postgres"
 #define LOGINS          DATABASES ", etcd"
 
-/* What is said of each sequence, and of those that make themselves. */
+/* Settings of both a listed sequence and auto_sequences. */
 #define SEQUENCE_ROWS(ROW, section)                                            \
     ROW(section, pool, NAME, ONE_OF(LETTERS_NAME), NO_DEFAULT, ALL_ENGINES,    \
         "The pool its numbers come from. May be left out if there is only "    \
@@ -386,7 +386,8 @@ const struct schema_row *schema_rows(size_t *count)
     return rows;
 }
 
-/* The first row of a section or a later one; the table is in their order. */
+/* Index of the first row of this section or a later one. The rows are sorted by
+ * section. */
 static size_t first_row(enum schema_section section)
 {
     size_t low = 0;

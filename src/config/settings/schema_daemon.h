@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows of the table of settings that are seqbrokerd's: its section and its
- * users and their limits. For schema.c alone, whose macros they are written in.
- */
+/* The rows of the settings table for seqbrokerd: its own section, its users and
+ * their limits. Only schema.c includes this file, since the rows use its
+ * macros. */
 #pragma once
 
-/* How many numbers, of a user and of a key. */
+/* Limits of a user or a key. */
 #define LIMIT_ROWS(ROW, section)                                               \
     ROW(section, max_count, INTEGER, "0", "1000000000", "0", ALL_ENGINES,      \
         "The most numbers that one request may ask for; 0: no limit.")         \

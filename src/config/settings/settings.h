@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The table of settings, one row each: the reader, the checks, `seqctl
- * settings` and docs/configuration.md come from it. And the draft: what the
- * settings say, as read, before the rules between them are checked. The front
- * header of this folder.
+ * The table of settings, one row for each setting. The reader, the checks,
+ * `seqctl settings` and docs/configuration.md use it. Also the draft: the
+ * values of all settings as read, before the rules between them are checked.
+ * This is the front header of the folder.
  */
 #pragma once
 
@@ -20,15 +20,16 @@
 
 struct period_zone;
 
-/* A setting's value. `line` is the source's, 0 if it was not given. */
+/* A setting's value. `line` is its line in the source, 0 if it was not
+ * given. */
 struct draft_text {
-    const char *text; /* NULL: none, or a wrong one that was reported */
+    const char *text; /* NULL: no value, or a wrong one that was reported */
     int line;
 };
 
 struct draft_number {
-    int64_t number; /* the default if a wrong one was reported; booleans are
-                       0 or 1, durations are ms */
+    int64_t number; /* the default if a wrong value was reported; a boolean is 0
+                       or 1, a duration is in ms */
     int line;
 };
 
@@ -39,7 +40,8 @@ struct draft_names {
 };
 
 struct draft_broker {
-    int line; /* where the group begins; first in every section's struct */
+    int line; /* where the group begins; the first member of every section's
+                 struct */
     struct draft_text name;
     struct draft_text state_dir;
     struct draft_number open_timeout;
@@ -84,9 +86,10 @@ struct draft_backend {
     struct draft_number accept_loss;
     struct draft_number auto_create;
     struct draft_number connect_timeout;
-    /* No settings: found by engines_resolve. */
+    /* Not settings: set by engines_resolve. */
     const struct seqb_backend_ops *ops; /* NULL: no such engine */
-    bool is_custom;                     /* it is the service's own */
+    /* An engine of the service, not a built-in one. */
+    bool is_custom;
 };
 
 struct draft_pool {
@@ -108,7 +111,7 @@ struct draft_pool {
 
 /* How the numbers of a sequence become ids. */
 struct draft_ids {
-    int line; /* 0: they do not */
+    int line; /* 0: the sequence has no ids */
     struct draft_text epoch;
     struct draft_number time;
     struct draft_text unit;
@@ -116,9 +119,9 @@ struct draft_ids {
     struct draft_number counter;
 };
 
-/* How its numbers are made of the time. */
+/* How ids are made of the time. */
 struct draft_snowflake {
-    int line; /* 0: they are not */
+    int line; /* 0: the sequence is not a snowflake */
     struct draft_text epoch;
     struct draft_number datacenter_bits;
     struct draft_number worker_bits;
@@ -126,7 +129,8 @@ struct draft_snowflake {
     struct draft_number lease;
 };
 
-/* Of `sequences` (with a key) or of auto_sequences (pattern and limit). */
+/* A group of `sequences` (it has a key), or auto_sequences (it has a pattern
+ * and a limit). */
 struct draft_sequence {
     int line;
     struct draft_text key;
@@ -150,20 +154,22 @@ struct draft_sequence {
     struct draft_text template;
     struct draft_text shuffle_key_file;
     struct draft_number js_safe;
-    struct draft_number warm; /* not of automatic ones */
-    /* No setting: found by zones_open. */
+    struct draft_number warm; /* not for automatic sequences */
+    /* Not a setting: set by zones_open. */
     const struct period_zone *zone; /* NULL is UTC */
 };
 
-/* A sequence as it is listed: an earlier group with another key, that stands
- * some lines on. Most groups of a long list are alike. */
+/* A sequence in the topology's order: a group of draft.sequences with its own
+ * key, some lines further down. In a long list most groups differ only in their
+ * keys. */
 struct draft_listed {
-    const char *key; /* NULL: a wrong one was reported */
-    uint32_t of;     /* the group's index */
-    int32_t lines;   /* 0: it may be the group itself */
+    const char *key; /* NULL: a wrong key was reported */
+    uint32_t of;     /* index in draft.sequences */
+    int32_t lines; /* lines from that group to this one; 0: it may be that group
+                      itself */
 };
 
-/* What the broker does nothing with: seqbrokerd does. */
+/* Settings that only seqbrokerd uses. */
 struct draft_daemon {
     int line;
     struct draft_names listen;
@@ -196,7 +202,7 @@ struct draft_daemon {
     struct draft_text audit_file;
 };
 
-/* Who may do what: seqbrokerd asks for it. */
+/* A user of seqbrokerd and its rights. */
 struct draft_user {
     int line;
     struct draft_text name;
@@ -215,7 +221,7 @@ struct draft_user {
     struct draft_number daily_limit;
 };
 
-/* How many numbers of which keys: seqbrokerd's, too. */
+/* Limits that seqbrokerd applies to keys. */
 struct draft_key_limit {
     int line;
     struct draft_text name;
@@ -227,25 +233,28 @@ struct draft_key_limit {
 };
 
 struct draft {
-    struct draft_broker *broker; /* never NULL once read: defaults */
-    struct draft_daemon *daemon; /* never NULL once read, too */
+    /* Never NULL after reading: it has the defaults then. */
+    struct draft_broker *broker;
+    struct draft_daemon *daemon; /* never NULL after reading */
     struct draft_backend *backends;
     size_t backend_count;
     struct draft_pool *pools;
     size_t pool_count;
-    struct draft_sequence
-        *sequences; /* groups of which none were found alike */
+    struct draft_sequence *sequences; /* groups, without those that differ from
+                                         an earlier one only in the key */
     size_t sequence_count;
-    struct draft_listed *listed; /* of these groups, in the topology's order */
+    struct draft_listed *listed; /* all sequences, in the topology's order */
     size_t listed_count;
     struct draft_sequence *automatic; /* NULL: none */
     struct draft_user *users;
     size_t user_count;
     struct draft_key_limit *key_limits;
     size_t key_limit_count;
-    /* The service's own, ended by NULL; NULL: none. Not read from the text. */
+    /* The service's own engines, ended by NULL; NULL: none. Not read from the
+     * text. */
     const struct seqb_backend_ops *const *engines;
-    int64_t now_ms; /* of the check, ms since 1970. Not read from the text */
+    /* Time of the check, ms since 1970; not read from the text. */
+    int64_t now_ms;
 };
 
 enum schema_section {
@@ -259,24 +268,24 @@ enum schema_section {
     SCHEMA_DAEMON,
     SCHEMA_USERS,
     SCHEMA_KEY_LIMITS,
-    SCHEMA_SECTIONS /* their number */
+    SCHEMA_SECTIONS /* the number of sections */
 };
 
 enum schema_type {
     SCHEMA_TEXT,
-    SCHEMA_LABEL,     /* a text, or a whole number without quotes */
-    SCHEMA_NAME,      /* text_is_name */
-    SCHEMA_KEY,       /* text_is_key */
-    SCHEMA_PATH,      /* a file or folder */
-    SCHEMA_CHOICE,    /* one of the words in `low`; any if there are none */
-    SCHEMA_DATE,      /* "YYYY-MM-DD" */
-    SCHEMA_DAY,       /* "MM-DD" */
-    SCHEMA_GROUP,     /* a group, which is the section of that name */
-    SCHEMA_NAMES,     /* a list of names */
+    SCHEMA_LABEL,  /* a text, or an integer without quotes */
+    SCHEMA_NAME,   /* valid by text_is_name */
+    SCHEMA_KEY,    /* valid by text_is_key */
+    SCHEMA_PATH,   /* a file or a folder */
+    SCHEMA_CHOICE, /* one of the words in `low`; any word if `low` is empty */
+    SCHEMA_DATE,   /* "YYYY-MM-DD" */
+    SCHEMA_DAY,    /* "MM-DD" */
+    SCHEMA_GROUP,  /* a group: the nested section of that name */
+    SCHEMA_NAMES,  /* a list of names */
     SCHEMA_ADDRESSES, /* a list of "host:port" */
     SCHEMA_PATHS,     /* a list of files */
-    SCHEMA_PATTERNS,  /* a list of text_is_pattern */
-    SCHEMA_LABELS,    /* a list of texts, or whole numbers without quotes */
+    SCHEMA_PATTERNS,  /* a list of patterns, valid by text_is_pattern */
+    SCHEMA_LABELS,    /* a list of texts, or integers without quotes */
     SCHEMA_INTEGER,
     SCHEMA_BOOLEAN,
     SCHEMA_DURATION
@@ -287,27 +296,27 @@ struct schema_row {
     enum schema_section section;
     enum schema_type type;
     size_t offset;       /* in the section's struct */
-    const char *low;     /* the range as in a topology: "1ms" */
-    const char *high;    /* "" if there is none */
-    const char *initial; /* the default as in a topology, "" if there is none,
-                            SCHEMA_REQUIRED */
-    const char *engines; /* those that use it: "a, b"; "": all */
+    const char *low;     /* the lower bound as written in a topology: "1ms" */
+    const char *high;    /* the upper bound; "" if there is none */
+    const char *initial; /* the default as written in a topology; "" if there is
+                            none; or SCHEMA_REQUIRED */
+    const char *engines; /* engines that use the setting: "a, b"; "": all */
 };
 
 struct schema_group {
     const char *name;
-    const char *item; /* what one of it is called */
+    const char *item; /* the word for one of its groups */
     bool is_list;
-    bool is_nested; /* it stands in groups of other sections */
+    bool is_nested; /* it is part of groups of other sections */
     size_t size;    /* of its struct */
 };
 
 #define SCHEMA_REQUIRED "required"
 
-/* The rows and their number. */
+/* All rows, and their number. */
 const struct schema_row *schema_rows(size_t *count);
 
-/* Those of a section, which stand together. */
+/* The rows of a section, which are consecutive. */
 const struct schema_row *schema_rows_of(enum schema_section section,
                                         size_t *count);
 
@@ -316,140 +325,150 @@ bool schema_is_required(const struct schema_row *row);
 
 const struct schema_group *schema_group(enum schema_section section);
 
-/* Whether a row's value is a list: its member is a struct draft_names. */
+/* Whether a row's value is a list, that is, its member is a struct
+ * draft_names. */
 bool schema_is_list(const struct schema_row *row);
 
-/* The section that a row of type SCHEMA_GROUP is. */
+/* The section of a row of type SCHEMA_GROUP. */
 enum schema_section schema_nested(const struct schema_row *row);
 
-/* The range of a row of whole numbers or durations (ms). */
+/* The range of a row with an integer or a duration (ms). */
 void schema_range(const struct schema_row *row, int64_t *low, int64_t *high);
 
-/* What a change of it needs while the broker runs. Of reload.c. */
+/* What a change of the setting needs while the broker runs. In reload.c. */
 enum seqb_reload_need schema_need(const struct schema_row *row);
 
-/* Whether a word is in a list "a, b, c". Of value.c. */
+/* Whether `word` is in the list "a, b, c". In value.c. */
 bool value_is_listed(const char *list, const char *word);
 
-/* --- draft.c: what a draft says across its sections --- */
+/* --- draft.c: questions about a draft across its sections --- */
 
-/* The index of what has that name, -1 if nothing has or the name is NULL. */
+/* The index of the backend of that name; -1 if there is none, or `name` is
+ * NULL. */
 int32_t draft_find_backend(const struct draft *draft, const char *name);
 
-/* The index of a sequence's pool: the only one if none is named. */
+/* The index of the sequence's pool. If it names none, the only pool. -1: not
+ * found. */
 int32_t draft_find_pool(const struct draft *draft,
                         const struct draft_sequence *sequence);
 
-/* The i-th listed sequence as if its group had been read. */
+/* The i-th listed sequence with its own key and lines, as if its group had been
+ * read. */
 struct draft_sequence draft_sequence_at(const struct draft *draft, size_t i);
 
-/* The port that was given, or the usual one of the backend's engine, which has
- * a name; 0 if neither is there. */
+/* The backend's port, or the default port of its engine; 0 if there is neither.
+ * The backend must name an engine. */
 int32_t draft_backend_port(const struct draft_backend *backend);
 
-/* The backend that leases the pool's windows; NULL: none, its neighbours do, or
- * a wrong name was reported. */
+/* The name of the backend that leases the pool's windows; NULL if the pool has
+ * no authority or has neighbours, or if a wrong name was reported. */
 const char *draft_pool_authority(const struct draft_pool *pool);
 
-/* Whether nobody leases windows, and whether all partitions do that can. */
+/* Whether nobody leases windows in the pool; and whether the partitions lease
+ * them to each other. */
 bool draft_pool_has_no_lessor(const struct draft_pool *pool);
 bool draft_pool_has_neighbours(const struct draft_pool *pool);
 
-/* As if the pool said so. Its line stays 0. */
+/* Makes the pool one with neighbours, as if the topology said so. The setting's
+ * line stays 0. */
 void draft_set_neighbours(struct draft_pool *pool);
 
-/* Partitions whose engine may lease windows to its neighbours. */
+/* The number of partitions whose engine may lease windows to neighbours. */
 int32_t draft_lessor_count(const struct draft *draft,
                            const struct draft_pool *pool);
 
-/* Bits of a window's number that say which neighbour leased it; 0 if one store
- * leases all. */
+/* The bits of a window's number that say which neighbour leased it; 0 unless
+ * the pool has neighbours. */
 int32_t draft_lessor_bits(const struct draft *draft,
                           const struct draft_pool *pool);
 
-/* As set, or as the pool's windows are by default: small where neighbours lease
- * them in runs, so that the numbers of a new pool are. */
+/* The pool's window bits: as set, or the default. With neighbours the default
+ * is small: they lease several windows at a time, and a new pool's numbers stay
+ * small. */
 int32_t draft_window_bits(const struct draft *draft,
                           const struct draft_pool *pool);
 
-/* The sequence's own, or else its pool's. */
+/* The sequence's own window bits, or else its pool's. */
 int32_t draft_sequence_window_bits(const struct draft *draft,
                                    const struct draft_sequence *sequence,
                                    const struct draft_pool *pool);
 
-/* Whether all of its partitions but the authority's count in windows. */
+/* Whether the topology makes all partitions but the authority count in
+ * windows. */
 bool draft_pool_is_all_windowed(const struct draft_pool *pool);
 
 /* Whether a partition of the pool counts with that guarantee. */
 bool draft_pool_has(const struct draft *draft, const struct draft_pool *pool,
                     enum seqb_guarantee guarantee);
 
-/* n of 2^n; -1 if `count` is no power of two from 1 to HA_PARTITIONS_MAX. */
+/* n if `count` is 2^n; -1 if it is not a power of two from 1 to
+ * HA_PARTITIONS_MAX. */
 int32_t draft_partition_bits(size_t count);
 
-/* Bits that the sequence's numbers may have in all. */
+/* The bits that the sequence's numbers may have in all. */
 int draft_value_bits(const struct draft_sequence *sequence);
 
-/* --- read.c: a source as a draft, by the table --- */
+/* --- read.c: fills a draft from a source, using the table --- */
 
-/* Reads the text of a source that was scanned. Every setting of the draft
- * holds its value or its default; mistakes are added. False if there is no
- * draft: the text is no libconfig. */
+/* Reads a source's text, after scan_text. Each setting of the draft gets its
+ * value or its default. Mistakes are added to `diagnostics`. False if the text
+ * is not valid libconfig; then there is no draft. */
 bool read_draft(const char *text, struct arena *arena,
                 struct diagnostics *diagnostics, struct draft *draft);
 
 /* --- time_text.c: durations "200ms", dates "2020-01-01", days "04-01" --- */
 
-/* False unless it is a whole number and a unit. What exceeds int64 is read as
- * INT64_MAX, which no range allows. */
+/* False unless the text is a whole number and a unit. A value above int64
+ * becomes INT64_MAX, which is outside every range. */
 bool duration_parse(const char *text, int64_t *out_ms);
 
-/* When that day begins in UTC, ms since 1970. False unless it is a date
- * "YYYY-MM-DD" that exists, from 1970 on. */
+/* When that day begins in UTC, in ms since 1970. False unless the text is an
+ * existing date "YYYY-MM-DD" from 1970 on. */
 bool day_parse(const char *text, int64_t *out_ms);
 
-/* A month and a day that every month has, "MM-DD": 1 ... 12, 1 ... 28. */
+/* Reads "MM-DD", a month 1 ... 12 and a day 1 ... 28, which every month has. */
 bool day_parse_yearly(const char *text, int32_t *month, int32_t *day);
 
 #define DURATION_SIZE 24
 
-/* As duration_parse reads it, in the largest unit that it is a whole number
- * of. */
+/* The reverse of duration_parse, in the largest unit that gives a whole
+ * number. */
 void duration_format(int64_t ms, char out[DURATION_SIZE]);
 
 #define DAY_SIZE sizeof "YYYY-MM-DD"
 
-/* The day in UTC; a year past 9999 is written as 9999-12-31. */
+/* The day in UTC. A year after 9999 is written as 9999-12-31. */
 void day_format(int64_t ms, char out[DAY_SIZE]);
 
-/* --- split.c: 63 bits over time, shard (or worker) and counter --- */
+/* --- split.c: the 63 bits of time, shard (or worker) and counter --- */
 
-/* How the bits are split, and what an operator may change. */
+/* How the bits are split, and what an operator may change about it. */
 struct split {
-    int line; /* of the group that they are in */
+    int line; /* of the group that sets the bits */
     const struct draft_text *epoch;
     int32_t time;
     int32_t shard;
     int32_t counter;
     int time_line;     /* of the setting that decides the bits of time */
-    const char *words; /* "'time' =", before them */
-    const char *cure;  /* what makes them more */
-    int64_t unit_ms;   /* 0: a wrong one was reported */
+    const char *words; /* "'time' =": begins messages about the bits of time */
+    const char *cure;  /* how to get more bits of time */
+    int64_t unit_ms;   /* 0: a wrong unit was reported */
 };
 
 struct split split_of_ids(const struct draft_ids *ids);
 
-/* Of values of so many bits: the time has what the others leave. */
+/* For values of `value_bits` bits: the time gets the bits that the others
+ * leave. */
 struct split split_of_snowflake(const struct draft_snowflake *snowflake,
                                 int32_t value_bits);
 
 /* False if the epoch was reported as wrong. */
 bool split_layout(const struct split *split, struct bits_layout *out);
 
-/* Adds a mistake if the bits do not fit, or the time is not of this day: yet
- * to begin, over, or over soon; a warning if it ends within ten years. */
+/* Adds a mistake if the bits do not fit, if the epoch is in the future, or if
+ * the time ends within a year. Adds a warning if it ends within ten years. */
 void split_check(const struct split *split, int64_t now_ms,
                  struct diagnostics *diagnostics);
 
-/* "second" of "s": the period that ids of that unit have. */
+/* The period of ids of that unit: "second" for "s". */
 const char *split_period(const char *unit);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The end of the bits of time is what nobody looks at until it has come. */
+/* Checks how ids' bits are split, and when the bits of time run out: operators
+ * rarely notice this before it happens. */
 #include "config/settings/settings.h"
 
 #include <string.h>
 
 #define YEAR_MS   (INT64_C(31556952) * 1000)
-#define LEAST_MS  YEAR_MS        /* that the time has to last still */
-#define ENOUGH_MS (10 * YEAR_MS) /* without a warning */
+/* The time must last at least this long, and ENOUGH_MS to avoid a warning. */
+#define LEAST_MS  YEAR_MS
+#define ENOUGH_MS (10 * YEAR_MS)
 
 static const struct {
     const char *name;
@@ -83,7 +85,7 @@ bool split_layout(const struct split *split, struct bits_layout *out)
            day_parse(split->epoch->text, &out->epoch_ms);
 }
 
-/* The setting that is to be changed, if it was given. */
+/* `line` if that setting was given, else the group's line. */
 static int line_of(const struct split *split, int line)
 {
     return line > 0 ? line : split->line;
@@ -131,7 +133,7 @@ void split_check(const struct split *split, int64_t now_ms,
     check_sum(split, diagnostics);
     if (!split_layout(split, &layout))
         return;
-    /* A clock that is not set says nothing of an epoch. */
+    /* If the clock is not set, the epoch cannot be compared with it. */
     if (layout.epoch_ms > now_ms && now_ms >= GUARD_SANE_MS)
         diagnostics_add(
             diagnostics, line_of(split, split->epoch->line),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Durations, which demand a unit: a bare number means seconds to one and ms to
- * another. And days, in which every digit and dash has its place, so that one
- * day has one spelling. */
+/* Durations must have a unit, because a bare number could mean seconds or ms.
+ * Days must have every digit and dash in place, so that one day has one
+ * spelling. */
 #include "config/settings/settings.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #include "platform/text.h"
 
-#define LAST_S INT64_C(253402214400) /* 9999-12-31 */
+#define LAST_S INT64_C(253402214400) /* start of 9999-12-31 */
 
 struct unit {
     const char *name;
@@ -60,7 +60,7 @@ void duration_format(int64_t ms, char out[DURATION_SIZE])
 
 /* --- days --- */
 
-/* '9' stands for any digit. */
+/* In `form`, '9' stands for any digit. */
 static bool looks_like(const char *text, const char *form)
 {
     for (; *form != '\0'; form++, text++) {
@@ -88,7 +88,7 @@ bool day_parse(const char *text, int64_t *out_ms)
     day.tm_mday = two_digits(text + 8);
     found = day;
     seconds = timegm(&found);
-    /* timegm makes March the 2nd of February the 30th. */
+    /* timegm turns February the 30th into March the 2nd. */
     if (seconds < 0 || found.tm_mon != day.tm_mon ||
         found.tm_mday != day.tm_mday)
         return false;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From libconfig's types to ours, in words of what was wanted and found. */
+/* Converts libconfig's values to the draft's types. Messages say what was
+ * expected and what was found. */
 #include "config/settings/value.h"
 
 #include <string.h>
@@ -130,7 +131,8 @@ static bool text_fits(const struct schema_row *row, const char *text)
     }
 }
 
-/* A whole number that may stand for a text, as it is written; NULL: none. */
+/* The digits of an integer where the row also accepts an integer without
+ * quotes; NULL otherwise. */
 static const char *take_label(struct value_reader *reader,
                               const struct schema_row *row,
                               const config_setting_t *setting)
@@ -148,7 +150,7 @@ static const char *take_label(struct value_reader *reader,
     return NULL;
 }
 
-/* A copy of the setting's text, or NULL and a mistake. */
+/* A copy of the setting's text; NULL, with a mistake added, if it is wrong. */
 static const char *take_text(struct value_reader *reader,
                              const struct schema_row *row,
                              const config_setting_t *setting, int line)
@@ -197,7 +199,8 @@ static void read_names(struct value_reader *reader,
     if (out->names == NULL)
         return;
     out->count = (size_t)count;
-    /* The list's line: libconfig is a line late for some of the elements. */
+    /* Messages use the list's line: libconfig's line is one too late for some
+     * elements. */
     for (int i = 0; i < count; i++)
         out->names[i] =
             take_text(reader, row,

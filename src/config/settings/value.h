@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One setting of libconfig's tree as a value of the draft. For read.c. */
+/* Converts one setting of libconfig's tree into a value of the draft. For
+ * read.c. */
 #pragma once
 
 #include <libconfig.h>
@@ -9,18 +10,18 @@
 struct value_reader {
     struct arena *arena;
     struct diagnostics *diagnostics;
-    const void *initial[SCHEMA_SECTIONS]; /* an item with the defaults alone;
-                                             NULL: not yet made */
+    /* Items that have the defaults; NULL: not yet made. */
+    const void *initial[SCHEMA_SECTIONS];
     const struct alike *alike; /* sequences that the tree lacks; NULL: none */
 };
 
-/* Where it stands in the source. */
+/* The line of the setting in the source. */
 int value_line(const config_setting_t *setting);
 
-/* What it is, for messages: "a text". */
+/* The kind of its value, for messages: "a text". */
 const char *value_words(const config_setting_t *setting);
 
-/* Puts its value into the item's member for the row. A value of a wrong type
- * or out of range is a mistake, and what stands in the item stays. */
+/* Stores the setting's value in the item's member for the row. A value of a
+ * wrong type or out of range is a mistake, and the item stays unchanged. */
 void value_read(struct value_reader *reader, const struct schema_row *row,
                 const config_setting_t *setting, void *item);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A topology of 100,000 sequences has few kinds of them. A group that stands in
- * the list already, but for the text of its key, is left out of what libconfig
- * reads. Whatever is unusual stays, and is libconfig's to judge.
+ * A topology of 100,000 sequences has few different kinds of them. A group that
+ * differs from an earlier one only in its key is left out of the text that
+ * libconfig parses. Anything unusual stays in the text, for libconfig to judge.
  */
 #include "config/source/source.h"
 
@@ -11,13 +11,13 @@
 
 #include "config/source/shape.h"
 
-/* One text being read. */
+/* The state of reading one text. */
 struct reading {
     const char *at;
-    const char *key; /* the setting's name */
+    const char *key; /* name of the setting that holds the key */
     int line;
-    char *out;          /* where to write */
-    const char *copied; /* the text up to here is written, or left out */
+    char *out;          /* where to write next */
+    const char *copied; /* the text before this is written or left out */
     struct shapes shapes;
 };
 
@@ -62,7 +62,8 @@ static int lines_between(const char *at, const char *end)
     return lines;
 }
 
-/* Of what is left out, from the comma on, only the ends of lines stay. */
+/* Leaves out the text from the comma to the group's end, except for its
+ * newlines, so that line numbers do not change. */
 static void leave_out(struct reading *reading, const char *comma,
                       const struct group *group)
 {
@@ -82,7 +83,8 @@ static void skip_space(struct reading *reading)
     reading->at += length;
 }
 
-/* Up to the list's end, or to what is no group. False: no memory. */
+/* Reads up to the list's end, or to something that is not a group. False: no
+ * memory. */
 static bool read_groups(struct reading *reading, struct alike *alike)
 {
     const char *comma = NULL;
@@ -92,7 +94,7 @@ static bool read_groups(struct reading *reading, struct alike *alike)
         const struct group *of;
 
         skip_space(reading);
-        of = comma == NULL ? NULL /* the first one */
+        of = comma == NULL ? NULL /* the first group */
                            : shapes_find(&reading->shapes, reading->at, &group);
         if (of == NULL && (*reading->at != '{' ||
                            !group_read(reading->at, reading->key, &group)))
@@ -116,7 +118,8 @@ static bool read_groups(struct reading *reading, struct alike *alike)
     }
 }
 
-/* Behind the bracket that opens the list; NULL: there is none. */
+/* Returns the position behind the bracket that opens the list; NULL: no such
+ * list. */
 static const char *list_begin(const char *at, const char *list)
 {
     int depth = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pieces are cut from blocks, which grow: a topology of 100,000 sequences has
- * a million pieces. A large piece has a block of its own. */
+/* Elements are cut from blocks of growing size, because a topology of 100,000
+ * sequences takes a million of them. A large element has a block of its own. */
 #include "config/source/source.h"
 
 #include <stdalign.h>
@@ -30,7 +30,8 @@ static struct arena_block *block_new(size_t size)
     return block;
 }
 
-/* The block that has room for a piece: the first one, or a new one. */
+/* Returns a block that has room for `size` bytes: the first block, or a new
+ * one. */
 static struct arena_block *block_for(struct arena *arena, size_t size)
 {
     struct arena_block *first = arena->blocks;
@@ -44,7 +45,7 @@ static struct arena_block *block_for(struct arena *arena, size_t size)
     block = block_new(size > wanted / 4 ? size : wanted);
     if (block == NULL)
         return NULL;
-    if (first != NULL && size > wanted / 4) { /* the first has room still */
+    if (first != NULL && size > wanted / 4) { /* the first still has room */
         block->next = first->next;
         first->next = block;
     } else {

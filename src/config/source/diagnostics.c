@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists sorted by line; mistakes of one line stay in the order found. And the
- * known word that is nearest to an unknown one. */
+/* Lists sorted by line; mistakes of one line keep the order in which they were
+ * found. Also finds the known word nearest to an unknown one. */
 #include "config/source/source.h"
 
 #include <stdarg.h>
@@ -10,7 +10,8 @@
 #include "platform/text.h"
 
 #define TEXT_SIZE 512
-#define KEPT_MAX  500 /* who has more will run the check again anyway */
+/* More would not help: the check has to run again anyway. */
+#define KEPT_MAX  500
 
 static void make_one_line(char *text)
 {
@@ -85,7 +86,7 @@ bool diagnostics_have_room(const struct diagnostic_list *list)
 
 /* --- did you mean --- */
 
-/* The longer a word, the more slips of the finger are believed. */
+/* A longer word may have more typing errors. */
 static int most_edits(const char *word)
 {
     const size_t length = strlen(word);

@@ -11,10 +11,10 @@
 #include "config/source/shape.h"
 #include "platform/text.h"
 
-#define DEPTH_MAX 10 /* includes in includes */
+#define DEPTH_MAX 10 /* nesting of includes */
 #define INCLUDE   "@include"
 
-/* One file being read. */
+/* The state of scanning one file. */
 struct scan {
     struct source *source;
     const char *at;
@@ -22,18 +22,19 @@ struct scan {
     int line;
     int depth;
     bool is_ok;
-    /* Groups that became what they are; and the one at hand, nested ones and
-     * all: where it is in the file and in the source. */
+    /* `shapes` holds groups that the scan copied unchanged. The others describe
+     * the current outermost group: where it begins in the file and in the
+     * source, and how many braces are open. */
     struct shapes shapes;
     const char *group;
     size_t group_at;
     int braces;
 };
 
-/* An integer as it stands in the text. */
+/* An integer in the text. */
 struct integer {
-    size_t length;   /* without suffix */
-    bool fits_int32; /* so that libconfig reads it right without a suffix */
+    size_t length;   /* without its suffix */
+    bool fits_int32; /* libconfig reads it right without the suffix 'L' */
     bool fits_int64;
 };
 
@@ -65,7 +66,7 @@ static void line_begin(struct source *source, const char *file, int line)
     source->line_count++;
 }
 
-/* There is always room for the final 0. */
+/* There is always room for the terminating 0. */
 static void emit(struct source *source, char c)
 {
     if (source->length + 1 >= source->capacity) {
@@ -79,7 +80,7 @@ static void emit(struct source *source, char c)
     source->text[source->length] = '\0';
 }
 
-/* Moves on, within a line. */
+/* Copies `count` characters of one line. */
 static void take_run(struct scan *scan, size_t count)
 {
     struct source *source = scan->source;
@@ -98,7 +99,7 @@ static void take_run(struct scan *scan, size_t count)
     source->text[source->length] = '\0';
 }
 
-/* Moves one character on; what becomes of it is `c`. */
+/* Skips one character and writes `c` instead. A newline stays a newline. */
 static void take(struct scan *scan, char c)
 {
     const bool is_newline = *scan->at == '\n';
@@ -117,7 +118,7 @@ static void take_many(struct scan *scan, size_t count)
         take(scan, *scan->at);
 }
 
-/* Moves on, over lines. */
+/* Copies up to `end`, which may be on a later line. */
 static void take_lines(struct scan *scan, const char *end)
 {
     while (scan->at < end) {
@@ -182,7 +183,7 @@ static struct integer integer_of_hex(const char *text)
     const size_t zeros = strspn(text + 2, "0");
     const size_t used = digits > zeros ? digits - zeros : 0;
     struct integer integer = {.length = 2 + digits};
-    /* The first digit that counts may not set the sign bit. */
+    /* The first significant digit must not set the sign bit. */
     const bool is_low = used == 0 || strchr("1234567", text[2 + zeros]);
 
     integer.fits_int32 = used < 8 || (used == 8 && is_low);
@@ -219,7 +220,7 @@ static void scan_integer(struct scan *scan)
 
     if (!integer.fits_int64) {
         scan->is_ok = false;
-        /* Not shown: it may be a password that lacks its quotes. */
+        /* The number is not shown: it may be a password without its quotes. */
         diagnostics_add(scan->source->diagnostics, here(scan),
                         "a number of %zu characters does not fit in 64 bits",
                         integer.length);
@@ -229,8 +230,8 @@ static void scan_integer(struct scan *scan)
         emit(scan->source, 'L');
 }
 
-/* A fraction is no setting's type: it goes on as it is, to be refused with
- * the name of its setting. */
+/* No setting is a fraction. It is copied unchanged, and refused later, together
+ * with the name of its setting. */
 static bool scan_fraction(struct scan *scan)
 {
     const size_t sign = *scan->at == '+' || *scan->at == '-';
@@ -250,7 +251,6 @@ static bool is_number_start(const char *at)
     return isdigit((unsigned char)*at) || *at == '.';
 }
 
-/* The second and later letters, too. */
 static size_t name_length(const char *at)
 {
     size_t length = 1;
@@ -260,7 +260,8 @@ static size_t name_length(const char *at)
     return length;
 }
 
-/* A group that is another one with another key becomes what it is, too. */
+/* A group that differs only in its key from one that was copied unchanged is
+ * copied unchanged, too. */
 static void scan_open(struct scan *scan)
 {
     struct group known;
@@ -277,7 +278,8 @@ static void scan_open(struct scan *scan)
     take(scan, '{');
 }
 
-/* Nothing was done to the group: no comment, no include, no integer. */
+/* Whether the group was copied unchanged: it had no comment, no include, and no
+ * integer that needs a suffix. */
 static bool is_unchanged(const struct scan *scan)
 {
     const struct source *source = scan->source;
@@ -323,8 +325,9 @@ static void scan_token(struct scan *scan)
         scan_integer(scan);
 }
 
-/* The length up to and with the quote that opens the name of an included
- * file; 0 if the line is none. As libconfig has it, only at a line's start. */
+/* The length up to and including the quote that opens the name of an included
+ * file; 0 if the line is not an include. Like libconfig, it accepts an include
+ * only at the start of a line. */
 static size_t include_length(const char *line)
 {
     const size_t before = strspn(line, " \t");
@@ -339,7 +342,8 @@ static size_t include_length(const char *line)
     return before + word + after + 1;
 }
 
-/* The file that is included, from the folder of the one that says so. */
+/* The path of the included file, relative to the folder of the including
+ * file. */
 static const char *include_path(struct scan *scan, const char *name,
                                 size_t length)
 {
@@ -442,7 +446,7 @@ bool scan_text(struct source *source, const char *text, const char *file)
 {
     const bool is_ok = scan_file(source, text, file, 0);
 
-    emit(source, '\n'); /* so that even an empty one is a text */
+    emit(source, '\n'); /* so that an empty topology is a text, too */
     return is_ok;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Groups are compared as texts, and their keys are found by a lexer that knows
- * no comments. */
+/* Compares groups as texts. A small lexer finds their keys; it does not know
+ * comments, which scan.c removed. */
 #include "config/source/shape.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ bool token_is(const char *at, size_t length, const char *name)
     return strncmp(at, name, length) == 0 && name[length] == '\0';
 }
 
-/* Past the closing quote; NULL: there is none. */
+/* Returns the position behind the closing quote; NULL: there is none. */
 static const char *string_end(const char *at)
 {
     for (at++; *at != '"'; at++) {
@@ -33,8 +33,9 @@ const char *value_begin(const char *at)
     return at + strspn(at, SPACE);
 }
 
-/* Takes the value behind the key's name, if it is one text. Texts that stand
- * side by side are one for libconfig. */
+/* Takes the value behind the key's name as the key, if the value is a single
+ * string. libconfig joins adjacent strings to one, so a string that another one
+ * follows is not taken. */
 static void key_take(struct group *group, const char *at)
 {
     const char *quote = value_begin(at);
@@ -87,8 +88,8 @@ bool group_read(const char *at, const char *key, struct group *out)
     return true;
 }
 
-/* Whether the group that begins at `at` is the shape with another key: then
- * `out` is it. */
+/* Whether the group at `at` differs from the shape only in its key. If so,
+ * `out` becomes the group at `at`. */
 static bool is_alike(const struct group *shape, const char *at,
                      struct group *out)
 {

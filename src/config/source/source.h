@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The text of a topology, before it is understood: memory that lives as long
- * as it, the mistakes found in it, and what is done to it before libconfig sees
- * it. The front header of this folder.
+ * The text of a topology before it is parsed: an arena for all that is made of
+ * it, the list of mistakes, and what is done to the text before libconfig reads
+ * it. This is the front header of the folder.
  */
 #pragma once
 
@@ -15,20 +15,21 @@
 
 struct arena_block;
 
-/* Zeroed is empty. */
+/* Zeroed is empty. Not thread-safe. */
 struct arena {
     struct arena_block *blocks;
-    bool is_out_of_memory; /* stays true; whoever fills the arena asks once,
-                              at the end */
+    bool is_out_of_memory; /* once set, it stays set: callers check it once, at
+                              the end */
 };
 
-/* `count` zeroed elements; NULL when out of memory. */
+/* `count` zeroed elements of `size` bytes; NULL when out of memory. */
 void *arena_take(struct arena *arena, size_t count, size_t size);
 
 /* A copy of a text; NULL when out of memory. */
 char *arena_copy(struct arena *arena, const char *text);
 
-/* The same of a text that ends after `length` bytes. */
+/* A copy of the first `length` bytes of a text, terminated by 0; NULL when out
+ * of memory. */
 char *arena_copy_part(struct arena *arena, const char *text, size_t length);
 
 /* A formatted text; NULL when out of memory. */
@@ -37,34 +38,35 @@ char *arena_format(struct arena *arena, const char *format, ...)
 
 void arena_free(struct arena *arena);
 
-/* --- mistakes.c --- */
+/* --- diagnostics.c --- */
 
 struct diagnostic {
     struct diagnostic *next;
-    int line; /* of the source, see source_line_at */
+    int line; /* of the source; see source_line_at */
     char *text;
 };
 
 struct diagnostic_list {
     struct diagnostic *first; /* sorted by line */
-    size_t count;             /* may be more than are kept */
+    size_t count;             /* number found; may be more than are kept */
 };
 
-/* Collected by all who look at a topology, told at the end all at once. */
+/* Every step adds its findings here. They are reported all at once, at the
+ * end. */
 struct diagnostics {
-    struct arena *arena; /* holds them, and what is needed to find them */
+    struct arena *arena; /* holds the diagnostics */
     struct diagnostic_list found;
-    struct diagnostic_list warnings; /* of what is sound, but to be looked at */
-    struct diagnostic_list notes;    /* of what is worth knowing */
+    struct diagnostic_list warnings; /* valid, but probably not intended */
+    struct diagnostic_list notes;    /* worth knowing */
 };
 
-/* Adds one; control characters become '?' and a long text is cut, so that it
- * is one line whatever the topology holds. */
+/* Adds a mistake. Control characters become '?' and a long text is cut, so that
+ * a mistake is always one line. */
 void diagnostics_add(struct diagnostics *diagnostics, int line,
                      const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same for a warning, and for a note. */
+/* The same for a warning and for a note. */
 void diagnostics_warn(struct diagnostics *diagnostics, int line,
                       const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -72,49 +74,52 @@ void diagnostics_note(struct diagnostics *diagnostics, int line,
                       const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Whether one more would be kept. */
+/* Whether the list would keep one more diagnostic. */
 bool diagnostics_have_room(const struct diagnostic_list *list);
 
 struct did_you_mean {
-    const char *word; /* the unknown one */
-    const char *best; /* NULL: none is near */
+    const char *word; /* the unknown word */
+    const char *best; /* the nearest known word; NULL: none is near */
     int distance;
 };
 
-/* Weighs one known word (NULL is none); the nearest stands in `best`. */
+/* Compares the unknown word with one known word, and keeps the nearest in
+ * `best`. `known` may be NULL. */
 void did_you_mean_weigh(struct did_you_mean *did_you_mean, const char *known);
 
 #define NEAREST_HINT_SIZE 96
 
-/* ": did you mean 'x'?" into `out`, or `otherwise` if none is near. Returns
- * `out`. */
+/* Writes ": did you mean 'x'?" to `out`, or `otherwise` if no known word is
+ * near. Returns `out`. */
 const char *did_you_mean_hint(const struct did_you_mean *did_you_mean,
                               const char *otherwise,
                               char out[NEAREST_HINT_SIZE]);
 
 /* --- scan.c --- */
 
-#define SCAN_SIZE_MAX (16 << 20) /* bytes of a topology, includes and all */
+/* Bytes of a topology including its includes. */
+#define SCAN_SIZE_MAX (16 << 20)
 
-/* Whether libconfig's names may have it, if not as their first letter. Whatever
- * the locale. */
+/* Whether the character may be in a name of libconfig; digits, '-' and '_' may
+ * not be the first one. Does not depend on the locale. */
 static inline bool source_is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
            (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '*';
 }
 
-/* Where a line of the source came from. */
+/* The file and line that a line of the source came from. */
 struct source_line {
     const char *file;
     int line;
 };
 
-/* One text made of a topology and what it includes. Lines count from 1. */
+/* A topology and its includes as one text. Lines count from 1. */
 struct source {
     struct arena *arena;
     struct diagnostics *diagnostics;
-    /* Reads a whole file, `*out` is for free(). NULL: no includes. */
+    /* Reads a whole file; the caller frees `*out`. NULL: includes are not
+     * allowed. */
     enum seqb_status (*read)(const char *path, char **out,
                              struct seqb_error *err);
     char *text;
@@ -123,49 +128,50 @@ struct source {
     struct source_line *lines;
     size_t line_count;
     size_t line_capacity;
-    size_t taken;     /* bytes read from files so far */
-    bool is_given_up; /* too large or too deep: reading on makes it worse */
+    size_t taken;     /* bytes of all files read so far */
+    bool is_given_up; /* too large or includes too deep: scanning stops */
 };
 
 /*
- * Appends `text`, which is called `file` in messages; an include is relative
- * to the folder of the file that names it. False, and at least one mistake,
- * if libconfig must not read the result.
+ * Appends `text`, which messages call `file`. The path of an include is
+ * relative to the folder of the file that names it. False, with at least one
+ * mistake added, if libconfig must not read the result.
  */
 bool scan_text(struct source *source, const char *text, const char *file);
 
-/* Where a line came from; past the end, the last one. */
+/* The origin of a line; that of the last line if `line` is past the end. */
 struct source_line source_line_at(const struct source *source, int line);
 
-/* Takes a zeroed or half-built one. Does not free the arena. */
+/* A zeroed or half-built source is allowed. The arena is not freed. */
 void source_free(struct source *source);
 
 /* --- alike.c --- */
 
-/* A group of a list that is an earlier one with another key. */
+/* A group of a list that equals an earlier group except for its key. */
 struct alike_group {
-    size_t at;       /* its place in the list */
-    size_t of;       /* that of the earlier one */
-    int lines;       /* from that one to it */
-    const char *key; /* in the text; ends after `length` */
+    size_t at;       /* its index in the list */
+    size_t of;       /* the earlier group's index */
+    int lines;       /* lines from the earlier group to this one */
+    const char *key; /* in the text; `length` bytes, not terminated */
     size_t length;
 };
 
 struct alike {
-    char *text; /* without those groups; its lines are the same */
+    char *text; /* without those groups; line numbers are the same */
     struct alike_group *groups; /* in the order of the list */
     size_t count;
     size_t capacity;
 };
 
 /*
- * Finds the groups of the list named `list` that are alike but for the text of
- * their setting `key`, which is a sound key in each. `text` must outlive them.
- * False if there are none, or no memory to find them: then the text as it is
- * has all. Is to be freed in either case.
+ * Finds the groups of the list `list` that differ from an earlier one only in
+ * the text of the setting `key`. The key is valid in each of them. `text` must
+ * outlive the result. False if there are none, or if there is no memory: then
+ * parse `text` itself. Call alike_free in either case.
  *
- * `text` may be no libconfig: then alike->text is none, either, or reads as
- * groups with mistakes. So with any mistake in it, `text` is to be read.
+ * `text` need not be valid libconfig. If it is not, alike->text is not valid
+ * either, or has mistakes in its groups. So if alike->text has any mistake,
+ * parse `text` instead.
  */
 bool alike_find(struct alike *alike, const char *text, const char *list,
                 const char *key);
