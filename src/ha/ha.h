@@ -33,7 +33,8 @@ enum ha_rescue {
 struct ha_pool_options {
     struct layout layout;
     int32_t timeout_ms; /* a slower call counts as slow */
-    int32_t slow_count; /* so many within slow_window: quarantined */
+    int32_t slow_count; /* this many slow calls within slow_window:
+                           quarantined */
     int32_t slow_window_ms;
     int32_t rescue_after_ms;
     enum ha_rescue rescue;
@@ -203,18 +204,19 @@ struct ha_counter_attributes {
     int32_t value_bits;  /* its numbers are below 2^value_bits; 63 is usual */
     int32_t window_bits; /* its windows hold 2^window_bits values; 0: as many as
                             the pool's */
-    int64_t useful;      /* numbers above it are too wide; 0: none is */
+    int64_t useful;      /* numbers above it are too wide for the texts; 0: none
+                            is */
     int64_t keep_ms;     /* its stamps are kept so long after they are over */
     bool asks_first; /* every store that may be asked compares the claim before
                         the first number; false: ha_admit has done it */
 };
 
-/* Call it before the counter is admitted or asked. The attributes must outlive
- * the counter. */
+/* Call it before the counter is admitted or asked for numbers. The attributes
+ * must outlive the counter. */
 void ha_counter_set_attributes(struct ha_counter *counter,
                                const struct ha_counter_attributes *attributes);
 
-/* A period, of which a counter is in the stores: "KEY@DIGITS". */
+/* A period that has a counter of its own in the stores: "KEY@DIGITS". */
 struct ha_stamp {
     int64_t digits; /* 0: none */
     int64_t begins_ms;
@@ -256,7 +258,7 @@ int64_t ha_counter_ask(struct ha_counter *counter, int64_t count,
 struct ha_view {
     int64_t fresh;    /* runs asked for not long ago: they will come */
     int64_t all;      /* runs asked for and not yet answered */
-    int64_t delay_ms; /* that a reservation usually takes */
+    int64_t delay_ms; /* of a usual reservation */
     int64_t late_ms;  /* when the next of the fresh ones becomes late, by
                          clock_now_ms; INT64_MAX: none */
 };
@@ -276,8 +278,8 @@ enum seqb_status ha_counter_availability(struct ha_counter *counter,
  * since its store last answered. */
 bool ha_pool_answers(struct ha_pool *pool);
 
-/* The number was granted before and is handed out now. From now on its counter
- * must not grant it. */
+/* The number was granted before, and is handed out now. The counter must not
+ * grant it again. */
 void ha_counter_hold(struct ha_counter *counter, int64_t number);
 
 /* The counter value, partition and memory part of a number. */
@@ -360,7 +362,7 @@ int32_t ha_clocks(struct ha *ha, int64_t *wall_ms);
 struct ha_text {
     int32_t member; /* of the pool, whose store it is */
     const char *name;
-    const char *expected; /* is replaced if it is there; "": there is none */
+    const char *expected; /* replaced if it is stored; "": none is stored */
     const char *text;     /* the new one; NULL: it is only read */
     const char *origin;   /* that the store must have; NULL or "": any */
 };

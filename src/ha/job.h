@@ -10,7 +10,7 @@ struct worker_job {
     /* Runs on the worker's thread. NULL: the job is a slot's, and is batched
      * with others. */
     void (*call)(struct worker *worker, struct worker_job *job);
-    /* Called instead of `call` if the broker closes first, on the worker's
-     * thread. NULL: nobody has to know. */
+    /* Called instead of `call`, on the worker's thread, if the broker closes
+     * first. NULL: nothing is called. */
     void (*abandon)(struct worker_job *job);
 };

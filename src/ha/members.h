@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A pool with its workers. One lock, of struct ha, guards all pools, what is
- * posted to the workers, and the windows that are leased: it is held for short
- * steps only, never over a call of an engine or of a sink.
+ * posted to the workers, and the leased windows. It is only held for short
+ * steps, never over a call of an engine or a sink.
  */
 #pragma once
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Up to where this broker raised counters, kept in a file of its state
- * directory. A store that goes back a second time, to a state from before the
- * first raise, is then raised above that one. Thread-safe.
+ * directory. If a store goes back a second time, to a state from before the
+ * first raise, it is raised above that raise. Thread-safe.
  *
  *   <value> <backend> <counter> <checksum, 16 hexadecimal digits>
  *

@@ -129,7 +129,7 @@ static enum seqb_status step_verify(struct worker *worker, struct ask *ask,
     return SEQB_OK;
 }
 
-/* Posting steps and waiting for them. */
+/* Posting steps, and waiting for them. */
 
 /* Posts nothing to a worker that did not answer an earlier step. */
 static enum seqb_status

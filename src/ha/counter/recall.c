@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Notes of grants: see docs/decisions/0050-granted.md. */
+/* Notes of grants, and their use after a restart: see
+ * docs/decisions/0050-granted.md. */
 #include "ha/counter/recall.h"
 
 #define DAY_MS INT64_C(86400000)

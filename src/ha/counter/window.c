@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Leasing windows ahead of need, from the authority or from neighbours. */
+/* Leases windows ahead of need, from the authority or from neighbours. */
 #include "ha/counter/window.h"
 
 #include <stdlib.h>

@@ -43,17 +43,17 @@ enum seqb_status window_take(struct slot *slot, int64_t floor,
 
 /*
  * Whether the slot's cell has nothing left of what is wanted, as far as this
- * broker knows; where windows are granted whole, next to nothing is enough. The
- * cell counts in a window of this broker, which was granted all of it so far.
- * If another broker has installed its window since then, the store refuses a
- * window that is not above that one, and the cell is asked. On the slot's
- * worker's thread.
+ * broker knows; where windows are granted whole, next to nothing counts as
+ * nothing. The cell counts in a window of this broker, which was granted all of
+ * it so far. Another broker may have installed its window since then. Then the
+ * store refuses a window that is not above the installed one, and the cell is
+ * asked. On the slot's worker's thread.
  */
 bool window_is_spent(const struct slot *slot);
 
-/* How much to ask the cell for: not more than is left in such a window. A SQL
- * store needs three round trips to grant a part of what is wanted, but one for
- * the whole. */
+/* How much to ask the cell for: no more than is left in this broker's window. A
+ * SQL store needs three round trips to grant a part of what is wanted, but one
+ * for the whole. */
 int64_t window_wanted(const struct slot *slot);
 
 /* On the lessor's thread: the slot of a lease is about to be reserved for,
@@ -70,6 +70,6 @@ void window_source_free(struct window_source *source);
 /* With the pool's lock held: whether a window is being leased for the slot. */
 bool window_is_asked(const struct slot *slot);
 
-/* With the pool's lock held, and no lease under way: forgets the windows of the
- * slot, which belongs to another stamp from now on. */
+/* With the pool's lock held, and no lease under way: drops the slot's windows,
+ * since the slot belongs to another stamp from now on. */
 void window_renew(struct slot *slot);

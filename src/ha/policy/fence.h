@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Decides what a backend's reply means: its block is used, is thrown away, or
+ * Decides what a backend's reply means: its block is used, is discarded, or
  * shows that the store's history changed. Pure. The invariants I1 to I5 are in
  * docs/guarantees.md.
  */

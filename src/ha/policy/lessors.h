@@ -46,7 +46,7 @@ struct lessors {
     int32_t next;  /* the lessor whose turn is next */
     struct lessor lessor[LESSORS_MAX];
 
-    /* When the next look is due. */
+    /* When to look next, and the rest between looks. */
     int64_t poll_ms; /* INT64_MAX: none is planned */
     int64_t rest_ms; /* before the next look, if this one does not succeed */
     uint64_t random; /* for the jitter of the rests */
@@ -120,7 +120,7 @@ bool lessors_set(struct lessors *lessors, int32_t i, enum ha_lessor_state state,
 /* The lessor is level in the term of that nonce. */
 void lessors_enter(struct lessors *lessors, int32_t i, const char *nonce);
 
-/* A lease was made. */
+/* Counts a lease that lessor i made. */
 void lessors_leased(struct lessors *lessors, int32_t i, int64_t now_ms);
 
 /* About how many leases it made in the last minute. */

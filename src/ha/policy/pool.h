@@ -23,15 +23,15 @@
 #define POOL_NEXT_PROBE_MS                                                     \
     100                          /* between a probe that succeeds and the next \
                                   */
-#define POOL_PROBES_TO_RISE 2    /* so many must succeed in a row */
+#define POOL_PROBES_TO_RISE 2    /* probes that must succeed in a row */
 #define POOL_RAMP_MS        5000 /* from a small share of the turns to all */
-#define POOL_CALM_MS        30000 /* up for less: the next rest is longer */
+#define POOL_CALM_MS        30000 /* if up for less, the next rest is longer */
 #define POOL_FORCE_REST_MS  500   /* at least this between two forced probes */
 
-/* Bytes of a member's reason where those of several stand in one text. */
+/* Bytes of a member's reason in a text with those of other members. */
 #define POOL_REASON_BRIEF 255
 
-#define POOL_NO_CALL (-1) /* in evaluated_ms: no call is counted */
+#define POOL_NO_CALL (-1) /* in `evaluated_ms`: no call is counted */
 
 struct pool_member {
     enum seqb_partition_state state;
@@ -54,7 +54,7 @@ struct pool_member {
     int64_t granted;
     int64_t errors;
     int64_t slow;
-    int64_t ejections; /* from usable to quarantined */
+    int64_t ejections; /* changes from usable to quarantined */
     char reason[SEQB_ERROR_TEXT_SIZE];
     char server[SEQB_SERVER_SIZE]; /* this and the next three: of the last
                                       connect */
