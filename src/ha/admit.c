@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Claiming the memory bits of sequences before their first number: every
- * worker goes through the list by itself, so that the stores work side by
- * side, however many sequences there are. One that a store knows otherwise
- * is closed, and the others are served. What a worker does is in
+ * Claims the memory bits of sequences before their first number. Every worker
+ * goes through the list by itself, so that all stores work at the same time,
+ * however many sequences there are. A sequence that a store has with other
+ * settings is closed, and the others are served. A worker's part is in
  * admission/visit.c.
  */
 #include <stdlib.h>
@@ -14,9 +14,9 @@
 #include "platform/clock.h"
 #include "platform/error.h"
 
-#define ADMIT_TIMEOUT_MS 2000 /* without a step forward */
+#define ADMIT_TIMEOUT_MS 2000 /* without progress */
 
-/* What one worker is asked. */
+/* The question to one worker. */
 struct admit {
     struct ask ask; /* first */
     struct admission *admission;
@@ -45,7 +45,8 @@ static struct admission *admission_new(const struct visit *visit,
     return admission;
 }
 
-/* The last one frees it; the order pairs the others' reads with that. */
+/* The last holder frees it. Acquire-release, so that the reads of the others
+ * come before that. */
 static void admission_drop(struct admission *admission)
 {
     if (atomic_fetch_sub_explicit(&admission->holders, 1,
@@ -77,7 +78,7 @@ static struct admit *admit_new(struct admission *admission)
     return admit;
 }
 
-/* One for each worker that is asked. False if there is no memory. */
+/* Makes one for each worker that is asked. False when out of memory. */
 static bool admit_make(struct ha *ha, struct admission *admission,
                        struct admit **admits)
 {
@@ -98,7 +99,7 @@ static void admit_post(struct ha *ha, struct admit **admits)
 
         if (admits[i] == NULL || ask_post(worker, &admits[i]->ask))
             continue;
-        /* It is stopping. */
+        /* The worker is stopping. */
         admit_free(&admits[i]->ask);
         admits[i] = NULL;
     }
@@ -114,7 +115,7 @@ static struct seqb_error why_of(const struct admitted *admitted)
     return why;
 }
 
-/* SEQB_LAYOUT if there are counters, and all are refused. */
+/* SEQB_LAYOUT if there are counters and all of them are refused. */
 static enum seqb_status check_some_left(const struct admission *admission,
                                         struct seqb_error *err)
 {
@@ -130,7 +131,7 @@ static enum seqb_status check_some_left(const struct admission *admission,
     return error_copy(err, &why);
 }
 
-/* Closes those that are refused, and logs each. */
+/* Closes the refused counters, and logs each. */
 static void close_refused(const struct admission *admission)
 {
     for (size_t i = 0; i < admission->count; i++) {
@@ -144,8 +145,9 @@ static void close_refused(const struct admission *admission)
     }
 }
 
-/* Waits for the answers. There may be very many counters: a worker that gets
- * on is waited for. SEQB_LAYOUT if a store is not of this layout any more. */
+/* Waits for the answers. There may be very many counters, so it waits as
+ * long as a worker makes progress. SEQB_LAYOUT if a store no longer has
+ * this layout. */
 static enum seqb_status admit_wait(struct ha *ha, struct admit **admits,
                                    struct seqb_error *err)
 {
@@ -161,8 +163,8 @@ static enum seqb_status admit_wait(struct ha *ha, struct admit **admits,
     return status;
 }
 
-/* What is refused may be freed next: waits for those that still look at it,
- * which they do no longer than a call takes. */
+/* The caller may free the refused counters next, so this waits for the workers
+ * that still use them. That takes no longer than one call of each. */
 static void admit_end(struct ha *ha, struct admit **admits)
 {
     for (size_t i = 0; i < ha->options->backend_count; i++) {
@@ -218,7 +220,7 @@ static enum seqb_status admit_visit_all(struct ha *ha,
     return status;
 }
 
-/* What another pool's stores say is known before anything is claimed. */
+/* Other pools are checked before anything is claimed. */
 enum seqb_status ha_admit(struct ha *ha, struct ha_counter *const *counters,
                           size_t count, struct seqb_error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Posting a question, waiting for the answer, and who frees it. */
+/* Posting a question, waiting for the answer, and freeing the question. */
 #include "ha/ask.h"
 
 #include <stdlib.h>

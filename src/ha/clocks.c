@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stores' wall clocks, by which ours is judged. */
+/* The stores' wall clocks, with which ours is compared. */
 #include <stdlib.h>
 
 #include "ha/startup.h"
 #include "ha/worker.h"
 #include "platform/clock.h"
 
-#define CLOCKS_MOST 64 /* that are asked for the time */
+#define CLOCKS_MOST 64 /* stores that are asked for the time */
 
 static int compare(const void *a, const void *b)
 {

@@ -72,7 +72,7 @@ static enum seqb_log_level event_level(const struct seqb_event *event)
                : SEQB_LOG_WARN;
 }
 
-/* A change of state goes by the name of the state that it leads to. */
+/* The event of a change of state has the name of the new state. */
 static void event_log(enum seqb_log_level level, const struct seqb_event *event)
 {
     const char *backend = event->backend[0] != '\0' ? event->backend : "\"\"";

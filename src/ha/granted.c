@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines of a fixed size: all are read at the start, then each is written by the
- * thread that serves its counter. */
+/* Lines of a fixed size: all are read at the start. Later, each line is written
+ * by the thread that serves its counter. */
 #include "ha/granted.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@
 
 #define FILES      64
 #define LINE_SIZE  64
-#define SUM_AT     49 /* in a line, behind a space */
+#define SUM_AT     49 /* offset in a line, after a space */
 #define SUM_BITS   56
 #define DAY_MS     INT64_C(86400000)
 #define FILE_MAX   ((size_t)GRANTED_LINES_MAX * LINE_SIZE)
@@ -33,18 +33,18 @@
 struct note {
     uint64_t key;
     int64_t value;
-    uint32_t line; /* of this broker's file, from 1 on; 0: another one's */
+    uint32_t line; /* in this broker's file, 1 or more; 0: another's */
 };
 
 struct granted {
-    int file;           /* -1: none may be written */
-    struct note *notes; /* as read, by key; constant after start */
+    int file;           /* -1: no file may be written */
+    struct note *notes; /* as read, sorted by key; constant after start */
     size_t count;
     size_t room;
     pthread_mutex_t lock; /* guards what follows */
-    uint32_t *spare;      /* lines that are free */
+    uint32_t *spare;      /* numbers of free lines */
     size_t spares;
-    uint32_t lines; /* of the file */
+    uint32_t lines; /* lines in the file */
     bool has_failed;
 };
 
@@ -75,7 +75,7 @@ static void line_write(char *out, uint64_t key, int64_t value, int64_t last_day)
     memcpy(out, text, LINE_SIZE);
 }
 
-/* False: it is free. */
+/* False: the line is free. */
 static bool line_read(const char *line, int64_t today, struct note *out)
 {
     char whole[LINE_SIZE];
@@ -135,7 +135,8 @@ static enum seqb_status notes_read(struct granted *granted, const char *bytes,
     return SEQB_OK;
 }
 
-/* Of one key the highest value first, this broker's own line among equals. */
+/* Sorts by key, then the highest value first, then this broker's own line
+ * first. */
 static int note_compare(const void *left, const void *right)
 {
     const struct note *a = left;
@@ -148,8 +149,8 @@ static int note_compare(const void *left, const void *right)
     return (a->line == 0) - (b->line == 0);
 }
 
-/* Reads the file, and makes it this broker's if it has none yet and nobody else
- * has this one. `*is_last`: there is no further one. */
+/* Reads the file. If this broker has no file yet and no other broker has this
+ * one, takes it. `*is_last`: there is no further file. */
 static enum seqb_status file_take(struct granted *granted, const char *path,
                                   bool *is_last, struct seqb_error *err)
 {
@@ -201,7 +202,7 @@ static enum seqb_status files_take(struct granted *granted, const char *path,
     return SEQB_OK;
 }
 
-/* Lines that were not read must not be written over. */
+/* The file is not used: lines that were not read must not be overwritten. */
 static void granted_unuse(struct granted *granted, const char *why)
 {
     if (granted->file >= 0)
@@ -278,7 +279,7 @@ int64_t granted_find(const struct granted *granted,
     return granted->notes[low].value;
 }
 
-/* 0: none is left. */
+/* 0: no line is left. */
 static uint32_t line_take(struct granted *granted)
 {
     uint32_t line = 0;

@@ -25,7 +25,7 @@ static void add_membership(struct ha_pool *pool, struct worker *worker)
     pool->workers[pool->members++] = worker;
 }
 
-/* Every store of such a pool must be fit to be believed by others alone. */
+/* Every store of a pool with neighbours has to be an engine that may lease. */
 static enum seqb_status check_neighbours(const struct ha_options *options,
                                          const struct layout *layout,
                                          struct seqb_error *err)
@@ -121,7 +121,7 @@ static enum seqb_status backend_assemble(struct ha *ha, size_t i,
     return worker_init(worker, &ha->lock, ha->options->pool_count, err);
 }
 
-/* A backend may serve every pool as its authority, and one as a partition. */
+/* A backend may be the authority of every pool, and a partition of one pool. */
 static enum seqb_status ha_assemble(struct ha *ha, struct seqb_error *err)
 {
     const struct ha_options *options = ha->options;
@@ -182,8 +182,8 @@ enum seqb_status ha_open(const struct ha_options *options, struct ha **out,
     return SEQB_OK;
 }
 
-/* All are told before any is waited for: one may wait for another's window,
- * and is answered when that one stops. */
+/* Stops all workers before it joins any, because one worker may wait for
+ * another's window, and is answered when that one stops. */
 void ha_close(struct ha *ha)
 {
     if (ha == NULL)

@@ -33,12 +33,13 @@ enum ha_rescue {
 struct ha_pool_options {
     struct layout layout;
     int32_t timeout_ms; /* a slower call counts as slow */
-    int32_t slow_count; /* so many within slow_window: quarantined */
+    int32_t slow_count; /* this many slow calls within slow_window:
+                           quarantined */
     int32_t slow_window_ms;
     int32_t rescue_after_ms;
     enum ha_rescue rescue;
-    int32_t check_interval_ms; /* a store that nobody asks is looked at; 0: it
-                                  never is */
+    int32_t check_interval_ms; /* a store that nobody asks for so long is
+                                  checked by a look; 0: never */
 };
 
 /* All strings and arrays stay the caller's and live until ha_close. */
@@ -48,23 +49,23 @@ struct ha_options {
     const struct ha_pool_options *pools;
     size_t pool_count;
     int32_t open_timeout_ms;  /* how long ha_open waits for the backends */
-    const char *granted_path; /* the files that keep up to where counters were
-                                 granted begin so; NULL: none */
+    const char *granted_path; /* prefix of the files that keep up to where
+                                 counters were granted; NULL: none */
     const char *raised_path;  /* the file that keeps how far counters were
                                  raised; NULL: none */
 };
 
 /*
- * The answer to one ask, as numbers: those of runs of 2^memory_bits numbers,
- * each of which lies 2^bits runs after the one before, where the pool has
- * 2^bits partitions. Where ha_counter_lessor_bits is not 0 a grant may go on
- * past the end of its window: the next one lies 2^lessor_bits windows further.
+ * The answer to one ask: `count` runs of 2^memory_bits numbers. In a pool of
+ * 2^bits partitions, each run lies 2^bits runs after the one before. If
+ * ha_counter_lessor_bits is not 0, a grant may continue past the end of its
+ * window: the next window lies 2^lessor_bits windows further.
  */
 struct ha_grant {
     int64_t first;
     int64_t count; /* runs granted; 0: it failed */
-    bool is_void;  /* brokers give the sequence's numbers other meanings: what
-                      was granted before is not to be used either */
+    bool is_void;  /* brokers give the sequence's numbers other meanings: do not
+                      use earlier grants either */
 };
 
 /* Receives what is granted. It is the first member of the receiver's struct. */
@@ -78,15 +79,16 @@ struct ha_sink {
 enum seqb_status ha_open(const struct ha_options *options, struct ha **out,
                          struct seqb_error *err);
 
-/* There is no delivery after it. Free the counters after it. NULL is allowed.
- */
+/* When it returns, nothing is delivered any more. Free the counters after it.
+ * NULL is allowed. */
 void ha_close(struct ha *ha);
 
 /*
- * Other options, for pools and backends of the same names and layouts; those
- * that the options do not have go on as they are. First ha_prepare, which may
- * fail, then ha_commit or ha_reload_free. Nothing of the options is used after
- * that. One at a time; neither waits for a network.
+ * A reload: new options for pools and backends of the same names and layouts.
+ * Pools and backends that the new options leave out continue unchanged. First
+ * call ha_prepare, which may fail, then ha_commit or ha_reload_free. After
+ * that, nothing of the options is used. One reload at a time. No call waits for
+ * a network.
  */
 struct ha_reload;
 enum seqb_status ha_prepare(struct ha *ha, const struct ha_options *options,
@@ -164,12 +166,12 @@ enum seqb_status ha_ticket(struct ha *ha, struct ha_place place,
                            const char *name, int64_t until_ms,
                            struct ha_ticket *out, struct seqb_error *err);
 
-/* Values of such a counter, one after the other. */
+/* Consecutive values of such a counter. */
 struct ha_span {
     struct ha_place place;
     const char *name;
-    int64_t above; /* all of them are */
-    int64_t want;  /* at most so many, 1 or more */
+    int64_t above; /* the values lie above it */
+    int64_t want;  /* at most this many, 1 or more */
 };
 
 /* The same for the next values above a given one. The values in between are
@@ -198,22 +200,23 @@ enum seqb_status ha_admit(struct ha *ha, struct ha_counter *const *counters,
 
 /* The attributes of a counter that are not the usual ones. */
 struct ha_counter_attributes {
-    const char *claim;   /* claimed after the bits, " period=day"; "" */
+    const char *claim;   /* claimed after the bits: " period=day", or "" */
     int32_t value_bits;  /* its numbers are below 2^value_bits; 63 is usual */
     int32_t window_bits; /* its windows hold 2^window_bits values; 0: as many as
                             the pool's */
-    int64_t useful;      /* numbers above it are too wide; 0: none is */
+    int64_t useful;      /* numbers above it are too wide for the texts; 0: none
+                            is */
     int64_t keep_ms;     /* its stamps are kept so long after they are over */
     bool asks_first; /* every store that may be asked compares the claim before
                         the first number; false: ha_admit has done it */
 };
 
-/* Call it before the counter is admitted or asked. The attributes must outlive
- * the counter. */
+/* Call it before the counter is admitted or asked for numbers. The attributes
+ * must outlive the counter. */
 void ha_counter_set_attributes(struct ha_counter *counter,
                                const struct ha_counter_attributes *attributes);
 
-/* A period, of which a counter is in the stores: "KEY@DIGITS". */
+/* A period that has a counter of its own in the stores: "KEY@DIGITS". */
 struct ha_stamp {
     int64_t digits; /* 0: none */
     int64_t begins_ms;
@@ -255,7 +258,7 @@ int64_t ha_counter_ask(struct ha_counter *counter, int64_t count,
 struct ha_view {
     int64_t fresh;    /* runs asked for not long ago: they will come */
     int64_t all;      /* runs asked for and not yet answered */
-    int64_t delay_ms; /* that a reservation usually takes */
+    int64_t delay_ms; /* of a usual reservation */
     int64_t late_ms;  /* when the next of the fresh ones becomes late, by
                          clock_now_ms; INT64_MAX: none */
 };
@@ -271,19 +274,19 @@ void ha_counter_view(struct ha_counter *counter, int64_t now_ms,
 enum seqb_status ha_counter_availability(struct ha_counter *counter,
                                          struct seqb_error *err);
 
-/* Whether one of its partitions at least is not known to fail, and let no call
- * pass its time-out since it answered last. */
+/* Whether at least one partition is usable and let no call pass its time-out
+ * since its store last answered. */
 bool ha_pool_answers(struct ha_pool *pool);
 
-/* The number was granted before and is handed out now. From now on its counter
- * must not grant it. */
+/* The number was granted before, and is handed out now. The counter must not
+ * grant it again. */
 void ha_counter_hold(struct ha_counter *counter, int64_t number);
 
 /* The counter value, partition and memory part of a number. */
 void ha_counter_decode(const struct ha_counter *counter, int64_t value,
                        struct seqb_decoded *out);
 
-/* The same of a sequence that need not be there. */
+/* The same for a sequence that need not exist. */
 void ha_pool_decode(const struct ha_pool *pool, int32_t memory_bits,
                     int64_t value, struct seqb_decoded *out);
 
@@ -294,7 +297,7 @@ const char *ha_counter_key(const struct ha_counter *counter);
 /* 0: none of its partitions counts in windows. */
 int32_t ha_counter_window_bits(const struct ha_counter *counter);
 
-/* 0: what is granted at once lies in one window, or in none. */
+/* Not 0: a grant may consist of several windows, see ha_grant. */
 int32_t ha_counter_lessor_bits(const struct ha_counter *counter);
 const char *ha_counter_pool_name(const struct ha_counter *counter);
 
@@ -320,18 +323,18 @@ int64_t ha_counter_highest(struct ha_counter *counter);
 /* See seqb_sequence_status. */
 int64_t ha_counter_runs_out_ms(struct ha_counter *counter, int64_t now_ms);
 
-/* The same in whole minutes, as it was found in this minute. Takes a lock only
- * if there is an end, and that was found before. */
+/* The same in whole minutes, computed at most once a minute. Takes a lock only
+ * to compute it, and only if the last result was an end. */
 int64_t ha_counter_last_runs_out_ms(struct ha_counter *counter, int64_t now_ms);
 
-/* Asks the processor for the memory that this reads. */
+/* Prefetches the memory that ha_counter_last_runs_out_ms reads. */
 void ha_counter_ask_ahead(const struct ha_counter *counter);
 
 /* A value that a store keeps. */
 struct ha_entry {
-    int32_t backend; /* index of a direct one */
+    int32_t backend; /* index of a direct backend */
     const char *name;
-    int64_t value; /* >= 0; 0 only looks */
+    int64_t value; /* >= 0; 0 only reads */
 };
 
 /*
@@ -359,7 +362,7 @@ int32_t ha_clocks(struct ha *ha, int64_t *wall_ms);
 struct ha_text {
     int32_t member; /* of the pool, whose store it is */
     const char *name;
-    const char *expected; /* is replaced if it is there; "": there is none */
+    const char *expected; /* replaced if it is stored; "": none is stored */
     const char *text;     /* the new one; NULL: it is only read */
     const char *origin;   /* that the store must have; NULL or "": any */
 };
@@ -396,7 +399,7 @@ bool ha_pool_has_neighbours(const struct ha_pool *pool);
 
 const char *ha_pool_member_name(const struct ha_pool *pool, int32_t member);
 
-/* As in the options. */
+/* The layout of the pool's options. */
 const struct layout *ha_pool_shape(const struct ha_pool *pool);
 
 /* The state of a lessor of a pool with neighbours, as this broker knows it. */
@@ -414,8 +417,8 @@ struct ha_lessor {
     const char *waits_for; /* the backend that cannot be asked; NULL: none */
     int32_t partition;
     enum ha_lessor_state state;
-    int64_t since_ms;          /* for so long */
-    int64_t leases_per_minute; /* of this broker, of late */
+    int64_t since_ms;          /* time in that state */
+    int64_t leases_per_minute; /* by this broker, in the last minute */
 };
 
 /* Fills `out` with at most `capacity` lessors, pool by pool; `*count` is how

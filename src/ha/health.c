@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the pools are as a whole, in one line: what is wrong with each partition
- * that may not be asked, or refuses a counter, is an entry of it. */
+/* The state of all pools in one line. It has an entry for each partition that
+ * may not be asked or refuses a counter. */
 #include "ha/startup.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "platform/text_list.h"
 
 #define ENTRY_SIZE 512
-#define REST_SIZE  4096 /* of what is told after the pools that cannot serve */
+#define REST_SIZE  4096 /* for the text about pools that can serve */
 
 const char *seqb_health_name(enum seqb_health health)
 {
@@ -28,12 +28,12 @@ const char *seqb_health_name(enum seqb_health health)
 /* What is wrong with one pool. */
 struct report {
     struct text_list *list;
-    const char *pool; /* its name, until the first entry told it */
+    const char *pool; /* the pool's name */
     bool cannot_serve;
-    bool is_wrong; /* there is an entry */
+    bool is_wrong; /* it has an entry */
 };
 
-/* Backends' own words may have several lines. */
+/* Texts of backends may have several lines. */
 static void make_one_line(char *text)
 {
     for (; *text != '\0'; text++) {
@@ -57,7 +57,7 @@ static void report_add(struct report *report, const char *words)
 
 /* --- a pool, with its lock held --- */
 
-/* One that may not be asked, and why. */
+/* A member that may not be asked, and why. */
 static void describe_member(const struct ha_pool *pool, int32_t i,
                             struct report *report)
 {
@@ -79,7 +79,7 @@ static void describe_member(const struct ha_pool *pool, int32_t i,
     report_add(report, words);
 }
 
-/* One that may be asked, and what it refuses. */
+/* A partition that may be asked, and what it refuses. */
 static void describe_refusals(const struct ha_pool *pool, int32_t i,
                               struct report *report)
 {
@@ -91,7 +91,7 @@ static void describe_refusals(const struct ha_pool *pool, int32_t i,
     report_add(report, words);
 }
 
-/* Lessors that wait, and for whom. */
+/* The lessors that wait, and what each waits for. */
 static void describe_lessors(const struct ha_pool *pool, struct report *report)
 {
     const struct lessors *lessors = &pool->lessors;
@@ -113,8 +113,8 @@ static void describe_lessors(const struct ha_pool *pool, struct report *report)
     }
 }
 
-/* Whether a partition that may be asked has a window ahead, or could get one.
- */
+/* Whether a partition that may be asked has a spare window, or could lease
+ * one. */
 static bool has_windows(const struct ha_pool *pool)
 {
     const struct lessors *lessors = &pool->lessors;
@@ -129,8 +129,8 @@ static bool has_windows(const struct ha_pool *pool)
     return false;
 }
 
-/* What is wrong. Those that are down before those that refuse a counter, since
- * the line may be short. */
+/* All that is wrong. Members that are down come before those that refuse a
+ * counter, since the text may be cut. */
 static void describe_pool(const struct ha_pool *pool, struct report *report)
 {
     const struct pool *members = &pool->pool;
@@ -171,7 +171,7 @@ static enum seqb_health pool_health(struct ha_pool *pool,
 
 /* --- all of them --- */
 
-/* Moves the entries, which lines separate. */
+/* Moves the entries, which are separated by newlines. */
 static void add_lines(struct text_list *list, const struct text_list *from)
 {
     char *at = from->out;
@@ -187,7 +187,7 @@ static void add_lines(struct text_list *list, const struct text_list *from)
     list->left_out += from->left_out;
 }
 
-/* A pool that cannot serve is told before those that can. */
+/* Pools that cannot serve come before those that can. */
 enum seqb_health ha_health(struct ha *ha, char *reason, size_t size)
 {
     enum seqb_health worst = SEQB_HEALTH_SERVING;

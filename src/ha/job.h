@@ -4,12 +4,13 @@
 
 struct worker;
 
-/* Something for a worker to do, in the order of posting. */
+/* One task of a worker. Tasks run in the order of posting. */
 struct worker_job {
     struct worker_job *next;
-    /* NULL: a slot, to be batched with others. Runs on the worker's thread. */
+    /* Runs on the worker's thread. NULL: the job is a slot's, and is batched
+     * with others. */
     void (*call)(struct worker *worker, struct worker_job *job);
-    /* Instead of the call, on the same thread, once that has ended; NULL:
-     * nobody minds. */
+    /* Called instead of `call`, on the worker's thread, if the broker closes
+     * first. NULL: nothing is called. */
     void (*abandon)(struct worker_job *job);
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A value kept in a store under a name, the highest ever, by its worker. */
+/* The highest value ever noted under a name in a store, kept by the store's
+ * worker. */
 #include <stdlib.h>
 
 #include "ha/ask.h"

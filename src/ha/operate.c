@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an operator orders of a partition, and why one is as it is. Which order
- * makes sense in which state is pool_turn.c's. */
+/* What an operator orders for a partition, and the reason for a member's state.
+ * policy/round_robin.c decides which order makes sense in which state. */
 #include "ha/startup.h"
 
 #include <string.h>
@@ -23,8 +23,8 @@ static struct ha_pool *pool_find(struct ha *ha, const char *name,
     return NULL;
 }
 
-/* The member of that index; of the authority, -1, only if it is no partition
- * itself. -1 if there is none. */
+/* The member index of a partition. `partition` -1 is the authority, if it is no
+ * partition itself. Returns -1 if there is none. */
 static int32_t member_find(const struct ha_pool *pool, int32_t partition,
                            struct seqb_error *err)
 {

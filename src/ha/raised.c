@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A table of raises in memory, and a file that lines are added to. */
+/* A table of raises in memory, and a file to which lines are appended. */
 #include "ha/raised.h"
 
 #include <inttypes.h>
@@ -18,7 +18,7 @@
 #include "platform/text.h"
 
 #define FILE_MAX  ((size_t)256 << 20)
-#define LINES_MAX ((size_t)1 << 18) /* of more, the first are forgotten */
+#define LINES_MAX ((size_t)1 << 18) /* of more, the first are ignored */
 #define LOCK_MS   1000
 #define BUCKETS   4096                       /* a power of two */
 #define NAME_SIZE (SEQB_ERROR_TEXT_SIZE / 4) /* "backend counter" */
@@ -52,7 +52,7 @@ static struct entry **entry_place(struct raised *raised, const char *name)
     return at;
 }
 
-/* A raise that there is no memory for is only in the file. */
+/* If there is no memory, the raise is only in the file. */
 static void entry_raise(struct raised *raised, const char *name, int64_t value)
 {
     struct entry **at = entry_place(raised, name);
@@ -78,7 +78,7 @@ static size_t line_write(char *out, const char *name, int64_t value)
     return strlen(out);
 }
 
-/* `line` has no newline. One that was torn, or is damaged, is nothing. */
+/* `line` has no newline. A torn or damaged line is ignored. */
 static void line_read(struct raised *raised, const char *line, size_t length)
 {
     char text[LINE_SIZE];
@@ -127,8 +127,8 @@ static void lines_read(struct raised *raised, const char *bytes, size_t size,
 
 /* --- the file --- */
 
-/* Writes a line for each counter into a new file, which takes the place of the
- * old one. */
+/* Writes one line for each counter into a new file, which replaces the old
+ * one. */
 static enum seqb_status file_compact(const struct raised *raised,
                                      struct seqb_error *err)
 {
@@ -162,14 +162,14 @@ static enum seqb_status file_read_all(struct raised *raised,
         return status;
     lines = lines_count(bytes, size);
     lines_read(raised, bytes, size, lines > LINES_MAX ? lines - LINES_MAX : 0);
-    /* A torn end would spoil the next line. */
+    /* A torn end would damage the next line. */
     if (lines > 2 * raised->count || (size > 0 && bytes[size - 1] != '\n'))
         status = file_compact(raised, err);
     free(bytes);
     return status;
 }
 
-/* Others may add to the file, or put another in its place, meanwhile. */
+/* Locks the file, because other brokers may append to it or replace it. */
 static enum seqb_status file_add(const struct raised *raised, const char *line,
                                  size_t size, struct seqb_error *err)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Other options for pools that serve: times are put in place at once; a backend
- * that is reached otherwise is connected again by its own thread. What may fail
- * is done before.
+ * New options for pools that serve: times change at once, and a backend whose
+ * connection options changed is connected again by its own thread. All that may
+ * fail is done before the commit.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,15 +10,15 @@
 #include "ha/startup.h"
 #include "platform/error.h"
 
-/* Kept by the ha once it is committed: workers may use what is in it. */
+/* The ha keeps it after the commit, because workers may use what it holds. */
 struct ha_reload {
     struct ha *ha;
     const struct ha_options *options;
-    struct store_options **changed; /* by backend; NULL: it is as it was */
-    struct endpoint **endpoints;    /* by backend, of those that changed */
-    struct endpoint *made;          /* endpoints that were not there before */
+    struct store_options **changed; /* by backend index; NULL: unchanged */
+    struct endpoint **endpoints; /* by backend index, of those that changed */
+    struct endpoint *made;       /* endpoints that are new */
     size_t made_count;
-    struct ha_reload *next; /* that was committed before */
+    struct ha_reload *next; /* the one committed before */
 };
 
 static const struct store_options *find_backend(const struct ha_options *in,
@@ -51,7 +51,7 @@ static struct endpoint *endpoint_in(struct endpoint *endpoints, size_t count,
     return NULL;
 }
 
-/* One that is there, or a new one, for which there is room. */
+/* An existing endpoint, or a new one, for which there is room. */
 static struct endpoint *endpoint_of(struct ha_reload *reload,
                                     const struct store_options *options)
 {
@@ -131,9 +131,10 @@ static void pool_set(struct ha_pool *pool, const struct ha_pool_options *next)
     current->check_interval_ms = next->check_interval_ms;
 }
 
-/* With the lock held. A larger one counts from now on, and each direct store is
- * told when it is connected again, before it is asked for more. A lower one
- * changes nothing: what the stores lose may have been granted before. */
+/* With the lock held. A larger gap applies from now on. Each direct store
+ * learns it when it is connected again, before it is asked for more. A smaller
+ * gap changes nothing, because the grants that a store may lose were made under
+ * the larger one. */
 static void pool_raise_gap(struct ha_pool *pool, int64_t gap)
 {
     if (gap <= pool->failover_gap)
@@ -145,7 +146,7 @@ static void pool_raise_gap(struct ha_pool *pool, int64_t gap)
     }
 }
 
-/* With the lock held: the least time-out of its pools. */
+/* With the lock held: sets the smallest time-out of the worker's pools. */
 static void worker_set_slow(struct worker *worker)
 {
     int32_t slow_ms = 0;
@@ -160,7 +161,7 @@ static void worker_set_slow(struct worker *worker)
     worker->connection.slow_ms = slow_ms;
 }
 
-/* What kept it away may be over with its new settings. One whose store went
+/* With its new settings the member may work again. A member whose store went
  * back stays poisoned. */
 static void member_retry(struct ha *ha,
                          const struct worker_membership *membership)
@@ -211,7 +212,7 @@ void ha_commit(struct ha_reload *reload)
 
         worker_set_slow(worker);
         if (reload->changed[i] == NULL)
-            pthread_cond_signal(&worker->changed); /* it may look sooner */
+            pthread_cond_signal(&worker->changed); /* its look may be sooner */
         else
             worker_change(worker, reload->changed[i], reload->endpoints[i]);
     }

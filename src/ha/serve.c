@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The worker's thread: waiting for what is posted, serving it in batches,
- * probing, and looking whether a store that nobody asks still answers. What a
- * batch of slots means is in grant.c.
+ * The worker's thread: waits for jobs, serves them in batches, probes, and
+ * looks at a store that nobody asks. grant.c handles a batch of slots.
  */
 #include "ha/worker_connection.h"
 #include "ha/worker_pools.h"
@@ -12,13 +11,13 @@
 #include "platform/text.h"
 #include "platform/thread.h"
 
-/* A probe reserves as much as was asked for last, so that it counts as real,
- * at most so many runs. */
+/* A probe reserves as much as the last ask, so that it is a realistic one, but
+ * at most this many runs. */
 #define PROBE_RUNS 64
 
-/* When what a worker does by itself is due; INT64_MAX: it is not. */
+/* When the worker's own tasks are due; INT64_MAX: not due. */
 struct due {
-    int64_t probe_ms; /* of any membership */
+    int64_t probe_ms; /* the earliest of all memberships */
     int64_t look_ms;
 };
 
@@ -43,8 +42,8 @@ static struct due worker_due(const struct worker *worker)
     return due;
 }
 
-/* Marks the membership as probing, and takes a slot to probe with if there is a
- * counter that somebody asked for. */
+/* Marks the membership as probing. Returns a slot to probe with, if a counter
+ * was asked for before; else NULL. */
 static struct slot *probe_begin(const struct worker_membership *membership,
                                 int64_t now_ms)
 {
@@ -61,7 +60,7 @@ static struct slot *probe_begin(const struct worker_membership *membership,
         slot = &pool->recent->slots[membership->member];
     if (slot != NULL && (slot->is_busy || refusal_is_reported(slot->refusal)))
         slot = NULL;
-    if (slot != NULL) /* its want is 0 if it was never asked */
+    if (slot != NULL) /* `want` is 0 if it was never asked */
         slot_ask(slot,
                  slot->want < 1            ? 1
                  : slot->want > PROBE_RUNS ? PROBE_RUNS
@@ -71,7 +70,8 @@ static struct slot *probe_begin(const struct worker_membership *membership,
     return slot;
 }
 
-/* A round trip without a reservation: nobody has asked for a number yet. */
+/* A probe without a reservation, because no caller has asked for a number
+ * yet. */
 static void probe_claims(struct worker *worker)
 {
     const int64_t start_us = clock_now_us();
@@ -86,7 +86,8 @@ static void probe_claims(struct worker *worker)
         worker_note(worker, NULL, clock_now_us() - start_us);
 }
 
-/* Probes and looks at a server that is down wait for their turn. */
+/* Probes and looks at a server that is down have to wait until it may be tried
+ * again. */
 static bool worker_must_wait(struct worker *worker, int64_t now_ms)
 {
     const int64_t until_ms = connection_enter(&worker->connection, now_ms);
@@ -119,14 +120,14 @@ static void worker_probe(struct worker *worker, int64_t now_ms)
     worker->is_probing = false;
 }
 
-/* Where a claim is refused, the store has answered: what becomes of its
- * counters is for who asks for them. */
+/* A refused claim also proves that the store answers. Refused counters are
+ * handled when numbers are asked of them. */
 static void look_at_store(struct worker *worker)
 {
     const int64_t start_us = clock_now_us();
     struct seqb_error err;
 
-    /* Connecting compares the claims: that is a look, too. */
+    /* Connecting compares the claims, so it serves as a look. */
     if (!connection_is_verified(&worker->connection)) {
         (void)worker_connect(worker, &err);
         return;
@@ -149,7 +150,7 @@ static void worker_look(struct worker *worker, int64_t now_ms)
     worker->is_looking = false;
 }
 
-/* Nothing was posted: probes, or else looks, if that is due still. */
+/* No job was posted: makes a probe, or else a look, if it is still due. */
 static void worker_check(struct worker *worker)
 {
     const int64_t now_ms = clock_now_ms();
@@ -171,7 +172,7 @@ static void worker_check(struct worker *worker)
         worker_look(worker, now_ms);
 }
 
-/* With the lock held: takes all that was posted, in its order. */
+/* With the lock held: takes all jobs, in the order of posting. */
 static struct worker_job *worker_take(struct worker *worker)
 {
     struct worker_job *jobs = worker->first;
@@ -181,7 +182,7 @@ static struct worker_job *worker_take(struct worker *worker)
     return jobs;
 }
 
-/* With the lock held: waits until something is posted, or a probe or a look is
+/* With the lock held: waits until a job is posted, or a probe or look is
  * due. */
 static void worker_sleep(struct worker *worker)
 {
@@ -197,8 +198,8 @@ static void worker_sleep(struct worker *worker)
     }
 }
 
-/* Waits for something to do: jobs, or with NULL a probe or a look. False when
- * it is to stop. */
+/* Waits for jobs; `*jobs` is NULL if a probe or look is due. False when the
+ * worker has to stop. */
 static bool worker_wait(struct worker *worker, struct worker_job **jobs)
 {
     bool goes_on;
@@ -211,7 +212,7 @@ static bool worker_wait(struct worker *worker, struct worker_job **jobs)
     return goes_on;
 }
 
-/* Runs calls one by one and slots in batches. */
+/* Runs jobs with a call one by one, and slots in batches. */
 static void worker_do(struct worker *worker, struct worker_job *jobs)
 {
     size_t n = 0;
@@ -231,7 +232,7 @@ static void worker_do(struct worker *worker, struct worker_job *jobs)
     }
 }
 
-/* Answers what was posted too late. */
+/* Answers what was posted but not served before the stop. */
 static void worker_abandon(struct worker *worker)
 {
     struct seqb_error why;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * First start or not? If any store holds a claim of the pool, that is the
- * layout: stores that cannot be reached may come later, and one that knows
- * nothing of the pool is refused alone. If none does, every direct store must
- * be reached, since its id belongs to the layout.
+ * Is this the first start? If any store holds a claim of the pool, that claim
+ * is the layout. Stores that cannot be reached may come later, and a store that
+ * does not know the pool is refused alone. If no store holds a claim, every
+ * direct store must be reached, since its id belongs to the layout.
  */
 #include "ha/startup.h"
 
@@ -19,20 +19,21 @@
 
 #define LOOK_TRIES 3
 
-/* What is asked of a worker: a step of the start, on its thread. */
+/* A step of the start that a worker carries out on its own thread. */
 struct step {
-    struct ask ask;             /* first: the answer is what follows */
+    struct ask ask;             /* first: the answer is in the fields below */
     const struct ha_pool *pool; /* whose claim to read */
     struct layout_store store;
-    char lessees[STORE_PARTITIONS_MAX][LAYOUT_STORE_SIZE]; /* an authority's */
-    struct seqb_error error; /* of this step, or of one before */
+    char lessees[STORE_PARTITIONS_MAX][LAYOUT_STORE_SIZE]; /* of an authority */
+    struct seqb_error error; /* of this step or an earlier one */
 };
 
 /* What is known of a backend. */
 struct found {
-    struct step *step; /* under way; NULL: none is */
-    bool is_silent;    /* did not answer in time, and is not asked again */
-    bool is_stranger;  /* to a pool that is in use: see is_stranger */
+    struct step *step; /* under way; NULL: no step */
+    bool is_silent;    /* did not answer in time: not asked again */
+    bool is_stranger;  /* does not know the pool, which is in use: see
+                          is_stranger */
     struct layout_store store;
     char lessees[STORE_PARTITIONS_MAX][LAYOUT_STORE_SIZE];
     struct seqb_error error;
@@ -40,7 +41,7 @@ struct found {
 
 struct startup {
     struct ha *ha;
-    struct found *found; /* one a backend */
+    struct found *found; /* one for each backend */
 };
 
 static struct found *found_of(const struct startup *startup,
@@ -51,7 +52,7 @@ static struct found *found_of(const struct startup *startup,
 
 /* Steps that a worker carries out on its own thread. */
 
-/* False if the connection broke after it had been made. */
+/* False if the connection was made and then broke. */
 static bool poll_once(struct worker *worker, struct step *step)
 {
     struct layout_store *store = &step->store;
@@ -73,8 +74,9 @@ static bool poll_once(struct worker *worker, struct step *step)
     return status != SEQB_UNREACHABLE;
 }
 
-/* A store may be found to have another history by several brokers that start
- * at once: the first binds it, and the others' connections are void. */
+/* Several brokers that start at once may all find that a store's history
+ * changed. The first one binds it, and the connections of the others become
+ * invalid: they try again. */
 static enum seqb_status step_read(struct worker *worker, struct ask *ask,
                                   struct seqb_error *err)
 {
@@ -127,9 +129,9 @@ static enum seqb_status step_verify(struct worker *worker, struct ask *ask,
     return SEQB_OK;
 }
 
-/* Posting steps and waiting for them. */
+/* Posting steps, and waiting for them. */
 
-/* Nothing is posted to a worker that did not answer before. */
+/* Posts nothing to a worker that did not answer an earlier step. */
 static enum seqb_status
 step_post(const struct startup *startup, struct worker *worker,
           const struct ha_pool *pool,
@@ -201,7 +203,7 @@ static void stores_read(const struct startup *startup,
                sizeof stores->lessees);
 }
 
-/* The first thing that is wrong with the stores. */
+/* Keeps the first fault of the stores. */
 static void keep_first(void *context, int32_t member,
                        const struct seqb_error *why)
 {
@@ -220,8 +222,9 @@ static struct compare compare_of(const struct ha_pool *pool,
     return (struct compare){&pool->options->layout, stores, keep_first, first};
 }
 
-/* Each step has the whole time-out: one hung store, waited for in the first,
- * must not leave the others none. It is not waited for again. */
+/* Each step gets the whole time-out. If the first step waits for a hung store,
+ * the others still have time for their steps, and the hung store is not waited
+ * for again. */
 static enum seqb_status
 pool_step(const struct startup *startup, struct ha_pool *pool,
           enum seqb_status (*call)(struct worker *worker, struct ask *ask,
@@ -239,7 +242,8 @@ pool_step(const struct startup *startup, struct ha_pool *pool,
     return status;
 }
 
-/* While nobody knows the pool, it is not known either whether it is new. */
+/* As long as no store knows the pool, it is not known whether the pool is
+ * new. */
 static enum seqb_status first_start_fails(const struct startup *startup,
                                           const struct ha_pool *pool,
                                           const struct worker *worker,
@@ -264,8 +268,8 @@ static enum seqb_status first_start_fails(const struct startup *startup,
                      why->text);
 }
 
-/* An option that is wrong was found by looking already: no store is to be made
- * before it is put right. */
+/* A wrong option was found by the first step already. No store is created
+ * before the option is corrected. */
 static enum seqb_status check_options(const struct startup *startup,
                                       const struct ha_pool *pool,
                                       const struct layout_stores *stores,
@@ -288,7 +292,7 @@ static enum seqb_status check_options(const struct startup *startup,
     return SEQB_OK;
 }
 
-/* Nobody has claimed the pool: makes the stores and gives them ids. */
+/* No store has a claim of the pool: creates the stores and gives them ids. */
 static enum seqb_status first_start(const struct startup *startup,
                                     struct ha_pool *pool,
                                     struct layout_stores *stores,
@@ -302,7 +306,7 @@ static enum seqb_status first_start(const struct startup *startup,
         return status;
     if (pool->options->layout.generation > 1)
         return layout_not_migrated(&pool->options->layout, err);
-    /* A store that stands in another pool: most likely this one was renamed,
+    /* A store that belongs to another pool: most likely this pool was renamed,
      * and would count from 1 again. */
     compare_places(&compare);
     if (why.status != SEQB_OK)
@@ -318,7 +322,7 @@ static enum seqb_status first_start(const struct startup *startup,
     return why.status == SEQB_OK ? SEQB_OK : error_copy(err, &why);
 }
 
-/* `*claim` is the pool's, NULL if none stands. */
+/* `*claim` is the pool's; NULL if there is none. */
 static enum seqb_status poll_all(const struct startup *startup,
                                  struct ha_pool *pool,
                                  struct layout_stores *stores,
@@ -332,10 +336,10 @@ static enum seqb_status poll_all(const struct startup *startup,
     return SEQB_OK;
 }
 
-/* It knows nothing of a pool that is in use, as `claim` says: it may have gone
- * back, so that its partition is refused, and not the start. Not so if it says
- * that it stands elsewhere, which is the topology's mistake, nor if others need
- * it, too: an authority. */
+/* Whether a store does not know a pool that is in use, as `claim` says. It may
+ * have gone back, so its partition is refused, but not the start. That does not
+ * apply if the store says that it belongs elsewhere, which is a mistake of the
+ * topology, nor if others depend on it: an authority. */
 static bool is_stranger(const struct ha_pool *pool,
                         const struct layout_stores *stores,
                         const struct layout_store *claim, int32_t i)
@@ -352,7 +356,8 @@ static bool is_stranger(const struct ha_pool *pool,
            strcmp(store->id, named) != 0;
 }
 
-/* What each store is to keep from now on, and what those keep that say so. */
+/* Settles what each store has to keep, and compares the claims that stores
+ * have. */
 static enum seqb_status claim_finish(struct ha_pool *pool,
                                      struct layout_stores *stores,
                                      const struct layout_store *claim,
@@ -405,7 +410,7 @@ static enum seqb_status pool_finish(const struct startup *startup,
     return status;
 }
 
-/* A worker that did not answer in time goes on as one that is down. */
+/* A worker that did not answer in time continues as one whose store is down. */
 static void abandon(struct worker *worker, int64_t waited_ms)
 {
     struct seqb_error why;
@@ -416,7 +421,7 @@ static void abandon(struct worker *worker, int64_t waited_ms)
     worker_wake(worker);
 }
 
-/* Whether any backend answers. */
+/* SEQB_OK if any backend answers. */
 static enum seqb_status verify_end(const struct startup *startup,
                                    struct seqb_error *err)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A text that a direct store keeps under a name: looked at, or replaced, by the
- * store's worker. */
+/* A text that a direct store keeps under a name: the store's worker reads it,
+ * or replaces it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,17 +14,17 @@ struct text_ask {
     struct ask ask; /* first: the answer is `answer` */
     struct ha_pool *pool;
     int32_t member;
-    bool is_swap; /* else it only looks */
+    bool is_swap; /* else it only reads */
     char name[SEQB_COUNTER_SIZE];
     char expected[HA_TEXT_SIZE];
     char text[HA_TEXT_SIZE];
-    char origin[SEQB_ORIGIN_SIZE]; /* "": of any origin */
+    char origin[SEQB_ORIGIN_SIZE]; /* "": any origin */
     struct ha_answer answer;
 };
 
-/* --- on the store's thread --- */
+/* --- on the worker's thread --- */
 
-/* What an operator ordered, or the store lost, counts for its texts as well. */
+/* Orders of an operator and losses of the store apply to its texts as well. */
 static enum seqb_status check_state(const struct text_ask *text,
                                     struct seqb_error *err)
 {
@@ -41,8 +41,8 @@ static enum seqb_status check_state(const struct text_ask *text,
                      seqb_partition_state_name(state));
 }
 
-/* Compared on the connection that is used next: it may be another one than in
- * the call before. */
+/* The origin is compared on the connection that is used next, which may be
+ * another one than in the call before. */
 static enum seqb_status text_call(struct text_ask *text,
                                   struct connection *connection,
                                   struct seqb_error *err)

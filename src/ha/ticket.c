@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Tickets: values of a counter that belongs to no sequence, leased like
- * windows by an ordinary reservation of the store's worker, and in a pool with
- * neighbours noted at a witness; and the origins that tell whether a store is
- * still the one it was.
+ * Tickets: values of a counter that belongs to no sequence. They are leased
+ * like windows, by an ordinary reservation of the store's worker, and in a pool
+ * with neighbours noted at a witness. Also the origins, which show whether a
+ * store is still the same.
  */
 #include <stddef.h>
 #include <stdlib.h>
@@ -16,20 +16,20 @@
 #include "platform/text.h"
 #include "platform/thread.h"
 
-/* In the place of an origin: the leases of neighbours do not rest on those. */
+/* In place of an origin: leases of neighbours do not depend on origins. */
 #define OF_NEIGHBOURS "neighbours"
 
-/* From one round of neighbours that fail to note a ticket to the next one. */
+/* The rest between two rounds in which no neighbour noted a ticket. */
 #define NOTE_AGAIN_US 20000
 
 struct ticket {
     struct ask ask; /* first: the answer is `out` */
     struct ticket_slot slot;
-    char key[SEQB_KEY_MAX + 1]; /* the counter's */
+    char key[SEQB_KEY_MAX + 1]; /* of the counter */
     struct worker *worker;
     struct ha_ticket out;
-    char nonce[TERM_NONCE_SIZE]; /* of the lessor's term, as it is asked */
-    char term[TERM_SIZE];        /* in which it was leased */
+    char nonce[TERM_NONCE_SIZE]; /* of the lessor's term, when it was asked */
+    char term[TERM_SIZE];        /* the term of the lease */
 };
 
 /* A ticket of neighbours on its way to a witness. */
@@ -47,8 +47,8 @@ static bool is_of_neighbours(const struct ticket *ticket)
 
 /* --- the lease --- */
 
-/* On the worker's thread, whose connection it still is unless another slot of
- * the same batch has cost it. */
+/* On the worker's thread. The connection is still the one of the lease, unless
+ * another slot of the same batch lost it. */
 static enum seqb_status ticket_read(struct ticket *ticket,
                                     struct seqb_error *err)
 {
@@ -68,7 +68,7 @@ static enum seqb_status ticket_read(struct ticket *ticket,
     return SEQB_OK;
 }
 
-/* The lessor refused, since it is not level. */
+/* The lessor refused, because it is not level. */
 static void ticket_doubt(const struct ticket *ticket)
 {
     struct ha_pool *pool = ticket->slot.pool;
@@ -93,7 +93,7 @@ static void ticket_done(struct slot *slot)
                ticket_read(ticket, &err) == SEQB_OK ? NULL : &err);
 }
 
-/* The term in which the lessor is now. */
+/* Copies the nonce of the lessor's present term. */
 static void ticket_enter(struct ticket *ticket)
 {
     const struct ha_pool *pool = ticket->slot.pool;
@@ -165,7 +165,7 @@ static struct ticket_note *note_new(const struct ticket *ticket)
     return note;
 }
 
-/* The worker of the next witness that was not tried, or NULL. */
+/* The worker of the next witness that was not tried; NULL if there is none. */
 static struct worker *witness_of(struct ha_pool *pool, int32_t member,
                                  uint64_t *tried)
 {
@@ -200,7 +200,7 @@ static enum seqb_status note_take(const struct ticket *ticket,
     return status;
 }
 
-/* By the first neighbour that does. */
+/* Has the first neighbour note it that can. */
 static enum seqb_status note_by_one(const struct ticket *ticket,
                                     int64_t until_ms, struct seqb_error *err)
 {
@@ -213,12 +213,13 @@ static enum seqb_status note_by_one(const struct ticket *ticket,
            (witness = witness_of(ticket->slot.pool, ticket->slot.slot.partition,
                                  &tried)) != NULL)
         status = note_take(ticket, witness, until_ms, err);
-    return status == SEQB_LAYOUT ? SEQB_UNAVAILABLE : status; /* not its own */
+    return status == SEQB_LAYOUT ? SEQB_UNAVAILABLE : status; /* a witness's */
 }
 
-/* Again and again while the neighbours fail. One that none notes is thrown
- * away: its lessor may go back, and grant it once more. So is one that is
- * refused: the lessor may have been made level without it. */
+/* Tries again as long as the neighbours fail. A ticket that no neighbour
+ * notes is discarded: its lessor may go back and grant it again. A ticket
+ * whose note is refused is discarded, too: the lessor may have been made
+ * level without it. */
 static enum seqb_status ticket_note(const struct ticket *ticket,
                                     int64_t until_ms, struct seqb_error *err)
 {
@@ -235,7 +236,7 @@ static enum seqb_status ticket_note(const struct ticket *ticket,
     return status;
 }
 
-/* --- a ticket --- */
+/* --- one ticket --- */
 
 static enum seqb_status ticket_take(struct ticket *ticket, int64_t until_ms,
                                     struct ha_ticket *out,
@@ -265,8 +266,9 @@ static enum seqb_status ticket_take(struct ticket *ticket, int64_t until_ms,
     return status;
 }
 
-/* One that would not be asked, or no more be waited for, must not be taken
- * either: that would be one that is skipped. */
+/* Checks before the ask that the store and a witness may be asked, and that
+ * time is left. A ticket that was taken and could not be noted in time would be
+ * skipped. */
 static enum seqb_status ticket_check(struct ha_pool *pool, int32_t member,
                                      int64_t until_ms, struct seqb_error *err)
 {
@@ -291,7 +293,7 @@ static enum seqb_status ticket_check(struct ha_pool *pool, int32_t member,
     return SEQB_OK;
 }
 
-/* A direct store, or one that leases to its neighbours. */
+/* Whether the place is a direct store, or one that leases to its neighbours. */
 static bool place_is_good(const struct ha *ha, struct ha_place place)
 {
     const struct ha_pool *pool;
@@ -337,8 +339,8 @@ enum seqb_status ha_ticket(struct ha *ha, struct ha_place place,
     return ha_ticket_span(ha, &span, until_ms, out, err);
 }
 
-/* The `i`-th direct place of a pool, its authority's or the others'; `i` is
- * lowered by those that are passed. */
+/* Finds the `i`-th direct place of a pool, among the authority or among the
+ * others. Each place that is passed lowers `i`. */
 static bool place_find(const struct ha *ha, bool is_authority, size_t *i,
                        struct ha_place *place)
 {

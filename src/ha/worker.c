@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A worker as others see it: what is posted to it. Its thread is in serve.c. */
+/* Posting jobs to a worker, and its start and end. Its thread is in serve.c. */
 #include "ha/worker.h"
 
 #include <stdlib.h>
@@ -39,7 +39,8 @@ bool worker_post(struct worker *worker, struct worker_job *job)
     return is_open;
 }
 
-/* On its thread, which connects whenever it is not connected. */
+/* On the worker's thread, which then connects again, as always when it is not
+ * connected. */
 static void again_run(struct worker *worker, struct worker_job *job)
 {
     const struct store_options *options;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One backend's thread, which owns its connection: takes what is posted, probes
- * when its member is quarantined, looks at its store when nobody asks it, tells
- * its pools how calls went.
+ * The thread of one backend, which owns its connection. It carries out what is
+ * posted, probes its store while the member is quarantined, looks at the store
+ * when nobody asks it, and reports to its pools how calls went.
  */
 #pragma once
 
@@ -16,19 +16,19 @@
 
 #define WORKER_BATCH 64 /* requests in one call of an engine */
 
-/* A pool that the worker serves, as which member of it. */
+/* A pool that the worker serves, and the worker's member index in it. */
 struct worker_membership {
     struct ha_pool *pool;
     int32_t member;
 };
 
 struct worker {
-    struct connection connection; /* its thread's own */
-    struct worker *all;           /* of the ha, itself among them ... */
-    size_t all_count;             /* ... constant after start */
-    struct events *events;        /* NULL: only the log */
-    struct raised *raised;        /* of the ha; NULL: nothing is kept */
-    struct granted *granted;      /* the same */
+    struct connection connection; /* used by its thread only */
+    struct worker *all;      /* the ha's workers, with this one; constant */
+    size_t all_count;        /* constant after start */
+    struct events *events;   /* NULL: only the log */
+    struct raised *raised;   /* of the ha; NULL: nothing is kept */
+    struct granted *granted; /* the same */
     struct worker_membership *memberships; /* constant after start */
     size_t membership_count;
     pthread_t thread;
@@ -39,30 +39,31 @@ struct worker {
     struct worker_job *first;
     struct worker_job *last;
     bool is_stopping;
-    struct worker_job again; /* closes the connection */
+    struct worker_job again; /* job that closes the connection */
     bool is_again_posted;
-    const struct store_options *wanted; /* that the next one is made with ... */
-    struct endpoint *wanted_endpoint;   /* ... at that server */
+    const struct store_options *wanted; /* options of the next connection */
+    struct endpoint *wanted_endpoint;   /* server of the next connection */
 
-    /* Startup is over: probes may begin. Relaxed: it carries nothing, and
-     * worker_wake follows it. */
+    /* Startup is over: probes may begin. Relaxed, because no other data depends
+     * on it, and worker_wake follows the store. */
     atomic_bool is_serving;
 
-    /* Another backend on the same server could not connect since it was
-     * answered last. Relaxed: whoever reads it looks again. */
+    /* Another backend on the same server could not connect since this one's
+     * store last answered. Relaxed: the reader checks the server itself. */
     atomic_bool is_doubted;
 
-    /* The thread's own. */
+    /* Used by its thread only. */
     bool is_probing;
     bool is_looking;               /* its call is a look */
-    char origin[SEQB_ORIGIN_SIZE]; /* of the store, when it was opened last */
-    uint32_t history;              /* counts its changes */
-    int64_t highest;       /* value of any direct counter granted, or window */
-    int64_t mend_until_ms; /* one bound for the windows of a batch */
+    char origin[SEQB_ORIGIN_SIZE]; /* of the store, at the last open */
+    uint32_t history;              /* counts the changes of `origin` */
+    int64_t highest; /* value granted of any direct counter, or of windows */
+    int64_t mend_until_ms; /* end of the wait for windows, for all of a batch */
     struct slot *batch[WORKER_BATCH];
-    size_t asked; /* the first ones of the batch, whose store is asked */
+    size_t asked; /* length of the first part of the batch, for which the store
+                     is asked */
     struct seqb_request requests[WORKER_BATCH];
-    struct seqb_guard guards[WORKER_BATCH]; /* of the requests that have one */
+    struct seqb_guard guards[WORKER_BATCH]; /* of requests that have one */
     char names[WORKER_BATCH][SEQB_COUNTER_SIZE];
 };
 
@@ -76,16 +77,17 @@ static inline enum seqb_guarantee worker_guarantee(const struct worker *worker)
     return connection_guarantee(&worker->connection);
 }
 
-/* Whether that member of the pool counts in windows: an engine that could count
- * directly may. */
+/* Whether that member of the pool counts in windows. An engine that could count
+ * directly may do so, too. */
 static inline bool pool_is_windowed(const struct ha_pool *pool, int32_t member)
 {
     return layout_is_windowed(&pool->options->layout, member,
                               pool->workers[member]->connection.options->ops);
 }
 
-/* With the pool's lock held. Bit i: the call that partition i's worker makes,
- * for whatever counter, takes longer than usual: others are asked first. */
+/* With the pool's lock held. Bit i: the present call of partition i's
+ * worker, for any counter, takes longer than usual. Other partitions are
+ * asked first. */
 static inline uint64_t pool_hanging(const struct ha_pool *pool, int64_t now_ms)
 {
     uint64_t hanging = 0;
@@ -100,16 +102,16 @@ static inline uint64_t pool_hanging(const struct ha_pool *pool, int64_t now_ms)
     return hanging;
 }
 
-/* Sets up a worker that is zeroed but for its connection, with room for
- * `memberships` memberships, not yet running. */
+/* Sets up a worker that is zeroed except for its connection, with room for that
+ * many memberships. It does not run yet. */
 enum seqb_status worker_init(struct worker *worker, pthread_mutex_t *lock,
                              size_t memberships, struct seqb_error *err);
 
-/* Starts its thread; of serve.c. */
+/* Starts its thread. In serve.c. */
 enum seqb_status worker_start(struct worker *worker, struct seqb_error *err);
 
-/* Tells the thread to end; then waits for it. What is still posted is
- * answered SEQB_CLOSED. */
+/* The first tells the thread to end, the second waits for it. Jobs that are
+ * still posted are answered SEQB_CLOSED. */
 void worker_stop(struct worker *worker);
 void worker_join(struct worker *worker);
 void worker_fini(struct worker *worker);
@@ -132,13 +134,13 @@ static inline bool worker_push(struct worker *worker, struct worker_job *job)
     return true;
 }
 
-/* With the lock held: its connection is closed and made again, after the calls
- * that were posted before. */
+/* With the lock held: closes the connection after the jobs that are already
+ * posted, and opens it again. */
 void worker_connect_again(struct worker *worker);
 
-/* The same; it is made with other options, which outlive the worker. */
+/* The same, with other options. They must outlive the worker. */
 void worker_change(struct worker *worker, const struct store_options *options,
                    struct endpoint *endpoint);
 
-/* Any thread: looks again when its next probe is due. */
+/* Any thread: makes the worker check again when its next probe is due. */
 void worker_wake(struct worker *worker);

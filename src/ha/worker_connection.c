@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Connecting, and what becomes of a connection on which a call failed. */
+/* Connecting, and closing a connection on which a call failed. */
 #include "ha/worker_connection.h"
 
 #include <string.h>
@@ -14,14 +14,15 @@ void worker_fail(struct worker *worker, const struct seqb_error *why,
                  int64_t elapsed_us)
 {
     connection_report(&worker->connection, why);
-    /* First: closing may take long, and is a call that is judged, too. */
+    /* First, because closing may take long, and is a call that is evaluated,
+     * too. */
     worker_note(worker, why, elapsed_us);
     connection_close(&worker->connection);
 }
 
-/* No connection could be made since `since_ms`: what is true of one backend on
- * that server is true of all, but of one that was answered meanwhile. Their
- * connections are as good as lost. */
+/* No connection to this server could be made since `since_ms`. So every backend
+ * on the server is noted as failed, except those that were answered meanwhile.
+ * Their connections are probably lost. */
 static void worker_speak_for_all(const struct worker *worker,
                                  const struct seqb_error *why, int64_t since_ms)
 {
@@ -43,11 +44,11 @@ static void worker_speak_for_all(const struct worker *worker,
             continue;
         atomic_store_explicit(&other->is_doubted, true, memory_order_relaxed);
         worker_note(other, &copy, 0);
-        worker_wake(other); /* it may sleep, with no probe in sight */
+        worker_wake(other); /* it may be asleep without a planned probe */
     }
 }
 
-/* What was granted by a store of another origin is another history. */
+/* Grants of a store with another origin belong to another history. */
 static void worker_learn_origin(struct worker *worker)
 {
     const char *origin = worker->connection.backend->origin;
@@ -71,8 +72,8 @@ enum seqb_status worker_open(struct worker *worker, bool create,
     return status;
 }
 
-/* Other brokers of the pool may have a larger failover_gap than this one, and
- * this one a larger one than the store has heard of. */
+/* Other brokers of the pool may have a larger failover_gap than this broker,
+ * and this broker may have a larger one than the store has noted. */
 static enum seqb_status learn_gap(struct worker *worker, struct ha_pool *pool,
                                   struct seqb_error *err)
 {
@@ -93,8 +94,9 @@ static enum seqb_status learn_gap(struct worker *worker, struct ha_pool *pool,
     return SEQB_OK;
 }
 
-/* A lessor was connected: whether it is level, and what the others have of it,
- * is to be looked at. One without incarnations would be believed alone. */
+/* A lessor was connected: schedules a look at whether it is level, and at the
+ * marks that the others have of it. A store that reports no incarnation is
+ * refused, because the others could not tell whether it was restarted. */
 static enum seqb_status
 report_lessor(struct worker *worker, const struct worker_membership *membership,
               struct seqb_error *err)
@@ -172,8 +174,8 @@ bool worker_may_connect(struct worker *worker, struct seqb_error *err)
     return false;
 }
 
-/* A call that passed its deadline has cost the connection, but no quarantine
- * yet: whether the server is there is found out now, not by the next who
+/* A call that passed its deadline lost the connection, but caused no quarantine
+ * yet. Connects now to learn whether the server is up, not when the next caller
  * asks. */
 void worker_reconnect(struct worker *worker)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The states of a worker's partitions: how its calls change them, the one that
- * hangs among them, and whether they let it be asked. */
+/* The states of a worker's partitions: how its calls change them, including a
+ * call that hangs, and whether they allow the worker to be asked. */
 #include "ha/worker_pools.h"
 
 #include <assert.h>
@@ -72,8 +72,8 @@ void worker_note(struct worker *worker, const struct seqb_error *why,
     }
 }
 
-/* Has what the partition refuses tried again when it is time to. Returns when
- * to look again. */
+/* Retries what the partition refuses, if a retry is due. Returns when to call
+ * it again. */
 static int64_t membership_retry(struct worker *worker,
                                 const struct worker_membership *membership,
                                 int64_t now_ms)
@@ -105,7 +105,8 @@ int64_t worker_evaluate(struct worker *worker, int64_t now_ms)
         int64_t next_ms;
 
         pthread_mutex_lock(pool->lock);
-        /* With the lock: a call whose end was noted is not judged again. */
+        /* With the lock held, so that a call whose end was noted is not counted
+         * again. */
         call_ms = atomic_load_explicit(&worker->connection.call_ms,
                                        memory_order_relaxed);
         change = pool_evaluate(&pool->pool, membership->member, call_ms, now_ms,
@@ -133,7 +134,7 @@ void worker_show(struct worker *worker)
     }
 }
 
-/* The worker's part in a pool, of which it has one. */
+/* The worker's membership in that pool. It must have one. */
 static const struct worker_membership *
 worker_membership_in(const struct worker *worker, const struct ha_pool *pool)
 {

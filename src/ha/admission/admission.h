@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What each worker does of an admission, on its own thread: it asks its store
- * of all the counters, many in one call, and notes which ones the store knows
- * otherwise. Who posts that and waits is ha/admit.c.
+ * A worker's part of an admission, on its own thread: it asks its store about
+ * all counters, many in one call, and keeps which counters the store has with
+ * other settings. ha/admit.c posts this and waits for it.
  */
 #pragma once
 
@@ -10,24 +10,24 @@
 
 struct claim_batch;
 
-/* A counter, and what the first store said that knows it otherwise; the
- * pool's lock guards that. */
+/* A counter, and the answer of the first store that has it with other settings.
+ * The pool's lock guards that answer. */
 struct admitted {
     struct ha_counter *counter;
-    char *reason; /* NULL: there was no memory for it */
+    char *reason; /* NULL: no memory for it */
     int32_t partition;
     bool is_refused;
 };
 
-/* What a store is asked of a counter. */
+/* What a store is asked about a counter. */
 struct visit {
-    /* Adds it to the batch: nothing, or fewer claims than the worker has
-     * memberships and one. */
+    /* Adds the counter's claims to the batch: from none to as many as the
+     * worker has memberships. */
     void (*add)(const struct worker *worker, const struct ha_counter *counter,
                 struct claim_batch *batch);
-    /* All that was added stands as it ought to. */
+    /* Every claim that was added is as expected. */
     void (*accept)(const struct worker *worker, struct ha_counter *counter);
-    /* The same for a counter alone, which says why it is refused. */
+    /* Asks about one counter alone, and so learns why it is refused. */
     enum seqb_status (*one)(struct worker *worker, struct ha_counter *counter,
                             struct seqb_error *err);
 };
@@ -35,13 +35,15 @@ struct visit {
 /* Claims the bits of a sequence, and compares them. */
 extern const struct visit visit_claim;
 
-/* Whether another pool of the store was used for it. Changes nothing. */
+/* Asks whether another pool of the store was used for the sequence. Changes
+ * nothing. */
 extern const struct visit visit_elsewhere;
 
-/* Counters that are visited in one go; the workers' list. */
+/* Counters that are visited together; shared by the workers. */
 struct admission {
     const struct visit *visit;
-    atomic_size_t holders; /* who goes on free it; see admission_drop */
+    atomic_size_t holders; /* the caller and the workers; the last one frees it,
+                              see admission_drop */
     size_t count;
     struct admitted admitted[];
 };
@@ -49,9 +51,9 @@ struct admission {
 bool admitted_is_refused(const struct admitted *admitted);
 
 /*
- * Visits all of them; a store that fails on the way is asked for the rest when
- * it grants, and the call returns why. Each call to the store is a step of
- * `ask`.
+ * Visits all of them. If the store fails on the way, the call returns the
+ * reason, and the store is asked about the rest before its grants. Each call to
+ * the store is a step of `ask`.
  */
 enum seqb_status visit_all(struct worker *worker, struct admission *admission,
                            struct ask *ask, struct seqb_error *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counters are visited in parts: one batch of claims each, and alone those that
- * the batch did not find as they ought to be. */
+/* Visits counters in parts: one batch of claims for each part, then one by one
+ * those counters whose claims are not as expected. */
 #include "ha/admission/admission.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "platform/log.h"
 #include "platform/text.h"
 
-#define FIRST_TELL_MS 1000 /* what takes longer tells how far it is ... */
+#define FIRST_TELL_MS 1000 /* progress is logged after this time ... */
 #define NEXT_TELL_MS  5000 /* ... and again after each of these */
 
 /* A part of the admission, at one worker. */
@@ -20,14 +20,15 @@ struct part {
     struct worker *worker;
     struct admission *admission;
     struct ask *ask;
-    struct claim_batch *batch; /* NULL: all are visited alone */
-    size_t first;              /* of the admission's */
+    struct claim_batch *batch; /* NULL: all counters are visited one by one */
+    size_t first;              /* index in the admission */
     size_t count;
-    size_t claims[CLAIM_BATCH + 1]; /* [i, i + 1): of the i-th, in the batch */
-    int64_t tell_ms;                /* when to log next how far it is */
+    size_t claims[CLAIM_BATCH +
+                  1]; /* [i, i + 1): those of the i-th, in the batch */
+    int64_t tell_ms;  /* when to log progress next */
 };
 
-/* Which member of the pool the worker is; -1: it does not serve it. */
+/* The worker's member index in the pool; -1: it does not serve the pool. */
 static int32_t member_of(const struct worker *worker,
                          const struct ha_pool *pool)
 {
@@ -50,7 +51,7 @@ static void claim_add(const struct worker *worker,
         claim_batch_add(batch, &worker->connection, &claimed);
 }
 
-/* What was compared here need not be so again with its first grant. */
+/* What was compared now is not compared again before the first grant. */
 static void claim_accept(const struct worker *worker,
                          struct ha_counter *counter)
 {
@@ -81,10 +82,10 @@ static enum seqb_status claim_one(struct worker *worker,
 
 const struct visit visit_claim = {claim_add, claim_accept, claim_one};
 
-/* --- looking elsewhere --- */
+/* --- other pools --- */
 
-/* A sequence that another pool of this store was used for would begin at 1
- * again in its own. A store that may forget is no witness. */
+/* If another pool of this store was used for the sequence, the sequence would
+ * start at 1 again in its own pool. A store that may forget is not asked. */
 static void elsewhere_add(const struct worker *worker,
                           const struct ha_counter *counter,
                           struct claim_batch *batch)
@@ -141,7 +142,7 @@ bool admitted_is_refused(const struct admitted *admitted)
     return is_refused;
 }
 
-/* The first reason stands. */
+/* Keeps the first reason. */
 static void refuse(struct admitted *admitted, int32_t member,
                    const struct seqb_error *why)
 {
@@ -157,8 +158,7 @@ static void refuse(struct admitted *admitted, int32_t member,
     pthread_mutex_unlock(lock);
 }
 
-/* What else the store refuses to this counter alone is reported with its first
- * grant. */
+/* Other refusals of this counter are reported with its first grant. */
 static enum seqb_status visit_one(struct worker *worker,
                                   const struct visit *visit,
                                   struct admitted *admitted,
@@ -176,14 +176,14 @@ static enum seqb_status visit_one(struct worker *worker,
     if (status == SEQB_LAYOUT)
         refuse(admitted, member, err);
     if (connection_was_refused(status))
-        return SEQB_OK; /* the others are compared */
+        return SEQB_OK; /* continue with the other counters */
     worker_fail(worker, err, 0);
     return status;
 }
 
-/* --- a part --- */
+/* --- one part --- */
 
-/* Logs how many are done, now and then. */
+/* Logs how many counters are done, now and then. */
 static void part_tell(struct part *part, size_t done)
 {
     const int64_t now_ms = clock_now_ms();
@@ -214,7 +214,8 @@ static void part_fill(struct part *part)
     }
 }
 
-/* Asks the store. What it refuses is found out one by one. */
+/* Asks the store. If it refuses the batch, the counters are visited one by
+ * one. */
 static enum seqb_status part_ask(struct part *part, struct seqb_error *err)
 {
     struct worker *worker = part->worker;
@@ -222,7 +223,7 @@ static enum seqb_status part_ask(struct part *part, struct seqb_error *err)
 
     if (status != SEQB_OK)
         return status;
-    part_fill(part); /* it depends on the connection what is asked */
+    part_fill(part); /* after connecting: the claims depend on it */
     while (status == SEQB_OK && !claim_batch_is_done(part->batch)) {
         status = claim_batch_step(part->batch, &worker->connection, err);
         ask_step(part->ask);
@@ -233,7 +234,8 @@ static enum seqb_status part_ask(struct part *part, struct seqb_error *err)
     return status;
 }
 
-/* Whether something was asked of the i-th, and the batch found all of it. */
+/* Whether claims of counter i were asked for, and all of them are as
+ * expected. */
 static bool part_stands(const struct part *part, size_t i)
 {
     if (part->batch == NULL || part->claims[i] == part->claims[i + 1])
@@ -275,8 +277,8 @@ static enum seqb_status part_run(struct part *part, struct seqb_error *err)
     return status;
 }
 
-/* How many counters a part has, so that their claims fit the batch; 0: none
- * fits. */
+/* How many counters a part may have, so that their claims fit into the batch;
+ * 0: not even one fits. */
 static size_t part_size(const struct worker *worker)
 {
     const size_t claims = worker->membership_count;

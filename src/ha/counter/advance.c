@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An operator moves a counter forwards: a floor for every partition, and a run
- * of each, so that the stores are above it, too. */
+/* An operator advances a counter: a floor for every partition, and a run from
+ * each, so that the stores are above the floor, too. */
 #include "ha/startup.h"
 #include "ha/worker.h"
 #include "platform/clock.h"
@@ -42,7 +42,7 @@ int64_t ha_counter_highest(struct ha_counter *counter)
     return highest;
 }
 
-/* The highest number that every partition can still go beyond. */
+/* The highest number that every partition can still exceed. */
 static int64_t counter_bound(const struct ha_counter *counter)
 {
     const struct ha_pool_options *pool = counter->pool->options;
@@ -85,7 +85,7 @@ static enum seqb_status advance_check(const struct ha_counter *counter,
     return SEQB_OK;
 }
 
-/* The whole value, or window, that the number lies in is skipped. */
+/* Skips the whole value, or window, that the number lies in. */
 enum seqb_status ha_counter_advance(struct ha_counter *counter, int64_t to,
                                     struct seqb_error *err)
 {
@@ -105,8 +105,7 @@ enum seqb_status ha_counter_advance(struct ha_counter *counter, int64_t to,
     return status;
 }
 
-/* --- raising the stores, all with the pool's lock held but where it says ---
- */
+/* --- raising the stores; the pool's lock is held unless noted --- */
 
 static bool slot_is_above(const struct slot *slot)
 {
@@ -116,7 +115,7 @@ static bool slot_is_above(const struct slot *slot)
                              ? slot->last >> counter_window_bits(counter)
                              : slot->last;
 
-    /* Nothing will come of one that is exhausted. */
+    /* An exhausted slot grants nothing any more. */
     return last > counter->floor[class] || slot_closed(slot) == SEQB_EXHAUSTED;
 }
 
@@ -126,7 +125,8 @@ static bool slot_may_rise(const struct slot *slot)
            pool_is_usable(&slot->counter->pool->pool, slot->partition);
 }
 
-/* Asks the slots that are to be asked and were not yet, or waited for those. */
+/* Asks the slots that are below the floor and were not asked yet, or had to
+ * wait for those. */
 static void raise_post(struct ha_counter *counter, uint64_t *asked)
 {
     for (int32_t i = 0; i < counter->partitions; i++) {
@@ -150,8 +150,8 @@ static bool raise_is_pending(const struct ha_counter *counter)
     return false;
 }
 
-/* A slot that is busy when this begins may have been asked for what is too
- * low: it is asked again when it was answered. Each is asked once. */
+/* A slot that is busy when this begins may have been asked for values that are
+ * too low, so it is asked again after its answer. Each slot is asked once. */
 static void raise_all(struct ha_counter *counter, int64_t until_ms)
 {
     struct ha_pool *pool = counter->pool;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A sequence's counter in every partition of its pool: who is asked next,
- * what was granted, why nothing is.
+ * A sequence's counter in every partition of its pool: which partition is asked
+ * next, what was granted, and why nothing is granted.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -78,10 +78,11 @@ static int32_t count_usable(const struct pool *pool, uint64_t skip)
     return n;
 }
 
-/* With the pool's lock held: whether stores are to be asked first what they
- * know of the sequence, and has them asked. Two brokers may give it other bits,
- * and each come to another store first. One that hangs is waited for until its
- * call is ended, one that has failed is not. */
+/* With the pool's lock held: has the stores asked for their claims of the
+ * sequence, and returns whether their answers have to be waited for before any
+ * number is asked for. Two brokers may give the sequence different bits, and
+ * each may reach another store first. A call that hangs is waited for until it
+ * ends; a store that failed is not. */
 static bool counter_receive(struct ha_counter *counter, int64_t now_ms)
 {
     bool is_waiting = false;
@@ -103,8 +104,8 @@ static bool counter_receive(struct ha_counter *counter, int64_t now_ms)
     return is_waiting;
 }
 
-/* With the pool's lock held: posts the slots to be asked; returns for how many
- * runs. */
+/* With the pool's lock held: posts the slots to ask. Returns how many runs were
+ * asked for. */
 static int64_t counter_post(struct ha_counter *counter, int64_t count,
                             enum ha_spread spread, int64_t now_ms)
 {
@@ -112,7 +113,7 @@ static int64_t counter_post(struct ha_counter *counter, int64_t count,
     uint64_t skip = counter_skip(counter, now_ms);
     const uint64_t hanging = pool_hanging(counter->pool, now_ms);
     const bool all = spread == HA_ASK_ALL;
-    /* No more in all than was asked for: the asker has a bound to keep. */
+    /* Not more in all than was asked for: the caller has to keep a bound. */
     const int32_t parts =
         all ? (int32_t)min_of(count_usable(pool, skip), count) : 1;
     int64_t asked = 0;
@@ -196,7 +197,7 @@ void ha_counter_view(struct ha_counter *counter, int64_t now_ms,
     pthread_mutex_unlock(pool->lock);
 }
 
-/* Why partition i gives this counter nothing now, or NULL if it may. */
+/* Why partition i grants this counter nothing now; NULL if it may be asked. */
 static const char *slot_trouble(const struct ha_counter *counter, int32_t i,
                                 int64_t now_ms)
 {
@@ -204,7 +205,7 @@ static const char *slot_trouble(const struct ha_counter *counter, int32_t i,
     const struct pool_member *member = &counter->pool->pool.member[i];
     const char *words = seqb_partition_state_name(member->state);
 
-    /* Never again, or as long as trying once more does not show otherwise. */
+    /* Never again, or until a retry succeeds. */
     if (slot_closed(slot) != SEQB_OK || (refusal_is_reported(slot->refusal) &&
                                          pool_state_is_usable(member->state)))
         return refusal_reason(slot->refusal);
@@ -216,7 +217,7 @@ static const char *slot_trouble(const struct ha_counter *counter, int32_t i,
     return member->reason[0] != '\0' ? member->reason : words;
 }
 
-/* With the pool's lock held: fills `err` with every partition's reason. */
+/* With the pool's lock held: fills `err` with the reason of every partition. */
 static enum seqb_status describe_trouble(const struct ha_counter *counter,
                                          enum seqb_status status,
                                          int64_t now_ms, struct seqb_error *err)
@@ -237,9 +238,9 @@ static enum seqb_status describe_trouble(const struct ha_counter *counter,
     return status;
 }
 
-/* With the pool's lock held. A store's refusal is noted after the counter
- * became void, when its slot is answered: only then is there a reason to tell.
- */
+/* With the pool's lock held: whether the counter is void and its reason is
+ * known. The refusal is noted when the slot is answered, after the counter
+ * became void. */
 static bool counter_is_void(const struct ha_counter *counter)
 {
     bool is_busy = false;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A sequence's counter in every partition of its pool, as this folder's files
- * see it. Which thread or lock owns each field stands there.
+ * A sequence's counter in every partition of its pool, as the files of this
+ * folder see it. The comment at each field says which thread or lock owns it.
  */
 #pragma once
 
@@ -11,38 +11,40 @@
 
 #define CLASSES 2 /* of enum seqb_guarantee */
 
-/* What a counter's forecast is made of: see sample.h. */
+/* What a counter's forecast is computed from: see sample.h. */
 struct sample;
 
-/* The forgetting of its old stamps: see purge.c. */
+/* The deletion of its old stamps: see purge.c. */
 struct purge;
 
 struct ha_counter {
     struct ha_pool *pool;
     struct ha_sink *sink;
-    const char *key;                                /* behind the slots */
+    const char *key;                                /* stored after the slots */
     const struct ha_counter_attributes *attributes; /* NULL: the usual ones */
-    struct ha_stamp stamp; /* digits 0: none. Changes only while nothing is
-                              under way for it */
+    struct ha_stamp stamp; /* digits 0: none. It changes only while no ask of
+                              the counter is under way */
     struct purge *purge;   /* NULL: nothing was purged yet */
     int32_t memory_bits;
-    int32_t partitions; /* number of slots; freeing outlives the pool */
-    /* The highest value, or window, that any partition of the class granted;
-     * guarded by the pool's lock. */
+    int32_t partitions; /* number of slots, for ha_counter_free, when the pool
+                           is gone */
+    /* By class: the highest value, or window, that any partition granted.
+     * Guarded by the pool's lock. */
     int64_t level[CLASSES];
-    /* By class, and guarded by it too: nothing at or below that value, or
-     * window, is used any more, by an operator's order. */
+    /* By class: no value, or window, up to this one is used any more, by an
+     * operator's order. Guarded by the pool's lock. */
     int64_t floor[CLASSES];
-    /* Bit i: partition i's store was asked what it knows of the sequence. Until
-     * all have been that can be, none is asked for numbers. */
+    /* Bit i: partition i's store was asked for its claims of the sequence.
+     * Before all usable stores were, none is asked for numbers. */
     uint64_t heard;
-    bool is_void;          /* a store knows it by other bits: see ha_grant */
-    int32_t advancing;     /* calls that wait for the pool's `answered` */
-    struct sample *sample; /* of sample.c; NULL: no answer yet */
-    /* What the last forecast found and when, in minutes: see sample.c. Written
-     * with the pool's lock held, read without. Relaxed: a statistic. */
+    bool is_void;          /* a store claims it with other bits: see ha_grant */
+    int32_t advancing;     /* callers that wait for the pool's `answered` */
+    struct sample *sample; /* NULL: no answer yet */
+    /* The end that the last forecast found, and when it was made, both in
+     * minutes: see sample.c. Written with the pool's lock held, read without.
+     * Relaxed: a statistic. */
     _Atomic uint64_t runs_out;
-    struct slot slots[]; /* one a partition */
+    struct slot slots[]; /* one for each partition */
 };
 
 static inline struct ha_pool *slot_pool(const struct slot *slot)
@@ -57,8 +59,8 @@ static inline const char *slot_key(const struct slot *slot)
                                  : slot->counter->key;
 }
 
-/* Bits of a number that are no counter's: those of the partition, and those
- * that the sequence has no use for. */
+/* Bits of a number that do not belong to the counter: those of the partition,
+ * and those that the sequence does not use. */
 static inline int32_t counter_spent_bits(const struct ha_counter *counter)
 {
     const int32_t value_bits = counter->attributes == NULL
@@ -68,7 +70,7 @@ static inline int32_t counter_spent_bits(const struct ha_counter *counter)
     return counter->pool->options->layout.bits + BITS_ALL - value_bits;
 }
 
-/* Its windows hold 2^bits values. */
+/* The counter's windows hold 2^bits values. */
 static inline int32_t counter_window_bits(const struct ha_counter *counter)
 {
     return layout_window_bits(
@@ -76,12 +78,12 @@ static inline int32_t counter_window_bits(const struct ha_counter *counter)
         counter->attributes == NULL ? 0 : counter->attributes->window_bits);
 }
 
-/* Only windows of so many numbers, or fewer, are granted several at once: the
- * positions of a ring step over the rest of one with each grant, and must last.
- * Larger ones hold more than is asked for at once. */
+/* A grant may contain several windows only if they hold at most 2^this numbers.
+ * Each grant skips the ring positions of the rest of its last window, and
+ * positions must last. Larger windows hold more than one ask wants anyway. */
 #define GRANT_WINDOW_BITS 20
 
-/* Whether a grant may be of several windows of one lease. */
+/* Whether a grant may contain several windows of one lease. */
 static inline bool counter_grants_windows(const struct ha_counter *counter)
 {
     return counter->pool->lessors.count > 0 &&
@@ -89,7 +91,7 @@ static inline bool counter_grants_windows(const struct ha_counter *counter)
                GRANT_WINDOW_BITS;
 }
 
-/* What is claimed for the counter's sequence. */
+/* What is claimed in the stores for the counter's sequence. */
 static inline struct claim_attributes
 counter_claim(const struct ha_counter *counter)
 {
@@ -101,14 +103,15 @@ counter_claim(const struct ha_counter *counter)
         .more = counter->attributes == NULL ? "" : counter->attributes->claim};
 }
 
-/* Of the period that the slot's counter is of; digits 0: none. */
+/* The period of the slot's counter; digits 0: none. */
 static inline struct ha_stamp slot_stamp(const struct slot *slot)
 {
     return slot->counter == NULL ? (struct ha_stamp){.digits = 0}
                                  : slot->counter->stamp;
 }
 
-/* The last value of its block, which goes on in the next windows of a lease. */
+/* The last value of the slot's block, which may continue in the next windows of
+ * a lease. */
 static inline int64_t slot_block_last(const struct slot *slot)
 {
     const struct seqb_block *block = &slot->block;
@@ -120,7 +123,7 @@ static inline int64_t slot_block_last(const struct slot *slot)
     return slot->is_windowed ? last + (ends * others << bits) : last;
 }
 
-/* The last window that it may have. */
+/* The highest window that the slot may use. */
 static inline int64_t slot_window_max(const struct slot *slot)
 {
     const struct layout *layout = &slot_pool(slot)->options->layout;
@@ -132,8 +135,8 @@ static inline int64_t slot_window_max(const struct slot *slot)
                              counter_window_bits(counter));
 }
 
-/* The last lease that it may have: its window carries who leased it. A ticket
- * is no window's. */
+/* The highest lease that the slot may use: the low bits of its window are the
+ * lessor. A ticket is not limited by windows. */
 static inline int64_t slot_lease_max(const struct slot *slot)
 {
     if (slot->counter == NULL)
@@ -141,7 +144,8 @@ static inline int64_t slot_lease_max(const struct slot *slot)
     return slot_window_max(slot) >> slot_pool(slot)->lessors.bits;
 }
 
-/* Bits of a number below the counter's value, or below its lease. */
+/* Bits of a number below the counter's value or, for a lease, below the
+ * lease. */
 static inline int32_t slot_low_bits(const struct slot *slot)
 {
     const struct ha_counter *counter = slot->counter;
@@ -154,16 +158,17 @@ static inline int32_t slot_low_bits(const struct slot *slot)
            counter->pool->lessors.bits;
 }
 
-/* Whether a neighbour leases: it was made level with the others since its store
- * changed, so that no gap needs to be left, which short numbers do not have. */
+/* Whether the slot is a lease from a neighbour. A lessor was made level with
+ * the others after its store changed, so no gap has to be left. Short numbers
+ * have no room for a gap. */
 static inline bool slot_is_lessors(const struct slot *slot)
 {
     return slot->is_lease && slot_pool(slot)->lessors.count > 0;
 }
 
-/* Of events.c: tells what happened to a counter in a worker's store, where
- * `name` is its name (NULL: it matters not), or in the whole pool. With no lock
- * held. */
+/* In events.c: reports what happened to a counter in the worker's store, or in
+ * the whole pool. `name` is the counter's name there; NULL: not needed. Hold no
+ * lock. */
 void slot_report(const struct worker *worker, const struct slot *slot,
                  enum seqb_event_kind kind, const char *name,
                  const char *reason);
@@ -175,49 +180,51 @@ void counter_report(const struct ha_counter *counter, enum seqb_event_kind kind,
                     const char *reason);
 
 /*
- * Of grant.c: a batch of slots carried through one backend, on its worker's
- * thread: reserve, judge each reply, mend what is fenced or used up, ask again.
- * Serves worker->batch[0 ... n - 1]; each slot is answered exactly once.
+ * In grant.c: carries a batch of slots through one backend, on its worker's
+ * thread: reserves, judges each reply, repairs counters that are fenced or used
+ * up, and asks again. Serves worker->batch[0 ... n - 1]; each slot is answered
+ * exactly once.
  */
 void grant_run(struct worker *worker, size_t n);
 
 /* Answers a slot: with its block if `why` is NULL. */
 void grant_answer(struct slot *slot, struct seqb_error *why);
 
-/* Before anything is asked for: a store knows the sequence otherwise
- * (SEQB_LAYOUT), which closes the counter in all partitions; the log names this
- * one. */
+/* Before the first ask: a store claims the sequence with other settings
+ * (SEQB_LAYOUT). Closes the counter in all partitions; the log names
+ * `partition`. */
 void counter_close(struct ha_counter *counter, int32_t partition,
                    struct seqb_error *why);
 
-/* What its counter is called in the store of that worker. */
+/* Writes the counter's name in that worker's store. */
 void grant_name(const struct worker *worker, const struct slot *slot, char *out,
                 size_t size);
 
-/* --- of witness.c: the witness of a lease in a pool with neighbours --- */
+/* --- witness.c: the witness of a lease in a pool with neighbours --- */
 
-/* A lease that is not used before it is noted. */
+/* A lease that has to be noted before it is used. */
 struct noted {
     struct ha_pool *pool;
     int32_t lessor;
-    const char *term;    /* of the lessor: in which it was leased, or an earlier
-                            one, whose note is refused */
+    const char *term; /* the lessor's term of the lease. If it is over, the note
+                         is refused */
     const char *counter; /* its name in the stores */
     int64_t lease;
-    int64_t limit; /* of the counter */
+    int64_t limit; /* the highest lease of the counter */
 };
 
-/* With the pool's lock held: which neighbours may be asked, of those that were
- * not `tried`, and how long each would take. */
+/* With the pool's lock held: which neighbours may be asked, except those in
+ * `tried`, and how long a call of each would take. */
 void witness_lock_out(const struct ha_pool *pool, uint64_t tried,
                       struct lessors_lock_out *out);
 
-/* The next witness for a lease of that lessor, or -1. */
+/* With the pool's lock held: the next witness for a lease of that lessor that
+ * is not in `tried`, or -1. */
 int32_t witness_pick(const struct ha_pool *pool, int32_t lessor,
                      uint64_t tried);
 
-/* On the witness's thread: raises the counter to the lease if the lessor's mark
- * stands in that store; else the lessors are looked at. SEQB_OK: noted, and
- * `known` is what the counter is there then. */
+/* On the witness's thread: raises the counter to the lease, if the witness's
+ * store has the lessor's mark; else schedules a look at the lessors. SEQB_OK:
+ * the lease is noted, and `known` is the counter's value there afterwards. */
 enum seqb_status witness_note(struct worker *worker, const struct noted *noted,
                               int64_t *known, struct seqb_error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A batch of slots: carries out what fence.c decides. */
+/* Carries a batch of slots through one backend, as fence.c decides. */
 #include "ha/counter/mend.h"
 #include "ha/counter/recall.h"
 #include "ha/counter/window.h"
@@ -9,8 +9,8 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
-/* Reserve, drop a cell that fell behind, put a window into it, reserve; once
- * more if another broker was faster and used up what it had installed. */
+/* Reserve, drop a cell that fell behind, install a window, reserve. One more
+ * round, in case another broker was faster and used up its own window. */
 #define GRANT_ROUNDS 4
 
 void grant_answer(struct slot *slot, struct seqb_error *why)
@@ -18,7 +18,7 @@ void grant_answer(struct slot *slot, struct seqb_error *why)
     slot_answer(slot, false, why);
 }
 
-/* The partition is well, and refuses this counter alone. */
+/* The partition is well, and refuses only this counter. */
 static void grant_refuse(struct slot *slot, struct seqb_error *why)
 {
     slot_answer(slot, true, why);
@@ -45,14 +45,15 @@ static int64_t slot_limit(const struct slot *slot)
                               counter->memory_bits);
 }
 
-/* The window that the slot's cell had last; a hint. */
+/* The last known window of the slot's cell; a hint. */
 static int64_t slot_hint(const struct slot *slot)
 {
     return slot->is_windowed && slot->mark.window > 0 ? slot->mark.window
                                                       : SEQB_NO_WINDOW;
 }
 
-/* What tells the counter from others of its pool, partition and key. */
+/* What distinguishes this counter from others of the same pool, partition and
+ * key. */
 static const char *slot_prefix(const struct worker *worker,
                                const struct slot *slot)
 {
@@ -75,8 +76,8 @@ void grant_name(const struct worker *worker, const struct slot *slot, char *out,
         (void)text_append(out, size, "@%lld", (long long)digits);
 }
 
-/* Answers the slots of pools that do not ask this backend now; returns how
- * many are left. A probe is of those that do. */
+/* Answers the slots of pools that do not allow this backend to be asked now.
+ * Returns how many are left. A probe only has slots of pools that do. */
 static size_t grant_permit(struct worker *worker, size_t n)
 {
     size_t left = 0;
@@ -94,9 +95,9 @@ static size_t grant_permit(struct worker *worker, size_t n)
     return left;
 }
 
-/* In this order: a pool may be retired while this broker is connected. A later
- * generation finds either the claim, and refuses the key, or nothing at all
- * that was issued here. */
+/* In this order, because a pool may be retired while this broker is connected.
+ * A later generation then either finds the claim, and refuses the key, or this
+ * broker has issued no number of it. */
 static enum seqb_status slot_admit(struct worker *worker,
                                    const struct slot *slot,
                                    struct seqb_error *err)
@@ -110,8 +111,8 @@ static enum seqb_status slot_admit(struct worker *worker,
     return claim_check_retired(&worker->connection, claimed.layout, err);
 }
 
-/* A store that knows the sequence by other settings closes it in all stores:
- * their numbers are other numbers of the brokers that have those. */
+/* A store that has the sequence with other settings closes it in all stores:
+ * brokers with those settings give its numbers other meanings. */
 static void grant_void(const struct slot *slot, enum seqb_status status)
 {
     struct ha_pool *pool = slot_pool(slot);
@@ -135,7 +136,8 @@ void counter_close(struct ha_counter *counter, int32_t partition,
     grant_refuse(slot, why);
 }
 
-/* No numbers were asked for yet: see counter_receive. */
+/* The stores are only asked for the claim, not for numbers: see
+ * counter_receive. */
 static void grant_compared(struct slot *slot)
 {
     struct seqb_error again;
@@ -144,8 +146,8 @@ static void grant_compared(struct slot *slot)
     grant_answer(slot, &again);
 }
 
-/* Compares the sequences' claims where this connection has not yet; answers
- * the slots that are refused and returns how many are left. */
+/* Compares the claims of sequences that were not compared on this connection.
+ * Answers the slots that are refused, and returns how many are left. */
 static size_t grant_admit(struct worker *worker, size_t n)
 {
     size_t left = 0;
@@ -179,8 +181,8 @@ static size_t grant_admit(struct worker *worker, size_t n)
     return left;
 }
 
-/* A lessor compares whether it is level, in the term that the broker knows,
- * where it adds. */
+/* The guard of a lessor: the statement that adds also compares whether the
+ * lessor is level, in the term that the broker knows. */
 static struct seqb_guard *slot_guard(struct worker *worker, size_t i)
 {
     const struct slot *slot = worker->batch[i];
@@ -196,8 +198,8 @@ static struct seqb_guard *slot_guard(struct worker *worker, size_t i)
     return guard;
 }
 
-/* Puts the slots whose cells are to be asked first; returns how many they are.
- * The others get a window at once. A probe asks. */
+/* Moves the slots whose cells are to be asked to the front, and returns how
+ * many they are. The others get a window at once. In a probe all are asked. */
 static size_t grant_sort(struct worker *worker, size_t n)
 {
     size_t asked = 0;
@@ -230,8 +232,8 @@ static void grant_request(struct worker *worker, size_t i)
         .status = i < worker->asked ? SEQB_OK : SEQB_EXHAUSTED};
 }
 
-/* One call of the engine for those of the batch that are asked; false if it
- * failed, then all are answered. */
+/* One call of the engine for the slots whose cells are asked. False if the call
+ * failed: then all slots of the batch are answered. */
 static bool grant_reserve(struct worker *worker, size_t n)
 {
     const int64_t start_us = clock_now_us();
@@ -246,8 +248,8 @@ static bool grant_reserve(struct worker *worker, size_t n)
         worker_note(worker, NULL, clock_now_us() - start_us);
         return true;
     }
-    /* What was answered before it broke is acknowledged, and yet not worth a
-     * second path: it becomes a gap. */
+    /* Replies before the failure are acknowledged. They become gaps, because
+     * using them would need a second code path. */
     worker_fail(worker, &err, clock_now_us() - start_us);
     answer_all(worker, n, &err);
     return false;
@@ -269,8 +271,8 @@ static void grant_poison(struct worker *worker, struct slot *slot,
     worker_fail(worker, err, 0);
 }
 
-/* Whether nobody was granted anything between the slot's last block of the cell
- * and this one. */
+/* Whether this block directly follows the slot's last one in its cell, so that
+ * no other broker was granted a part. */
 static bool is_next(const struct slot *slot, const struct seqb_request *reply)
 {
     return reply->block.first ==
@@ -284,7 +286,7 @@ static void grant_accept(struct worker *worker, struct slot *slot,
     slot->mark = fence_advance(reply, slot_class(slot));
     slot->history = worker->history;
     slot->block = reply->block;
-    /* What neighbours lease is not kept by the base, but by the sync. */
+    /* Leases of neighbours are protected by the sync, not by the base. */
     if (!slot->is_windowed && !slot_is_lessors(slot) &&
         slot->mark.value > worker->highest)
         worker->highest = slot->mark.value;
@@ -295,16 +297,16 @@ static void grant_accept(struct worker *worker, struct slot *slot,
     grant_answer(slot, NULL);
 }
 
-/* Whether the level of the other partitions says how high the slot's counter is
- * to be raised. Neighbours know it themselves, and a ticket has none. */
+/* Whether the level of the other partitions decides how high the slot's counter
+ * is raised. A lessor is raised by the sync, and a ticket has no level. */
 static bool has_level(const struct slot *slot)
 {
     return !slot->is_windowed && slot->counter != NULL &&
            !slot_is_lessors(slot);
 }
 
-/* Whether the slot is answered that it is to be asked again, once the level of
- * the other partitions is known. */
+/* Answers the slot with SEQB_AGAIN, and returns true, if the level of the other
+ * partitions has to be known first. */
 static bool grant_waits(struct slot *slot, const struct seqb_request *reply)
 {
     struct seqb_error again;
@@ -323,11 +325,12 @@ static bool grant_waits(struct slot *slot, const struct seqb_request *reply)
     return true;
 }
 
-/* Whether the store has less than this broker knows of, and that is no surgery:
- * others raised the counter, in a store that became another one meanwhile, and
- * knew nothing of what this broker was granted. Or it went back before this
- * broker was opened, and nothing of that was given since. A window below the
- * last one is another broker's at best, that had leased it before. */
+/* Whether the store is below what this broker knows, without a fault that an
+ * operator has to repair. Direct: the store became another one meanwhile, and
+ * other brokers raised the counter without knowing this broker's grants. Or the
+ * store went back before this broker was opened, and this broker has granted
+ * nothing of it since. A window below the last one is at best another broker's,
+ * which leased it earlier. */
 static bool is_lower(const struct worker *worker, const struct slot *slot,
                      enum fence_verdict verdict,
                      const struct seqb_request *reply)
@@ -339,9 +342,10 @@ static bool is_lower(const struct worker *worker, const struct slot *slot,
            reply->window < slot->mark.window;
 }
 
-/* Acts on one reply. SEQB_OK: answered, or it waits for a window and is no
- * longer this thread's; SEQB_AGAIN: mended, ask again; else
- * the slot fails with it, alone if it `is_refused`. */
+/* Acts on one reply. SEQB_OK: the slot was answered, or it waits for a
+ * window and no longer belongs to this thread. SEQB_AGAIN: repaired, ask
+ * again. Any other status: the slot fails with it; only this counter does
+ * if `is_refused`. */
 static enum seqb_status grant_evaluate(struct worker *worker, struct slot *slot,
                                        const struct seqb_request *reply,
                                        struct seqb_error *err)
@@ -380,13 +384,13 @@ static enum seqb_status grant_evaluate(struct worker *worker, struct slot *slot,
             return SEQB_OK;
         return mend_counter(worker, slot, verdict, reply, err);
     default:
-        /* SEQB_AGAIN: a call had no time for it. */
+        /* SEQB_AGAIN: the call had no time left for this counter. */
         slot->is_refused = reply->status != SEQB_AGAIN;
         return error_copy(err, &reply->error);
     }
 }
 
-/* Acts on every reply; returns how many slots are to be asked again. */
+/* Acts on every reply. Returns how many slots are to be asked again. */
 static size_t grant_finish(struct worker *worker, size_t n)
 {
     size_t left = 0;
@@ -397,7 +401,8 @@ static size_t grant_finish(struct worker *worker, size_t n)
         enum seqb_status status;
 
         recall_mark(worker, slot, worker->requests[i].counter);
-        /* Else half of a run would be skipped, and all partitions follow. */
+        /* Without this, half of a run would be skipped by a raise, and all
+         * other partitions would follow to that level. */
         if (slot->is_lease)
             fence_trim(&slot->mark, slot->floor, &worker->requests[i]);
         status = grant_evaluate(worker, slot, &worker->requests[i], &err);
@@ -409,7 +414,8 @@ static size_t grant_finish(struct worker *worker, size_t n)
     return left;
 }
 
-/* Now and then, where the store is known to answer: its wall clock. */
+/* Reads the store's wall clock now and then, when the store is known to
+ * answer. */
 static void grant_poll(struct worker *worker)
 {
     struct seqb_error err;
@@ -420,7 +426,8 @@ static void grant_poll(struct worker *worker)
         worker_fail(worker, &err, 0);
 }
 
-/* Those that are left: mended again and again, or never reached in time. */
+/* Answers the slots that are left: repaired without success in every round, or
+ * the connection was lost. */
 static void grant_give_up(struct worker *worker, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
@@ -456,7 +463,8 @@ void grant_run(struct worker *worker, size_t n)
     worker->mend_until_ms =
         clock_now_ms() + worker->connection.options->options.timeout_ms;
     n = grant_admit(worker, n);
-    /* All were refused, by claims that were read: the backend is well. */
+    /* The claims were read, and all slots were refused by them: the backend is
+     * well. */
     if (n == 0 && connection_is_open(&worker->connection))
         worker_note(worker, NULL, clock_now_us() - start_us);
     for (int round = 0; n > 0 && round < GRANT_ROUNDS; round++) {

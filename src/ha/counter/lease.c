@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Leasing windows from neighbours: a lease of a lessor that is level is used
- * once a witness has noted it. See docs/decisions/0024-neighbours.md.
+ * Leases windows from neighbours. A lease of a level lessor is used once a
+ * witness has noted it. See docs/decisions/0024-neighbours.md.
  *
- * No worker waits for another one: a lease goes from thread to thread as posted
- * jobs, and a slot that needs its window is put aside until it is there. So two
- * stores may lease from each other at any time.
+ * No worker waits for another one. A lease moves from thread to thread as
+ * posted jobs, and a slot that needs its window is put aside until the window
+ * is there. So two stores may lease from each other at any time.
  */
 #include <stdlib.h>
 
@@ -16,7 +16,7 @@
 #include "platform/text.h"
 #include "store/store.h"
 
-/* A slot that waited in vain, to be answered without the lock. */
+/* A slot that waited without success, to be answered without the lock. */
 struct failed {
     struct slot *slot; /* NULL: none */
     struct seqb_error why;
@@ -36,7 +36,7 @@ static struct worker *lease_worker(const struct lease *lease, int32_t lessor)
 
 /* --- the end of a lease, with the lock held --- */
 
-/* The slot that waits goes on, with the window or without one. */
+/* Resumes the waiting slot, with the window or without one. */
 static void lease_end(struct lease *lease, struct failed *failed)
 {
     struct window_source *source = lease->source;
@@ -58,7 +58,8 @@ static void lease_end(struct lease *lease, struct failed *failed)
     slot->is_refused = source->is_refused;
 }
 
-/* A caller of this file holds the lock until here. */
+/* Releases the lock that the caller holds, then answers the slot that
+ * failed. */
 static void lease_leave(struct lease *lease, struct failed *failed)
 {
     pthread_mutex_unlock(lease->source->lock);
@@ -68,7 +69,7 @@ static void lease_leave(struct lease *lease, struct failed *failed)
     failed->slot->done(failed->slot);
 }
 
-/* --- whom to ask, with the lock held --- */
+/* --- choosing a lessor, with the lock held --- */
 
 static int32_t lessor_pick(const struct lease *lease)
 {
@@ -84,8 +85,8 @@ static int32_t lessor_pick(const struct lease *lease)
     return lessors_pick(&pool->lessors, &locked_out);
 }
 
-/* One lessor failed. The words of the last one that did are kept: the counter
- * alone is refused only if each lessor says the same. */
+/* One lessor failed. Keeps the text of the last failure. Only this counter
+ * counts as refused if each lessor refuses it with the same status. */
 static void lease_failed(struct lease *lease, bool is_refused,
                          const struct seqb_error *why)
 {
@@ -101,7 +102,7 @@ static void lease_failed(struct lease *lease, bool is_refused,
     source_result(source, false, &copy);
 }
 
-/* No lessor is left to ask: says why in the words of the last one. */
+/* No lessor is left to ask: fails with the text of the last failure. */
 static void lease_give_up(struct lease *lease, struct failed *failed)
 {
     struct window_source *source = lease->source;
@@ -120,7 +121,7 @@ static void lease_give_up(struct lease *lease, struct failed *failed)
     lease_end(lease, failed);
 }
 
-/* Asks the next lessor, until there is none. */
+/* Asks the next lessor. If there is none, gives up. */
 static void lease_go_on(struct lease *lease, struct failed *failed)
 {
     struct ha_pool *pool = pool_of(lease);
@@ -144,7 +145,8 @@ static void lease_go_on(struct lease *lease, struct failed *failed)
     lease_give_up(lease, failed);
 }
 
-/* Has the next witness note the lease. One that none notes is thrown away. */
+/* Has the next witness note the lease. A lease that no witness notes is
+ * discarded. */
 static void lease_note(struct lease *lease, struct failed *failed)
 {
     struct ha_pool *pool = pool_of(lease);
@@ -173,13 +175,13 @@ void lease_begin(struct window_source *source, int64_t floor, bool is_blind)
     lease->is_blind = is_blind;
     lease->asked = 0;
     lease->floor = lessors_lease(&pool_of(lease)->lessors, floor);
-    lease_go_on(lease, &failed); /* nobody waits yet */
+    lease_go_on(lease, &failed); /* no slot waits yet */
 }
 
 /* --- on the lessor's thread --- */
 
-/* What it granted in an earlier run says nothing of this one: it may have gone
- * back since then, and is level all the same. */
+/* A value that the lessor granted in an earlier run is no mark for this run:
+ * its store may have gone back since then although it is level. */
 void window_lease_begins(struct slot *slot, const char *counter)
 {
     struct lease *lease = source_of(slot)->neighbours;
@@ -201,15 +203,16 @@ const char *window_lease_nonce(const struct slot *slot)
     return source_of((struct slot *)slot)->neighbours->nonce;
 }
 
-/* Whoever knows of the last one of a run leases none of it again. */
+/* The last lease of the run: a store that knows it leases none of the run
+ * again. */
 static int64_t lease_last(const struct lease *lease)
 {
     return lease->leased.first + (lease->leased.count - 1);
 }
 
-/* With the lock held: the incarnation is that of the connection which the
- * lease was asked on, or an earlier one. So it is never later than the lease,
- * whose note a witness then refuses. */
+/* With the lock held: keeps what was leased. The incarnation is that of the
+ * connection on which the lease was asked, or an earlier one, but never a later
+ * one. If it is earlier, the witness refuses the note. */
 static void lease_keep(struct lease *lease)
 {
     const struct slot *slot = &lease->source->lease;
@@ -248,15 +251,15 @@ void lease_answered(struct slot *slot)
 
 /* --- on the witness's thread --- */
 
-/* A lessor whose counters were deleted while its server went on leases from 1
- * again. The window that stands in a cell refuses those leases; for a cell that
- * is absent the witness does, which knows of higher ones. */
+/* A lessor whose counters were deleted while its server kept running leases
+ * from 1 again. If the slot has a cell, the window there refuses those leases.
+ * If the cell is absent, the witness does, which knows higher leases. */
 static bool lease_is_low(const struct lease *lease, int64_t known)
 {
     return lease->is_blind && known > lease_last(lease);
 }
 
-/* It is thrown away, and another lessor asked, for a higher one. */
+/* The lease is discarded, and another lessor is asked for a higher one. */
 static void lease_again(struct lease *lease, int64_t known,
                         struct failed *failed)
 {
@@ -270,7 +273,7 @@ static void lease_again(struct lease *lease, int64_t known,
     lease_go_on(lease, failed);
 }
 
-/* With the lock held: it is noted. */
+/* With the lock held: the lease was noted. */
 static void lease_use(struct lease *lease)
 {
     const struct lessors *lessors = &pool_of(lease)->lessors;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Raises counters whose store changed, and puts windows into cells. */
+/* Raises counters whose store changed, and installs windows in cells. */
 #include "ha/counter/mend.h"
 
 #include "ha/counter/recall.h"
@@ -12,10 +12,10 @@
 #include "platform/minmax.h"
 #include "platform/text.h"
 
-/* The highest value, or of a lease the highest window, that any partition
- * granted this counter: one whose store changed begins above it, if the broker
- * knows more than the store does. What neighbours lease is raised by the sync.
- */
+/* The highest value (for a lease: the highest window) that any partition
+ * granted for this counter. A counter whose store changed begins above it, if
+ * the broker knows more than the store. Leases of neighbours are raised by the
+ * sync. */
 static int64_t slot_level(const struct slot *slot)
 {
     const enum seqb_guarantee class =
@@ -48,10 +48,10 @@ static int64_t slot_gap(const struct slot *slot)
                           : failover_gap_of(slot_pool(slot));
 }
 
-/* What is known of a direct counter, for fence_raise_floor: what this broker
- * was granted of it, where it raised it to, now or before its start, and the
- * level of the other partitions. Past half of the range a level is no measure:
- * see fence_level_floor. */
+/* What is known of a direct counter, for fence_raise_floor: the highest of what
+ * this broker was granted, what it raised the counter to, now or before its
+ * start, and the level of the other partitions. A level in the upper half of
+ * the range is ignored: see fence_level_floor. */
 static struct fence_mark slot_known(const struct worker *worker,
                                     const struct slot *slot,
                                     const struct seqb_request *reply)
@@ -65,9 +65,10 @@ static struct fence_mark slot_known(const struct worker *worker,
                         level <= reply->limit / 2 ? level : 0)};
 }
 
-/* A base that is gone becomes higher than whatever this broker was granted
- * there, so that counters which nobody raises begin high enough, too. Windows
- * begin after the base as well, and must have room left. */
+/* A base that was lost is set above all that this broker was granted from that
+ * store, so that counters which nobody raises begin high enough, too. The
+ * windows of an authority begin after the base as well, and must have room
+ * left. */
 static int64_t base_floor(const struct worker *worker, const struct slot *slot,
                           int64_t gap)
 {
@@ -93,15 +94,15 @@ static uint64_t slot_chance(const struct slot *slot, int64_t value)
 }
 
 /* A lessor is raised to its neighbours' level after each restart of its store,
- * and one that fell behind to the others': neither is a fault. */
+ * and a partition that fell behind to the others' level. Both are routine. */
 static bool is_level_raise(const struct slot *slot,
                            const struct seqb_request *reply)
 {
     return slot_is_lessors(slot) || reply->status != SEQB_FENCED;
 }
 
-/* A cell that was forgotten may be in a window that another broker had leased
- * before: nothing has to be wrong. */
+/* A cell that was lost may be in a window that another broker had leased
+ * earlier: this is no fault. */
 static bool is_elsewhere(const struct slot *slot,
                          const struct seqb_request *reply)
 {
@@ -129,7 +130,7 @@ static void report_raised(const struct worker *worker, const struct slot *slot,
     char reason[sizeof reply->error.text + 64];
 
     if (slot->counter == NULL && reply->status != SEQB_FENCED)
-        return; /* a span of tickets that begins above the last one */
+        return; /* a span of tickets above the last one */
     (void)text_format(reason, sizeof reason, "raised to %lld: %s",
                       (long long)value, raise_reason(slot, reply, is_level));
     if (is_level)
@@ -139,8 +140,9 @@ static void report_raised(const struct worker *worker, const struct slot *slot,
         slot_report(worker, slot, SEQB_EVENT_RAISED, reply->counter, reason);
 }
 
-/* Whether others may be about to purge the slot's stamp, or have done so: to
- * raise it would make it again. See purge.c for how far clocks differ. */
+/* Whether other brokers may be about to purge the slot's stamp, or have done
+ * so. A raise would create the counter again. See purge.c for how far clocks
+ * may differ. */
 static bool is_over(const struct worker *worker, const struct slot *slot)
 {
     const struct ha_stamp stamp = slot_stamp(slot);
@@ -150,8 +152,8 @@ static bool is_over(const struct worker *worker, const struct slot *slot)
                slot->counter->attributes->keep_ms / 2;
 }
 
-/* A call for one counter ended: if it failed, the store refuses that counter,
- * or the connection is lost. */
+/* Ends a call for one counter. If it failed, either the store refuses this
+ * counter, or the connection is lost. */
 static void mend_end(struct worker *worker, struct slot *slot,
                      enum seqb_status status, const struct seqb_error *err)
 {
@@ -160,8 +162,9 @@ static void mend_end(struct worker *worker, struct slot *slot,
         worker_fail(worker, err, 0);
 }
 
-/* Before any value above it is asked for. One that only fell behind is bound,
- * and a store that goes back is found out by its origin. */
+/* Call it before any value above the raise is asked for. Only the raise after a
+ * change of the store is noted: a counter that merely fell behind is bound to
+ * its store, and its origin shows if that goes back. */
 static void raise_reported(struct worker *worker, const struct slot *slot,
                            const struct seqb_request *reply, int64_t value)
 {
@@ -170,8 +173,8 @@ static void raise_reported(struct worker *worker, const struct slot *slot,
     report_raised(worker, slot, reply, is_level_raise(slot, reply), value);
 }
 
-/* Raises and binds a direct counter whose store changed, or whose block lay
- * at or below the slot's floor. */
+/* Raises and binds a direct counter whose store changed, or whose block was at
+ * or below the slot's floor. */
 static enum seqb_status mend_raise(struct worker *worker, struct slot *slot,
                                    const struct seqb_request *reply,
                                    struct seqb_error *err)
@@ -207,8 +210,8 @@ static enum seqb_status mend_raise(struct worker *worker, struct slot *slot,
     return status;
 }
 
-/* How long a windowed cell is of use: until its stamp is over, and then as long
- * as some broker's clock may say that it is not. */
+/* How long a windowed cell is needed: until its stamp is over, and then as long
+ * as another broker's clock may lag. */
 static int64_t slot_keep_s(const struct slot *slot)
 {
     const struct ha_counter *counter = slot->counter;
@@ -235,17 +238,17 @@ static enum seqb_status mend_drop(struct worker *worker, struct slot *slot,
     return status;
 }
 
-/* What the slot wants besides the windows that it gets whole: of the one that
- * comes into the cell. */
+/* How much the slot wants of the window that is installed in the cell, besides
+ * the whole windows that it gets. */
 static int64_t slot_part(const struct slot *slot, const struct windows *taken,
                          int64_t size)
 {
     return min_of(slot->want - (taken->count - 1) * size, size);
 }
 
-/* Windows below the one that came into the cell are whole, and this broker's
- * alone: the slot is answered with them, and with the first `part` values of
- * that one. */
+/* The windows below the installed one belong to this broker alone, and are
+ * granted whole. The slot is answered with them, and with the first `part`
+ * values of the installed one. */
 static void mend_answer(struct worker *worker, struct slot *slot,
                         const struct windows *taken, int64_t part,
                         const char *counter)
@@ -262,9 +265,10 @@ static void mend_answer(struct worker *worker, struct slot *slot,
     slot_answer(slot, false, NULL);
 }
 
-/* I2: sent once. If it fails, the windows are lost with it; if another broker's
- * window stands there, too, and SEQB_AGAIN says so. Where no slot of the batch
- * was asked, this call is all that shows that the store is well. */
+/* I2: sent once. If the call fails, the windows are lost. They are also lost if
+ * another broker's window is in the cell: then the result is SEQB_AGAIN. If no
+ * slot of the batch was asked, this call is the only evidence that the store is
+ * well. */
 static enum seqb_status mend_install(struct worker *worker, struct slot *slot,
                                      const struct seqb_window *window,
                                      int64_t *standing, struct seqb_error *err)
@@ -287,20 +291,20 @@ static enum seqb_status mend_install(struct worker *worker, struct slot *slot,
     return status;
 }
 
-/* The window that is given up: one that is used up, or that fell behind. Of one
- * that is of another history there is nothing to give up. */
+/* The window that is given up: it is used up or fell behind. 0, none, if the
+ * cell belongs to another history. */
 static int64_t window_over(const struct seqb_request *reply)
 {
     return reply->status == SEQB_FENCED ? 0 : max_of(reply->window, 0);
 }
 
 /*
- * Puts a fresh window into the cell: the last one of those that are taken. It
- * is above the one that stands there, so that those before it are above what
- * any broker counts in; and the store, which took it, is the one that it was.
- * "Not above the one that stands" is no failure: the next round sees that one,
- * and takes later windows. An engine that gives up no window is told to drop
- * one that fell behind.
+ * Installs the last of the taken windows in the cell. It is above the window
+ * there, so the windows before it are above all that any broker counts in; and
+ * that the store accepted it proves that the store is the same one. "Not above
+ * the window there" is no failure: the next round sees that window, and takes
+ * later ones. An engine that cannot give up a window is told to drop one that
+ * fell behind.
  */
 static enum seqb_status window_put(struct worker *worker, struct slot *slot,
                                    const struct seqb_request *reply,
@@ -323,7 +327,7 @@ static enum seqb_status window_put(struct worker *worker, struct slot *slot,
     if (status == SEQB_AGAIN && reply->status == SEQB_OK &&
         standing == reply->window)
         return mend_drop(worker, slot, reply, err);
-    if (part != window.take) /* the engine does not know of it */
+    if (part != window.take) /* the engine does not support it */
         part = 0;
     *is_done = status == SEQB_OK && (taken->count > 1 || part > 0);
     if (*is_done)
@@ -374,8 +378,9 @@ enum seqb_status mend_counter(struct worker *worker, struct slot *slot,
     return status == SEQB_OK ? SEQB_AGAIN : status;
 }
 
-/* Above all that is known, by the gap, since others may have been granted more,
- * and by chance, so that the next store that goes back is raised elsewhere. */
+/* Above all that is known; by the gap, because other brokers may have been
+ * granted more; and by chance, so that the next store that goes back is raised
+ * to another value. */
 static int64_t poisoned_floor(const struct worker *worker,
                               const struct slot *slot,
                               const struct seqb_request *reply)
@@ -416,7 +421,7 @@ enum seqb_status mend_poisoned(struct worker *worker, const struct slot *slot,
 {
     int64_t value;
 
-    /* Another counter of the batch may have ended the connection. */
+    /* Another counter of the batch may have lost the connection. */
     if (!connection_is_open(&worker->connection))
         return error_set(err, SEQB_UNAVAILABLE, CONNECTION_LOST);
     return raise_above(worker, slot, reply, &value, err);

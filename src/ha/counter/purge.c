@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Old stamps are forgotten in the background, a few counters a call. A store
- * first notes from when on no counter is made; what is older is deleted in a
- * later call only, when whatever was under way then has long ended.
+ * Deletes the counters of old stamps in the background, a few in each call. A
+ * store first notes the time before which counters are not made again. Older
+ * counters are only deleted in a later call, when all that was under way then
+ * has ended.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,25 +15,27 @@
 #include "platform/text.h"
 
 #define PURGE_MOST    256              /* counters deleted in one call */
-#define AHEAD_MOST_MS INT64_C(1800000) /* of ours to the store's clock */
+#define AHEAD_MOST_MS INT64_C(1800000) /* our lead over the store's clock */
 
-/* The counters of one partition: in its own store, or their windows in the
- * store of each that leases, or the cells that count in these. */
+/* The counters of one partition: in its own store, or the counters of its
+ * windows in the store of each lessor, or the cells that count in these
+ * windows. */
 struct purge_job {
     struct worker_job job; /* first: it is posted to the worker */
     struct purge *purge;
-    struct worker *worker; /* NULL: there is nothing to do */
+    struct worker *worker; /* NULL: nothing to do */
     int32_t partition;
-    const char *prefix;    /* of their names */
-    enum seqb_status last; /* how it went, so that it is told once */
+    const char *prefix;    /* of the counters' names */
+    enum seqb_status last; /* result of the last job; its changes are logged */
 };
 
 struct purge {
     const struct ha_counter *counter;
     atomic_int under_way;  /* jobs; 0 releases what follows to the caller */
-    atomic_bool has_more;  /* some job deleted as much as it was allowed */
-    struct ha_stamp noted; /* deleted up to there in the next call */
-    struct ha_stamp keep;  /* noted in this one */
+    atomic_bool has_more;  /* some job deleted as many as it may in one call */
+    struct ha_stamp noted; /* noted by an earlier call; this one deletes up
+                              to it */
+    struct ha_stamp keep;  /* noted by this call */
     struct purge_job jobs[];
 };
 
@@ -69,7 +72,7 @@ static enum seqb_status job_call(struct worker *worker,
     return status;
 }
 
-/* A store that forbids it goes on to count. */
+/* A store that forbids purging continues to count. */
 static void job_note(struct worker *worker, struct purge_job *job,
                      enum seqb_status status, const struct seqb_error *err)
 {
@@ -89,8 +92,8 @@ static void job_done(struct worker_job *job)
     atomic_fetch_sub_explicit(&purge->under_way, 1, memory_order_release);
 }
 
-/* What is noted stays noted, for all brokers: not by a clock that is far ahead
- * of the store's. */
+/* The noted time holds for good and for all brokers, so a clock that is far
+ * ahead of the store's must not set it. */
 static bool may_purge(const struct worker *worker)
 {
     const int64_t ahead_ms = connection_clock_ahead_ms(&worker->connection);
@@ -101,7 +104,8 @@ static bool may_purge(const struct worker *worker)
     return ahead_ms == CONNECTION_NO_CLOCK || ahead_ms > -AHEAD_MOST_MS;
 }
 
-/* On the worker's thread. One that is not connected is asked another time. */
+/* On the worker's thread. A store that is not connected is asked in a later
+ * call. */
 static void job_run(struct worker *worker, struct worker_job *posted)
 {
     struct purge_job *job = (struct purge_job *)posted;
@@ -132,7 +136,7 @@ static size_t jobs_per_slot(const struct ha_counter *counter)
     return 1 + (size_t)(lessors > 0 ? lessors : 1);
 }
 
-/* The windows of a slot, in the store of each that leases. */
+/* The jobs for a slot's windows, in the store of each lessor. */
 static void window_jobs(struct purge *purge, const struct slot *slot,
                         struct purge_job *jobs)
 {
@@ -175,7 +179,7 @@ static struct purge *purge_new(const struct ha_counter *counter)
     return purge;
 }
 
-/* Whether all that is over was deleted already. */
+/* Whether all old stamps were deleted already. */
 static bool is_done(const struct purge *purge, const struct ha_stamp *keep)
 {
     return purge->noted.digits == keep->digits &&

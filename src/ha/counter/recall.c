@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Notes of grants: see docs/decisions/0050-granted.md. */
+/* Notes of grants, and their use after a restart: see
+ * docs/decisions/0050-granted.md. */
 #include "ha/counter/recall.h"
 
 #define DAY_MS INT64_C(86400000)
 
-/* What neighbours lease is compared with other stores, and a ticket is of use
- * to one spool alone. */
+/* Leases of neighbours are not noted, because they are compared with other
+ * stores. A ticket is not noted, because only one spool uses it. */
 static bool is_noted(const struct worker *worker, const struct slot *slot)
 {
     return worker->granted != NULL && slot->counter != NULL &&
            !slot_is_lessors(slot);
 }
 
-/* Of a cell, as numbers have it: with the window above the place in it. */
+/* A cell's value as it is in numbers: the window above the position in it. */
 static int64_t mark_value(const struct slot *slot)
 {
     if (!slot->is_windowed)
@@ -30,7 +31,7 @@ static struct fence_mark value_mark(const struct slot *slot, int64_t value)
     return (struct fence_mark){.window = value / size, .value = value % size};
 }
 
-/* Until others may purge its stamp. */
+/* The last day before other brokers may purge the slot's stamp. */
 static int64_t last_day(const struct slot *slot)
 {
     const struct ha_stamp stamp = slot_stamp(slot);

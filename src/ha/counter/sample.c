@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A counter's values for its forecast: sampled at most once a minute, while
- * it is answered or looked at, and told when its end comes near. */
+/* A counter's values for its forecast: sampled at most once a minute, when the
+ * counter is answered or its status is read; and the report that its end is
+ * near. */
 #include "ha/counter/sample.h"
 
 #include <stdlib.h>
@@ -11,9 +12,9 @@
 
 #define MINUTE_MS FORECAST_SAMPLE_MS
 
-/* With the pool's lock held. Partitions are kept near one level, so that the
- * highest value of a class is as good as every one's: one that rests will be
- * raised to it. */
+/* With the pool's lock held. Partitions are kept near one level, so the highest
+ * value of a class stands for all its partitions: one that rests will be raised
+ * to it. */
 static void counter_tops(const struct ha_counter *counter, int64_t top[CLASSES])
 {
     for (size_t i = 0; i < CLASSES; i++)
@@ -26,7 +27,7 @@ static void counter_tops(const struct ha_counter *counter, int64_t top[CLASSES])
     }
 }
 
-/* By class to by partition. */
+/* Turns values by class into values by partition. */
 static void values_spread(const struct ha_counter *counter,
                           const int64_t by_class[CLASSES], int64_t *out)
 {
@@ -56,8 +57,8 @@ static void counter_sample(struct ha_counter *counter, int64_t now_ms)
                     now_ms);
 }
 
-/* In 32 bits each, since very many counters have it. A minute is exact enough
- * for what is found out once a minute. */
+/* 32 bits each, because very many counters have this field. A minute is exact
+ * enough for a result that is computed once a minute. */
 static void runs_out_note(struct ha_counter *counter, int64_t end_ms,
                           int64_t now_ms)
 {

@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A counter's values for its forecast. All but the telling with the pool's
- * lock held.
+ * Samples of a counter's values, for its forecast. Hold the pool's lock, except
+ * for sample_report.
  */
 #pragma once
 
 #include "ha/counter/counter.h"
 #include "ha/policy/policy.h"
 
-/* Made with the counter's first answer: most of very many never are. */
+/* Made with the counter's first answer, since most of a great many counters are
+ * never asked. */
 struct sample {
     struct forecast forecast;
-    int64_t tops[CLASSES]; /* the highest values, by class, when it was taken */
+    int64_t tops[CLASSES]; /* by class: the highest values at the last sample */
 };
 
-/* Of a counter's `runs_out`: no forecast has seen an end. */
+/* Value of a counter's `runs_out`: no end was found. */
 #define SAMPLE_NEVER UINT64_MAX
 
-/* A slot was raised to be answered, and `last` is still what it was before: if
- * it is above all others now, that is not to look like consumption. */
+/* A slot's counter was raised before it was answered; call it before `last` is
+ * updated. If the slot now is above all others, the raise is not counted as
+ * use. */
 void sample_jump(struct slot *slot);
 
-/* Whether it is time to; most answers are not. */
+/* Whether a sample is due. After most answers it is not. */
 static inline bool sample_is_due(const struct ha_counter *counter,
                                  int64_t now_ms)
 {
@@ -31,8 +33,8 @@ static inline bool sample_is_due(const struct ha_counter *counter,
            forecast_is_due(&sample->forecast, now_ms);
 }
 
-/* Samples if it is due. Returns when the sequence runs out if that is to be
- * told now, else FORECAST_NEVER. */
+/* Takes a sample if one is due. Returns when the sequence runs out if a warning
+ * is due, else FORECAST_NEVER. */
 int64_t sample_take(struct ha_counter *counter, int64_t now_ms);
 
 /* With no lock held. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is asked of a partition for a counter, and what its answer means. */
+/* What a partition is asked for a counter, and what its answer means. */
 #include "ha/counter/slot.h"
 
 #include "ha/counter/sample.h"
@@ -9,14 +9,14 @@
 #include "platform/minmax.h"
 #include "platform/text.h"
 
-/* After a failure of its partition a counter is asked again after this, not at
- * every tick. */
+/* After a failure of its partition, a counter is asked again after this rest,
+ * not at every tick. */
 #define SLOT_REST_MS 100
 
-/* One that has given all of this ms: in the next one. */
+/* The rest of a counter that granted all of this ms: until the next one. */
 #define SLOT_AGAIN_MS 1
 
-/* Refusals that are looked at in one round of tries. */
+/* Refusals that one round of retries checks at most. */
 #define RETRY_LOOKS 16
 
 /* --- asking --- */
@@ -26,13 +26,15 @@ bool slot_is_open(const struct slot *slot, int64_t now_ms)
     return !slot->is_busy && slot->at_ms <= now_ms;
 }
 
-/* A direct store that grants what its counter gave before has forgotten. */
+/* A direct store that grants a value again that its counter granted before has
+ * lost data. */
 static int64_t slot_own_floor(const struct slot *slot)
 {
     return slot_class(slot) == SEQB_DIRECT ? slot->last : 0;
 }
 
-/* Windows of neighbours that differ in their lessor alone are on one level. */
+/* Windows of neighbours that differ only in the lessor are on the same
+ * level. */
 static int64_t slot_level_floor(const struct slot *slot, int64_t want)
 {
     const int32_t low = slot_pool(slot)->lessors.bits;
@@ -64,10 +66,10 @@ void slot_ask(struct slot *slot, int64_t want, int64_t now_ms)
     slot->floor = max_of(slot->floor, slot_own_floor(slot));
 }
 
-/* --- waiting for the others --- */
+/* --- waiting for the other partitions --- */
 
-/* It counts as the other one does, its level is not known, and it may still say
- * so. */
+/* Whether `by` waits for this slot: it is of the same class, its level is not
+ * known, and its partition may still report one. */
 static bool slot_is_awaited(const struct slot *slot, const struct slot *by)
 {
     const struct pool *pool = &slot->counter->pool->pool;
@@ -115,7 +117,7 @@ static void slot_granted(struct slot *slot)
     counter->level[class] = max_of(counter->level[class], level);
 }
 
-/* True if that is to be told. */
+/* True if the failure has to be reported. */
 static bool slot_failed(struct slot *slot, int64_t now_ms)
 {
     struct pool *pool = &slot->counter->pool->pool;
@@ -132,7 +134,7 @@ static bool slot_failed(struct slot *slot, int64_t now_ms)
     return is_news;
 }
 
-/* What the store knows of the sequence was compared, or is not to be had. */
+/* Marks the claims of the slot's store as compared, or as not available. */
 static void slot_received(const struct slot *slot)
 {
     struct ha_counter *counter = slot->counter;
@@ -142,7 +144,7 @@ static void slot_received(const struct slot *slot)
         counter->heard |= (uint64_t)1 << slot->partition;
 }
 
-/* Remembers how the answer went; true if it is to be told. */
+/* Keeps the result of the answer. True if it has to be reported. */
 static bool slot_note(struct slot *slot, int64_t now_ms)
 {
     struct refusal *refusal = slot->refusal;
@@ -182,7 +184,8 @@ static enum seqb_event_kind event_of(const struct seqb_error *why)
                                       : SEQB_EVENT_COUNTER_REFUSED;
 }
 
-/* With no lock held: what begins or ends is tried again, or others are. */
+/* With no lock held. The watchdog has to run again: a refusal that begins or
+ * ends has a retry to be planned. */
 static void slot_report_news(const struct slot *slot)
 {
     const struct worker *worker = slot->counter->pool->workers[slot->partition];
@@ -192,8 +195,9 @@ static void slot_report_news(const struct slot *slot)
     watchdog_expect(worker->connection.watchdog, 0);
 }
 
-/* With the pool's lock held: it was asked before this process was resumed from
- * an image of its memory, and may have been answered and used before. */
+/* With the pool's lock held: whether the slot was asked before this process was
+ * resumed from an image of its memory. Another copy of the process may have got
+ * and used the same answer. */
 static bool slot_is_stale(const struct slot *slot)
 {
     return slot->resumed != (uint8_t)slot->counter->pool->resumed;
@@ -227,7 +231,8 @@ static void slot_done(struct slot *slot)
         grant.count = slot->block.count;
     }
     counter->sink->deliver(counter->sink, &grant);
-    /* Only now: runs between a slot and a ring would be asked for again. */
+    /* Cleared only now: while runs are between a slot and a ring, they would be
+     * asked for again. */
     pthread_mutex_lock(counter->pool->lock);
     slot->is_busy = false;
     slot->at_ms = slot_rest_until(slot, clock_now_ms());
@@ -268,7 +273,7 @@ void slot_renew(struct slot *slot)
 
 /* --- refusals --- */
 
-/* Its numbers are of no use any more. */
+/* The period is over, so its numbers are useless. */
 static bool slot_is_over(const struct slot *slot)
 {
     const struct ha_stamp *stamp = &slot->counter->stamp;
@@ -276,7 +281,7 @@ static bool slot_is_over(const struct slot *slot)
     return stamp->digits != 0 && stamp->ends_ms <= clock_wall_ms();
 }
 
-/* The slot, if it is to be asked. */
+/* Returns the slot if it is to be asked. */
 static struct slot *slot_try(struct refusal *refusal, int64_t now_ms)
 {
     struct slot *slot = refusal->slot;
@@ -298,7 +303,7 @@ struct slot *slot_retry(struct ha_pool *pool, int32_t i, int64_t now_ms,
 
     *next_ms = INT64_MAX;
     if (!pool_is_usable(&pool->pool, i))
-        return NULL; /* until its state changes, which is looked at */
+        return NULL; /* wait for its state to change, which is evaluated */
     for (int n = 0; n < RETRY_LOOKS && slot == NULL; n++) {
         struct refusal *refusal = refusals_next(refusals, now_ms);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is kept of the windows of a slot, whoever leases them. */
+/* The windows that are leased for a slot, by an authority or by neighbours. */
 #include "ha/counter/source.h"
 
 #include <stdlib.h>
@@ -18,7 +18,7 @@ void source_result(struct window_source *source, bool is_refused,
     source->is_refused = is_refused;
 }
 
-/* The pool counts those that have windows left. */
+/* The pool counts the sources that have windows left. */
 static void source_count(struct window_source *source)
 {
     struct ha_pool *pool = slot_pool(&source->lease);
@@ -56,7 +56,7 @@ static void run_follow(struct window_source *source)
     source->after.left = 0;
 }
 
-/* Whether any was too low. */
+/* True if any window was too low. */
 static bool run_drop(struct run *run, int64_t floor)
 {
     if (run->left == 0 || run->next > floor)
@@ -65,7 +65,7 @@ static bool run_drop(struct run *run, int64_t floor)
     return true;
 }
 
-/* What was leased before this process was resumed from an image. */
+/* Drops what was leased before this process was resumed from an image. */
 static void run_forget(struct run *run, uint32_t resumed)
 {
     if (run->resumed != resumed)
@@ -112,7 +112,7 @@ struct windows source_next(struct window_source *source, int64_t most)
     return taken;
 }
 
-/* --- beginning over --- */
+/* --- starting again --- */
 
 void window_source_free(struct window_source *source)
 {
@@ -124,7 +124,7 @@ void window_source_free(struct window_source *source)
     free(source);
 }
 
-/* What they granted is of another stamp. Takes NULL. */
+/* The marks of the lessors are of the old stamp. NULL is allowed. */
 static void lease_forget(struct lease *lease)
 {
     for (int32_t i = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A counter that begins afresh with each stamp: what it agrees on with its
- * sequence, and its becoming that of another stamp. */
+/* Counters that start again with each stamp: their attributes, and the change
+ * to another stamp. */
 #include <stdlib.h>
 
 #include "ha/counter/counter.h"
@@ -14,8 +14,8 @@ void ha_counter_set_attributes(struct ha_counter *counter,
     counter->attributes = attributes;
 }
 
-/* With the pool's lock held: nothing of it is with a worker, and nobody is
- * about to ask. */
+/* With the pool's lock held: no worker has a slot or lease of it, and no caller
+ * is about to ask. */
 static bool is_idle(struct ha_counter *counter)
 {
     for (int32_t i = 0; i < counter->partitions; i++) {

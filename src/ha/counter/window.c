@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Leasing windows ahead of need, from the authority or from neighbours. */
+/* Leases windows ahead of need, from the authority or from neighbours. */
 #include "ha/counter/window.h"
 
 #include <stdlib.h>
@@ -10,11 +10,11 @@
 #include "platform/minmax.h"
 #include "platform/thread.h"
 
-/* Of a stamp for which a second window is leased ahead of need. */
+/* Stamps shorter than this get no second window ahead of need. */
 #define SPARE_LEAST_MS INT64_C(3600000)
 
-/* What a cell has left at most, as a part of what is wanted, that is given up
- * for windows which are granted whole. */
+/* A cell is given up for whole windows if it has at most 1/64 of what is
+ * wanted. */
 #define SPENT_PART 64
 
 /* On the authority's thread: the lease was answered. */
@@ -55,7 +55,8 @@ static struct window_source *source_new(struct slot *slot)
     return NULL;
 }
 
-/* Leases of the slot that its pool's bits have, and its texts a use for. */
+/* How many leases of the slot fit into the pool's bits and the sequence's
+ * texts. */
 static int64_t useful_leases(const struct slot *lease)
 {
     const struct ha_counter *counter = lease->counter;
@@ -68,8 +69,8 @@ static int64_t useful_leases(const struct slot *lease)
     return min_of(counter->attributes->useful >> low_bits, most);
 }
 
-/* How many windows the slot takes at once: those that it wants whole, and the
- * one that comes into the cell. */
+/* How many windows the slot takes at once: those that it wants whole, and one
+ * for the cell. */
 static int64_t slot_windows(const struct slot *slot)
 {
     const struct ha_counter *counter = slot->counter;
@@ -79,9 +80,9 @@ static int64_t slot_windows(const struct slot *slot)
                : 1;
 }
 
-/* With the lock held: how many windows to lease now, of which `least` are to be
- * taken at once. A run is of no use past the end of its stamp. An authority
- * leases single ones: the gap that it leaves when its store changed counts
+/* With the lock held: how many windows to lease now. `least` of them are taken
+ * at once. A run is useless after the end of its stamp. An authority leases
+ * single windows, because the gap that it leaves after its store changed counts
  * windows. */
 static int64_t run_size(const struct window_source *source, int64_t least)
 {
@@ -99,7 +100,7 @@ static int64_t run_size(const struct window_source *source, int64_t least)
                     clock_now_ms());
 }
 
-/* With the lock held: asks who leases unless it has been. */
+/* With the lock held: asks for a lease, unless one is under way. */
 static void lease_ask(struct window_source *source, int64_t least,
                       int64_t floor, bool is_blind)
 {
@@ -123,8 +124,8 @@ static void lease_ask(struct window_source *source, int64_t least,
     }
 }
 
-/* With the lock held: waits for the lease under way; false if it is still
- * not answered at the deadline. */
+/* With the lock held: waits for the lease under way. False if it is not
+ * answered at the deadline. */
 static bool lease_wait(struct window_source *source, int64_t deadline_ms)
 {
     while (source->is_asked) {
@@ -157,8 +158,8 @@ static bool has_spares(const struct window_source *source)
            stamp->ends_ms - stamp->begins_ms >= SPARE_LEAST_MS;
 }
 
-/* With the lock held: takes the next windows for the slot, and leases the next
- * run in the background while half of this one is left. */
+/* With the lock held: takes the next windows for the slot. Leases the next run
+ * in the background when half of this run is used. */
 static struct windows spare_take(struct window_source *source,
                                  const struct slot *slot)
 {
@@ -171,8 +172,8 @@ static struct windows spare_take(struct window_source *source,
     return taken;
 }
 
-/* With the lock held: leaves only windows above `floor`; if there are none, a
- * run is leased. */
+/* With the lock held: drops windows up to `floor`. If none is left, leases a
+ * run. */
 static void spare_seek(struct window_source *source, const struct slot *slot,
                        int64_t floor)
 {
@@ -203,8 +204,8 @@ static enum seqb_status source_take(struct slot *slot, int64_t floor,
     return status;
 }
 
-/* The same of neighbours: without a spare the slot is put aside, and is not to
- * be touched after the lock is released. */
+/* The same in a pool with neighbours: if there is no spare window, the slot is
+ * put aside. Do not touch it after the lock is released. */
 static enum seqb_status source_take_later(struct slot *slot, int64_t floor,
                                           struct windows *out,
                                           struct seqb_error *err)
@@ -227,7 +228,7 @@ static enum seqb_status source_take_later(struct slot *slot, int64_t floor,
     return status;
 }
 
-/* Whether windows that are granted whole were leased for the slot, and are not
+/* Whether more windows that are granted whole are leased for the slot, and not
  * used yet. */
 static bool is_at_hand(const struct slot *slot)
 {
@@ -242,8 +243,8 @@ static bool is_at_hand(const struct slot *slot)
     return are_left;
 }
 
-/* Whether its cell counts in a window of this broker, which was granted all of
- * it so far; as far as it knows. */
+/* Whether the slot's cell counts in a window of this broker, which was granted
+ * all of it so far, as far as the broker knows. */
 static bool is_own(const struct slot *slot)
 {
     return slot->is_windowed && slot->is_alone && slot->mark.window > 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Choosing the witness of a lease, and the raise that notes it there; for
+ * Chooses the witness of a lease, and notes the lease there by a raise. For
  * windows and tickets alike. See docs/decisions/0024-neighbours.md.
  */
 #include "ha/worker_connection.h"
@@ -8,9 +8,9 @@
 #include "platform/clock.h"
 #include "platform/text.h"
 
-/* --- who it is, with the lock held --- */
+/* --- choosing, with the lock held --- */
 
-/* A call that hangs takes as long again, or longer. */
+/* A call that hangs is expected to take at least as long again. */
 static int64_t member_wait_us(const struct ha_pool *pool, int32_t member,
                               int64_t now_ms)
 {
@@ -44,7 +44,7 @@ int32_t witness_pick(const struct ha_pool *pool, int32_t lessor, uint64_t tried)
     return lessors_witness(&pool->lessors, lessor, &locked_out);
 }
 
-/* --- the note, on its thread --- */
+/* --- the note, on the witness's thread --- */
 
 static enum seqb_status note_raise(struct worker *worker,
                                    const struct noted *noted,
@@ -67,7 +67,7 @@ static enum seqb_status note_raise(struct worker *worker,
     return status;
 }
 
-/* The lessor's mark is missing there: it is left once more after a look. */
+/* The lessor's mark is missing at the witness. A look will leave it again. */
 static void doubt_mark(const struct noted *noted)
 {
     struct ha_pool *pool = noted->pool;

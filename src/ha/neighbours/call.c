@@ -59,7 +59,7 @@ enum seqb_status call_swap(struct connection *connection, struct call *call,
     const enum seqb_status status = connection_swap(
         connection, &swap, call->standing, sizeof call->standing, err);
 
-    /* What the connection says of the store is out of date. */
+    /* The connection's information about the store is outdated. */
     if (status == SEQB_FENCED)
         connection_close(connection);
     return status;
@@ -78,7 +78,8 @@ enum seqb_status call_list(struct connection *connection, struct call *call,
     return status;
 }
 
-/* "@COUNTER" is the time up to which stamps of the counter are never made. */
+/* "@COUNTER" holds the time before which no stamp of the counter is made
+ * again. */
 static enum seqb_status raise_time(struct connection *connection,
                                    const struct seqb_listed *listed,
                                    struct seqb_error *err)
@@ -94,7 +95,7 @@ static enum seqb_status raise_time(struct connection *connection,
     return connection_purge(connection, &purge, &deleted, err);
 }
 
-/* It compares nothing: a late one only skips leases. */
+/* It compares nothing: a late raise only skips leases. */
 static enum seqb_status raise_one(struct connection *connection,
                                   const struct seqb_listed *listed,
                                   struct seqb_error *err)
@@ -124,8 +125,8 @@ enum seqb_status call_raise(struct connection *connection, struct call *call,
     return status;
 }
 
-/* One whose server may have been started without its connection's end is
- * connected once more: only then is it said who it is. */
+/* If the server may have been restarted without closing the connection,
+ * reconnects: the incarnation is only read when connecting. */
 static enum seqb_status call_enter(struct worker *worker,
                                    const struct call *call,
                                    struct seqb_error *err)
@@ -176,7 +177,8 @@ bool call_post(struct call *call)
     return false;
 }
 
-/* Twice: the worker may just have begun with a batch of others. */
+/* Twice the usual time, because the worker may just have begun another
+ * batch. */
 bool call_wait(struct call *call)
 {
     const struct seqb_backend_options *options =

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is asked of one lessor's store, on its worker's thread, by who waits
- * for the answer. All that it needs is in the call, which its worker frees if
- * nobody waits any more.
+ * A question to one lessor's store, asked on its worker's thread while the
+ * asker waits. The call holds all that it needs. The worker frees it if the
+ * asker gave up.
  */
 #pragma once
 
@@ -11,41 +11,41 @@
 #define CALL_LISTED    256 /* counters in a page */
 #define CALL_TEXT_SIZE (TERM_SIZE + SEQB_INCARNATION_SIZE)
 
-/* What stands in a store of its own level, and of the marks of the others. */
+/* What a store holds: its own level, and the marks of the other lessors. */
 struct seen {
-    bool is_there; /* else the rest says nothing */
+    bool is_there; /* else the other fields are not valid */
     char incarnation[SEQB_INCARNATION_SIZE];
-    char synced[CALL_TEXT_SIZE];             /* "": nothing */
-    char marks[LESSORS_MAX][CALL_TEXT_SIZE]; /* by lessor; not of its own */
+    char synced[CALL_TEXT_SIZE];             /* "": no claim */
+    char marks[LESSORS_MAX][CALL_TEXT_SIZE]; /* by lessor, except its own */
 };
 
 struct call {
     struct ask ask; /* first */
     struct ha_pool *pool;
-    int32_t lessor; /* whose store it is */
+    int32_t lessor; /* lessor whose store is asked */
     enum seqb_status (*run)(struct connection *connection, struct call *call,
                             struct seqb_error *err);
-    bool is_fresh; /* the store is connected once more before */
+    bool is_fresh; /* close and open the connection before */
 
-    struct seen seen; /* out, of a look */
+    struct seen seen; /* result of call_read */
 
-    char name[SEQB_COUNTER_SIZE]; /* of a claim that is swapped ... */
+    char name[SEQB_COUNTER_SIZE]; /* the claim to swap */
     char expected[CALL_TEXT_SIZE];
     char text[CALL_TEXT_SIZE];
-    char incarnation[SEQB_INCARNATION_SIZE]; /* ... in this incarnation */
-    char standing[CALL_TEXT_SIZE];           /* out */
+    char incarnation[SEQB_INCARNATION_SIZE]; /* that the store must have */
+    char standing[CALL_TEXT_SIZE];           /* result: the claim afterwards */
 
-    char prefix[SEQB_COUNTER_SIZE]; /* of counters that are listed ... */
+    char prefix[SEQB_COUNTER_SIZE]; /* prefix of the counters to list */
     char after[SEQB_COUNTER_SIZE];
-    int32_t count; /* ... and how many are in the page, which is `listed`: out
-                      of a list, in of a raise */
+    int32_t count; /* counters in `listed`: result of call_list, input of
+                      call_raise */
     struct seqb_listed listed[CALL_LISTED];
 };
 
-/* SEQB_NO_MEMORY is a failure like others. */
+/* NULL when out of memory. */
 struct call *call_new(struct ha_pool *pool, int32_t lessor);
 
-/* The calls, as `run`. A look reads the marks before the level. */
+/* The calls, for `run`. call_read reads the marks before the level. */
 enum seqb_status call_read(struct connection *connection, struct call *call,
                            struct seqb_error *err);
 enum seqb_status call_swap(struct connection *connection, struct call *call,
@@ -55,12 +55,14 @@ enum seqb_status call_list(struct connection *connection, struct call *call,
 enum seqb_status call_raise(struct connection *connection, struct call *call,
                             struct seqb_error *err);
 
-/* Posts it; false, and it is gone, if the broker is closing. */
+/* Posts it. False if the broker is closing; then the call was freed. */
 bool call_post(struct call *call);
 
-/* Waits as long as the store gets on. False: it does not, and the call is gone.
- * Else it is the caller's until ask_release, with the answer in its error. */
+/* Waits as long as the store makes progress. If it makes none, returns false,
+ * and the call is no longer the caller's. Else the caller owns it until
+ * ask_release, and the answer is in its error. */
 bool call_wait(struct call *call);
 
-/* Posts it and waits. False, with the reason, if it failed; then it is gone. */
+/* Posts it and waits. False, with the reason, if it failed; then the call is no
+ * longer the caller's. */
 bool call_ask(struct call *call, struct seqb_error *err);

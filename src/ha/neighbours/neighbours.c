@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The thread that looks at lessors, and what it makes of each; the status. */
+/* The thread that looks at lessors, and decides what each lessor needs; their
+ * status. */
 #include "ha/neighbours/neighbours.h"
 
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 struct neighbours {
     struct ha *ha;
     pthread_t thread;
-    pthread_cond_t looked; /* each lessor was looked at once */
+    pthread_cond_t looked; /* each lessor was looked at once: `has_polled` */
     /* Guarded by the lock of the ha. */
     bool is_stopping;
     bool has_polled;
@@ -27,7 +28,7 @@ struct round {
     struct call *calls[LESSORS_MAX];
 };
 
-/* --- what is told --- */
+/* --- events --- */
 
 static struct worker *lessor_worker(const struct ha_pool *pool, int32_t i)
 {
@@ -51,8 +52,8 @@ static void report(const struct ha_pool *pool, int32_t i,
     events_emit(worker->events, &event);
 }
 
-/* Sets the state, and tells what an operator wants to know of that: that a
- * lessor waits, and that one leases which did not. */
+/* Sets the state. Reports when a lessor waits, and when one leases that did not
+ * before. */
 static void lessor_becomes(struct ha_pool *pool, int32_t i,
                            enum ha_lessor_state state, const char *reason)
 {
@@ -82,7 +83,7 @@ static void lessor_becomes_level(const struct sync *sync, const char *reason)
     lessor_becomes(pool, sync->lessor, HA_LESSOR_LEVEL, reason);
 }
 
-/* --- looking --- */
+/* --- a look --- */
 
 static void poll_post(struct round *round, int32_t i)
 {
@@ -128,7 +129,7 @@ static void lessor_waits(struct ha_pool *pool, int32_t i, int32_t away)
     lessor_becomes(pool, i, HA_LESSOR_WAITING, reason);
 }
 
-/* True if nothing is left to be done for it. */
+/* True if the lessor needs nothing more. */
 static bool lessor_finish(const struct round *round, int32_t i)
 {
     struct ha_pool *pool = round->pool;
@@ -176,7 +177,7 @@ static void pool_poll(struct ha_pool *pool)
     pthread_mutex_unlock(pool->lock);
 }
 
-/* With the lock held: the pool that is to be looked at first. */
+/* With the lock held: the pool whose look is due first. */
 static struct ha_pool *pool_due(const struct ha *ha)
 {
     struct ha_pool *due = &ha->pools[0];
@@ -188,7 +189,7 @@ static struct ha_pool *pool_due(const struct ha *ha)
     return due;
 }
 
-/* Waits for a pool to look at; NULL when it is to stop. */
+/* Waits until a pool's look is due. NULL if the thread has to stop. */
 static struct ha_pool *next_pool(struct neighbours *neighbours)
 {
     struct ha *ha = neighbours->ha;

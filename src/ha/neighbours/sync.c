@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Marking, reading, raising, and `synced`, in this order; see
+/* Marks, reads, raises, and writes `synced`, in this order. See
  * docs/decisions/0024-neighbours.md for why. */
 #include "ha/neighbours/sync.h"
 
@@ -10,17 +10,18 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
-/* What `synced` says, with the term behind it, while one is being made level:
- * no term, so that nothing is leased. */
+/* First character of `synced` while the lessor is being made level; the term
+ * follows. That text is no term, so nothing is leased. */
 #define BEGUN "-"
 
-/* What is read of a store: first what closes counters of the lessor's own, for
- * the order of bytes; of the others last, see read_all. */
+/* Prefixes of what is read from a store. Of the lessor itself, the rows
+ * that close counters come first, in byte order; of the others last, see
+ * read_all. */
 #define CLOSED   "@window/"
 #define TICKETS  "ticket/"
 #define COUNTERS "window/"
 
-/* The counters of the lessor, in the order of bytes. */
+/* The lessor's counters, in byte order. */
 struct level {
     struct seqb_listed *listed;
     size_t count;
@@ -34,9 +35,10 @@ static void term_name(struct sync *sync)
                       sync->seen[sync->lessor].incarnation);
 }
 
-/* A term of a copy: each begins with marks at all others, and no other one of
- * its own was begun since. A mark of an earlier one, in a store that went back,
- * looks the same: it costs a sync. */
+/* Whether another store has a mark of a copy's term. Each term begins with
+ * marks at all others, and no other term of the lessor itself began since. A
+ * mark of an earlier term, in a store that went back, looks the same: it costs
+ * a sync. */
 static bool has_other_term(const struct sync *sync)
 {
     for (int32_t i = 0; i < sync->pool->lessors.count; i++) {
@@ -66,7 +68,8 @@ struct sync sync_of(struct ha_pool *pool, const struct seen *seen,
     return sync;
 }
 
-/* The mark that another store is to have: it counts in its incarnation. */
+/* The mark that another store should have. It counts only in that store's
+ * present incarnation. */
 static void mark_text(const struct sync *sync, int32_t other, char *out,
                       size_t size)
 {
@@ -74,7 +77,7 @@ static void mark_text(const struct sync *sync, int32_t other, char *out,
                       sync->seen[other].incarnation);
 }
 
-/* One that can be asked has no mark of its term. */
+/* Whether another store that can be asked has no mark of the lessor's term. */
 static bool needs_mark(const struct sync *sync, int32_t other)
 {
     char text[CALL_TEXT_SIZE];
@@ -115,7 +118,8 @@ static struct call *call_make(const struct sync *sync, int32_t lessor,
 
 /* --- claims --- */
 
-/* A claim in the store of lessor `at`, in the incarnation that was seen. */
+/* A change of a claim in the store of lessor `at`, in the incarnation that was
+ * seen. */
 struct change {
     int32_t at;
     const char *name;
@@ -123,7 +127,7 @@ struct change {
     const char *text;
 };
 
-/* False also if another text stands there. */
+/* False also if the claim holds another text. */
 static bool change_make(const struct sync *sync, const struct change *change,
                         struct seqb_error *err)
 {
@@ -147,8 +151,8 @@ static bool change_make(const struct sync *sync, const struct change *change,
     return is_done;
 }
 
-/* The lessor still has the incarnation that is to be marked, *after* the marks
- * were read: so none that is replaced is later than it. */
+/* Proves that the lessor still has the incarnation that will be marked, *after*
+ * the marks were read. So no mark that is replaced is later than it. */
 static bool sync_prove(const struct sync *sync, struct seqb_error *err)
 {
     char begun[CALL_TEXT_SIZE];
@@ -201,7 +205,7 @@ static bool sync_finish(const struct sync *sync, struct seqb_error *err)
 
 /* --- counters --- */
 
-/* The page after `after`, for ask_release; NULL if it failed. */
+/* Reads the page after `after`. Call ask_release on it; NULL if it failed. */
 static struct call *page_read(const struct sync *sync, int32_t lessor,
                               const char *kind, const char *after,
                               struct seqb_error *err)
@@ -243,7 +247,7 @@ static int compare_listed(const void *a, const void *b)
                   ((const struct seqb_listed *)b)->counter);
 }
 
-/* Whether the lessor is below what another one has. */
+/* Whether the lessor's counter is below that of another lessor. */
 static bool level_is_below(const struct level *level,
                            const struct seqb_listed *listed)
 {
@@ -255,7 +259,7 @@ static bool level_is_below(const struct level *level,
     return own == NULL || own->value < listed->value;
 }
 
-/* Raises the lessor's counters to a page of another one. */
+/* Raises the lessor's counters to a page of another lessor. */
 static bool page_raise(const struct sync *sync, const struct level *level,
                        const struct call *page, struct seqb_error *err)
 {
@@ -278,8 +282,8 @@ static bool page_raise(const struct sync *sync, const struct level *level,
     return true;
 }
 
-/* Goes through all pages of one lessor: to learn the level of the one that is
- * synced, or to raise that to the level of another one. */
+/* Reads all pages of one lessor. If it is the lessor itself, keeps its
+ * counters; else raises its counters to those of the other. */
 static bool pages_visit(const struct sync *sync, int32_t lessor,
                         const char *kind, struct level *level,
                         struct seqb_error *err)
@@ -306,8 +310,9 @@ static bool pages_visit(const struct sync *sync, int32_t lessor,
     return true;
 }
 
-/* Of the others, what closes counters is read *after* these: else one that is
- * closed and deleted in between would be missed. */
+/* From the others, the rows that close counters are read *after* the counters.
+ * In the other order, a counter that is closed and deleted in between would be
+ * missed. */
 static bool read_all(const struct sync *sync, struct level *level,
                      struct seqb_error *err)
 {

@@ -4,8 +4,9 @@
 
 #include "platform/minmax.h"
 
-/* I4: the reply must lie above the mark held when the request was sent. Of a
- * window that another broker leased, this one holds nothing yet. */
+/* I4: the reply must lie above the mark held when the request was sent. If the
+ * window is another one, leased by another broker, the mark says nothing about
+ * it. */
 static bool went_back(enum seqb_guarantee guarantee,
                       const struct fence_mark *mark,
                       const struct seqb_request *reply)

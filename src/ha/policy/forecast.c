@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A moving average, and a division. In doubles, since the values of all
- * partitions together may pass 63 bits, and a date needs no more digits. */
+/* A moving average, and a division. The numbers are doubles because the values
+ * of all partitions together may pass 63 bits, and a date needs no more digits.
+ */
 #include "ha/policy/forecast.h"
 
 #include "platform/minmax.h"
@@ -58,7 +59,7 @@ int64_t forecast_end_ms(const struct forecast *forecast, const int64_t *now,
         return FORECAST_NEVER;
     if (left < 1)
         return 0;
-    /* Not by dividing: the rate may be 0, or next to it. */
+    /* Compared before dividing, because the rate may be 0 or close to it. */
     if (left >= forecast->rate * (double)FORECAST_FAR_MS)
         return FORECAST_NEVER;
     return (int64_t)(left / forecast->rate);

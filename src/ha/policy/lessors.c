@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whom to ask for a lease and for a note, and when to look at the lessors. */
+/* Chooses lessors for leases and witnesses for notes, and decides when to look
+ * at the lessors. */
 #include "ha/policy/lessors.h"
 
 #include <string.h>
@@ -50,15 +51,15 @@ static bool is_locked_out(const struct lessors_lock_out *locked_out, int32_t i)
     return ((locked_out->away | locked_out->tried) >> i & 1) != 0;
 }
 
-/* Its store compares in any case, so that one of which nothing is known may be
- * asked. */
+/* A lessor of which nothing is known may be asked, because its store compares
+ * the term in any case. */
 static bool may_lease(const struct lessor *lessor)
 {
     return lessor->state == HA_LESSOR_LEVEL ||
            lessor->state == HA_LESSOR_UNKNOWN;
 }
 
-/* Of those (bit i: lessor i), the next one from `turn` on which is not far
+/* The first of `those` (bit i: lessor i), from `next` on, that is not far
  * slower than the quickest of them, or -1. */
 static int32_t pick_quick(const struct lessors *lessors,
                           const struct lessors_lock_out *locked_out,
@@ -80,7 +81,7 @@ static int32_t pick_quick(const struct lessors *lessors,
     return -1;
 }
 
-/* The next one in turn that is in that state, or -1. */
+/* The next lessor in turn that is in that state, or -1. */
 static int32_t pick_in(const struct lessors *lessors,
                        const struct lessors_lock_out *locked_out,
                        enum ha_lessor_state state)
@@ -97,9 +98,9 @@ static int32_t pick_in(const struct lessors *lessors,
                                              : lessors->next);
 }
 
-/* A store that goes back takes its cells with it, and a window is noted
- * elsewhere in any case: its own lessor is as safe as others, but fails with
- * it. */
+/* The own lessor is as safe as others: if its store goes back, its cells go
+ * back too, and the window is noted elsewhere in any case. But when that store
+ * is down, partition and lessor are down together. */
 int32_t lessors_pick(struct lessors *lessors,
                      const struct lessors_lock_out *locked_out)
 {
@@ -141,7 +142,7 @@ bool lessors_can_lease(const struct lessors *lessors, uint64_t away)
     return false;
 }
 
-/* --- what was seen --- */
+/* --- what was observed --- */
 
 void lessors_connected(struct lessors *lessors, int32_t i,
                        const char *incarnation, int64_t now_ms)
@@ -237,7 +238,8 @@ void lessors_poll(struct lessors *lessors)
     lessors->poll_ms = INT64_MAX;
 }
 
-/* splitmix64's increment and a shift: enough to spread brokers. */
+/* A linear congruential generator (Knuth's MMIX constants) and a shift: enough
+ * to keep brokers out of step. */
 static int64_t jitter(struct lessors *lessors, int64_t below)
 {
     lessors->random = lessors->random * UINT64_C(6364136223846793005) +

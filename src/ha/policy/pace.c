@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rate since the last run came, times what the next one is for. */
+/* The rate of use since the last run came, times the time that the next run is
+ * to last. */
 #include "ha/policy/pace.h"
 
 #include "platform/minmax.h"

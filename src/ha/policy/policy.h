@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The decisions: who may be asked, what a reply means, what is refused, when a
- * sequence runs out. Pure: no lock, no clock, no I/O. The front header of this
- * folder.
+ * The decisions: which partition may be asked, what a reply means, what is
+ * refused, when a sequence runs out. Pure: no lock, no clock, no I/O. The front
+ * header of this folder.
  */
 #pragma once
 

@@ -92,8 +92,8 @@ static uint64_t pool_random(struct pool *pool)
     return pool->random;
 }
 
-/* The rest grows by each probe that fails, and by each relapse: one that was
- * up for a short while only has not recovered. */
+/* The rest grows with each probe that fails, and with each relapse: a member
+ * that was up only for a short while has not recovered. */
 static int64_t rest_of(const struct pool *pool,
                        const struct pool_member *member, int64_t now_ms)
 {
@@ -104,7 +104,7 @@ static int64_t rest_of(const struct pool *pool,
 
     if (pool->options->rescue == HA_RESCUE_FIXED)
         return longest;
-    /* One before its time says no more than that it is still away. */
+    /* A forced probe that fails only shows that the store is still down. */
     if (member->state == SEQB_PARTITION_PROBING && member->is_forced)
         return member->rest_ms;
     if (is_relapse || member->state == SEQB_PARTITION_PROBING)
@@ -112,7 +112,7 @@ static int64_t rest_of(const struct pool *pool,
     return min_of(POOL_FIRST_PROBE_MS, longest);
 }
 
-/* A fifth less at most, so that brokers do not probe in step. */
+/* Up to a fifth shorter, so that brokers do not probe in step. */
 static int64_t jittered(struct pool *pool, int64_t rest_ms)
 {
     if (pool->options->rescue == HA_RESCUE_FIXED ||
@@ -168,8 +168,8 @@ static bool is_last_usable(const struct pool *pool, int32_t i)
     return i >= pool->partitions || !pool_has_usable(pool, (uint64_t)1 << i);
 }
 
-/* Notes a time-out that was passed; true when it was one too many within the
- * window. */
+/* Records one passed time-out. True if it was one too many within the window.
+ */
 static bool slow_note(const struct pool *pool, struct pool_member *member,
                       int64_t now_ms)
 {
@@ -207,7 +207,7 @@ static struct pool_change member_suspect(struct pool *pool, int32_t i,
     return member_enter(member, SEQB_PARTITION_SUSPECT, now_ms);
 }
 
-/* `times` more time-outs were passed, by a call that took so long up to now. */
+/* `times` more time-outs were passed, by a call that has taken `elapsed_us`. */
 static struct pool_change member_slowed(struct pool *pool, int32_t i,
                                         int64_t times, int64_t elapsed_us,
                                         int64_t now_ms)
@@ -230,7 +230,7 @@ static struct pool_change member_slowed(struct pool *pool, int32_t i,
     return member_suspect(pool, i, reason, now_ms);
 }
 
-/* Time-outs of a call that ended which were not counted while it hung. */
+/* The time-outs of a call that ended, less those counted while it hung. */
 static int64_t timeouts_left(const struct pool *pool,
                              struct pool_member *member, int64_t elapsed_us)
 {
@@ -252,7 +252,7 @@ static void member_average(struct pool_member *member, int64_t elapsed_us)
                              : (member->latency_us * 7 + elapsed_us) / 8;
 }
 
-/* A probe succeeded. Where nobody else is there, it need not do so again. */
+/* A probe succeeded. If no other partition is usable, one success is enough. */
 static struct pool_change member_rise(struct pool *pool, int32_t i,
                                       int64_t now_ms)
 {
@@ -291,7 +291,7 @@ struct pool_change pool_succeeded(struct pool *pool, int32_t i,
         member_average(member, elapsed_us);
         return member_rise(pool, i, now_ms);
     }
-    /* A late answer of one that rests proves nothing: a probe has to. */
+    /* A late answer of a quarantined member proves nothing: a probe has to. */
     if (!pool_state_is_usable(member->state))
         return no_change(member);
     member_average(member, elapsed_us);
@@ -327,13 +327,13 @@ struct pool_change pool_failed(struct pool *pool, int32_t i,
     member->is_silent |= slow > 0;
     if (is_locked_out(member->state))
         return no_change(member);
-    /* A probe that failed for whatever reason has rescued nothing. */
+    /* A probe that failed for any reason has rescued nothing. */
     if (was_usable && !is_blamed)
         return no_change(member);
     member->errors += is_blamed;
     if (blame == BLAME_LAYOUT)
         return member_lock_out(member, why, now_ms);
-    /* It rests already: only a probe may prolong that. */
+    /* Already quarantined or drained: only a failed probe prolongs the rest. */
     if (member->state == SEQB_PARTITION_QUARANTINED ||
         member->state == SEQB_PARTITION_DRAINED)
         return no_change(member);
@@ -346,7 +346,8 @@ struct pool_change pool_failed(struct pool *pool, int32_t i,
 
 /* --- time --- */
 
-/* Counts the time-outs that a call under way has passed. */
+/* Counts the time-outs that a call under way has passed since the last count.
+ */
 static struct pool_change member_hangs(struct pool *pool, int32_t i,
                                        int64_t call_ms, int64_t now_ms,
                                        int64_t *next_ms)
@@ -399,7 +400,7 @@ struct pool_change pool_evaluate(struct pool *pool, int32_t i, int64_t call_ms,
     return change;
 }
 
-/* --- who may be asked --- */
+/* --- round robin --- */
 
 static bool may_pick(const struct pool *pool, uint64_t skip, int32_t i)
 {
@@ -415,7 +416,7 @@ bool pool_has_usable(const struct pool *pool, uint64_t skip)
     return false;
 }
 
-/* Grows from the first share to the whole while it ramps. */
+/* While the member ramps, its share of turns grows from CREDIT_FIRST to all. */
 static bool takes_share(struct pool_member *member, int64_t now_ms)
 {
     const int64_t past_ms = now_ms - member->since_ms;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is told of a refusal, and when it is tried again. */
+/* When a refusal is reported, and when it is retried. */
 #include "ha/policy/refusal.h"
 
 #include <stdlib.h>
@@ -67,7 +67,7 @@ void refusals_rest(struct refusals *refusals, int64_t now_ms)
     refusals->rest_ms = doubled(refusals->rest_ms);
 }
 
-/* --- one --- */
+/* --- one refusal --- */
 
 struct refusal *refusal_new(struct slot *slot)
 {
@@ -92,7 +92,8 @@ const char *refusal_reason(const struct refusal *refusal)
                                    : seqb_status_text(refusal->status);
 }
 
-/* Nobody has to act: another session holds a lock, a clock is behind. */
+/* An operator does not have to act: for example, another session holds a lock,
+ * or a clock is behind. */
 static bool may_pass(enum seqb_status status)
 {
     return status == SEQB_UNREACHABLE || status == SEQB_UNCERTAIN ||
@@ -110,8 +111,9 @@ static enum refusal_kind kind_after(const struct refusal *refusal,
     return REFUSAL_PASSING;
 }
 
-/* What may end at any moment is tried as often as ever; not so a counter that
- * is mended each time, in vain. */
+/* A failure that may end at any moment is retried after the shortest rest each
+ * time. The rest of others doubles, also that of a counter that is FENCED again
+ * after each repair. */
 static int32_t rest_after(const struct refusal *refusal,
                           enum seqb_status status)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Why a partition gave a counter nothing when it was asked last. If the
- * partition failed, its state says so. If this counter alone failed while the
- * connection is well, the partition refuses it: that is told once, shown, and
- * tried again at a bounded pace until it ends.
+ * Why a partition granted a counter nothing when it was asked last. If the
+ * partition failed, its state says so. If only this counter failed while the
+ * connection works, the partition refuses the counter: a refusal is reported
+ * once, shown in the status, and retried at a bounded pace until it ends.
  *
  * Pure: no lock, no clock, no I/O. The pool's lock guards all of it.
  */
@@ -21,84 +21,89 @@ struct slot;
 #define REFUSAL_FIRST_MS   100
 #define REFUSAL_LONGEST_MS 30000
 
-/* What may pass by itself is told when it has lasted so long. */
+/* What may pass by itself is reported when it has lasted this long. */
 #define REFUSAL_PATIENCE_MS 3000
 
-/* Between two tries that nobody asked for, at first; then it doubles as well.
- */
+/* The first rest between two retries that no caller asked for. It doubles,
+ * too. */
 #define REFUSAL_RETRY_MS 1000
 
 enum refusal_kind {
-    REFUSAL_SHARED,  /* none: the partition failed, for every counter */
-    REFUSAL_PASSING, /* it may pass by itself soon: not told yet */
-    REFUSAL_LASTING, /* told, and tried again */
-    REFUSAL_FINAL    /* told, and never asked again: EXHAUSTED, LAYOUT */
+    REFUSAL_SHARED,  /* no refusal: the partition failed, for every counter */
+    REFUSAL_PASSING, /* it may soon pass by itself: not reported yet */
+    REFUSAL_LASTING, /* reported, and retried */
+    REFUSAL_FINAL    /* reported, and never asked again: EXHAUSTED, LAYOUT */
 };
 
-/* Of one counter in one partition, from the first failure to the next grant. */
+/* The failures of one counter in one partition since its last grant. */
 struct refusal {
     struct slot *slot;        /* constant */
-    struct refusal *previous; /* in the partition's list, as the next one */
+    struct refusal *previous; /* in the partition's list; so is `next` */
     struct refusal *next;
-    bool is_listed;   /* else both are not to be read */
-    int64_t since_ms; /* the first in a row that was of this counter alone */
+    bool is_listed;   /* else `previous` and `next` are not valid */
+    int64_t since_ms; /* begin of the failures in a row that only this counter
+                         had */
     int32_t rest_ms;  /* before the counter is asked again */
-    enum seqb_status status; /* of the last one */
+    enum seqb_status status; /* of the last failure */
     enum refusal_kind kind;
-    char *reason; /* its text; NULL: there was no memory for it */
+    char *reason; /* text of the last failure; NULL: no memory for it */
 };
 
-/* What one partition refuses: those that were told and still matter, the oldest
- * first. Zeroed is empty. */
+/* What one partition refuses: the refusals that were reported and still matter,
+ * the oldest first. Zeroed is empty. */
 struct refusals {
     struct refusal *first;
     struct refusal *last;
-    struct refusal *next; /* the one to be tried next; NULL: the first */
+    struct refusal *next; /* the next one to retry; NULL: start at the first */
     int64_t count;
-    int64_t retry_ms; /* none is tried unasked before; read if not empty */
-    int32_t rest_ms;  /* from one such try to the next */
+    int64_t retry_ms; /* no unasked retry before this; read only if the list is
+                         not empty */
+    int32_t rest_ms;  /* from one unasked retry to the next */
 };
 
-/* NULL when out of memory: then nothing is known of why. */
+/* NULL when out of memory: then the reason of the failure is not kept. */
 struct refusal *refusal_new(struct slot *slot);
 
 /*
- * The counter was given nothing, for `why`; `is_own`: this counter alone. True
- * if that is to be told: the refusal begins or has another status. A failure
- * of the partition leaves a refusal that was told as it is.
+ * The counter was granted nothing, because of `why`. `is_own`: only this
+ * counter failed. True if the failure has to be reported: the refusal begins or
+ * has another status. A failure of the whole partition leaves a reported
+ * refusal unchanged.
  */
 bool refusal_note(struct refusals *refusals, struct refusal *refusal,
                   const struct seqb_error *why, bool is_own, int64_t now_ms);
 
-/* The counter was granted: frees it, and has the others tried soon, which may
- * have had the same cause. True if it had been told. */
+/* The counter was granted: frees the refusal, and makes the retry of the others
+ * due now, which may have had the same cause. True if the refusal had been
+ * reported. */
 bool refusal_end(struct refusals *refusals, struct refusal *refusal,
                  int64_t now_ms);
 
-/* It matters no more, unless it is noted once more: takes it out of the list.
- */
+/* Takes the refusal out of the list, because it no longer matters. It stays
+ * valid, and refusal_note may list it again. */
 void refusal_unlist(struct refusals *refusals, struct refusal *refusal);
 
-/* The same, and frees it. */
+/* Takes the refusal out of the list and frees it. */
 void refusal_drop(struct refusals *refusals, struct refusal *refusal);
 
-/* Frees it when the list is gone. Takes NULL. */
+/* Frees a refusal whose list is gone. NULL is allowed. */
 void refusal_free(struct refusal *refusal);
 
-/* Whether it was told. Takes NULL. */
+/* Whether the refusal was reported. NULL is allowed. */
 static inline bool refusal_is_reported(const struct refusal *refusal)
 {
     return refusal != NULL && refusal->kind >= REFUSAL_LASTING;
 }
 
-/* The text, or the status's. */
+/* The text of the last failure or, without one, that of its status. */
 const char *refusal_reason(const struct refusal *refusal);
 
 /*
- * The refusal whose turn it is to be looked at, or NULL before retry_ms; the
- * next one has the next turn. FINAL ones have theirs as well.
+ * The refusal to retry next, or NULL before retry_ms. The call moves on to the
+ * following one. FINAL refusals have turns as well.
  */
 struct refusal *refusals_next(struct refusals *refusals, int64_t now_ms);
 
-/* A round of turns is over; the next one comes after the rest. */
+/* A round of retries is over. The next one comes after the rest, which then
+ * doubles. */
 void refusals_rest(struct refusals *refusals, int64_t now_ms);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whose turn it is to be probed or looked at, and what an operator may do. */
+/* Which member is probed or looked at next, and what an operator may order. */
 #include "ha/policy/round_robin.h"
 
 #include "platform/error.h"
@@ -89,7 +89,7 @@ static const char *objection(enum seqb_order order,
         return state == SEQB_PARTITION_DRAINED ? "resume it instead"
                                                : "it needs no rescue";
     case SEQB_ORDER_DRAIN:
-        /* A resume would make one forget why it is asked no more. */
+        /* A resume would lose the reason why it is not asked any more. */
         if (state == SEQB_PARTITION_REFUSED || state == SEQB_PARTITION_POISONED)
             return "it is asked no more as it is";
         return state == SEQB_PARTITION_DRAINED ? "it is drained already" : NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whose turn it is to be asked, to be probed and to be looked at, and what an
- * operator may do. Pure, as pool.h. */
+/* Which member is asked, probed or looked at next, and what an operator may
+ * order. Pure, as pool.h. */
 #pragma once
 
 #include "ha/policy/pool.h"
@@ -17,14 +17,15 @@ static inline bool pool_is_usable(const struct pool *pool, int32_t i)
 bool pool_has_usable(const struct pool *pool, uint64_t skip);
 
 /*
- * The next usable partition in turn that is not in `skip`, or -1. One that
- * ramps passes on most of its turns, unless there is no other or `all` are
- * to be asked.
+ * The next usable partition in turn that is not in `skip`, or -1. A ramping
+ * partition passes on most of its turns, unless `all` are to be asked or no
+ * other one is usable.
  */
 int32_t pool_pick(struct pool *pool, uint64_t skip, bool all, int64_t now_ms);
 
-/* How long a call that usually takes so long may take before another partition
- * is asked, too: three times as long. */
+/* How long a call that usually takes `usual_us` may take before another
+ * partition is asked, too: three times as long, and POOL_PATIENCE_MIN_MS at
+ * least. */
 static inline int64_t pool_patience_us(int64_t usual_us)
 {
     return max_of(3 * usual_us, (int64_t)POOL_PATIENCE_MIN_MS * 1000);
@@ -39,29 +40,29 @@ static inline int64_t pool_patience_ms(const struct pool *pool, int32_t i)
 int64_t pool_probe_at(const struct pool *pool, int32_t i);
 
 /*
- * When the member's next look is due: check_interval after its store answered
- * last, whoever had asked it (`answered_ms`), and after the last look;
- * INT64_MAX: none is. One that may not be asked is probed instead, or left
- * alone.
+ * When the member's next look is due: check_interval after `answered_ms`, when
+ * its store last answered any caller, and after the last look. INT64_MAX: none
+ * is due, because looks are off or the member may not be asked.
  */
 int64_t pool_look_at(const struct pool *pool, int32_t i, int64_t answered_ms);
 
 void pool_look_begins(struct pool *pool, int32_t i, int64_t now_ms);
 
-/* No probe and no look of the member before then. */
+/* Allows no probe and no look of the member before `until_ms`. */
 void pool_hold(struct pool *pool, int32_t i, int64_t until_ms);
 
 void pool_probe_begins(struct pool *pool, int32_t i, int64_t now_ms);
 
 /*
- * Somebody waits and no partition outside `skip` is usable: of those that
- * rest, an authority among them, the least recently probed is probed now,
- * though not more often than every POOL_FORCE_REST_MS. Returns it, or -1 if
- * none may be.
+ * A caller waits and no partition outside `skip` is usable. Makes a probe due
+ * now of the quarantined member, authority included, that was probed the
+ * longest time ago; of each member no more often than every POOL_FORCE_REST_MS.
+ * Returns the member, or -1 if none may be probed or rescue is FIXED.
  */
 int32_t pool_force_probe(struct pool *pool, uint64_t skip, int64_t now_ms);
 
-/* SEQB_INVALID, with the reason, if that makes no sense in its state. */
+/* Carries out an operator's order. SEQB_INVALID, with the reason, if the order
+ * makes no sense in the member's state. */
 enum seqb_status pool_command(struct pool *pool, int32_t i,
                               enum seqb_order order, int64_t now_ms,
                               struct pool_change *change,
