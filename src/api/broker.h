@@ -34,7 +34,7 @@ void configs_close(struct seqb_broker *broker);
 struct config *topology_take(struct seqb_topology *topology);
 
 /* The same: see seqb_topology_daemon. */
-void daemon_settings_tell(const struct config *config,
-                          void (*report)(void *context, const char *setting,
-                                         const char *value),
-                          void *context);
+void daemon_settings_report(const struct config *config,
+                            void (*report)(void *context, const char *setting,
+                                           const char *value),
+                            void *context);

@@ -70,7 +70,8 @@ static enum seqb_status reload_read(struct reload *reload, const char *topology,
     if (status != SEQB_OK)
         return status;
     if (options->change != NULL)
-        config_tell(reload->changes, options->change, options->context);
+        config_report_changes(reload->changes, options->change,
+                              options->context);
     return config_allow(reload->changes, err);
 }
 
@@ -114,7 +115,8 @@ static enum seqb_status reload_prepare(struct reload *reload,
     if (reload->kept == NULL)
         return error_set(err, SEQB_NO_MEMORY, "reload: out of memory");
     if (options->setting != NULL)
-        daemon_settings_tell(reload->next, options->setting, options->context);
+        daemon_settings_report(reload->next, options->setting,
+                               options->context);
     return options->prepare == NULL ? SEQB_OK
                                     : options->prepare(options->context, err);
 }

@@ -42,10 +42,10 @@ void seqb_topology_free(struct seqb_topology *topology)
         config_close(topology_take(topology));
 }
 
-void daemon_settings_tell(const struct config *config,
-                          void (*report)(void *context, const char *setting,
-                                         const char *value),
-                          void *context)
+void daemon_settings_report(const struct config *config,
+                            void (*report)(void *context, const char *setting,
+                                           const char *value),
+                            void *context)
 {
     const struct config_topology *topology = config_topology(config);
 
@@ -61,7 +61,7 @@ void seqb_topology_daemon(const struct seqb_topology *topology,
                                          const char *value),
                           void *context)
 {
-    daemon_settings_tell(topology->config, report, context);
+    daemon_settings_report(topology->config, report, context);
 }
 
 enum seqb_status seqb_daemon_settings(const char *topology,

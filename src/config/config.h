@@ -86,13 +86,13 @@ enum seqb_status config_compare(const struct config *runs, struct config *next,
                                 struct config_changes **out,
                                 struct seqb_error *err);
 
-/* config_tell calls `tell` for each change. config_count returns the number of
- * changes that need `need`. config_allow returns SEQB_LAYOUT, with the first
- * refused change in `err`, if any is refused. */
-void config_tell(const struct config_changes *changes,
-                 void (*tell)(void *context,
-                              const struct seqb_reload_change *change),
-                 void *context);
+/* config_report_changes calls `tell` for each change. config_count returns the
+ * number of changes that need `need`. config_allow returns SEQB_LAYOUT, with
+ * the first refused change in `err`, if any is refused. */
+void config_report_changes(
+    const struct config_changes *changes,
+    void (*tell)(void *context, const struct seqb_reload_change *change),
+    void *context);
 size_t config_count(const struct config_changes *changes,
                     enum seqb_reload_need need);
 enum seqb_status config_allow(const struct config_changes *changes,

@@ -84,11 +84,11 @@ static enum seqb_status advance_make(struct blocking_call *blocking_call)
 static enum seqb_status blocking_call_make(struct blocking_call *blocking_call)
 {
     switch (blocking_call->order.kind) {
-    case ERRAND_ADVANCE:
+    case BLOCKING_CALL_ADVANCE:
         return advance_make(blocking_call);
-    case ERRAND_WORKERS:
+    case BLOCKING_CALL_WORKERS:
         return workers_list(blocking_call);
-    case ERRAND_RELOAD:
+    case BLOCKING_CALL_RELOAD:
         reloader_run(blocking_call->reloader, blocking_call->order.is_check,
                      "command", &blocking_call->report);
         return SEQB_OK;

@@ -22,16 +22,16 @@ struct session;
 #define ADVANCE_MAX (INT64_C(1) << 40)
 
 enum blocking_call_kind {
-    ERRAND_ADVANCE, /* seqb_advance */
-    ERRAND_WORKERS, /* seqb_workers */
-    ERRAND_RELOAD   /* reloader_run */
+    BLOCKING_CALL_ADVANCE, /* seqb_advance */
+    BLOCKING_CALL_WORKERS, /* seqb_workers */
+    BLOCKING_CALL_RELOAD   /* reloader_run */
 };
 
 /* The call to make, with its arguments. */
 struct blocking_call_order {
     enum blocking_call_kind kind;
-    /* For ERRAND_ADVANCE: `key`, `to` and `is_forced`; for ERRAND_RELOAD:
-     * `is_check`. */
+    /* For BLOCKING_CALL_ADVANCE: `key`, `to` and `is_forced`; for
+     * BLOCKING_CALL_RELOAD: `is_check`. */
     char key[SEQB_KEY_MAX + 1];
     int64_t to;
     bool is_check;

@@ -15,7 +15,7 @@
 #define SWEEP_MAX 1024
 
 /* ms between two log lines about refused clients. */
-#define TELL_REFUSED_MS 10000
+#define LOG_REFUSED_MS 10000
 
 /* Executes one turn of one session, then returns to the loop: a client that
  * asks for little waits for one turn at most, however many clients ask for
@@ -119,9 +119,9 @@ void connections_tell_refused(struct daemon *daemon, const char *limit)
     const int64_t now_ms = daemon_now_ms();
 
     limits->connections_refused++;
-    if (now_ms < limits->tell_refused_ms)
+    if (now_ms < limits->log_refused_ms)
         return;
-    limits->tell_refused_ms = now_ms + TELL_REFUSED_MS;
+    limits->log_refused_ms = now_ms + LOG_REFUSED_MS;
     log_event(SEQB_LOG_WARN, "event=connections_refused count=%lld limit=%s",
               (long long)(limits->connections_refused - limits->refused_told),
               limit);

@@ -73,7 +73,7 @@ pid_t restart_check(char **argv)
     return 0;
 }
 
-enum restart_verdict restart_judge(pid_t checker)
+enum restart_verdict restart_evaluate(pid_t checker)
 {
     int status = 0;
 

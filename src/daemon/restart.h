@@ -22,7 +22,7 @@ enum restart_verdict {
 pid_t restart_check(char **argv);
 
 /* Evaluates the checker's exit code. To be called after SIGCHLD. */
-enum restart_verdict restart_judge(pid_t checker);
+enum restart_verdict restart_evaluate(pid_t checker);
 
 /* Kills a checker whose result is no longer needed. 0 is allowed. */
 void restart_forget(pid_t checker);

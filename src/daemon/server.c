@@ -157,7 +157,7 @@ static void server_on_child(evutil_socket_t fd, short events, void *context)
     (void)events;
     if (server->checker == 0)
         return;
-    verdict = restart_judge(server->checker);
+    verdict = restart_evaluate(server->checker);
     if (verdict == RESTART_UNDECIDED)
         return;
     server->checker = 0;

@@ -52,7 +52,7 @@ static void expect_changes(const char *before, const char *after,
     struct config *next = open_sound(after);
     struct probe_log told = {.text = ""};
 
-    config_tell(compare(runs, next), tell_change, &told);
+    config_report_changes(compare(runs, next), tell_change, &told);
     assert_string_equal(told.text, lines);
     config_close(next);
     config_close(runs);
@@ -286,7 +286,7 @@ TEST(what_needs_a_restart_stays_and_is_told_again)
     assert_int_equal(queue->sequence_count, 1);
     assert_string_equal(queue->sequences[0].key, "k");
     assert_int_equal(queue->sequences[0].pool, 0);
-    config_tell(compare(next, third), tell_change, &again);
+    config_report_changes(compare(next, third), tell_change, &again);
     assert_string_equal(again.text,
                         "restart: broker.spool 'true' -> 'false'\n"
                         "restart: backends.b '' -> 'present'\n"

@@ -109,7 +109,7 @@ static CURLcode transfer_run(struct etcd_http *http, int64_t deadline_ms)
 
 /* The outcome of a failed post. It counts as not sent only if no byte of it was
  * sent: libcurl may fail to connect when it repeats a post. */
-static enum etcd_outcome failure_judge(struct etcd_http *http, CURLcode code)
+static enum etcd_outcome failure_evaluate(struct etcd_http *http, CURLcode code)
 {
     long sent = 1;
 
@@ -169,7 +169,7 @@ enum etcd_outcome etcd_http_post(struct etcd_http *http, const char *url,
         (void)curl_easy_getinfo(http->easy, CURLINFO_RESPONSE_CODE,
                                 &http->code);
     else
-        outcome = failure_judge(http, code);
+        outcome = failure_evaluate(http, code);
     curl_multi_remove_handle(http->multi, http->easy);
     (void)curl_easy_setopt(http->easy, CURLOPT_HTTPHEADER, NULL);
     curl_slist_free_all(headers);

@@ -217,8 +217,8 @@ static bool wants_login(const struct etcd_link *link, int code,
 
 /* After any other error, for example a time-out of a proposal, it is not known
  * whether the cluster will carry the request out. */
-static enum attempt error_judge(struct etcd_link *link, enum etcd_kind kind,
-                                struct seqb_error *why)
+static enum attempt error_evaluate(struct etcd_link *link, enum etcd_kind kind,
+                                   struct seqb_error *why)
 {
     char words[160];
     const int code = error_read(link, words, sizeof words);
@@ -238,10 +238,10 @@ static enum attempt error_judge(struct etcd_link *link, enum etcd_kind kind,
     return ATTEMPT_NEXT;
 }
 
-static enum attempt silence_judge(const struct etcd_link *link,
-                                  enum etcd_kind kind,
-                                  enum etcd_outcome outcome,
-                                  struct seqb_error *why)
+static enum attempt silence_evaluate(const struct etcd_link *link,
+                                     enum etcd_kind kind,
+                                     enum etcd_outcome outcome,
+                                     struct seqb_error *why)
 {
     const char *endpoint = link->endpoints[link->current];
 
@@ -285,9 +285,9 @@ static enum attempt attempt_run(struct etcd_link *link, const struct post *post,
     outcome = etcd_http_post(&link->http, url, link->token, post->body,
                              post->budget_ms);
     if (outcome != ETCD_ANSWERED)
-        return silence_judge(link, post->kind, outcome, why);
+        return silence_evaluate(link, post->kind, outcome, why);
     if (link->http.code != 200)
-        return error_judge(link, post->kind, why);
+        return error_evaluate(link, post->kind, why);
     return answer_read(link, post->kind, out, why) == SEQB_OK ? ATTEMPT_DONE
                                                               : ATTEMPT_FAILED;
 }

@@ -226,9 +226,9 @@ static void build_apart(const struct build *build, size_t i, struct made *made,
 }
 
 /* Repeats the group's notes and warnings for the i-th listed sequence. */
-static void tell_alike(const struct build *build, size_t i,
-                       const struct made *made,
-                       struct queue_sequence_options *out)
+static void report_alike(const struct build *build, size_t i,
+                         const struct made *made,
+                         struct queue_sequence_options *out)
 {
     const struct diagnostics *diagnostics = build->diagnostics;
     struct draft_sequence sequence;
@@ -256,7 +256,7 @@ static void build_sequences(const struct build *build,
         }
         out[i] = *made->options;
         out[i].key = draft->listed[i].key;
-        tell_alike(build, i, made, &out[i]);
+        report_alike(build, i, made, &out[i]);
     }
 }
 

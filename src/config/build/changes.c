@@ -166,7 +166,7 @@ static struct config_change *change_add(struct comparison *comparison,
     if (change == NULL)
         return NULL;
     setting_path(item, row != NULL ? row->name : NULL, path);
-    change->told = (struct seqb_reload_change){
+    change->report = (struct seqb_reload_change){
         need, arena_format(comparison->arena, "%s", path), "", "",
         advice_of(need)};
     change->row = row;
@@ -257,8 +257,8 @@ static void group_came(struct comparison *comparison, struct setting_item *item)
     comparison->added = item;
     if (change == NULL)
         return;
-    change->told.after = "present";
-    item->is_left_out = change->told.need == SEQB_RELOAD_RESTART;
+    change->report.after = "present";
+    item->is_left_out = change->report.need == SEQB_RELOAD_RESTART;
 }
 
 static void group_went(struct comparison *comparison,
@@ -269,8 +269,8 @@ static void group_went(struct comparison *comparison,
 
     if (change == NULL)
         return;
-    change->told.before = "present";
-    change->stays = change->told.need == SEQB_RELOAD_RESTART ? item : NULL;
+    change->report.before = "present";
+    change->stays = change->report.need == SEQB_RELOAD_RESTART ? item : NULL;
 }
 
 static void groups_went(struct comparison *comparison)
@@ -357,9 +357,9 @@ static void value_changed(struct comparison *comparison,
     if (change == NULL)
         return;
     if (advice != NULL)
-        change->told.advice = advice;
-    change->told.before = before != NULL ? before : "";
-    change->told.after = after != NULL ? after : "";
+        change->report.advice = advice;
+    change->report.before = before != NULL ? before : "";
+    change->report.after = after != NULL ? after : "";
     change->item = item;
     change->runs = pair->runs;
 }
@@ -461,14 +461,14 @@ enum seqb_status changes_find(const struct config_topology *runs,
     return SEQB_OK;
 }
 
-void config_tell(const struct config_changes *changes,
-                 void (*tell)(void *context,
-                              const struct seqb_reload_change *change),
-                 void *context)
+void config_report_changes(
+    const struct config_changes *changes,
+    void (*tell)(void *context, const struct seqb_reload_change *change),
+    void *context)
 {
     for (const struct config_change *at = changes->first; at != NULL;
          at = at->next)
-        tell(context, &at->told);
+        tell(context, &at->report);
 }
 
 size_t config_count(const struct config_changes *changes,
@@ -485,11 +485,11 @@ enum seqb_status config_allow(const struct config_changes *changes,
 
     if (count == 0)
         return SEQB_OK;
-    while (at->told.need != SEQB_RELOAD_REFUSED)
+    while (at->report.need != SEQB_RELOAD_REFUSED)
         at = at->next;
     return error_set(err, SEQB_LAYOUT,
                      "%s cannot change from '%s' to '%s' while the broker "
                      "runs%s; nothing was applied: %s",
-                     at->told.path, at->told.before, at->told.after,
-                     count > 1 ? ", and more" : "", at->told.advice);
+                     at->report.path, at->report.before, at->report.after,
+                     count > 1 ? ", and more" : "", at->report.advice);
 }

@@ -192,7 +192,7 @@ static void keep_settings(const struct config_changes *changes,
 {
     for (const struct config_change *at = changes->first; at != NULL;
          at = at->next) {
-        if (at->told.need != SEQB_RELOAD_RESTART)
+        if (at->report.need != SEQB_RELOAD_RESTART)
             continue;
         if (at->row != NULL)
             value_put(at->item, at->row,

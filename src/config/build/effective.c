@@ -403,14 +403,14 @@ static void item_visit(const struct setting_item *item,
 
 static struct setting_item *item_at(struct config_settings *settings, size_t at)
 {
-    const bool is_behind = settings->told != NULL && settings->told_at <= at;
-    struct setting_item *item = is_behind ? settings->told : settings->first;
+    const bool is_behind = settings->shown != NULL && settings->shown_at <= at;
+    struct setting_item *item = is_behind ? settings->shown : settings->first;
 
-    for (size_t i = is_behind ? settings->told_at : 0; i < at && item != NULL;
+    for (size_t i = is_behind ? settings->shown_at : 0; i < at && item != NULL;
          i++)
         item = item->next;
-    settings->told = item;
-    settings->told_at = at;
+    settings->shown = item;
+    settings->shown_at = at;
     return item;
 }
 

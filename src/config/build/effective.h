@@ -41,8 +41,8 @@ struct config_settings {
 
     /* Where the last visited part began, so that a visit part by part does not
      * start at the first group each time. NULL: no position. */
-    struct setting_item *told;
-    size_t told_at;
+    struct setting_item *shown;
+    size_t shown_at;
 };
 
 /* Two templates of a sequence, and the groups that set them. */
@@ -69,7 +69,7 @@ const char *changes_template_advice(const struct template_change *change,
 /* A difference between two topologies. Its texts live in the next topology's
  * arena. */
 struct config_change {
-    struct seqb_reload_change told;
+    struct seqb_reload_change report;
     /* Group whose value changed; NULL: a group came or went. */
     struct setting_item *item;
     const struct schema_row *row;     /* NULL: a group came or went */

@@ -263,7 +263,7 @@ static void check_clock_store(struct checker *checker)
                         name->text, ops->engine);
 }
 
-static size_t told_by(const struct diagnostics *diagnostics)
+static size_t found_by(const struct diagnostics *diagnostics)
 {
     return diagnostics->found.count + diagnostics->warnings.count +
            diagnostics->notes.count;
@@ -281,7 +281,7 @@ static void check_listed(struct checker *checker)
 
     for (size_t i = 0; sound != NULL && i < draft->listed_count; i++) {
         const struct draft_listed *listed = &draft->listed[i];
-        const size_t told = told_by(checker->diagnostics);
+        const size_t told = found_by(checker->diagnostics);
         const size_t length = listed->key == NULL ? 1 : strlen(listed->key) + 1;
         struct draft_sequence sequence;
 
@@ -289,7 +289,7 @@ static void check_listed(struct checker *checker)
             continue;
         sequence = draft_sequence_at(draft, i);
         check_sequence(checker, &sequence);
-        if (told == told_by(checker->diagnostics))
+        if (told == found_by(checker->diagnostics))
             sound[listed->of] = length;
     }
 }

@@ -33,7 +33,7 @@ struct quota {
     int64_t taken;       /* numbers taken since the start */
     int64_t refused;     /* requests refused since the start */
     int64_t connections; /* of the Redis protocol, now */
-    int64_t told_ms;     /* the next refusal is logged at this time or later */
+    int64_t next_log_ms; /* the next refusal is logged at this time or later */
     int64_t refused_told;
     bool is_key; /* else a user */
 };

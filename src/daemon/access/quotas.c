@@ -10,7 +10,7 @@
 #include "daemon/log/log.h"
 
 /* ms between two log lines about one quota. */
-#define TELL_MS 10000
+#define LOG_EVERY_MS 10000
 
 void quotas_init(struct quotas *quotas)
 {
@@ -106,9 +106,9 @@ static void quota_log(struct quota *quota, enum quota_verdict verdict,
     long long count;
 
     quota->refused++;
-    if (now_ms < quota->told_ms)
+    if (now_ms < quota->next_log_ms)
         return;
-    quota->told_ms = now_ms + TELL_MS;
+    quota->next_log_ms = now_ms + LOG_EVERY_MS;
     count = (long long)(quota->refused - quota->refused_told);
     if (quota->is_key)
         log_event(SEQB_LOG_WARN,

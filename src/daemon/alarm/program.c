@@ -155,8 +155,8 @@ static void complaint_read(const struct run *run, char *to, size_t size)
     to[strcspn(to, "\n")] = '\0';
 }
 
-static enum alarm_outcome run_judge(const struct run *run, int status,
-                                    struct seqb_error *why)
+static enum alarm_outcome run_evaluate(const struct run *run, int status,
+                                       struct seqb_error *why)
 {
     char complaint[200];
 
@@ -184,7 +184,7 @@ static enum alarm_outcome run_finish(struct run *run, struct alarm_wait *wait,
     if (waitpid(run->pid, &status, is_in_time ? 0 : WNOHANG) < 0)
         return fail(why, "its exit code is unknown");
     if (is_in_time)
-        return run_judge(run, status, why);
+        return run_evaluate(run, status, why);
     snprintf(why->text, sizeof why->text,
              wait->is_stopping ? "killed, since the daemon stops"
                                : "killed, since it took too long");

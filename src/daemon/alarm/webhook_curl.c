@@ -111,7 +111,7 @@ static bool post_run(struct post *post, struct alarm_wait *wait)
     return true;
 }
 
-static enum alarm_outcome answer_judge(long code, struct seqb_error *why)
+static enum alarm_outcome answer_evaluate(long code, struct seqb_error *why)
 {
     if (code >= 200 && code < 300)
         return ALARM_DELIVERED;
@@ -127,7 +127,8 @@ static bool is_hopeless(CURLcode code)
            code == CURLE_SSL_CACERT_BADFILE || code == CURLE_URL_MALFORMAT;
 }
 
-static enum alarm_outcome post_judge(struct post *post, struct seqb_error *why)
+static enum alarm_outcome post_evaluate(struct post *post,
+                                        struct seqb_error *why)
 {
     int left = 0;
     const CURLMsg *message = curl_multi_info_read(post->multi, &left);
@@ -143,7 +144,7 @@ static enum alarm_outcome post_judge(struct post *post, struct seqb_error *why)
         return is_hopeless(result) ? ALARM_REFUSED : ALARM_FAILED;
     }
     curl_easy_getinfo(post->easy, CURLINFO_RESPONSE_CODE, &code);
-    return answer_judge(code, why);
+    return answer_evaluate(code, why);
 }
 
 static enum alarm_outcome webhook_send(struct alarm_target *target,
@@ -158,7 +159,7 @@ static enum alarm_outcome webhook_send(struct alarm_target *target,
     snprintf(why->text, sizeof why->text, "no memory for a request");
     if (post_prepare(&post, webhook, body, wait)) {
         if (post_run(&post, wait))
-            outcome = post_judge(&post, why);
+            outcome = post_evaluate(&post, why);
         else
             snprintf(why->text, sizeof why->text,
                      wait->is_stopping ? "given up, since the daemon stops"

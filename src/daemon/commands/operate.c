@@ -265,7 +265,7 @@ enum command_outcome command_drain(struct session *session,
 static enum command_outcome advance_begin(struct session *session,
                                           const struct resp_request *request)
 {
-    struct blocking_call_order order = {.kind = ERRAND_ADVANCE};
+    struct blocking_call_order order = {.kind = BLOCKING_CALL_ADVANCE};
     const struct waitlist *waitlist;
     long long to;
 

@@ -8,7 +8,7 @@
 static enum command_outcome reload_begin(struct session *session,
                                          const struct resp_request *request)
 {
-    struct blocking_call_order order = {.kind = ERRAND_RELOAD};
+    struct blocking_call_order order = {.kind = BLOCKING_CALL_RELOAD};
 
     order.is_check = request->argc == 2;
     if (request->argc > 2 ||

@@ -393,7 +393,8 @@ static void reply_workers(struct session *session,
 enum command_outcome command_workers(struct session *session,
                                      const struct resp_request *request)
 {
-    static const struct blocking_call_order order = {.kind = ERRAND_WORKERS};
+    static const struct blocking_call_order order = {.kind =
+                                                         BLOCKING_CALL_WORKERS};
 
     (void)request;
     if (session->blocking_call == NULL &&

@@ -52,8 +52,8 @@ struct limits {
     struct sources sources; /* of connections by TCP, of both protocols */
     /* Since the start. */
     int64_t connections_refused, answers_refused, connections_timed_out;
-    int64_t refused_told;    /* connections_refused when it was logged last */
-    int64_t tell_refused_ms; /* the next time it may be logged */
+    int64_t refused_told;   /* connections_refused when it was logged last */
+    int64_t log_refused_ms; /* the next time it may be logged */
 };
 
 /* Whether clients hold more memory than they may. */

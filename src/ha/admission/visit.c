@@ -12,8 +12,8 @@
 #include "platform/log.h"
 #include "platform/text.h"
 
-#define FIRST_TELL_MS 1000 /* progress is logged after this time ... */
-#define NEXT_TELL_MS  5000 /* ... and again after each of these */
+#define FIRST_LOG_MS 1000 /* progress is logged after this time ... */
+#define NEXT_LOG_MS  5000 /* ... and again after each of these */
 
 /* A part of the admission, at one worker. */
 struct part {
@@ -25,7 +25,7 @@ struct part {
     size_t count;
     size_t claims[CLAIM_BATCH +
                   1]; /* [i, i + 1): those of the i-th, in the batch */
-    int64_t tell_ms;  /* when to log progress next */
+    int64_t log_ms;   /* when to log progress next */
 };
 
 /* The worker's member index in the pool; -1: it does not serve the pool. */
@@ -184,13 +184,13 @@ static enum seqb_status visit_one(struct worker *worker,
 /* --- one part --- */
 
 /* Logs how many counters are done, now and then. */
-static void part_tell(struct part *part, size_t done)
+static void part_log(struct part *part, size_t done)
 {
     const int64_t now_ms = clock_now_ms();
 
-    if (now_ms < part->tell_ms)
+    if (now_ms < part->log_ms)
         return;
-    part->tell_ms = now_ms + NEXT_TELL_MS;
+    part->log_ms = now_ms + NEXT_LOG_MS;
     log_line(SEQB_LOG_INFO, "event=comparing backend=%s done=%zu sequences=%zu",
              worker_name(part->worker), done, part->admission->count);
 }
@@ -272,7 +272,7 @@ static enum seqb_status part_run(struct part *part, struct seqb_error *err)
         status = part_ask(part, err);
     for (size_t i = 0; i < part->count && status == SEQB_OK; i++) {
         status = part_visit(part, i, err);
-        part_tell(part, part->first + i + 1);
+        part_log(part, part->first + i + 1);
     }
     return status;
 }
@@ -300,7 +300,7 @@ enum seqb_status visit_all(struct worker *worker, struct admission *admission,
     part->worker = worker;
     part->admission = admission;
     part->ask = ask;
-    part->tell_ms = clock_now_ms() + FIRST_TELL_MS;
+    part->log_ms = clock_now_ms() + FIRST_LOG_MS;
     part->batch = is_one ? NULL : claim_batch_new(); /* slower without */
     for (; part->first < admission->count && status == SEQB_OK;
          part->first += part->count) {
