@@ -17,7 +17,7 @@
 #define LESSOR_BITS 1
 /* Of one lessor, which the other knows nothing of: more than a run may have,
  * which a migration adds. */
-#define LEASES      70000
+#define LEASES      600000
 /* The last lease of which all windows have numbers. */
 #define LEASE_LIMIT                                                            \
     (INT64_MAX >> (BITS + MEMORY_BITS + WINDOW_BITS + LESSOR_BITS))
