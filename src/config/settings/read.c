@@ -249,20 +249,22 @@ static void list_sequences(const struct value_reader *reader,
     const bool is_whole =
         reader->alike != NULL && reader->diagnostics->found.count == 0;
     const struct alike *alike = is_whole ? reader->alike : &none;
-    const struct alike_group *group = alike->groups;
     const size_t count = draft->sequence_count + alike->count;
     struct draft_listed *listed =
         arena_take(reader->diagnostics->arena, count, sizeof *listed);
+    size_t next = 0; /* of the groups */
     uint32_t of = 0;
 
     if (listed == NULL)
         return;
     for (size_t i = 0; i < count; i++) {
-        if (group < alike->groups + alike->count && group->at == i) {
+        if (next < alike->count && alike->groups[next].at == i) {
+            const struct alike_group *group = &alike->groups[next++];
+
             listed[i].key =
                 arena_copy_part(reader->arena, group->key, group->length);
             listed[i].of = listed[group->of].of;
-            listed[i].lines = group++->lines;
+            listed[i].lines = group->lines;
         } else {
             listed[i].key = draft->sequences[of].key.text;
             listed[i].of = of++;
