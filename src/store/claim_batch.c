@@ -9,8 +9,8 @@
 #include "platform/text.h"
 
 struct claim_batch {
-    /* Of most sequences it is that of the one before: whose text it is, and
-     * the text. Its layout is NULL: there is none. */
+    /* The text that was made last, and its attributes: the next sequence often
+     * has the same ones. `last.layout` is NULL before the first. */
     struct claim_attributes last;
     char text[CLAIM_TERMS_SIZE];
     size_t count;

@@ -6,7 +6,7 @@
  * and around a bare fetch_add: what of a spike is the clock's and the
  * machine's. Nothing is subtracted. The stores use the processors, too: so the
  * loop around nothing is run once more while another thread takes from the
- * servers. Of slow turns it is told besides how long the thread ran, and
+ * servers. Of slow turns it reports, too, how long the thread ran, and
  * whether it waited or was preempted: in the rest of the time another thread
  * had its processor.
  */
@@ -203,7 +203,7 @@ static int64_t run_turns(const struct subject *subject, int64_t turns,
     return before_ns - start_ns;
 }
 
-/* --- another thread, that takes until it is told to end --- */
+/* --- another thread, that takes until the end is asked for --- */
 
 struct other {
     struct subject subject;

@@ -102,7 +102,7 @@ TEST_STATE(ON_CLUSTER, nodes_are_not_spoken_to_in_clear)
     must_not_open(f, SEQB_REFUSED, "Access denied");
 }
 
-/* A node that was started is told the history by another one, by TLS too. */
+/* A node that was started learns the history from another one, by TLS too. */
 TEST_STATE(ON_CLUSTER, node_that_was_restarted_is_the_same_store)
 {
     struct fixture *f = secure_prepare(state);

@@ -376,7 +376,7 @@ TEST_WITH(DIRECT, health_is_one_line)
         "pool main: partition 0 (b0) is quarantined: ERROR: no HINT: \x7f");
 }
 
-/* --- what is told of a partition --- */
+/* --- what is reported of a partition --- */
 
 TEST_WITH(DIRECT, status_of_a_partition_is_whole)
 {

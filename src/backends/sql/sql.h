@@ -56,7 +56,7 @@ struct sql_dialect {
      * store's origin with its incarnation into `now`. If there are guards, it
      * puts the store's incarnation into them, share-locks their claims in their
      * order, and passes each to sql_guards_found. It locks the rows of
-     * `counters` in their order, of which the first is the base, and passes
+     * `counters` in their order, the first of which is the base, and passes
      * each existing one to sql_found. It passes the mark or note of each
      * counter to sql_kept_found. A mark or note is read after its counter, and
      * is locked too or otherwise protected from a purge until the transaction

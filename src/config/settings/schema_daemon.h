@@ -21,7 +21,7 @@
 #define DAEMON_ROWS(ROW)                                                       \
     ROW(DAEMON, listen, ADDRESSES, ONE_OF(LETTERS_ADDRESS), NO_DEFAULT,        \
         ALL_ENGINES,                                                           \
-        "Where seqbrokerd serves Redis clients by TCP, [ ] for nowhere. "      \
+        "Where seqbrokerd serves Redis clients by TCP, [ ] for none. "         \
         "Without it at 127.0.0.1:7379. --listen goes before it.")              \
     ROW(DAEMON, socket, PATHS, NO_RANGE, NO_DEFAULT, ALL_ENGINES,              \
         "Its unix sockets, [ ] for none. Without it seqbrokerd.sock in the "   \

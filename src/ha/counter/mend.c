@@ -303,8 +303,8 @@ static int64_t window_over(const struct seqb_request *reply)
  * there, so the windows before it are above all that any broker counts in; and
  * that the store accepted it proves that the store is the same one. "Not above
  * the window there" is no failure: the next round sees that window, and takes
- * later ones. An engine that cannot give up a window is told to drop one that
- * fell behind.
+ * later ones. An engine that cannot give up a window has to drop one that fell
+ * behind first.
  */
 static enum seqb_status window_put(struct worker *worker, struct slot *slot,
                                    const struct seqb_request *reply,

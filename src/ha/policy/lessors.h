@@ -128,7 +128,7 @@ int64_t lessors_rate(const struct lessor *lessor, int64_t now_ms);
 
 /* --- when to look --- */
 
-/* Schedules a look for now. */
+/* Makes the next look due at once. */
 void lessors_want(struct lessors *lessors, int64_t now_ms);
 
 /* A guard failed: lessor i is not level or, if `is_level`, a mark of it is

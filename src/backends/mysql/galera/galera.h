@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A Galera cluster as one store: its nodes, of which the engine uses one, and
+ * A Galera cluster as one store: its nodes, one of which the engine uses, and
  * its history, which all nodes share.
  *
  * The history has a name, a nonce in the replicated claim
