@@ -15,8 +15,6 @@
 #include "platform/text.h"
 #include "platform/thread.h"
 
-#define RACE_TAKES 400
-
 TEST_STATE(ON_CLUSTER, nodes_of_one_cluster_are_one_store)
 {
     struct fixture *f = cluster_prepare(state);
@@ -35,94 +33,6 @@ TEST_STATE(ON_CLUSTER, nodes_of_one_cluster_are_one_store)
     must_take(f, 10, 10);
     must_open_at(f, &hosts_all);
     must_take(f, 1, 20);
-}
-
-/* --- races --- */
-
-struct racer {
-    struct fixture *f;
-    struct seqb_backend *backend;
-    pthread_t thread;
-    int64_t values[RACE_TAKES];
-    int conflicts;
-    struct seqb_error err;
-};
-
-static void *racer_run(void *argument)
-{
-    struct racer *racer = argument;
-
-    for (int i = 0; i < RACE_TAKES;) {
-        struct seqb_request request = {
-            .counter = ORDER, .want = 1, .limit = LIMIT};
-        const enum seqb_status status =
-            racer->f->ops->reserve(racer->backend, &request, 1, &racer->err);
-
-        if (status != SEQB_OK)
-            return NULL;
-        if (request.status == SEQB_OK)
-            racer->values[i++] = request.block.first;
-        else if (request.status == SEQB_AGAIN)
-            racer->conflicts++;
-        else
-            return NULL;
-    }
-    return racer;
-}
-
-static int value_compare(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a;
-    const int64_t y = *(const int64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
-static void all_differ(const struct racer *racers)
-{
-    static int64_t values[2 * RACE_TAKES];
-
-    memcpy(values, racers[0].values, sizeof racers[0].values);
-    memcpy(values + RACE_TAKES, racers[1].values, sizeof racers[1].values);
-    qsort(values, COUNT(values), sizeof values[0], value_compare);
-    for (size_t i = 1; i < COUNT(values); i++) {
-        if (values[i] == values[i - 1])
-            fail_msg("%lld was granted twice", (long long)values[i]);
-    }
-}
-
-TEST_STATE(ON_CLUSTER, two_nodes_grant_no_number_twice)
-{
-    struct fixture *f = cluster_prepare(state);
-    static struct racer racers[2];
-    int64_t since_ms;
-
-    must_open(f);
-    must_take(f, 1, 0);
-    f->options.endpoints = hosts_other.list;
-    for (int i = 0; i < 2; i++)
-        racers[i] = (struct racer){.f = f};
-    racers[0].backend = f->backend;
-    racers[1].backend = must_open_other(f);
-    since_ms = clock_now_ms();
-    for (int i = 0; i < 2; i++)
-        assert_status(thread_start(&racers[i].thread, "racer", racer_run,
-                                   &racers[i], NULL),
-                      SEQB_OK);
-    for (int i = 0; i < 2; i++) {
-        void *done;
-
-        pthread_join(racers[i].thread, &done);
-        if (done == NULL)
-            fail_msg("%s", racers[i].err.text);
-    }
-    print_message("two nodes, one counter: %d grants in %lld ms, %d "
-                  "conflicts\n",
-                  2 * RACE_TAKES, (long long)(clock_now_ms() - since_ms),
-                  racers[0].conflicts + racers[1].conflicts);
-    f->ops->close(racers[1].backend);
-    all_differ(racers);
-    assert_true(racers[0].conflicts + racers[1].conflicts > 0);
 }
 
 /* --- reads --- */

@@ -11,10 +11,10 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include <mysqld_error.h>
 
 #include "backends/mysql/client.h"
 #include "backends/mysql/errors.h"
@@ -22,9 +22,6 @@
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
-
-#define DEFAULT_PORT 3306
-#define TEXT_SIZE    1024 /* of the statements, initially */
 
 static char library[64]; /* written once */
 
@@ -46,57 +43,31 @@ const char *mysql_link_library(void)
 
 /* --- statements --- */
 
-static bool text_grow(struct mysql_link *link, size_t more)
-{
-    size_t size = link->size > 0 ? link->size : TEXT_SIZE;
-    char *text;
-
-    while (size - link->length <= more)
-        size *= 2;
-    if (size == link->size)
-        return true;
-    text = realloc(link->text, size);
-    if (text == NULL) {
-        link->is_text_incomplete = true;
-        return false;
-    }
-    link->text = text;
-    link->size = size;
-    return true;
-}
-
 void mysql_link_add(struct mysql_link *link, const char *format, ...)
 {
     va_list args;
-    va_list again;
-    int length;
 
     va_start(args, format);
-    va_copy(again, args);
-    length = vsnprintf(NULL, 0, format, again);
-    va_end(again);
-    if (length >= 0 && text_grow(link, (size_t)length)) {
-        (void)vsnprintf(link->text + link->length, link->size - link->length,
-                        format, args);
-        link->length += (size_t)length;
-    }
+    mysql_statements_add(&link->statements, format, args);
     va_end(args);
 }
 
 void mysql_link_quote(struct mysql_link *link, const char *value)
 {
     const size_t length = strlen(value);
-    char *end;
+    char *const begin =
+        link->handle != NULL
+            ? mysql_statements_space(&link->statements, 2 * length + 2)
+            : NULL;
+    char *end = begin;
 
-    if (link->handle == NULL || !text_grow(link, 2 * length + 2))
+    if (begin == NULL)
         return;
-    end = link->text + link->length;
     *end++ = '\'';
     end += mysql_real_escape_string(link->handle, end, value,
                                     (unsigned long)length);
     *end++ = '\'';
-    *end = '\0';
-    link->length = (size_t)(end - link->text);
+    mysql_statements_grown(&link->statements, (size_t)(end - begin));
 }
 
 /* --- failures --- */
@@ -134,10 +105,7 @@ void mysql_link_close(struct mysql_link *link)
     if (link->handle != NULL && link->pid != getpid())
         handle_mute(link->handle);
     handle_close(link);
-    free(link->text);
-    link->text = NULL;
-    link->length = 0;
-    link->size = 0;
+    mysql_statements_free(&link->statements);
 }
 
 enum seqb_status mysql_link_distrust(struct mysql_link *link, const char *asked,
@@ -167,9 +135,8 @@ static enum seqb_status link_lose(struct mysql_link *link, bool is_late,
     return status;
 }
 
-/* The error of the server, or of the library, for the last statement. */
-static enum seqb_status link_refuse(struct mysql_link *link,
-                                    struct seqb_error *err)
+enum seqb_status mysql_link_refuse(struct mysql_link *link,
+                                   struct seqb_error *err)
 {
     const struct mysql_error *error;
 
@@ -193,10 +160,20 @@ static enum seqb_status link_refuse(struct mysql_link *link,
 static enum seqb_status rights_read(struct mysql_link *link,
                                     struct seqb_error *err)
 {
+    const size_t length = strlen(link->database);
+    size_t quoted = 0;
+    char *out;
+
     link->is_denied = false;
     mysql_link_add(link, "USE `");
-    for (const char *at = link->database; *at != '\0'; at++)
-        mysql_link_add(link, "%s%c", *at == '`' ? "`" : "", *at);
+    out = mysql_statements_space(&link->statements, 2 * length);
+    for (size_t i = 0; i < length && out != NULL; i++) {
+        if (link->database[i] == '`')
+            out[quoted++] = '`';
+        out[quoted++] = link->database[i];
+    }
+    if (out != NULL)
+        mysql_statements_grown(&link->statements, quoted);
     mysql_link_add(link, "`");
     return mysql_link_run(link, SEQB_UNREACHABLE, err);
 }
@@ -213,33 +190,45 @@ enum seqb_status mysql_link_begin(struct mysql_link *link,
                          link->where);
     link->budget_ms = link->timeout_ms;
     link->deadline_ms = clock_now_ms() + link->timeout_ms;
-    link->length = 0;
     link->run = NULL;
-    link->is_text_incomplete = false;
+    link->statements.length = 0;
+    link->statements.is_incomplete = false;
+    mysql_statements_drop(&link->statements);
     return link->is_denied ? rights_read(link, err) : SEQB_OK;
+}
+
+/* Sends what is next, and begins to wait for its answer. */
+static enum seqb_status link_transmit(struct mysql_link *link,
+                                      struct seqb_error *err)
+{
+    size_t length;
+    const char *text = mysql_statements_next(&link->statements, &length);
+
+    if (text == NULL)
+        return mysql_link_distrust(link, "several statements", err);
+    link->is_query = strncmp(text, "SELECT", strlen("SELECT")) == 0;
+    link->is_sent = true;
+    if (mysql_send_query(link->handle, text, (unsigned long)length) != 0)
+        return link_lose(link, false, err);
+    return SEQB_OK;
 }
 
 enum seqb_status mysql_link_send(struct mysql_link *link, enum seqb_status lost,
                                  struct seqb_error *err)
 {
-    const size_t length = link->length;
-
     rows_free(link);
-    link->length = 0;
-    link->taken = 0;
+    mysql_statements_close(&link->statements);
     link->code = 0;
     link->lost = lost;
     if (link->handle == NULL)
         return error_set(err, SEQB_UNREACHABLE,
                          "%s: the connection was lost before, open it again",
                          link->where);
-    if (link->is_text_incomplete) {
+    if (link->statements.is_incomplete) {
         handle_close(link);
         return error_set(err, SEQB_NO_MEMORY, "%s: out of memory", link->where);
     }
-    if (mysql_send_query(link->handle, link->text, (unsigned long)length) != 0)
-        return link_lose(link, false, err);
-    return SEQB_OK;
+    return link_transmit(link, err);
 }
 
 /* Waits for the first byte of an answer; false at the deadline. */
@@ -263,34 +252,68 @@ static bool link_wait(const struct mysql_link *link)
  * further answer. */
 static int link_advance(struct mysql_link *link)
 {
-    if (link->taken++ == 0)
-        return mysql_read_query_result(link->handle) != 0;
-    return mysql_next_result(link->handle);
+    if (!link->is_sent)
+        return mysql_next_result(link->handle);
+    link->is_sent = false;
+    return mysql_read_query_result(link->handle) != 0;
 }
 
-enum seqb_status mysql_link_next(struct mysql_link *link,
-                                 struct seqb_error *err)
+static bool link_has_more(const struct mysql_link *link)
+{
+    return mysql_more_results(link->handle) ||
+           mysql_statements_are_left(&link->statements);
+}
+
+/* A SELECT without a result set, from a node of a cluster. */
+static enum seqb_status link_abort(struct mysql_link *link,
+                                   struct seqb_error *err)
+{
+    link->code = ER_LOCK_DEADLOCK;
+    return error_set(err, SEQB_UNREACHABLE,
+                     "%s: the transaction was aborted, since another node was "
+                     "faster",
+                     link->where);
+}
+
+static enum seqb_status answer_take(struct mysql_link *link,
+                                    struct seqb_error *err)
 {
     int advanced;
 
-    rows_free(link);
-    if (link->handle == NULL)
-        return error_set(err, link->lost, "%s: the connection was lost before",
-                         link->where);
-    if (link->taken == 0 && !link_wait(link))
+    if (link->is_sent && !link_wait(link))
         return link_lose(link, true, err);
     advanced = link_advance(link);
     if (advanced > 0)
-        return link_refuse(link, err);
+        return mysql_link_refuse(link, err);
     if (advanced < 0)
         return mysql_link_distrust(link, "several statements", err);
     link->code = 0;
     link->changed = mysql_affected_rows(link->handle);
     link->insert_id = mysql_insert_id(link->handle);
     if (mysql_field_count(link->handle) == 0)
-        return SEQB_OK;
+        return link->is_query && link->statements.one_by_one
+                   ? link_abort(link, err)
+                   : SEQB_OK;
     link->rows = mysql_store_result(link->handle);
-    return link->rows != NULL ? SEQB_OK : link_refuse(link, err);
+    return link->rows != NULL ? SEQB_OK : mysql_link_refuse(link, err);
+}
+
+enum seqb_status mysql_link_next(struct mysql_link *link,
+                                 struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+
+    rows_free(link);
+    if (link->handle == NULL)
+        return error_set(err, link->lost, "%s: the connection was lost before",
+                         link->where);
+    if (!link->is_sent && !mysql_more_results(link->handle))
+        status = link_transmit(link, err);
+    if (status == SEQB_OK)
+        status = answer_take(link, err);
+    if (status != SEQB_OK)
+        mysql_statements_drop(&link->statements);
+    return status;
 }
 
 enum seqb_status mysql_link_skip(struct mysql_link *link, size_t n,
@@ -310,7 +333,7 @@ enum seqb_status mysql_link_finish(struct mysql_link *link,
 
     do
         status = mysql_link_next(link, err);
-    while (status == SEQB_OK && mysql_more_results(link->handle));
+    while (status == SEQB_OK && link_has_more(link));
     return status;
 }
 
@@ -361,140 +384,4 @@ bool mysql_link_int64(const struct mysql_link *link, unsigned column,
 int mysql_link_fd(const struct mysql_link *link)
 {
     return (int)link->handle->net.fd;
-}
-
-/* --- connecting --- */
-
-static unsigned whole_seconds(int32_t ms)
-{
-    return ((unsigned)ms + 999) / 1000;
-}
-
-static enum seqb_status
-options_check(struct mysql_link *link,
-              const struct seqb_backend_options *options,
-              struct seqb_error *err)
-{
-    const int port = options->port != 0 ? options->port : DEFAULT_PORT;
-
-    if (options->socket_path == NULL && options->host == NULL)
-        return error_set(err, SEQB_INVALID, "%s: no host and no socket path",
-                         options->name);
-    if (options->socket_path != NULL)
-        text_format(link->where, sizeof link->where, "%s (mysql %s)",
-                    options->name, options->socket_path);
-    else
-        text_format(link->where, sizeof link->where, "%s (mysql %s:%d)",
-                    options->name, options->host, port);
-    if (options->database == NULL)
-        return error_set(err, SEQB_INVALID, "%s: no database", link->where);
-    if (options->socket_path != NULL && options->tls != SEQB_TLS_OFF)
-        return error_set(err, SEQB_INVALID,
-                         "%s: a unix socket has no tls: leave tls off, or give "
-                         "a host",
-                         link->where);
-    return SEQB_OK;
-}
-
-/* The library reads none of its own configuration files. */
-static bool handle_set(MYSQL *handle,
-                       const struct seqb_backend_options *options)
-{
-    const unsigned connect = whole_seconds(options->connect_timeout_ms);
-    const unsigned call = whole_seconds(options->timeout_ms);
-    const unsigned protocol = options->socket_path != NULL
-                                  ? (unsigned)MYSQL_PROTOCOL_SOCKET
-                                  : (unsigned)MYSQL_PROTOCOL_TCP;
-    const unsigned no = 0; /* a server may not request our files */
-
-    return mysql_options(handle, MYSQL_OPT_CONNECT_TIMEOUT, &connect) == 0 &&
-           mysql_options(handle, MYSQL_OPT_READ_TIMEOUT, &call) == 0 &&
-           mysql_options(handle, MYSQL_OPT_WRITE_TIMEOUT, &call) == 0 &&
-           mysql_options(handle, MYSQL_OPT_PROTOCOL, &protocol) == 0 &&
-           mysql_options(handle, MYSQL_OPT_LOCAL_INFILE, &no) == 0 &&
-           mysql_options(handle, MYSQL_SET_CHARSET_NAME, "utf8mb4") == 0 &&
-           mysql_options(handle, MYSQL_OPT_SSL_CA, options->tls_ca) == 0 &&
-           mysql_options(handle, MYSQL_OPT_SSL_CERT, options->tls_cert) == 0 &&
-           mysql_options(handle, MYSQL_OPT_SSL_KEY, options->tls_key) == 0 &&
-           mysql_client_set_tls(handle, options->tls);
-}
-
-static enum seqb_status link_connect(struct mysql_link *link,
-                                     const struct seqb_backend_options *options,
-                                     struct seqb_error *err)
-{
-    const bool has_socket = options->socket_path != NULL;
-    const unsigned port =
-        options->port != 0 ? (unsigned)options->port : DEFAULT_PORT;
-    char host[MYSQL_HOST_SIZE];
-    const enum seqb_status status =
-        has_socket ? SEQB_OK : mysql_host_find(link, options, host, err);
-
-    if (status != SEQB_OK)
-        return status;
-    if (mysql_real_connect(
-            link->handle, has_socket ? NULL : host, options->user,
-            options->password != NULL ? options->password : "",
-            options->database, has_socket ? 0 : port, options->socket_path,
-            CLIENT_MULTI_STATEMENTS) == NULL) {
-        link->code = mysql_errno(link->handle);
-        if (!mysql_error_is_clients(link->code))
-            return link_refuse(link, err);
-        return error_set(err, SEQB_UNREACHABLE, "%s: cannot connect: %s",
-                         link->where, mysql_error(link->handle));
-    }
-    if (options->tls != SEQB_TLS_OFF &&
-        mysql_get_ssl_cipher(link->handle) == NULL)
-        return error_set(err, SEQB_REFUSED, "%s: the server has no tls",
-                         link->where);
-    (void)fcntl(mysql_link_fd(link), F_SETFD, FD_CLOEXEC);
-    return SEQB_OK;
-}
-
-/* Lock waits are no longer than a call; the unit of a row's lock wait is a
- * second. The time zone matters because the origin contains a table's date.
- * MySQL 8 would answer that date from a cache that lives for a day, unless it
- * is disabled; MariaDB ignores that setting. */
-static enum seqb_status session_set(struct mysql_link *link,
-                                    struct seqb_error *err)
-{
-    const unsigned wait = whole_seconds(link->timeout_ms);
-    enum seqb_status status;
-
-    mysql_link_add(link,
-                   "SET SESSION autocommit = 1, completion_type = 0, "
-                   "sql_safe_updates = 0, time_zone = '+00:00', "
-                   "sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', "
-                   "innodb_lock_wait_timeout = %u, lock_wait_timeout = %u"
-                   " /*!80000 , information_schema_stats_expiry = 0 */;"
-                   "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, "
-                   "READ WRITE",
-                   wait, wait);
-    status = mysql_link_send(link, SEQB_UNREACHABLE, err);
-    return status == SEQB_OK ? mysql_link_skip(link, 2, err) : status;
-}
-
-enum seqb_status mysql_link_open(struct mysql_link *link,
-                                 const struct seqb_backend_options *options,
-                                 struct seqb_error *err)
-{
-    enum seqb_status status = options_check(link, options, err);
-
-    if (status != SEQB_OK)
-        return status;
-    (void)mysql_link_library();
-    link->lost = SEQB_UNREACHABLE;
-    link->pid = getpid();
-    link->database = options->database;
-    link->timeout_ms = options->timeout_ms;
-    link->budget_ms = options->connect_timeout_ms;
-    link->deadline_ms = clock_now_ms() + options->connect_timeout_ms;
-    link->handle = mysql_init(NULL);
-    if (link->handle == NULL || !handle_set(link->handle, options))
-        return error_set(err, SEQB_NO_MEMORY,
-                         "%s: out of memory, or an option "
-                         "that the client library does not know",
-                         link->where);
-    status = link_connect(link, options, err);
-    return status == SEQB_OK ? session_set(link, err) : status;
 }

@@ -9,7 +9,9 @@
  * mysql_link_add and mysql_link_quote write statements separated by ';',
  * mysql_link_send sends them in one round trip, and mysql_link_next takes the
  * answer of each, in order, until all are taken. The first statement that fails
- * ends its round trip: the server does not run the later ones.
+ * ends its round trip: the server does not run the later ones. A node of a
+ * cluster gets each statement when the answer to the one before was taken
+ * (statements.h).
  */
 #pragma once
 
@@ -20,6 +22,8 @@
 
 #include <mysql.h>
 #include <seqbroker/backend.h>
+
+#include "backends/mysql/statements.h"
 
 struct mysql_origin_sql; /* server.h */
 
@@ -41,12 +45,10 @@ struct mysql_link {
     bool is_mariadb;           /* else MySQL */
     int64_t version;           /* 101119 is 10.11.19 */
     enum seqb_status lost;     /* the status if the last send gets no answer */
-    char *text;                /* statements to be sent, with a final 0 */
-    size_t length;             /* of text */
-    size_t size;               /* of its memory */
-    bool is_text_incomplete;   /* memory ran out while writing it */
+    struct mysql_statements statements;
     bool is_denied; /* a right was missing, which may be granted since */
-    size_t taken;   /* answers to the last send that were taken */
+    bool is_sent;   /* a packet has no answer yet */
+    bool is_query;  /* it begins with a SELECT */
 
     /* The answer that mysql_link_next took last. */
     unsigned code;      /* the error's number (ER_..., CR_...); 0: none */
@@ -86,7 +88,8 @@ int mysql_link_fd(const struct mysql_link *link);
 enum seqb_status mysql_link_begin(struct mysql_link *link,
                                   struct seqb_error *err);
 
-/* Adds to the statements that mysql_link_send sends. */
+/* Adds to the statements that mysql_link_send sends. A value in which a ';' may
+ * be must go through mysql_link_quote. */
 void mysql_link_add(struct mysql_link *link, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -94,7 +97,7 @@ void mysql_link_add(struct mysql_link *link, const char *format, ...)
 void mysql_link_quote(struct mysql_link *link, const char *value);
 
 /*
- * Sends what was added since the last send, and clears the buffer. `lost` is
+ * Sends what was added since the last send, and empties the buffer. `lost` is
  * the status if no answer comes: SEQB_UNCERTAIN if the statements may have a
  * permanent effect, else SEQB_UNREACHABLE. On failure the link is closed.
  */
@@ -105,7 +108,9 @@ enum seqb_status mysql_link_send(struct mysql_link *link, enum seqb_status lost,
  * Takes the answer of the next statement into `changed`, `insert_id`, `rows`.
  * If no answer comes, the link is closed. After an error that the server
  * reported (`code`) the link stays open: the statements after it were not run,
- * and a caller in a transaction ends it with ROLLBACK or by closing the link.
+ * and a caller in a transaction ends it with ROLLBACK or by closing the link. A
+ * SELECT that a node of a cluster answers without a result set has failed, too:
+ * its transaction was aborted.
  *
  * The wait for the first answer ends at the deadline. Later answers come one by
  * one through the library's buffers, which poll() does not see: if the server
@@ -141,6 +146,11 @@ const char *mysql_link_text(const struct mysql_link *link, unsigned column);
 /* A column of that row as a number; false if it is not a number that fits. */
 bool mysql_link_int64(const struct mysql_link *link, unsigned column,
                       int64_t *out);
+
+/* Answers with the error that the server, or the library, gives for the last
+ * statement; closes the link if that is lost. */
+enum seqb_status mysql_link_refuse(struct mysql_link *link,
+                                   struct seqb_error *err);
 
 /* Answers SEQB_PROTOCOL: the answer to `asked` is invalid. Closes the link. */
 enum seqb_status mysql_link_distrust(struct mysql_link *link, const char *asked,

@@ -27,6 +27,7 @@ static const struct sql_dialect dialect = {
     .lock = mysql_rows_lock,
     .commit = mysql_rows_commit,
     .abandon = mysql_rows_abandon,
+    .conflicts = mysql_rows_conflict,
     .blames_row = mysql_rows_blame,
 };
 

@@ -94,5 +94,6 @@ enum seqb_status mysql_rows_commit(struct seqb_backend *backend,
                                    struct seqb_error *err);
 enum seqb_status mysql_rows_abandon(struct seqb_backend *backend,
                                     struct seqb_error *err);
+bool mysql_rows_conflict(const struct seqb_backend *backend);
 bool mysql_rows_blame(const struct seqb_backend *backend,
                       enum seqb_status status);

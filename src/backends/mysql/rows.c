@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <mysqld_error.h>
+
 #include "backends/mysql/server.h"
 #include "platform/error.h"
 #include "platform/text.h"
@@ -31,7 +33,7 @@ static void begin_write(struct mysql *mysql, bool has_cells)
                    "INSERT INTO seqb_counters (name, value, origin) "
                    "VALUES ('', 0, '') "
                    "ON DUPLICATE KEY UPDATE name = name",
-                   guards->count > 0 ? link->sql->turn : "DO 0");
+                   link->sql->turn);
     for (size_t i = 0; i < guards->count; i++)
         guard_ask(link, guards->claims[i].name);
     mysql_link_add(link, ";SELECT " MYSQL_PRIMARY_SQL ", %s, %s, %s",
@@ -246,6 +248,15 @@ enum seqb_status mysql_rows_abandon(struct seqb_backend *backend,
     if (status != SEQB_OK)
         mysql_link_close(link);
     return status;
+}
+
+bool mysql_rows_conflict(const struct seqb_backend *backend)
+{
+    const struct mysql_link *link = &((const struct mysql *)backend)->link;
+
+    return link->handle != NULL && link->is_cluster &&
+           (link->code == ER_LOCK_DEADLOCK ||
+            link->code == ER_LOCK_WAIT_TIMEOUT);
 }
 
 /* Existing counters need fewer rights than new ones. */

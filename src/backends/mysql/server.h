@@ -104,9 +104,11 @@ struct mysql_origin_sql {
     const char *now;        /* what cells must have */
     const char *now_of_set; /* the same, for the origin in @seqb_origin */
 
-    /* The first statement of each transaction that relies on claims which it
-     * only reads. A cluster certifies only rows that are written; because of
-     * this statement no two such transactions commit concurrently. */
+    /* The first statement of each transaction that relies on what it reads. A
+     * cluster certifies only rows that are changed: not claims that are read,
+     * nor a counter that is found missing. Because of this statement no two
+     * such transactions commit concurrently on two nodes; on one, the lock of
+     * the base does that. */
     const char *turn;
 };
 

@@ -5,7 +5,6 @@
  * rows.c, with the rows locked, serves what they cannot. Rows are always used
  * in the order of their names, so that brokers never deadlock.
  */
-#include "backends/mysql/galera/galera.h"
 #include "backends/mysql/mysql.h"
 
 #include <inttypes.h>
@@ -165,29 +164,6 @@ static void cells_refuse(struct mysql *mysql, const struct seqb_error *why)
     batch->count = left;
 }
 
-/* Another node was first: nothing was done, and each request must be
- * repeated. */
-static enum seqb_status conflict_answer(struct mysql *mysql,
-                                        const struct seqb_error *why,
-                                        struct seqb_error *err)
-{
-    struct sql_batch *batch = &mysql->sql.batch;
-    enum seqb_status status;
-
-    for (size_t i = 0; i < batch->count; i++)
-        batch->requests[i]->status =
-            error_set(&batch->requests[i]->error, SEQB_AGAIN,
-                      "counter %s: nothing was granted, since another node was "
-                      "faster: %s",
-                      batch->requests[i]->counter, why->text);
-    batch->count = 0;
-    mysql_link_add(&mysql->link, "ROLLBACK");
-    status = mysql_link_run(&mysql->link, SEQB_UNREACHABLE, err);
-    if (status != SEQB_OK)
-        mysql_link_close(&mysql->link);
-    return status;
-}
-
 enum seqb_status mysql_rows_take(struct seqb_backend *backend,
                                  struct seqb_error *err)
 {
@@ -209,9 +185,8 @@ enum seqb_status mysql_rows_take(struct seqb_backend *backend,
         status = grants_read(mysql, &why);
     if (status == SEQB_OK)
         return SEQB_OK;
-    if (mysql->link.handle != NULL && mysql_cluster_conflicts(&mysql->link))
-        return conflict_answer(mysql, &why, err);
-    mysql_link_close(&mysql->link);
+    if (!mysql_rows_conflict(backend))
+        mysql_link_close(&mysql->link);
     return error_copy(err, &why);
 }
 

@@ -7,6 +7,8 @@
 
 #include "platform/error.h"
 
+#define CONFLICT_TRIES 16 /* within the call's deadline */
+
 /* --- cells --- */
 
 static enum seqb_status cell_refuse(const struct sql_backend *sql,
@@ -22,13 +24,12 @@ static enum seqb_status cell_lock(struct sql_backend *sql, const char *name,
                                   struct sql_cell *out, struct seqb_error *err)
 {
     struct sql_counter counters[2];
-    enum seqb_status status = sql_call_begin(sql, err);
+    enum seqb_status status;
 
     sql->guards.count = 0;
     sql_counter_init(&counters[0], SQL_BASE);
     sql_counter_init(&counters[1], name);
-    if (status == SEQB_OK)
-        status = sql->dialect->lock(&sql->base, counters, 2, err);
+    status = sql->dialect->lock(&sql->base, counters, 2, err);
     if (status == SEQB_OK)
         status = sql_base_check(&counters[0], sql->where, err);
     *out = counters[1].cell;
@@ -54,16 +55,11 @@ static enum seqb_status cell_renew(struct sql_backend *sql,
                                    const struct seqb_window *window,
                                    bool *is_done, struct seqb_error *err)
 {
-    enum seqb_status status;
-
     *is_done = false;
     if (sql->dialect->renew == NULL || window->over <= 0 ||
         window->over >= window->window)
         return SEQB_OK;
-    status = sql_call_begin(sql, err);
-    return status == SEQB_OK
-               ? sql->dialect->renew(&sql->base, window, is_done, err)
-               : status;
+    return sql->dialect->renew(&sql->base, window, is_done, err);
 }
 
 static enum seqb_status cell_install(struct sql_backend *sql,
@@ -104,8 +100,14 @@ enum seqb_status sql_install(struct seqb_backend *backend,
         return error_set(err, SEQB_INVALID,
                          "%s: counter %s: counts in no windows", sql->where,
                          window->counter);
+    status = sql_call_begin(sql, err);
+    if (status != SEQB_OK)
+        return status;
     status = cell_renew(sql, window, &is_done, err);
     if (status == SEQB_OK && !is_done)
+        status = cell_install(sql, window, standing, &is_done, err);
+    for (int i = 0; i < CONFLICT_TRIES && status != SEQB_OK && sql_retries(sql);
+         i++)
         status = cell_install(sql, window, standing, &is_done, err);
     if (status != SEQB_OK)
         (void)sql->dialect->abandon(backend, NULL);
@@ -132,8 +134,6 @@ static enum seqb_status cell_raise(struct sql_backend *sql,
         if (status == SEQB_OK)
             *out = answer.window;
     }
-    if (status != SEQB_OK)
-        (void)sql->dialect->abandon(&sql->base, NULL);
     return status;
 }
 
@@ -174,6 +174,15 @@ static enum seqb_status raise_locked(struct sql_backend *sql,
     return sql->dialect->commit(&sql->base, lift.writes, lift.count, err);
 }
 
+static enum seqb_status raise_once(struct sql_backend *sql,
+                                   const struct seqb_raise *raise, int64_t *out,
+                                   struct seqb_error *err)
+{
+    return sql_name_is_cell(raise->counter)
+               ? cell_raise(sql, raise, out, err)
+               : raise_locked(sql, raise, out, err);
+}
+
 enum seqb_status sql_raise(struct seqb_backend *backend,
                            const struct seqb_raise *raise, int64_t *out,
                            struct seqb_error *err)
@@ -184,14 +193,15 @@ enum seqb_status sql_raise(struct seqb_backend *backend,
 
     if (raise->guard != NULL)
         raise->guard->has_failed = false;
-    if (sql_name_is_cell(raise->counter))
-        return cell_raise(sql, raise, out, err);
     if (raise->guard != NULL && sql->base.incarnation[0] == '\0')
         return sql_guard_refuse(sql->where, raise->counter, sql->unknown, err);
     status = sql_call_begin(sql, err);
     if (status != SEQB_OK)
         return status;
-    status = raise_locked(sql, raise, &value, err);
+    status = raise_once(sql, raise, &value, err);
+    for (int i = 0; i < CONFLICT_TRIES && status != SEQB_OK && sql_retries(sql);
+         i++)
+        status = raise_once(sql, raise, &value, err);
     if (status == SEQB_OK)
         *out = value;
     else

@@ -232,6 +232,37 @@ static bool goes_on(struct sql_backend *sql, enum seqb_status status)
     return dialect->abandon(&sql->base, NULL) == SEQB_OK && is_of_row;
 }
 
+bool sql_retries(struct sql_backend *sql)
+{
+    const struct sql_dialect *dialect = sql->dialect;
+
+    return dialect->conflicts != NULL && dialect->conflicts(&sql->base) &&
+           dialect->abandon(&sql->base, NULL) == SEQB_OK;
+}
+
+/* Another transaction was first: each request may be repeated. */
+static void batch_yield(struct sql_batch *batch, const struct seqb_error *why)
+{
+    for (size_t i = 0; i < batch->count; i++)
+        batch->requests[i]->status = error_set(
+            &batch->requests[i]->error, SEQB_AGAIN,
+            "counter %s: nothing was granted, since another node was faster: "
+            "%s",
+            batch->requests[i]->counter, why->text);
+    batch->count = 0;
+}
+
+static enum seqb_status batch_take(struct sql_backend *sql,
+                                   struct seqb_error *err)
+{
+    const enum seqb_status status = sql->dialect->take(&sql->base, err);
+
+    if (status == SEQB_OK || !sql_retries(sql))
+        return status;
+    batch_yield(&sql->batch, err);
+    return SEQB_OK;
+}
+
 /* A statement that fails undoes its whole transaction, so each request now gets
  * a transaction of its own. */
 static enum seqb_status batch_serve_each(struct sql_backend *sql,
@@ -264,7 +295,14 @@ static enum seqb_status batch_serve(struct sql_backend *sql,
     if (batch->count == 0)
         return SEQB_OK;
     status = part_serve(sql, 0, batch->count, err);
-    if (status != SEQB_OK && goes_on(sql, status)) {
+    if (status == SEQB_OK)
+        return SEQB_OK;
+    if (sql_retries(sql)) {
+        batch_keep(batch);
+        batch_yield(batch, err);
+        return SEQB_OK;
+    }
+    if (goes_on(sql, status)) {
         batch_keep(batch);
         status = batch_serve_each(sql, err);
     }
@@ -291,7 +329,7 @@ enum seqb_status sql_serve(struct seqb_backend *backend,
         batch_add(sql, requests[i]);
     batch_sort(&sql->batch);
     if (status == SEQB_OK && sql->dialect->take != NULL && sql->batch.count > 0)
-        status = sql->dialect->take(backend, &why);
+        status = batch_take(sql, &why);
     batch_join(&sql->batch);
     if (status == SEQB_OK)
         status = batch_serve(sql, &why);

@@ -81,6 +81,10 @@ struct sql_dialect {
     enum seqb_status (*abandon)(struct seqb_backend *backend,
                                 struct seqb_error *err);
 
+    /* Whether the last failure undid its transaction only because another one
+     * was first, so that it may be tried again. NULL: never. */
+    bool (*conflicts)(const struct seqb_backend *backend);
+
     /* Whether a failure of one of the functions above may be due to one row
      * alone, so that other rows may succeed. NULL: never. */
     bool (*blames_row)(const struct seqb_backend *backend,
@@ -158,6 +162,10 @@ enum seqb_status sql_call_begin(struct sql_backend *sql,
 enum seqb_status sql_locked_check(const struct sql_backend *sql,
                                   const struct sql_counter *base,
                                   struct seqb_error *err);
+
+/* After a failure: whether another try may succeed. Then the transaction is
+ * ended. */
+bool sql_retries(struct sql_backend *sql);
 
 /* The error of a raise that the rule refused, for that counter. */
 enum seqb_status sql_lift_refused(const struct sql_lift *lift,

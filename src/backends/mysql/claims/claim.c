@@ -49,12 +49,24 @@ static enum seqb_status tables_find(struct mysql_link *link, bool *are_ready,
     return status;
 }
 
+/* Without the comments, in which a ';' may be. */
+static void script_add(struct mysql_link *link, const char *script)
+{
+    for (const char *line = script; *line != '\0';) {
+        const size_t length = strcspn(line, "\n");
+
+        if (strncmp(line, "--", 2) != 0)
+            mysql_link_add(link, "%.*s\n", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
 enum seqb_status mysql_tables_make(struct mysql_link *link,
                                    struct seqb_error *err)
 {
     enum seqb_status status;
 
-    mysql_link_add(link, "%s", mysql_sql);
+    script_add(link, mysql_sql);
     status = mysql_link_send(link, SEQB_UNREACHABLE, err);
     return status == SEQB_OK ? mysql_link_finish(link, err) : status;
 }

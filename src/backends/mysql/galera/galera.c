@@ -6,8 +6,6 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include <mysqld_error.h>
-
 #include "backends/mysql/galera/node.h"
 #include "backends/mysql/server.h"
 #include "platform/clock.h"
@@ -25,12 +23,6 @@ struct voucher {
     bool is_there;
     bool is_alone; /* there is no row of an earlier voucher */
 };
-
-bool mysql_cluster_conflicts(const struct mysql_link *link)
-{
-    return link->is_cluster && (link->code == ER_LOCK_DEADLOCK ||
-                                link->code == ER_LOCK_WAIT_TIMEOUT);
-}
 
 static enum seqb_status voucher_read(struct mysql_link *link,
                                      struct voucher *out,

@@ -33,7 +33,3 @@ mysql_cluster_connect(struct mysql *mysql,
 enum seqb_status mysql_cluster_enter(struct mysql *mysql,
                                      const struct seqb_backend_options *options,
                                      struct seqb_error *err);
-
-/* Whether the last statement failed because a transaction of another node or
- * session was first. Then nothing of its transaction was done. */
-bool mysql_cluster_conflicts(const struct mysql_link *link);

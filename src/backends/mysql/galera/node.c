@@ -143,6 +143,7 @@ enum seqb_status mysql_node_open(struct mysql *mysql,
     node.port = at.port;
     node.socket_path = NULL;
     mysql->link = (struct mysql_link){.handle = NULL};
+    mysql->link.statements.one_by_one = true;
     mysql->link.sql = &mysql_sql_of_server; /* until it is known to be a node */
     status = mysql_link_open(&mysql->link, &node, err);
     return status == SEQB_OK ? node_enter(mysql, options, err) : status;

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Two nodes of a cluster grant from the same counters at the same time. A node
+ * whose transaction comes second is told to try again, wherever its transaction
+ * is by then. */
+#include "contract/galera_fixture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "platform/clock.h"
+#include "platform/text.h"
+#include "platform/thread.h"
+
+#define TAKES  400
+#define SYNCED "synced/main"
+
+/* A row that was never noted nor marked: nothing is found after its lock. */
+#define PERIOD "window/main/1/order@20260101"
+
+struct racer {
+    struct fixture *f;
+    struct seqb_backend *backend;
+    pthread_t thread;
+    const char *counter;
+    pthread_barrier_t *each; /* each take is of a new counter, and begins when
+                                both racers are here; NULL: all of one */
+    struct seqb_guard *guard;
+    struct seqb_block blocks[TAKES];
+    int conflicts;
+    struct seqb_request request; /* the last */
+    char current[SEQB_COUNTER_SIZE];
+};
+
+static void racer_begin(struct racer *racer, int i)
+{
+    if (racer->each != NULL)
+        pthread_barrier_wait(racer->each);
+    if (racer->each != NULL)
+        (void)text_format(racer->current, sizeof racer->current, "%s%d",
+                          racer->counter, i);
+    else
+        (void)text_copy(racer->current, sizeof racer->current, racer->counter);
+    racer->request = (struct seqb_request){.counter = racer->current,
+                                           .want = 1,
+                                           .limit = LIMIT,
+                                           .guard = racer->guard};
+}
+
+/* Until all is taken, or something else than a conflict comes; the barrier is
+ * for both. */
+static void *racer_run(void *argument)
+{
+    struct racer *racer = argument;
+    enum seqb_status status = SEQB_OK;
+
+    for (int i = 0; i < TAKES; i++) {
+        racer_begin(racer, i);
+        while (status == SEQB_OK) {
+            status = racer->f->ops->reserve(racer->backend, &racer->request, 1,
+                                            NULL);
+            if (racer->request.status != SEQB_AGAIN)
+                break;
+            racer->conflicts++;
+        }
+        status = racer->request.status;
+        racer->blocks[i] = racer->request.block;
+    }
+    return NULL;
+}
+
+static int block_compare(const void *a, const void *b)
+{
+    const int64_t x = ((const struct seqb_block *)a)->first;
+    const int64_t y = ((const struct seqb_block *)b)->first;
+
+    return (x > y) - (x < y);
+}
+
+static int repeats_of_one(const struct racer racers[static 2])
+{
+    static struct seqb_block all[2 * TAKES];
+    int repeats = 0;
+
+    memcpy(all, racers[0].blocks, sizeof racers[0].blocks);
+    memcpy(all + TAKES, racers[1].blocks, sizeof racers[1].blocks);
+    qsort(all, COUNT(all), sizeof all[0], block_compare);
+    for (size_t i = 1; i < COUNT(all); i++)
+        repeats += all[i].first == all[i - 1].first;
+    return repeats;
+}
+
+static int repeats_of_each(const struct racer racers[static 2])
+{
+    int repeats = 0;
+
+    for (int i = 0; i < TAKES; i++)
+        repeats += racers[0].blocks[i].first == racers[1].blocks[i].first;
+    return repeats;
+}
+
+static void race(struct fixture *f, struct racer racers[static 2])
+{
+    const int64_t since_ms = clock_now_ms();
+    char standing[SEQB_CLAIM_SIZE];
+    int repeats;
+
+    f->options.needs_incarnation = true;
+    must_open(f);
+    f->options.endpoints = hosts_other.list;
+    racers[0].backend = f->backend;
+    racers[1].backend = must_open_other(f);
+    assert_status(f->ops->claim(f->backend, SYNCED, f->backend->incarnation,
+                                standing, sizeof standing, &f->err),
+                  SEQB_OK);
+    for (int i = 0; i < 2; i++) {
+        racers[i].f = f;
+        assert_status(thread_start(&racers[i].thread, "racer", racer_run,
+                                   &racers[i], NULL),
+                      SEQB_OK);
+    }
+    for (int i = 0; i < 2; i++) {
+        pthread_join(racers[i].thread, NULL);
+        if (racers[i].request.status != SEQB_OK)
+            fail_msg("%s", racers[i].request.error.text);
+    }
+    print_message("two nodes: %d grants in %lld ms, %d conflicts\n", 2 * TAKES,
+                  (long long)(clock_now_ms() - since_ms),
+                  racers[0].conflicts + racers[1].conflicts);
+    f->ops->close(racers[1].backend);
+    assert_true(racers[0].conflicts + racers[1].conflicts > 0);
+    repeats = racers[0].each != NULL ? repeats_of_each(racers)
+                                     : repeats_of_one(racers);
+    if (repeats > 0)
+        fail_msg("%d numbers were granted twice", repeats);
+}
+
+TEST_STATE(ON_CLUSTER, two_nodes_grant_no_number_twice)
+{
+    static struct racer racers[2] = {{.counter = ORDER}, {.counter = ORDER}};
+
+    race(cluster_prepare(state), racers);
+}
+
+/* Both find that the counter is missing, which no row tells a cluster. */
+TEST_STATE(ON_CLUSTER, two_nodes_make_no_counter_twice)
+{
+    static struct racer racers[2] = {{.counter = ORDER}, {.counter = ORDER}};
+    pthread_barrier_t each;
+
+    assert_int_equal(pthread_barrier_init(&each, NULL, 2), 0);
+    racers[0].each = &each;
+    racers[1].each = &each;
+    race(cluster_prepare(state), racers);
+    pthread_barrier_destroy(&each);
+}
+
+/* The one statement of a node aborts the locked rows of the other. */
+TEST_STATE(ON_CLUSTER, transaction_that_was_aborted_grants_nothing)
+{
+    struct seqb_guard guard = {.name = SYNCED, .text = ""};
+    static struct racer racers[2] = {{.counter = PERIOD}, {.counter = PERIOD}};
+
+    racers[1].guard = &guard;
+    race(cluster_prepare(state), racers);
+}
