@@ -9,37 +9,16 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <mysqld_error.h>
 
-#include "backends/mysql/client.h"
 #include "backends/mysql/errors.h"
-#include "backends/mysql/host.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
-
-static char library[64]; /* written once */
-
-/* The library's own initialisation is not thread-safe. */
-static void library_init(void)
-{
-    (void)mysql_library_init(0, NULL, NULL);
-    (void)text_format(library, sizeof library, "%s %s", mysql_client_name(),
-                      mysql_get_client_info());
-}
-
-const char *mysql_link_library(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-    pthread_once(&once, library_init);
-    return library;
-}
 
 /* --- statements --- */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One connection to a MySQL or MariaDB server, for the engines mysql-row and
- * mysql-autoinc: connecting, and statements and their answers within a call's
- * deadline. server.h says what is required of a server, errors.h what its
- * errors mean; claims/claims.h has tables and claims.
+ * mysql-autoinc: statements and their answers within a call's deadline.
+ * connect/connect.h opens it; server.h says what is required of a server,
+ * errors.h what its errors mean; claims/claims.h has tables and claims.
  *
  * A call of an engine begins with mysql_link_begin. Then, as often as needed,
  * mysql_link_add and mysql_link_quote write statements separated by ';',
@@ -57,21 +57,6 @@ struct mysql_link {
     MYSQL_RES *rows;    /* of a SELECT, else NULL; the link's to free */
     MYSQL_ROW row;      /* the row that mysql_link_row took last */
 };
-
-/* The library's name and version, "mariadb connector/c 3.3.20". Static. */
-const char *mysql_link_library(void);
-
-/*
- * Connects, logs in, and sets the session up: autocommit, READ COMMITTED, UTC,
- * strict mode, and lock waits no longer than a call may take. The library
- * counts `connect_timeout_ms` in whole seconds, rounded up. The caller must
- * call mysql_link_close whatever this returns; `link` must be zeroed. Errors as
- * for open in backend.h. On success a call is in progress with the rest of
- * `connect_timeout_ms`.
- */
-enum seqb_status mysql_link_open(struct mysql_link *link,
-                                 const struct seqb_backend_options *options,
-                                 struct seqb_error *err);
 
 /* Frees everything; what was not committed is rolled back. A half-open or
  * closed link is allowed. Does not wait for an answer. In a forked child it

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "backends/mysql/claims/claims.h"
+#include "backends/mysql/connect/connect.h"
 #include "backends/mysql/galera/galera.h"
 #include "backends/mysql/server.h"
 #include "platform/error.h"

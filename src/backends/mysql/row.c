@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 
+#include "backends/mysql/connect/connect.h"
 #include "backends/mysql/mysql.h"
 #include "platform/error.h"
 

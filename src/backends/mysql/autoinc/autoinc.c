@@ -17,6 +17,7 @@
 #include "backends/mysql/autoinc/ids.h"
 #include "backends/mysql/autoinc/raise.h"
 #include "backends/mysql/autoinc/tables.h"
+#include "backends/mysql/connect/connect.h"
 #include "backends/mysql/mysql.h"
 #include "platform/clock.h"
 #include "platform/error.h"

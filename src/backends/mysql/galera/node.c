@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "backends/mysql/connect/connect.h"
 #include "backends/mysql/server.h"
 #include "net/net.h"
 #include "platform/error.h"

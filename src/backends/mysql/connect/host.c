@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* See host.h. */
-#include "backends/mysql/host.h"
+#include "backends/mysql/connect/host.h"
 
 #include <netdb.h>
 #include <sys/socket.h>

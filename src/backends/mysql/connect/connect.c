@@ -1,18 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Connecting, and what each session of the mysql engines is set to. */
-#include "backends/mysql/link.h"
+#include "backends/mysql/connect/connect.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <unistd.h>
 
-#include "backends/mysql/client.h"
+#include "backends/mysql/connect/client.h"
+#include "backends/mysql/connect/host.h"
 #include "backends/mysql/errors.h"
-#include "backends/mysql/host.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
 #define DEFAULT_PORT 3306
+
+static char library[64]; /* written once */
+
+/* The library's own initialisation is not thread-safe. */
+static void library_init(void)
+{
+    (void)mysql_library_init(0, NULL, NULL);
+    (void)text_format(library, sizeof library, "%s %s", mysql_client_name(),
+                      mysql_get_client_info());
+}
+
+const char *mysql_link_library(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, library_init);
+    return library;
+}
 
 static unsigned whole_seconds(int32_t ms)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What only MariaDB's Connector/C has. */
-#include "backends/mysql/client.h"
+#include "backends/mysql/connect/client.h"
 
 const char *mysql_client_name(void)
 {
