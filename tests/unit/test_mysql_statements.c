@@ -19,11 +19,12 @@ add(struct mysql_statements *statements, const char *format, ...)
 /* A value in which a ';' is. */
 static void add_value(struct mysql_statements *statements, const char *value)
 {
-    char *space = mysql_statements_space(statements, strlen(value));
+    const size_t size = strlen(value) + 1;
+    char *space = mysql_statements_space(statements, size);
 
     assert_non_null(space);
-    memcpy(space, value, strlen(value));
-    mysql_statements_grown(statements, strlen(value));
+    memcpy(space, value, size);
+    mysql_statements_grown(statements, size - 1);
 }
 
 static void assert_next(struct mysql_statements *statements, const char *text)

@@ -5,6 +5,7 @@
  */
 #include "backends/mysql/link.h"
 
+#include <assert.h>
 #include <errmsg.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -259,6 +260,7 @@ static enum seqb_status answer_take(struct mysql_link *link,
 {
     int advanced;
 
+    assert(link->handle != NULL);
     if (link->is_sent && !link_wait(link))
         return link_lose(link, true, err);
     advanced = link_advance(link);

@@ -28,7 +28,8 @@ struct mysql_statements {
 /* Adds a text; each ';' in it ends a statement. What is added first after a
  * close drops what of that is not yet sent. */
 void mysql_statements_add(struct mysql_statements *statements,
-                          const char *format, va_list args);
+                          const char *format, va_list args)
+    __attribute__((format(printf, 2, 0)));
 
 /* Space for `size` bytes at the end, which mysql_statements_grown makes part of
  * the current statement, whatever they are. NULL: memory ran out. */
