@@ -3,10 +3,10 @@
  * The statements that a connection sends: written in order, separated by ';',
  * and sent together, or one after the other to a node of a Galera cluster.
  *
- * When a node aborts a transaction because another node was first, it reports
- * that only to a statement that was sent alone: of several in one packet, those
- * behind the abort run outside of the transaction, and the last is answered
- * with success (MariaDB 10.11.19 with Galera 26.4.23, docs/decisions/0062).
+ * A node aborts a transaction when another node was first. Between two
+ * statements of one packet it does not always report that: those behind the
+ * abort then run outside of the transaction, and the last may be answered with
+ * success (seen on MariaDB 10.11.19 with Galera 26.4.23, docs/decisions/0062).
  */
 #pragma once
 
