@@ -23,6 +23,7 @@
 #define MEMBERS_MAX 16
 #define PATIENCE_MS 120000 /* numbers come again, or never will */
 #define HUNGER_MS   30000  /* without numbers: the process says why */
+#define REST_US     500    /* as usual */
 
 /* --- a process --- */
 
@@ -241,7 +242,7 @@ static void *listener_run(void *argument)
 
 void crowd_init(struct crowd *crowd)
 {
-    *crowd = (struct crowd){.is_listening = false};
+    *crowd = (struct crowd){.rest_us = REST_US};
     pthread_mutex_init(&crowd->lock, NULL);
     condition_init(&crowd->heard);
     oracle_init(&crowd->oracle);

@@ -43,8 +43,8 @@ struct crowd {
     bool expects_refusal;
 
     /* us that a process sleeps after each take of a few numbers, because
-     * servers that start at the same time need the processor, too. Set before
-     * the start. */
+     * servers that start at the same time need the processor, too; some as it
+     * is made. Set before the start. */
     unsigned rest_us;
 
     /* The partition's bits in a number: there are `bits` of them, above

@@ -14,9 +14,8 @@
 #include "support/test.h"
 
 #define CALLS_MAX 1000
-#define STEP      (SEQB_TEST_SCALE > 1 ? 7 : 1) /* a sanitizer is slow */
-#define COARSE    (5 * STEP)                    /* most cuts are alike */
-#define MANY      300                           /* more than a ring holds */
+#define COARSE    5   /* most cuts are alike */
+#define MANY      300 /* more than a ring holds */
 #define STORES    4
 #define TOLD_SIZE 8192
 
@@ -176,7 +175,7 @@ static void cut_after_any_call(struct scene *scene, const char *left_out,
     struct topologies paths;
     int64_t calls = 1;
 
-    for (;; calls += left_out != NULL ? STEP : COARSE) {
+    for (;; calls += left_out != NULL ? 1 : COARSE) {
         begin(scene, &paths);
         if (left_out != NULL)
             move(scene, "b.db", "b.gone");

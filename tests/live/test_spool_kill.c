@@ -275,7 +275,7 @@ static void cut_off_everywhere(struct fixture *f,
             break;
         afterwards(f);
         (void)live(f);
-        steps += SEQB_TEST_SCALE > 1 ? 3 : 1;
+        steps++;
     }
     assert_in_range(steps, 60, STEPS_MAX - 1);
     assert_int_not_equal(end, LIFE_FAILED);
