@@ -24,7 +24,7 @@
 #define HANG_S     300 /* a life ends, or never will */
 #define CALLS_MAX  100000
 #define AT_ONCE    4
-#define PLACES_MAX 64 /* of one sweep, unless every call is to fail */
+#define PLACES_MAX 40 /* of one sweep, unless every call is to fail */
 #define SHOWN_MAX  5  /* lives that went wrong, of one sweep */
 #define LONG_TIME  "1m"
 #define SHORT_TIME "50ms"
