@@ -23,7 +23,8 @@
 #define MEMBERS_MAX 16
 #define PATIENCE_MS 120000 /* numbers come again, or never will */
 #define HUNGER_MS   30000  /* without numbers: the process says why */
-#define REST_US     500    /* as usual */
+#define REST_EVERY  10     /* of such takes */
+#define REST_US     5000   /* servers that start need the processor, too */
 
 /* --- a process --- */
 
@@ -101,6 +102,7 @@ static int process_run(const struct crowd *crowd, const char *topology,
     struct seqb_error err = {SEQB_OK, ""};
     int64_t many[TAKE_MANY];
     int64_t say_ms = clock_now_ms() + HUNGER_MS;
+    unsigned takes = 0;
 
     if (!process_begin(topology, &broker))
         return 1;
@@ -117,7 +119,8 @@ static int process_run(const struct crowd *crowd, const char *topology,
             if (write(fd, many, sizeof many) < 0)
                 return 0;
             say_ms = clock_now_ms() + HUNGER_MS;
-            usleep(crowd->rest_us);
+            if (++takes % REST_EVERY == 0)
+                usleep(REST_US);
         }
         if (must_end(crowd, broker, was_taken))
             return 1;
@@ -242,7 +245,7 @@ static void *listener_run(void *argument)
 
 void crowd_init(struct crowd *crowd)
 {
-    *crowd = (struct crowd){.rest_us = REST_US};
+    *crowd = (struct crowd){.is_listening = false};
     pthread_mutex_init(&crowd->lock, NULL);
     condition_init(&crowd->heard);
     oracle_init(&crowd->oracle);

@@ -42,11 +42,6 @@ struct crowd {
      * repeat. Set before the start. */
     bool expects_refusal;
 
-    /* us that a process sleeps after each take of a few numbers, because
-     * servers that start at the same time need the processor, too; some as it
-     * is made. Set before the start. */
-    unsigned rest_us;
-
     /* The partition's bits in a number: there are `bits` of them, above
      * memory_bits. Set before the start; 0 and 0 with one partition. */
     int32_t memory_bits;

@@ -5,8 +5,6 @@
 #include "platform/text.h"
 #include "support/test.h"
 
-#define REST_US 500
-
 #define TOPOLOGY                                                               \
     "broker = { interval = \"2ms\"; };"                                        \
     "backends = ( { name = \"cluster\"; connect_timeout = \"10s\"; %s } );"    \
@@ -32,7 +30,6 @@ void members_topology(struct chaos *chaos, const char *even, const char *odd)
 {
     char text[SCENE_TEXT_SIZE];
 
-    chaos->crowd.rest_us = REST_US;
     assert_true(text_format(text, sizeof text, TOPOLOGY, even));
     chaos_topology(chaos, text);
     assert_true(text_format(text, sizeof text, TOPOLOGY, odd));

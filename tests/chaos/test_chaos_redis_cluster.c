@@ -20,7 +20,6 @@
 #define NODE_TIMEOUT_MS 1000
 #define FOREVER_MS      600000
 #define AGREEMENT_MS    6000
-#define REST_US         500
 
 static struct cluster *cluster;
 
@@ -36,7 +35,6 @@ static void one_cluster(struct chaos *chaos, int node_timeout_ms)
                                 i > 0 ? ", " : "", cluster->addresses[i]));
     assert_true(text_append(place, sizeof place, " ];"));
     redis_pool_set(chaos, chaos_topology, place);
-    chaos->crowd.rest_us = REST_US;
 }
 
 /* Who serves the slot of the counter, as `asked` believes. */

@@ -16,8 +16,8 @@
  *
  * The tests of a program run in the order in which they are written. The main
  * function is in this library too; with SEQB_TEST_ONLY in the environment it
- * runs only the tests whose names match one of its patterns, as of a shell, with
- * spaces between them. All of this is for the program's main thread.
+ * runs only the tests whose names match one of its patterns, as of a shell,
+ * with spaces between them. All of this is for the program's main thread.
  */
 #pragma once
 
