@@ -102,8 +102,8 @@ TEST_STATE(NEIGHBOURS, a_clean_stop_among_neighbours_loses_nothing)
     a_clean_stop_loses_nothing(state);
 }
 
-/* More of them than a ring has segments, and all of them come back; some later,
- * where the machine is so busy that a start ends without them. */
+/* More of them than a ring has segments, and all of them come back. Not always
+ * at the start: a busy machine once showed none right after it. */
 TEST_STATE(NEIGHBOURS, several_windows_of_a_grant_are_kept)
 {
     struct rig *rig = *state;
