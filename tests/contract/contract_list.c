@@ -206,7 +206,7 @@ struct raiser {
     struct seqb_guard guard;
     _Atomic int64_t raised; /* the last that was told to be done */
     _Atomic bool may_end;   /* though its guard holds */
-    enum seqb_status status;
+    _Atomic enum seqb_status status;
 };
 
 static void raiser_play(struct raiser *me, struct seqb_backend *backend)
@@ -242,16 +242,24 @@ static void *raiser_run(void *argument)
     return NULL;
 }
 
+/* Until each of them has raised above what was noted, or failed. */
+static void raisers_wait(const struct raiser *raisers, int64_t noted)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+
+    for (int i = 0; i < RAISERS; i++)
+        while (raisers[i].status == SEQB_OK && raisers[i].raised == noted)
+            (void)nanosleep(&pause, NULL);
+}
+
 /* Whoever left the mark reads all that was noted before it. */
 static void mark_leave(const struct contract *contract, int round,
                        char text[SEQB_GUARD_SIZE])
 {
     struct seqb_backend *backend = contract->backend;
-    const struct timespec while_they_note = {.tv_nsec = 20000000};
     char standing[SEQB_CLAIM_SIZE];
     char next[SEQB_GUARD_SIZE];
 
-    (void)nanosleep(&while_they_note, NULL);
     (void)text_format(next, sizeof next, "%d|%s", round + 1,
                       backend->incarnation);
     assert_status(backend->ops->swap(backend,
@@ -296,6 +304,7 @@ CONTRACT_TEST(nothing_is_noted_after_another_mark, NEEDS_INCARNATION)
                                        &raisers[i], NULL),
                           SEQB_OK);
         }
+        raisers_wait(raisers, noted);
         mark_leave(contract, round, text);
         noted = noted_read(contract);
         for (int i = 0; i < RAISERS; i++) {
