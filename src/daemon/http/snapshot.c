@@ -13,8 +13,8 @@
 
 /* How many sequences are read without a pause, which takes some 200 us, and how
  * long a pause is. The pauses leave a shared CPU to the commands. */
-#define PART    1024
-#define REST_NS 50000
+#define PART    2048
+#define REST_NS 1000
 
 /* Copies the users; if there are too many, the first ones. */
 static void users_read(struct snapshot *snapshot,
