@@ -325,6 +325,41 @@ TEST(pool_that_went_stays_until_a_restart)
     config_close(next);
 }
 
+TEST(each_of_like_sequences_keeps_its_own_value)
+{
+    static const int32_t pools[] = {0};
+    struct config *first =
+        open_sound(BACKEND POOL "sequences=({key=\"k\";},"
+                                "{key=\"l\";js_safe=true;},"
+                                "{key=\"m\";js_safe=true;});\n");
+    struct config *next =
+        reload(first,
+               BACKEND POOL
+               "sequences=({key=\"k\";pool=\"p\";js_safe=true;warm=true;},"
+               "{key=\"l\";pool=\"p\";js_safe=true;warm=true;},"
+               "{key=\"m\";pool=\"p\";js_safe=true;warm=true;});\n",
+               pools);
+    struct probe_log told = {.text = ""};
+
+    tell_all(next, &told);
+    assert_string_equal(told.text, "backends.a.engine=sqlite\n"
+                                   "backends.a.path=a.db\n"
+                                   "pools.p.partitions=a\n"
+                                   "sequences.k.key=k\n"
+                                   "sequences.k.pool=p\n"
+                                   "sequences.k.warm=true\n"
+                                   "sequences.l.key=l\n"
+                                   "sequences.l.pool=p\n"
+                                   "sequences.l.js_safe=true\n"
+                                   "sequences.l.warm=true\n"
+                                   "sequences.m.key=m\n"
+                                   "sequences.m.pool=p\n"
+                                   "sequences.m.js_safe=true\n"
+                                   "sequences.m.warm=true\n");
+    config_close(next);
+    config_close(first);
+}
+
 /* --- the table --- */
 
 TEST(each_setting_needs_something_and_new_ones_a_restart)

@@ -25,14 +25,22 @@ static struct setting_value *value_copy(struct arena *arena,
 }
 
 /* Replaces the row's value, or inserts it in the order of the rows. NULL
- * removes it. */
+ * removes it. Values may be shared with other groups, so those before it are
+ * copied, and none is changed. */
 static void value_put(struct setting_item *item, const struct schema_row *row,
-                      struct setting_value *value)
+                      struct setting_value *value, struct arena *arena)
 {
     struct setting_value **at = &item->first;
 
-    while (*at != NULL && (*at)->row < row)
-        at = &(*at)->next;
+    while (*at != NULL && (*at)->row < row) {
+        struct setting_value *copy = arena_take(arena, 1, sizeof *copy);
+
+        if (copy == NULL)
+            return;
+        *copy = **at;
+        *at = copy;
+        at = &copy->next;
+    }
     if (*at != NULL && (*at)->row == row)
         *at = (*at)->next;
     if (value == NULL)
@@ -196,7 +204,8 @@ static void keep_settings(const struct config_changes *changes,
             continue;
         if (at->row != NULL)
             value_put(at->item, at->row,
-                      at->runs == NULL ? NULL : value_copy(arena, at->runs));
+                      at->runs == NULL ? NULL : value_copy(arena, at->runs),
+                      arena);
         else if (at->stays != NULL)
             keep_group(settings, arena, at->stays);
     }

@@ -4,6 +4,7 @@
  * may be 100,000 sequences. Secrets are never stored. */
 #include "config/build/effective.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "config/build/build.h"
@@ -237,32 +238,26 @@ static void nested_add(const struct build *build,
     values_add(build, item, group);
 }
 
-/* Copies the values of `from`, except for the key, which is the item's name. */
-static void values_copy(const struct build *build, struct setting_item *item,
-                        const struct setting_item *from)
+/* Shares the values of `from`, except for the key, which is the item's name and
+ * has the first row of the table. */
+static void values_share(const struct build *build, struct setting_item *item,
+                         const struct setting_item *from)
 {
-    struct setting_value *values;
-    size_t count = 0;
+    struct setting_value *key;
 
-    for (const struct setting_value *at = from->first; at != NULL;
-         at = at->next)
-        count++;
-    values = arena_take(build->arena, count, sizeof *values);
-    if (values == NULL)
+    if (from->first == NULL) /* out of memory */
         return;
-    for (const struct setting_value *at = from->first; at != NULL;
-         at = at->next) {
-        *values = *at;
-        if (row_is(at->row, "key"))
-            values->text = item->name;
-        *item->last = values;
-        item->last = &values->next;
-        values++;
-    }
+    key = arena_take(build->arena, 1, sizeof *key);
+    if (key == NULL)
+        return;
+    assert(row_is(from->first->row, "key"));
+    *key = *from->first;
+    key->text = item->name;
+    item->first = key;
 }
 
 /* `key` is NULL for auto_sequences. `alike` is a sequence of the same group,
- * whose values are copied; NULL: none yet. */
+ * whose values are shared; NULL: none yet. */
 static struct setting_item *sequence_add(const struct build *build,
                                          struct config_settings *settings,
                                          const struct draft_sequence *sequence,
@@ -276,7 +271,7 @@ static struct setting_item *sequence_add(const struct build *build,
     if (item == NULL)
         return NULL;
     if (alike != NULL)
-        values_copy(build, item, alike);
+        values_share(build, item, alike);
     else
         values_add(build, item, sequence);
     nested_add(build, settings, item, SCHEMA_IDS, &sequence->ids);

@@ -28,8 +28,10 @@ struct setting_item {
     const char *engine; /* of a backend; NULL: not a backend */
     /* A backend that is not reached by host and port. */
     bool has_no_host;
-    bool is_left_out;            /* new, and left out until a restart */
-    struct setting_value *first; /* in the order of the table's rows */
+    bool is_left_out; /* new, and left out until a restart */
+    /* In the order of the table's rows. Like sequences share all but the first,
+     * so none is changed once another group may have it. */
+    struct setting_value *first;
     struct setting_value **last;
     struct setting_item *next;
 };
