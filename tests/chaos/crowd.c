@@ -2,6 +2,7 @@
 /* One thread that reads the pipes of all processes. */
 #include "crowd.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -269,10 +270,22 @@ void crowd_kill(struct crowd *crowd)
     crowd->is_listening = false;
 }
 
+/* A process that is told to stop may be in the midst of a call, which it
+ * finishes. One that has ended is left to be reaped. */
+static void await_stop(pid_t pid)
+{
+    siginfo_t how;
+
+    while (waitid(P_PID, (id_t)pid, &how, WSTOPPED | WEXITED | WNOWAIT) != 0)
+        assert_int_equal(errno, EINTR);
+}
+
 void crowd_signal(struct crowd *crowd, int signal)
 {
     for (size_t i = 0; i < CROWD_SIZE; i++)
         assert_int_equal(kill(crowd->pids[i], signal), 0);
+    for (size_t i = 0; i < CROWD_SIZE && signal == SIGSTOP; i++)
+        await_stop(crowd->pids[i]);
 }
 
 void crowd_fini(struct crowd *crowd)

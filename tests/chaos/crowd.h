@@ -71,7 +71,8 @@ void crowd_start(struct crowd *crowd, const char *const *topologies,
  * read. */
 void crowd_kill(struct crowd *crowd);
 
-/* Sends a signal to all, such as SIGSTOP and SIGCONT. */
+/* Sends a signal to all, such as SIGSTOP, after which they have stopped, and
+ * SIGCONT. */
 void crowd_signal(struct crowd *crowd, int signal);
 
 /* Waits until each process has taken `each` more numbers. Fails at once if a

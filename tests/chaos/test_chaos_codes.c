@@ -327,7 +327,7 @@ static void expect_exhausted(struct seqb_sequence *sequence)
 
     do
         status = take_text(sequence, NULL, 0, code, sizeof code, &err);
-    while (status == SEQB_TIMEOUT);
+    while (status == SEQB_TIMEOUT || status == SEQB_UNAVAILABLE);
     assert_int_equal(status, SEQB_EXHAUSTED);
     scene_expect_words(err.text, "sequence code: number ");
 }

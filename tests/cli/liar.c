@@ -49,16 +49,19 @@ int main(int argc, char **argv)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     const int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+    char aside[sizeof address.sun_path];
     char words[4096];
     size_t length;
 
-    if (argc != 3 || strlen(argv[1]) >= sizeof address.sun_path)
+    if (argc != 3 || strlen(argv[1]) + 1 >= sizeof address.sun_path)
         die("usage: liar SOCKET ANSWER");
     length = unescape(argv[2]);
-    memcpy(address.sun_path, argv[1], strlen(argv[1]) + 1);
+    /* Who sees the socket can connect. */
+    snprintf(aside, sizeof aside, "%s~", argv[1]);
+    memcpy(address.sun_path, aside, strlen(aside) + 1);
     if (bind(listener, (const struct sockaddr *)&address, sizeof address) !=
             0 ||
-        listen(listener, 8) != 0)
+        listen(listener, 8) != 0 || rename(aside, argv[1]) != 0)
         die("liar");
     for (;;) {
         const int client = accept(listener, NULL, NULL);

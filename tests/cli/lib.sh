@@ -161,7 +161,7 @@ daemon_stop() {
 # refused OPTION...: runs seqbrokerd where it must not start. Prints what it
 # said and, as the last line, its exit code. One that serves is killed.
 refused() {
-    timeout -s KILL 20 "$build/seqbrokerd" "$@" 2>&1
+    timeout -s KILL 60 "$build/seqbrokerd" "$@" 2>&1
     echo "exit $?"
 }
 
@@ -176,10 +176,12 @@ cli_local() {
 }
 
 # seqctl WORD...: its stdout in $out, its stderr in $err, its exit code in
-# $code. With $asks_daemon set, it asks the daemon that was started last.
+# $code. With $asks_daemon set, it asks the daemon that was started last. A daemon
+# that is named has a minute, unless it is said otherwise.
 asks_daemon=
 seqctl() {
     [[ -z $asks_daemon ]] || set -- -s "$daemon_socket" -t 60 "$@"
+    [[ " $*" != *" -s "* || " $*" == *" -t "* ]] || set -- -t 60 "$@"
     "$build/seqctl" "$@" >"$work/out" 2>"$work/err"
     code=$?
     out=$(<"$work/out")

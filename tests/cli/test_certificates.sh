@@ -56,7 +56,7 @@ get() {
 
 # reloaded: the daemon follows by.conf.
 reloaded() {
-    timeout 60 "$build/seqctl" -s "$daemon_socket" reload >"$work/out" 2>&1
+    timeout 60 "$build/seqctl" -s "$daemon_socket" -t 60 reload >"$work/out" 2>&1
 }
 
 audit_has() { # GLOB

@@ -110,7 +110,7 @@ is "stderr that was sent elsewhere has dates" "$(strays "$logfmt")" ""
 
 # What is written says no more when it serves.
 daemon_serves() {
-    [[ $("$build/seqctl" -s "$daemon_socket" health 2>&1) == serving ]]
+    [[ $("$build/seqctl" -s "$daemon_socket" -t 60 health 2>&1) == serving ]]
 }
 
 scene warnings --log-level=warn

@@ -29,7 +29,7 @@ END
 
 # take KEY COUNT: numbers of the daemon, one a line.
 take() {
-    "$build/seqctl" -s "$daemon_socket" next "$1" --count "$2"
+    "$build/seqctl" -s "$daemon_socket" -t 60 next "$1" --count "$2"
 }
 
 highest() { # FILE

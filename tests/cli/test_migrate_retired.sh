@@ -30,7 +30,7 @@ END
 
 # take COUNT: numbers of the daemon, one a line.
 take() {
-    "$build/seqctl" -s "$daemon_socket" next order --count "$1"
+    "$build/seqctl" -s "$daemon_socket" -t 60 next order --count "$1"
 }
 
 # restarted STORE: as after a start of its machine, which no file survives that

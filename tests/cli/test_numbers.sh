@@ -180,7 +180,7 @@ does "decode --json has null for what does not apply" \
 does "and all there is of an id" \
     '0 {"counter": "*", *"time_ms": [1-9]*, "time": "20*Z", "shard": 17, "datacenter": null, "worker": null, "number": "1"}' \
     decode id "$value" --json
-"$build/seqctl" -s "$daemon_socket" number order --json >/dev/full 2>"$work/err"
+"$build/seqctl" -s "$daemon_socket" -t 60 number order --json >/dev/full 2>"$work/err"
 like "a text that could not be printed is an error" "$? $(<"$work/err")" \
     "1 *output was lost*"
 

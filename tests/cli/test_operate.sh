@@ -31,6 +31,7 @@ at_rest() {
 
 # No pool's partition comes back by itself while this runs.
 cat >"$work/pools.conf" <<'END'
+broker = { open_timeout = "60s"; };
 backends = ( { name = "a"; engine = "sqlite"; path = "a.db"; },
              { name = "b"; engine = "sqlite"; path = "b.db"; },
              { name = "c"; engine = "sqlite"; path = "c.db"; } );
@@ -117,7 +118,7 @@ like "SEQ.HEALTH answers a map" "$(cli SEQ.HEALTH | head -n 1)" health
 wait_for is_state one/0 ramping up
 does "advance says what it did" "0 order: its numbers are above 5000000 now" \
     advance order --to 5000000
-"$build/seqctl" -s "$daemon_socket" next order -n 2000 >"$work/numbers"
+"$build/seqctl" -s "$daemon_socket" -t 60 next order -n 2000 >"$work/numbers"
 is "all numbers are above it" \
     "$(awk '$1 <= 5000000' "$work/numbers" | wc -l) $(wc -l <"$work/numbers")" \
     "0 2000"
@@ -143,7 +144,7 @@ does "a store that is not raised is told" \
     advance order --to 8000000
 seqctl resume one/1
 wait_for is_state one/1 ramping up
-"$build/seqctl" -s "$daemon_socket" next order -n 5000 >"$work/numbers"
+"$build/seqctl" -s "$daemon_socket" -t 60 next order -n 5000 >"$work/numbers"
 is "and is raised before it is used" \
     "$(awk '$1 <= 8000000' "$work/numbers" | wc -l) $(wc -l <"$work/numbers")" \
     "0 5000"
@@ -151,7 +152,7 @@ is "the log has each advance" "$(grep -c 'event=advanced .*key=order' \
     "$daemon_log")" 2
 daemon_stop TERM
 daemon_start pools -c "$work/pools.conf" || exit 1
-"$build/seqctl" -s "$daemon_socket" next order -n 5000 >"$work/numbers"
+"$build/seqctl" -s "$daemon_socket" -t 60 next order -n 5000 >"$work/numbers"
 is "the stores keep it over a restart" \
     "$(awk '$1 <= 8000000' "$work/numbers" | wc -l) $(wc -l <"$work/numbers")" \
     "0 5000"
@@ -210,7 +211,7 @@ does "--interval has its bounds" "2 *--interval is 1 ...*" \
     status --watch --interval 0
 for end in INT TERM; do
     : >"$work/watched"
-    "$build/seqctl" -s "$daemon_socket" status --watch --interval 1 \
+    "$build/seqctl" -s "$daemon_socket" -t 60 status --watch --interval 1 \
         >"$work/watched" 2>&1 &
     watching=$!
     track "$watching"
@@ -241,7 +242,7 @@ if command -v script >"$work/trash"; then
 else
     skip "on a terminal it redraws" "there is no script(1)"
 fi
-"$build/seqctl" -s "$daemon_socket" status --watch --interval 1 2>"$work/err" |
+"$build/seqctl" -s "$daemon_socket" -t 60 status --watch --interval 1 2>"$work/err" |
     head -n 1 >"$work/out"
 is "--watch ends when nobody reads" "${PIPESTATUS[0]}" 1
 

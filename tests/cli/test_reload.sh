@@ -149,6 +149,7 @@ bob_is_refused() {
 }
 ok "what he sends is not executed" wait_for bob_is_refused
 exec 9>&-
+reap "$client" # its connection would count below
 ok "nor can he log in again" eval '! logs_in bob'
 ok "alice still does" logs_in alice
 write 'daemon = { log_level = "info"; };'

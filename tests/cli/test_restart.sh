@@ -143,7 +143,7 @@ is "the daemon ends with 0" $? 0
 # given DESCRIPTORS REDIRECTION: what it says of these.
 given() {
     # shellcheck disable=SC2016 # the inner shell's
-    timeout -s KILL 20 bash -c 'export LISTEN_PID=$$ LISTEN_FDS=$1
+    timeout -s KILL 60 bash -c 'export LISTEN_PID=$$ LISTEN_FDS=$1
         exec "$2" --state-dir "$3" --listen none '"$2"'' \
         - "$1" "$build/seqbrokerd" "$work/given" 2>&1
     echo "exit $?"

@@ -92,7 +92,7 @@ is "no password is in the log" \
     "$(grep -c -e tr0ub4dor -e "$(<"$work/token")" "$daemon_log" "$work/audit" |
         cut -d: -f2 | sort -u)" 0
 like "seqctl show hides the hashes" \
-    "$("$build/seqctl" -s "$daemon_socket" show config 'users.*')" "*users.web.token_hash*[*][*][*]*"
+    "$("$build/seqctl" -s "$daemon_socket" -t 60 show config 'users.*')" "*users.web.token_hash*[*][*][*]*"
 daemon_stop
 
 # --- where it does not start ---

@@ -241,10 +241,10 @@ like "status --json tells of a sequence's stock" "$out" \
 like "what may pass 2^53 is a string in JSON" "$out" \
     '*"pid": '"$daemon_pid"',*"granted": "[0-9]*"*"errors": 0*"taken": "2501"*'
 
-"$build/seqctl" -s "$socket" next order >/dev/full 2>"$work/err"
+"$build/seqctl" -s "$socket" -t 60 next order >/dev/full 2>"$work/err"
 like "a number that could not be printed is an error" "$? $(<"$work/err")" \
     "1 *output was lost*"
-"$build/seqctl" -s "$socket" next order --count 1000000 2>"$work/err" |
+"$build/seqctl" -s "$socket" -t 60 next order --count 1000000 2>"$work/err" |
     head -n 1 >"$work/out"
 like "a reader that goes away is an error" \
     "${PIPESTATUS[0]} $(<"$work/err")" "1 *output was lost*"
@@ -264,12 +264,13 @@ refuses "the socket of a dead one is no daemon" 3 "*$socket*refused*start one*" 
     -s "$socket" next order
 
 cat >"$work/two.conf" <<'END'
+broker = { open_timeout = "60s"; };
 backends = ( { name = "a"; engine = "sqlite"; path = "a.db"; },
              { name = "b"; engine = "sqlite"; path = "b.db"; },
              { name = "c"; engine = "sqlite"; path = "c.db"; } );
-pools = ( { name = "one"; partitions = [ "a", "b" ]; },
-          { name = "two"; partitions = [ "c" ]; } );
-auto_sequences = { pattern = "*"; limit = 10; pool = "one"; };
+pools = ( { name = "one"; partitions = [ "a", "b" ]; timeout = "20s"; },
+          { name = "two"; partitions = [ "c" ]; timeout = "20s"; } );
+auto_sequences = { pattern = "*"; limit = 10; pool = "one"; deadline = "60s"; };
 END
 daemon_start two -c "$work/two.conf" || exit 1
 seqctl -s "$daemon_socket" status
@@ -303,7 +304,8 @@ if grep -q '^hiredis' < <("$build/seqctl" --version); then
     cat >"$work/windowed.conf" <<END
 backends = ( { name = "r"; engine = "redis"; socket = "$work/no.sock"; },
              { name = "a"; engine = "sqlite"; path = "a.db"; } );
-pools = ( { name = "one"; partitions = [ "r" ]; authority = "a"; } );
+pools = ( { name = "one"; partitions = [ "r" ]; authority = "a";
+            timeout = "20s"; rescue = "fixed"; rescue_after = "1h"; } );
 auto_sequences = { pattern = "*"; limit = 10; pool = "one"; };
 END
     daemon_start windowed -c "$work/windowed.conf" || exit 1

@@ -149,7 +149,7 @@ is "SIGTERM while the broker opens ends it with 0 when it has" $? 0
 daemon_start silent || exit 1
 kill -STOP "$daemon_pid"
 {
-    echo 'broker = { open_timeout = "3s"; };'
+    echo 'broker = { open_timeout = "60s"; };'
     echo 'backends = ('
     echo "  { name = \"good\"; engine = \"sqlite\"; path = \"$work/good.db\"; },"
     echo '  { name = "silent"; engine = "mysql-row"; host = "127.0.0.1";'
@@ -165,6 +165,12 @@ silent_port=$(printf %04X "$daemon_port")
 is_dialling() { # established to the silent one
     grep -q ":$silent_port 01 " /proc/net/tcp || is_over
 }
+is_seen() { # SIGNAL: none is pending
+    local pending
+    pending=$(sed -n 's/^ShdPnd:[[:space:]]*//p' "/proc/$daemon_pid/status" \
+        2>>"$work/trash")
+    (((16#${pending:-0} >> ($(kill -l "$1") - 1)) % 2 == 0))
+}
 launch dialling "$work/silent.conf"
 wait_for is_dialling
 kill -TERM "$daemon_pid"
@@ -176,7 +182,7 @@ sed -i 's/stop_timeout = "1s"/stop_timeout = "1h"/' "$work/silent.conf"
 launch dialling "$work/silent.conf"
 wait_for is_dialling
 kill -TERM "$daemon_pid"
-sleep 0.2 # the kernel merges signals that nobody has seen yet
+wait_for is_seen TERM # the kernel merges signals that nobody has seen yet
 kill -TERM "$daemon_pid"
 reap "$daemon_pid"
 is "a second one ends it at once, with 1" $? 1

@@ -28,7 +28,7 @@ serves() {
 }
 
 cat >"$work/many.conf" <<'END'
-broker = { name = "first"; };
+broker = { name = "first"; open_timeout = "60s"; };
 backends = ( { name = "a"; engine = "sqlite"; path = "a.db"; },
              { name = "a-name-too-long-for-80-character";
                engine = "sqlite"; path = "b.db"; },
@@ -136,7 +136,7 @@ seqctl resume main/1
 deep=$work/$(printf 'd%.0s' {1..200})/$(printf 'e%.0s' {1..100})
 mkdir -p "$deep"
 cat >"$work/deep.conf" <<END
-broker = { name = "deep"; };
+broker = { name = "deep"; open_timeout = "60s"; };
 backends = ( { name = "a"; engine = "sqlite"; path = "a.db"; },
              { name = "b"; engine = "sqlite"; path = "$deep/b.db"; } );
 pools = ( { name = "main"; partitions = [ "a", "b" ];
@@ -293,13 +293,20 @@ if [[ -n $has_script ]]; then
     cat >"$work/silent.conf" <<END
 backends = ( { name = "a"; engine = "sqlite"; path = "$work/silent.db"; },
              { name = "r"; engine = "redis"; host = "127.0.0.1";
-               port = ${address##*:}; connect_timeout = "3s"; } );
+               port = ${address##*:}; connect_timeout = "60s"; } );
 pools = ( { name = "main"; partitions = [ "a", "r" ]; authority = "a"; } );
 sequences = ( { key = "k"; } );
 END
+    has_half() {
+        grep -q '50% 1 of 2' "$work/bar"
+    }
     script -qfec "exec $build/seqctl check --probe $work/silent.conf" \
-        "$work/bar" </dev/null >"$work/trash" 2>&1
+        "$work/bar" </dev/null >"$work/trash" 2>&1 &
+    probing=$!
+    track "$probing"
+    wait_for has_half
     kill -CONT "$first_pid"
+    reap "$probing"
     like "a probe has a bar, which is gone before its table" "$(<"$work/bar")" \
         "*"$'\r\033'"[[]K[[]####################   *] 50% 1 of 2"$'\r\033'"[[]K*BACKEND*"
     is "it is not among the numbers" \

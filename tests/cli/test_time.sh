@@ -11,9 +11,11 @@ asks_daemon=yes
 cat >"$work/time.conf" <<'END'
 broker = { name = "time"; open_timeout = "60s"; };
 backends = ( { name = "a"; engine = "sqlite"; path = "a.db"; },
-             { name = "leases"; engine = "sqlite"; path = "leases.db"; } );
+             { name = "leases"; engine = "sqlite"; path = "leases.db"; },
+             { name = "more"; engine = "sqlite"; path = "more.db"; } );
 pools = ( { name = "main"; partitions = [ "a" ]; timeout = "20s"; },
-          { name = "snow"; partitions = [ "leases" ]; timeout = "20s"; } );
+          { name = "snow"; partitions = [ "leases", "more" ];
+            timeout = "20s"; } );
 sequences = (
     { key = "tick"; pool = "main"; period = "second"; deadline = "60s"; },
     { key = "daily"; pool = "main"; period = "day"; deadline = "60s";
@@ -24,7 +26,7 @@ sequences = (
               counter = 19; }; },
     { key = "flake"; pool = "snow"; deadline = "60s";
       snowflake = { epoch = "2020-01-01"; worker_bits = 10; counter_bits = 12;
-                    lease = "4s"; }; }
+                    lease = "1h"; }; }
 );
 END
 daemon_start time -c "$work/time.conf" || exit 1

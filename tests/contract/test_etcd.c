@@ -180,12 +180,14 @@ TEST(without_a_quorum_it_is_unreachable_within_its_time)
 
     server_etcd_cluster(members);
     options = cluster_options(members);
-    options.timeout_ms = 1500;
-    options.connect_timeout_ms = 1500;
     backend = open_at(&options);
     assert_int_equal(reserve(backend, &first), SEQB_OK);
+    backend_etcd.close(backend);
+    options.timeout_ms = 1500;
+    backend = open_at(&options);
     server_kill(members[1]);
     server_pause(members[2]);
+    options.connect_timeout_ms = 1500;
     began_ms = clock_now_ms();
     assert_int_equal(reserve(backend, &first), SEQB_UNREACHABLE);
     assert_int_equal(backend_etcd.open(&options, &other, &err),

@@ -7,6 +7,7 @@
 #include "contract/galera_fixture.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -44,6 +45,7 @@ struct reader {
     char standing[64];
     struct seqb_error err;
     enum seqb_status status;
+    atomic_bool has_ended;
 };
 
 static void *reader_run(void *argument)
@@ -53,7 +55,23 @@ static void *reader_run(void *argument)
     reader->status =
         reader->f->ops->claim(reader->backend, "c", NULL, reader->standing,
                               sizeof reader->standing, &reader->err);
+    atomic_store(&reader->has_ended, true);
     return NULL;
+}
+
+/* Until the reader's query waits at its node, or was answered. */
+static void reader_await(struct reader *reader)
+{
+    char waiting[MARIADB_ASK_SIZE] = "0";
+
+    while (!atomic_load(&reader->has_ended) && strcmp(waiting, "0") == 0) {
+        usleep(2000);
+        mariadb_ask(galera_nodes[1], waiting,
+                    "SELECT COUNT(*) FROM information_schema.PROCESSLIST "
+                    "WHERE DB = '%s' AND COMMAND <> 'Sleep' "
+                    "AND TIME_MS > 300",
+                    reader->f->database);
+    }
 }
 
 /* A node whose applying is held up has what was before. */
@@ -74,7 +92,7 @@ TEST_STATE(ON_CLUSTER, claim_is_read_as_another_node_left_it)
     assert_status(
         thread_start(&reader.thread, "reader", reader_run, &reader, NULL),
         SEQB_OK);
-    usleep(300000); /* whoever does not wait is done by then */
+    reader_await(&reader);
     mariadb_execute(galera_nodes[1], "UNLOCK TABLES");
     pthread_join(reader.thread, NULL);
     f->ops->close(reader.backend);

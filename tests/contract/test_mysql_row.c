@@ -303,9 +303,10 @@ TEST_STATE(ON_SERVER, stopped_server_obeys_the_deadline)
 
     mariadb_require();
     f = fixture_prepare_on(state, &backend_mysql_row, server_mariadb(NULL));
-    f->options.timeout_ms = 300;
     must_open(f);
     must_take(f, 5, 0);
+    f->options.timeout_ms = 300;
+    must_open(f);
     other = must_open_other(f);
     server_pause(f->server);
     must_fail(f, SEQB_UNCERTAIN, "no answer within 300 ms");

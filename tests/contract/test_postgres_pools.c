@@ -334,9 +334,10 @@ TEST_STATE(ON_SERVER, primary_of_the_later_timeline_is_chosen)
                       (int)server_port(f->server), (int)server_port(standby),
                       f->database);
     f->options.conninfo = conninfo;
-    f->options.connect_timeout_ms = 8000; /* a look has a quarter */
+    f->options.connect_timeout_ms = 120000; /* a look has a quarter */
     must_open(f);
     assert_string_not_equal(f->backend->origin, origin);
+    f->options.connect_timeout_ms = 8000;
     server_pause(standby);
     must_open(f);
     assert_string_equal(f->backend->origin, origin);

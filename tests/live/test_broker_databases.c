@@ -41,7 +41,7 @@ TEST(prepare)
 static void be_patient(char *text)
 {
     scene_replace(text, "name = \"main\";",
-                  "name = \"main\"; timeout = \"5s\"; "
+                  "name = \"main\"; timeout = \"1m\"; "
                   "rescue_after = \"400ms\";");
     scene_replace(text, "key = \"order\";",
                   "key = \"order\"; max_unused = 5000; deadline = \"1m\";");

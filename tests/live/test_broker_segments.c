@@ -30,8 +30,6 @@ static const char *write_sample(const struct scene *scene)
     scene_replace(text, "\"mysql-a\" ];",
                   "\"mysql-a\" ]; timeout = \"5s\"; "
                   "rescue_after = \"400ms\";");
-    scene_replace(text, "key = \"order\";",
-                  "key = \"order\"; deadline = \"1m\";");
     return scene_write(scene, "segments.conf", text);
 }
 

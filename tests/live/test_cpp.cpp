@@ -5,7 +5,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <set>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -87,6 +89,21 @@ static void failures_are_exceptions(const seqbroker::broker &broker)
            "no size, and nothing thrown");
 }
 
+/* A machine may be busy for longer than the default's deadline. */
+static std::string patient_topology(const std::string &folder)
+{
+    const std::string path = folder + "/patient.conf";
+
+    std::ofstream(path)
+        << "broker = { open_timeout = \"1m\"; };\n"
+           "backends = ( { name = \"a\"; engine = \"sqlite\";\n"
+           "               path = \"a.db\"; connect_timeout = \"1m\"; } );\n"
+           "pools = ( { name = \"main\"; partitions = [ \"a\" ];\n"
+           "            timeout = \"1m\"; } );\n"
+           "sequences = ( { key = \"order\"; deadline = \"1m\"; } );\n";
+    return path;
+}
+
 int main()
 {
     char folder[] = "/tmp/seqb-cpp-XXXXXX";
@@ -94,8 +111,9 @@ int main()
     if (mkdtemp(folder) == nullptr ||
         setenv("SEQBROKER_STATE_DIR", folder, 1) != 0)
         return 1;
+    expect(thrown([] { seqbroker::broker(); }) == SEQB_OK, "the default opens");
     {
-        seqbroker::broker opened;
+        seqbroker::broker opened(patient_topology(folder).c_str());
         const seqbroker::broker broker = std::move(opened);
 
         expect(opened.handle == nullptr, "moved away"); // NOLINT

@@ -16,8 +16,8 @@ static void write_topology(struct scene *scene)
 {
     static char text[4 * SCENE_TEXT_SIZE];
 
-    text[0] = '\0';
-    (void)text_append(text, sizeof text, "backends = (");
+    (void)text_copy(text, sizeof text,
+                    "broker = { open_timeout = \"60s\"; };\nbackends = (");
     for (int i = 0; i < PARTITIONS; i++)
         (void)text_append(text, sizeof text,
                           "%s{ name = \"b%d\"; engine = \"sqlite\"; path = "

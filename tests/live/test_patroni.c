@@ -148,7 +148,9 @@ struct stream {
     struct numbers *out;
     pthread_t thread;
     atomic_bool ends;
+    atomic_bool has_failed;
     atomic_llong count;
+    /* Read once the thread has ended. */
     int64_t longest_ms; /* between two numbers */
     int64_t jump;       /* values between two numbers */
     struct seqb_error err;
@@ -164,8 +166,10 @@ static void *stream_run(void *argument)
         int64_t number;
         int64_t now_ms;
 
-        if (seqb_next(stream->sequence, &number, &stream->err) != SEQB_OK)
+        if (seqb_next(stream->sequence, &number, &stream->err) != SEQB_OK) {
+            atomic_store(&stream->has_failed, true);
             return NULL;
+        }
         numbers_add(stream->out, &number, 1);
         now_ms = clock_now_ms();
         if (now_ms - last_ms > stream->longest_ms)
@@ -184,7 +188,8 @@ static void stream_await(struct stream *stream, long long more)
 {
     const long long until = atomic_load(&stream->count) + more;
 
-    while (atomic_load(&stream->count) < until && stream->err.text[0] == '\0')
+    while (atomic_load(&stream->count) < until &&
+           !atomic_load(&stream->has_failed))
         nanosleep(&(struct timespec){0, 5000000}, NULL);
 }
 

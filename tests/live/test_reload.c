@@ -251,17 +251,18 @@ TEST_WITH(SCENE, automatic_sequences_follow_pattern_and_limit)
 
 TEST_WITH(SCENE, sequence_that_made_itself_may_be_listed)
 {
-    static const char automatic[] = "auto_sequences = { pattern = \"*\"; };\n";
+    static const char automatic[] =
+        "auto_sequences = { pattern = \"*\"; deadline = \"40s\"; };\n";
     char text[TEXT_SIZE];
 
     (void)text_format(text, sizeof text, "%s%s", TOPOLOGY(ORDER), automatic);
     open_with(scene, text);
     scene_take(scene, "x", 1000);
     (void)text_format(text, sizeof text, "%s%s",
-                      TOPOLOGY(ORDER ", { key = \"x\"; deadline = \"3s\"; }"),
+                      TOPOLOGY(ORDER ", { key = \"x\"; deadline = \"30s\"; }"),
                       automatic);
     reload(scene, text, "nothing: sequences.x\n");
-    assert_int_equal(seqb_deadline_ms(get(scene, "x")), 3000);
+    assert_int_equal(seqb_deadline_ms(get(scene, "x")), 30000);
     scene_take(scene, "x", 1000);
     (void)text_format(text, sizeof text, "%s%s",
                       TOPOLOGY(ORDER "," LISTED("x", "memory_bits = 5; ")),

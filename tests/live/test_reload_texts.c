@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "platform/text.h"
 #include "scene.h"
@@ -271,6 +272,16 @@ static void expect_no_repeats(struct taking *taking)
     }
 }
 
+/* Until some texts more are taken. */
+static void await_texts(struct taking *taking)
+{
+    const size_t before = atomic_load(&taking->count);
+
+    while (before < TEXTS_MOST && atomic_load(&taking->count) == before &&
+           atomic_load(&taking->failures) == 0)
+        usleep(1000);
+}
+
 /* The second broker of the same stores never reads the file again. */
 TEST_WITH(SCENE, texts_are_whole_and_come_once_while_templates_change)
 {
@@ -295,8 +306,10 @@ TEST_WITH(SCENE, texts_are_whole_and_come_once_while_templates_change)
         assert_int_equal(pthread_create(&threads[i], NULL, take_on, &taking),
                          0);
     /* No assertion while they run: its way out would close their broker. */
-    for (size_t i = 1; i <= RELOADS && status == SEQB_OK; i++)
+    for (size_t i = 1; i <= RELOADS && status == SEQB_OK; i++) {
+        await_texts(&taking);
         status = try_reload(scene, rows[i % 2], &err);
+    }
     atomic_store(&taking.is_over, true);
     for (size_t i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);

@@ -17,8 +17,8 @@ static const char topology[] =
     "  { key = \"order\"; memory_bits = 4; max_unused = 1000; },"
     "  { key = \"day\"; period = \"day\"; memory_bits = 0; },"
     "  { key = \"id\"; ids = { counter = 19; }; },"
-    "  { key = \"scarce\"; ids = { shard = 0; counter = 8; }; memory_bits = 0;"
-    "    deadline = \"1m\"; }"
+    "  { key = \"scarce\"; ids = { shard = 0; counter = 8; }; memory_bits = 0; "
+    "}"
     ");"
     "auto_sequences = { pattern = \"auto*\"; limit = 1; memory_bits = 4; };";
 

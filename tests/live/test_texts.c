@@ -32,7 +32,7 @@ static const char topology[] =
     "  { key = \"waybill\"; ids = { counter = 19; };"
     "    template = \"@{date}-@{seq, width=6}-@{shard, width=4}\"; },"
     "  { key = \"scarce\"; ids = { shard = 0; counter = 8; }; memory_bits = 0;"
-    "    deadline = \"10s\"; template = \"@{date}-@{seq}\"; },"
+    "    template = \"@{date}-@{seq}\"; },"
     "  { key = \"dated\"; time_zone = \"Asia/Shanghai\";"
     "    template = \"@{date, format=%Y%m%d}-@{seq}\"; }"
     ");"

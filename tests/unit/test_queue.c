@@ -191,15 +191,16 @@ TEST_WITH(DIRECT, a_renewed_sequence_has_no_past)
     sequence = rig_sequence(broker, "order");
     rig_take(broker, 10, &numbers);
     rig_await_rest(broker);
+    pthread_mutex_lock(&sequence->lock);
+    atomic_store(&sequence->is_over, true); /* nothing is planned */
+    sequence->refill.rate = 1;
+    pthread_mutex_unlock(&sequence->lock);
+    rig_await_rest(broker); /* what was planned since is part of the stock */
     status = rig_status(broker, "order");
     stock = status.stock;
     assert_true(stock > 1);
     assert_true(status.asked > 0);
     assert_true(status.target > 0);
-    pthread_mutex_lock(&sequence->lock);
-    atomic_store(&sequence->is_over, true); /* nothing is planned */
-    sequence->refill.rate = 1;
-    pthread_mutex_unlock(&sequence->lock);
     sequence_renew(sequence, &taken, &dropped);
     assert_int_equal(taken, 15);
     assert_int_equal(dropped, 7 + stock);

@@ -5,9 +5,12 @@
  */
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "platform/text.h"
 #include "support/rig.h"
 #include "support/test.h"
 
@@ -162,6 +165,7 @@ struct slow_callback {
     atomic_bool has_begun;
     atomic_bool may_end;
     atomic_bool has_ended;
+    atomic_int remover; /* the removing thread's id; 0: not yet */
     atomic_bool is_removed;
     bool had_ended; /* when the removal returned */
     struct seqb_sequence *sequence;
@@ -181,6 +185,7 @@ static void *remove_callback(void *argument)
 {
     struct slow_callback *callback = argument;
 
+    atomic_store(&callback->remover, gettid());
     queue_on_ready(callback->sequence, NULL, NULL);
     callback->had_ended = atomic_load(&callback->has_ended);
     atomic_store(&callback->is_removed, true);
@@ -190,6 +195,39 @@ static void *remove_callback(void *argument)
 static bool callback_has_begun(void *context)
 {
     return atomic_load(&((struct slow_callback *)context)->has_begun);
+}
+
+static bool callback_has_ended(void *context)
+{
+    return atomic_load(&((struct slow_callback *)context)->has_ended);
+}
+
+/* Whether the thread waits. One that is merely not scheduled is "R". */
+static bool thread_sleeps(int thread)
+{
+    char path[64];
+    char line[256] = "";
+    char state = '?';
+    FILE *file;
+
+    (void)text_format(path, sizeof path, "/proc/self/task/%d/stat", thread);
+    file = fopen(path, "re");
+    if (file == NULL)
+        return false;
+    (void)!fgets(line, sizeof line, file);
+    (void)fclose(file);
+    (void)sscanf(line, "%*d (%*[^)]) %c", &state);
+    return state == 'S';
+}
+
+/* The removal has returned, or waits. */
+static bool removal_has_shown(void *context)
+{
+    const struct slow_callback *callback = context;
+    const int remover = atomic_load(&callback->remover);
+
+    return atomic_load(&callback->is_removed) ||
+           (remover != 0 && thread_sleeps(remover));
 }
 
 TEST_WITH(DIRECT, removing_a_callback_waits_for_the_call_under_way)
@@ -204,10 +242,9 @@ TEST_WITH(DIRECT, removing_a_callback_waits_for_the_call_under_way)
     rig_await(callback_has_begun, &callback);
     assert_int_equal(pthread_create(&thread, NULL, remove_callback, &callback),
                      0);
-    /* Time for a removal that does not wait to show. */
-    for (int i = 0; i < 50 && !atomic_load(&callback.is_removed); i++)
-        nanosleep(&(struct timespec){0, 1000000}, NULL);
+    rig_await(removal_has_shown, &callback);
     atomic_store(&callback.may_end, true);
     pthread_join(thread, NULL);
+    rig_await(callback_has_ended, &callback); /* which is on this stack */
     assert_true(callback.had_ended);
 }

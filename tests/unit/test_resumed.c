@@ -123,7 +123,6 @@ static void ask_and_hang(struct rig *rig, struct rig_broker *broker)
     int64_t number;
     size_t taken;
 
-    rig_set_timeout(rig, RIG_FOREVER_MS);
     fake_hang(rig->stores[0]);
     assert_int_equal(
         queue_try_many(rig_sequence(broker, "order"), 1, &number, &taken, NULL),
