@@ -322,7 +322,7 @@ void queue_free(struct queue *queue)
     while (queue->abandoned != NULL) {
         struct seqb_sequence *sequence = queue->abandoned;
 
-        queue->abandoned = sequence->next_active;
+        queue->abandoned = sequence->next_abandoned;
         sequence->source->free(sequence);
     }
     generators_free(queue);

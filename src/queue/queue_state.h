@@ -27,9 +27,9 @@ struct queue {
     int64_t forgotten; /* at most so many automatic sequences without a number
                           do not count against auto_limit */
 
-    /* Sequences that were made for a refused reload, linked by next_active.
-     * They are kept because a worker that hangs may still read their counters.
-     * Only reloads read and write the list. */
+    /* Sequences that were made for a refused reload, linked by next_abandoned.
+     * They are kept because a worker that hangs may still read their counters,
+     * and the agenda may have them. Only reloads read and write the list. */
     struct seqb_sequence *abandoned;
     pthread_mutex_t admit_lock; /* held over ha_admit once the queue is open */
 

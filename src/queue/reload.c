@@ -34,9 +34,9 @@ struct queue_reload {
     size_t likely; /* where the next key probably is in the catalog */
     struct seqb_sequence **added;
     size_t added_count;
-    size_t old;       /* count of the catalog before those were added */
-    bool is_admitted; /* workers may know the added sequences */
-    bool is_kept;     /* the options must last as long as the queue */
+    size_t old;    /* count of the catalog before those were added */
+    bool is_known; /* workers and the agenda may know those added */
+    bool is_kept;  /* the options must last as long as the queue */
 };
 
 /* --- comparing --- */
@@ -248,12 +248,12 @@ static enum seqb_status admit_added(struct queue_reload *reload,
         return error_set(err, SEQB_NO_MEMORY, "reload: out of memory");
     for (size_t i = 0; i < reload->added_count; i++)
         counters[i] = reload->added[i]->counter;
+    reload->is_known = true;
     pthread_mutex_lock(&reload->queue->admit_lock);
     status = reload->added_count == 0 ? SEQB_OK
                                       : ha_admit(reload->queue->ha, counters,
                                                  reload->added_count, err);
     pthread_mutex_unlock(&reload->queue->admit_lock);
-    reload->is_admitted = status == SEQB_OK;
     for (size_t i = 0; i < reload->added_count && status == SEQB_OK; i++) {
         if (ha_counter_availability(counters[i], err) == SEQB_LAYOUT)
             status = SEQB_LAYOUT;
@@ -483,8 +483,8 @@ void queue_reload_free(struct queue_reload *reload)
     for (size_t i = 0; i < reload->added_count; i++) {
         struct seqb_sequence *sequence = reload->added[i];
 
-        if (reload->is_admitted) {
-            sequence->next_active = reload->queue->abandoned;
+        if (reload->is_known) {
+            sequence->next_abandoned = reload->queue->abandoned;
             reload->queue->abandoned = sequence;
         } else {
             sequence->source->free(sequence);

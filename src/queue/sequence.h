@@ -131,6 +131,8 @@ struct seqb_sequence {
     bool is_woken;
     bool is_active; /* polled in every interval */
     struct seqb_sequence *next_active;
+
+    struct seqb_sequence *next_abandoned; /* only reloads use it */
 };
 
 /* What the sequence's numbers mean. */

@@ -243,6 +243,56 @@ TEST_WITH(DIRECT, options_that_say_what_is_claimed_are_kept)
     commit(broker, &more, false);
 }
 
+/* The refill thread has seen that it was woken. */
+static bool is_polled(void *context)
+{
+    struct seqb_sequence *sequence = context;
+    struct agenda *agenda = &sequence->context->agenda;
+    bool is_polled;
+
+    pthread_mutex_lock(&agenda->lock);
+    is_polled = !sequence->is_woken;
+    pthread_mutex_unlock(&agenda->lock);
+    return is_polled;
+}
+
+/* Those that it would have added are in the agenda once a store has refused
+ * them, before others that are to be polled. The refill thread meanwhile waits
+ * for the lock of the one that it polls. */
+TEST_WITH(DIRECT, refused_reload_takes_nobody_from_the_agenda)
+{
+    struct queue_sequence_options next[4] = {
+        rig->sequences[0], rig->sequences[0], rig->sequences[1],
+        rig->sequences[0]};
+    struct queue_options options = rig->queue;
+    struct queue_reload *reload = NULL;
+    struct rig_broker *broker;
+    struct seqb_sequence *order;
+    struct seqb_sequence *other;
+
+    next[1].key = "other";
+    next[3].key = "more";
+    rig->sequences[1].memory_bits++;
+    rig->queue.sequence_count = 2;
+    rig_close(rig_open(rig));
+    options.sequences = next;
+    options.sequence_count = 2;
+    rig->queue = options;
+    broker = rig_open(rig);
+    order = rig_sequence(broker, "order");
+    other = rig_sequence(broker, "other");
+    rig_await_rest(broker);
+    pthread_mutex_lock(&order->lock);
+    sequence_wake(order);
+    rig_await(is_polled, order);
+    sequence_wake(other);
+    options.sequence_count = 4;
+    assert_status(queue_prepare(broker->queue, &options, &reload, NULL),
+                  SEQB_LAYOUT);
+    pthread_mutex_unlock(&order->lock);
+    rig_await(is_polled, other);
+}
+
 static int64_t count_of_automatic(const struct rig_broker *broker)
 {
     return broker->queue->automatic;
