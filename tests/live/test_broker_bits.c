@@ -35,6 +35,7 @@ struct bits {
 /* What one broker got of a key. */
 struct share {
     pthread_t thread;
+    pthread_barrier_t *both; /* ready to take */
     struct seqb_broker *broker;
     const char *key;
     int64_t numbers[TAKE];
@@ -64,6 +65,7 @@ static void *share_run(void *argument)
     enum seqb_status status =
         seqb_get_sequence(share->broker, share->key, &sequence, &share->err);
 
+    (void)pthread_barrier_wait(share->both);
     while (status == SEQB_OK && share->count < TAKE) {
         status =
             seqb_next(sequence, &share->numbers[share->count], &share->err);
@@ -77,8 +79,12 @@ static void *share_run(void *argument)
 static void take_of_both(struct seqb_broker *const *brokers, const char *key,
                          const char *words, struct share *shares)
 {
+    pthread_barrier_t both;
+
+    assert_int_equal(pthread_barrier_init(&both, NULL, 2), 0);
     for (size_t i = 0; i < 2; i++) {
-        shares[i] = (struct share){.broker = brokers[i], .key = key};
+        shares[i] =
+            (struct share){.broker = brokers[i], .key = key, .both = &both};
         assert_int_equal(
             pthread_create(&shares[i].thread, NULL, share_run, &shares[i]), 0);
     }
@@ -90,6 +96,7 @@ static void take_of_both(struct seqb_broker *const *brokers, const char *key,
         assert_int_equal(shares[i].count, 0);
         scene_expect_words(shares[i].err.text, words);
     }
+    pthread_barrier_destroy(&both);
 }
 
 static void expect_one_meaning(struct scene *scene, const struct bits *bits)

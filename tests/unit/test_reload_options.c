@@ -4,7 +4,9 @@
  * are refused since numbers would mean something else, and what is put in
  * place. What a topology makes of it is tested in tests/live/test_reload.c.
  */
+#include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "ha/startup.h"
 #include "period_fixture.h"
@@ -243,24 +245,52 @@ TEST_WITH(DIRECT, options_that_say_what_is_claimed_are_kept)
     commit(broker, &more, false);
 }
 
-/* The refill thread has seen that it was woken. */
-static bool is_polled(void *context)
+static atomic_bool is_held; /* the refill thread, in poll_held */
+
+static bool poll_held(struct seqb_sequence *sequence, int64_t now_ms,
+                      int64_t *next_ms)
 {
-    struct seqb_sequence *sequence = context;
+    (void)sequence;
+    (void)now_ms;
+    *next_ms = INT64_MAX;
+    while (atomic_load(&is_held))
+        usleep(1000);
+    return false;
+}
+
+static bool is_flag_clear(const struct seqb_sequence *sequence,
+                          const bool *flag)
+{
     struct agenda *agenda = &sequence->context->agenda;
-    bool is_polled;
+    bool is_clear;
 
     pthread_mutex_lock(&agenda->lock);
-    is_polled = !sequence->is_woken;
+    is_clear = !*flag;
     pthread_mutex_unlock(&agenda->lock);
-    return is_polled;
+    return is_clear;
+}
+
+/* The refill thread has seen that it was woken. */
+static bool is_seen(void *context)
+{
+    const struct seqb_sequence *sequence = context;
+
+    return is_flag_clear(sequence, &sequence->is_woken);
+}
+
+static bool is_left_alone(void *context)
+{
+    const struct seqb_sequence *sequence = context;
+
+    return is_flag_clear(sequence, &sequence->is_active);
 }
 
 /* Those that it would have added are in the agenda once a store has refused
- * them, before others that are to be polled. The refill thread meanwhile waits
- * for the lock of the one that it polls. */
+ * them, before others that are to be polled. The refill thread meanwhile polls
+ * another one. */
 TEST_WITH(DIRECT, refused_reload_takes_nobody_from_the_agenda)
 {
+    static struct source source;
     struct queue_sequence_options next[4] = {
         rig->sequences[0], rig->sequences[0], rig->sequences[1],
         rig->sequences[0]};
@@ -281,16 +311,19 @@ TEST_WITH(DIRECT, refused_reload_takes_nobody_from_the_agenda)
     broker = rig_open(rig);
     order = rig_sequence(broker, "order");
     other = rig_sequence(broker, "other");
-    rig_await_rest(broker);
-    pthread_mutex_lock(&order->lock);
+    rig_await(is_left_alone, order);
+    source = *order->source;
+    source.refill = poll_held;
+    order->source = &source;
+    atomic_store(&is_held, true);
     sequence_wake(order);
-    rig_await(is_polled, order);
+    rig_await(is_seen, order);
     sequence_wake(other);
     options.sequence_count = 4;
     assert_status(queue_prepare(broker->queue, &options, &reload, NULL),
                   SEQB_LAYOUT);
-    pthread_mutex_unlock(&order->lock);
-    rig_await(is_polled, other);
+    atomic_store(&is_held, false);
+    rig_await(is_seen, other);
 }
 
 static int64_t count_of_automatic(const struct rig_broker *broker)
