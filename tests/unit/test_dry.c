@@ -8,6 +8,7 @@
 #include "queue/sequence.h"
 #include "support/rig.h"
 #include "support/test.h"
+#include "unit/refilling.h"
 
 #define MANY 20
 
@@ -52,79 +53,17 @@ static bool is_waited_for(void *context)
     return status.in_flight > 0;
 }
 
-/* Holds up the refill thread. */
-static struct {
-    pthread_mutex_t lock; /* guards the next one */
-    pthread_cond_t changed;
-    bool is_held;
-} refilling = {.lock = PTHREAD_MUTEX_INITIALIZER,
-               .changed = PTHREAD_COND_INITIALIZER};
-
-static void refilling_set_held(bool is_held)
-{
-    pthread_mutex_lock(&refilling.lock);
-    refilling.is_held = is_held;
-    pthread_cond_broadcast(&refilling.changed);
-    pthread_mutex_unlock(&refilling.lock);
-}
-
-static void refilling_await(bool is_held)
-{
-    pthread_mutex_lock(&refilling.lock);
-    while (refilling.is_held != is_held)
-        pthread_cond_wait(&refilling.changed, &refilling.lock);
-    pthread_mutex_unlock(&refilling.lock);
-}
-
-static bool hold_refilling(struct seqb_sequence *sequence, int64_t now_ms,
-                           int64_t *next_ms)
-{
-    (void)sequence;
-    (void)now_ms;
-    *next_ms = INT64_MAX;
-    refilling_set_held(true);
-    refilling_await(false);
-    return false;
-}
-
-static bool is_left_alone(void *context)
-{
-    struct seqb_sequence *sequence = context;
-    struct agenda *agenda = &sequence->context->agenda;
-    bool is_active;
-
-    pthread_mutex_lock(&agenda->lock);
-    is_active = sequence->is_active;
-    pthread_mutex_unlock(&agenda->lock);
-    return !is_active;
-}
-
-/* From now on it polls nothing, until refilling_set_held(false). `source` must
- * last as long as the broker. */
-static void refilling_hold_at(struct seqb_sequence *other,
-                              struct source *source)
-{
-    rig_await(is_left_alone, other);
-    *source = *other->source;
-    source->refill = hold_refilling;
-    other->source = source;
-    sequence_wake(other);
-    refilling_await(true);
-}
-
 TEST_WITH(DIRECT, the_refill_thread_has_no_part_in_it)
 {
     struct rig_broker *broker;
-    struct source source;
     int64_t number;
     enum seqb_status status;
 
     rig->queue.sequence_count = 2;
     broker = rig_open(rig);
-    refilling_hold_at(rig_sequence(broker, "bill"), &source);
+    refilling_hold_at(rig_sequence(broker, "bill"));
     status = rig_take_one(broker, &number, NULL);
-    refilling_set_held(false);
-    rig_close(broker); /* before the source goes */
+    refilling_release();
     assert_int_equal(status, SEQB_OK);
 }
 
@@ -147,7 +86,6 @@ TEST_WITH(DIRECT, a_burst_of_dry_sequences_is_one_call)
     struct queue_sequence_options sequences[MANY + 1];
     struct taker takers[MANY];
     char keys[MANY + 1][32];
-    struct source source;
     struct rig_broker *broker;
     struct fake_store *store = rig->stores[0];
     int64_t calls;
@@ -156,7 +94,7 @@ TEST_WITH(DIRECT, a_burst_of_dry_sequences_is_one_call)
     rig_set_timeout(rig, RIG_FOREVER_MS);
     make_row(rig, sequences, keys);
     broker = rig_open(rig);
-    refilling_hold_at(rig_sequence(broker, keys[MANY]), &source);
+    refilling_hold_at(rig_sequence(broker, keys[MANY]));
     calls = fake_calls(store, FAKE_RESERVE);
     fake_hang(store);
     for (size_t i = 0; i < MANY; i++) {
@@ -170,8 +108,8 @@ TEST_WITH(DIRECT, a_burst_of_dry_sequences_is_one_call)
     for (size_t i = 0; i < MANY; i++)
         assert_int_equal(taker_join(&takers[i]), SEQB_OK);
     calls = fake_calls(store, FAKE_RESERVE) - calls;
-    refilling_set_held(false);
+    refilling_release();
     /* The first one's, and one for all that came while it was under way. */
     assert_int_equal(calls, 2);
-    rig_close(broker); /* before the options and the source go */
+    rig_close(broker); /* before the options go */
 }

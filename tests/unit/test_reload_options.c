@@ -4,15 +4,14 @@
  * are refused since numbers would mean something else, and what is put in
  * place. What a topology makes of it is tested in tests/live/test_reload.c.
  */
-#include <stdatomic.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "ha/startup.h"
 #include "period_fixture.h"
 #include "platform/text.h"
 #include "queue/queue_state.h"
 #include "support/test.h"
+#include "unit/refilling.h"
 
 /* --- the queue --- */
 
@@ -245,44 +244,17 @@ TEST_WITH(DIRECT, options_that_say_what_is_claimed_are_kept)
     commit(broker, &more, false);
 }
 
-static atomic_bool is_held; /* the refill thread, in poll_held */
-
-static bool poll_held(struct seqb_sequence *sequence, int64_t now_ms,
-                      int64_t *next_ms)
-{
-    (void)sequence;
-    (void)now_ms;
-    *next_ms = INT64_MAX;
-    while (atomic_load(&is_held))
-        usleep(1000);
-    return false;
-}
-
-static bool is_flag_clear(const struct seqb_sequence *sequence,
-                          const bool *flag)
-{
-    struct agenda *agenda = &sequence->context->agenda;
-    bool is_clear;
-
-    pthread_mutex_lock(&agenda->lock);
-    is_clear = !*flag;
-    pthread_mutex_unlock(&agenda->lock);
-    return is_clear;
-}
-
 /* The refill thread has seen that it was woken. */
 static bool is_seen(void *context)
 {
-    const struct seqb_sequence *sequence = context;
+    struct seqb_sequence *sequence = context;
+    struct agenda *agenda = &sequence->context->agenda;
+    bool is_woken;
 
-    return is_flag_clear(sequence, &sequence->is_woken);
-}
-
-static bool is_left_alone(void *context)
-{
-    const struct seqb_sequence *sequence = context;
-
-    return is_flag_clear(sequence, &sequence->is_active);
+    pthread_mutex_lock(&agenda->lock);
+    is_woken = sequence->is_woken;
+    pthread_mutex_unlock(&agenda->lock);
+    return !is_woken;
 }
 
 /* Those that it would have added are in the agenda once a store has refused
@@ -290,14 +262,12 @@ static bool is_left_alone(void *context)
  * another one. */
 TEST_WITH(DIRECT, refused_reload_takes_nobody_from_the_agenda)
 {
-    static struct source source;
     struct queue_sequence_options next[4] = {
         rig->sequences[0], rig->sequences[0], rig->sequences[1],
         rig->sequences[0]};
     struct queue_options options = rig->queue;
     struct queue_reload *reload = NULL;
     struct rig_broker *broker;
-    struct seqb_sequence *order;
     struct seqb_sequence *other;
 
     next[1].key = "other";
@@ -309,20 +279,13 @@ TEST_WITH(DIRECT, refused_reload_takes_nobody_from_the_agenda)
     options.sequence_count = 2;
     rig->queue = options;
     broker = rig_open(rig);
-    order = rig_sequence(broker, "order");
     other = rig_sequence(broker, "other");
-    rig_await(is_left_alone, order);
-    source = *order->source;
-    source.refill = poll_held;
-    order->source = &source;
-    atomic_store(&is_held, true);
-    sequence_wake(order);
-    rig_await(is_seen, order);
+    refilling_hold_at(rig_sequence(broker, "order"));
     sequence_wake(other);
     options.sequence_count = 4;
     assert_status(queue_prepare(broker->queue, &options, &reload, NULL),
                   SEQB_LAYOUT);
-    atomic_store(&is_held, false);
+    refilling_release();
     rig_await(is_seen, other);
 }
 
