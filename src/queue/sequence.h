@@ -69,6 +69,7 @@ struct seqb_sequence {
     struct sequence_settings own_settings; /* unused in a period slot */
     struct sequence_own *own; /* freed with the sequence; NULL: its options are
                                  constant as long as the queue */
+    struct seqb_sequence *next_abandoned; /* only reloads use it */
 
     /* The following members are written. They are on other cache lines than the
      * ring's address. */
@@ -131,8 +132,6 @@ struct seqb_sequence {
     bool is_woken;
     bool is_active; /* polled in every interval */
     struct seqb_sequence *next_active;
-
-    struct seqb_sequence *next_abandoned; /* only reloads use it */
 };
 
 /* What the sequence's numbers mean. */
