@@ -14,11 +14,12 @@
     .name = #member, .kind = (kind_of), MEMBER(status_broker, member)
 
 static const struct status_field broker_fields[] = {
-    {BROKER(STATUS_STRING, broker), .help = "its name in the topology"},
-    {BROKER(STATUS_STRING, version), .help = "of seqbroker"},
+    {BROKER(STATUS_STRING, broker),
+     .help = "the broker's name in the topology"},
+    {BROKER(STATUS_STRING, version), .help = "the version of seqbroker"},
     {BROKER(STATUS_INTEGER, uptime_ms), .metric = "seqbroker_uptime_seconds",
-     .unit = "ms", .help = "since it started"},
-    {BROKER(STATUS_INTEGER, pid), .help = "the process"},
+     .unit = "ms", .help = "time since the broker started"},
+    {BROKER(STATUS_INTEGER, pid), .help = "the process id"},
     {BROKER(STATUS_STRING, state_dir), .help = "the state directory"},
     {.name = NULL},
 };
@@ -32,20 +33,21 @@ static const struct status_field clock_fields[] = {
     {CLOCK(STATUS_INTEGER, wall_ms), .unit = "ms since 1970",
      .help = "the machine's clock"},
     {CLOCK(STATUS_INTEGER, guarded_ms), .unit = "ms since 1970",
-     .help = "what stamps are made of; it never goes back"},
+     .help = "the clock that stamps are made of; it never goes back"},
     {CLOCK(STATUS_INTEGER, behind_ms),
      .metric = "seqbroker_clock_behind_seconds", .unit = "ms",
-     .help = "that the machine's clock is behind the begin of the last stamp; "
-             "0: it is not"},
+     .help = "how far the machine's clock is behind the begin of the last "
+             "stamp; 0: it is not behind"},
     {CLOCK(STATUS_INTEGER, ahead_ms), .metric = "seqbroker_clock_ahead_seconds",
      .unit = "ms",
-     .help = "that it is ahead of what is believed; 0: it is not"},
+     .help = "how far the machine's clock is ahead of what is believed; 0: "
+             "it is not ahead"},
     {CLOCK(STATUS_INTEGER, issued_ms), .unit = "ms since 1970",
-     .help = "no stamp that begins later was issued, as kept for the next "
-             "start"},
+     .help = "no stamp that begins after this was issued; it is kept for the "
+             "next start"},
     {CLOCK(STATUS_INTEGER, steps_back),
      .metric = "seqbroker_clock_steps_back_total",
-     .help = "times it was seen to go back since the start"},
+     .help = "how often the clock was seen to go back since the start"},
     {CLOCK(STATUS_TEXT, reason),
      .help = "why sequences with a period have no numbers, or \"\""},
     {.name = NULL},
@@ -78,28 +80,29 @@ static bool has_clock(const void *status)
 }
 
 static const struct status_field partition_fields[] = {
-    {PARTITION(STATUS_TEXT, pool), .help = "the pool that it is in"},
+    {PARTITION(STATUS_TEXT, pool), .help = "the pool of the partition"},
     {PARTITION(STATUS_INTEGER, partition), .title = "PARTITION",
      .show = SHOW_PARTITION,
-     .help = "its index in the pool; -1: the pool's authority, in no "
+     .help = "its index in the pool; -1: it is the pool's authority, in no "
              "partition"},
     {PARTITION(STATUS_TEXT, backend), .title = "BACKEND",
      .help = "its backend's name in the topology"},
     {PARTITION(STATUS_TEXT, engine), .title = "ENGINE",
      .help = "the backend's engine"},
     {PARTITION(STATUS_TEXT, server),
-     .help = "the server with its version; this and the next two as last "
-             "seen, \"\" before the first connection"},
+     .help = "the server with its version, as last seen; \"\": it was not "
+             "connected yet"},
     {PARTITION(STATUS_TEXT, domain),
-     .help = "the server or disk that it fails with"},
+     .help = "the server or disk that it fails with, as last seen"},
     {PARTITION(STATUS_TEXT, loss),
-     .help = "what its settings lose, by `accept_loss`; \"\": nothing"},
+     .help = "what its settings lose, allowed by `accept_loss`, as last "
+             "seen; \"\": nothing"},
     {.name = "class",
      .kind = STATUS_NAME,
      .text_of = class_of,
      .title = "CLASS",
      .is_wide = true,
-     .help = "of its guarantees: direct or windowed"},
+     .help = "the class of its guarantees: direct or windowed"},
     {.name = "authority",
      .kind = STATUS_BOOLEAN,
      MEMBER(status_partition, known.is_authority),
@@ -116,19 +119,19 @@ static const struct status_field partition_fields[] = {
      MEMBER(status_partition, reason),
      .title = "WHY",
      .show = SHOW_WHY,
-     .help = "why it is not up, or else which counter it refuses and why, in "
-             "the backend's words; or \"\""},
+     .help = "why it is not up; if it is up, which counter it refuses and "
+             "why, in the backend's words; or \"\""},
     {PARTITION(STATUS_INTEGER, since_ms),
      .metric = "seqbroker_partition_state_age_seconds", .unit = "ms",
      .title = "SINCE", .show = SHOW_AGE,
      .help = "how long it has been in this state"},
     {PARTITION(STATUS_SPAN, next_probe_ms),
      .metric = "seqbroker_partition_next_probe_seconds", .unit = "ms",
-     .help = "until its next probe; -1: none is due"},
+     .help = "time until its next probe; -1: none is due"},
     {PARTITION(STATUS_INTEGER, latency_us),
      .metric = "seqbroker_partition_latency_seconds", .unit = "us",
      .title = "LATENCY", .show = SHOW_LATENCY,
-     .help = "moving average of a reservation; 0: none yet"},
+     .help = "moving average of the time of a reservation; 0: none yet"},
     {PARTITION(STATUS_BIG, granted),
      .metric = "seqbroker_partition_granted_total", .title = "GRANTED",
      .show = SHOW_INTEGER,
@@ -136,29 +139,30 @@ static const struct status_field partition_fields[] = {
     {PARTITION(STATUS_INTEGER, errors),
      .metric = "seqbroker_partition_errors_total", .title = "ERRORS",
      .show = SHOW_INTEGER,
-     .help = "calls that failed, and counters refused, since then"},
+     .help = "failed calls and refused counters since the start"},
     {PARTITION(STATUS_INTEGER, slow),
      .metric = "seqbroker_partition_slow_total",
-     .help = "calls past the pool's `timeout` since then"},
+     .help = "calls longer than the pool's `timeout` since the start"},
     {PARTITION(STATUS_INTEGER, ejections),
      .metric = "seqbroker_partition_ejections_total", .title = "EJECTED",
      .is_wide = true, .show = SHOW_INTEGER,
-     .help = "times it was taken out since then"},
+     .help = "how often it was taken out since the start"},
     {PARTITION(STATUS_INTEGER, refused),
      .metric = "seqbroker_partition_refused_counters", .title = "REFUSES",
      .is_wide = true, .show = SHOW_SOME,
-     .help = "counters that it refuses now though it is well"},
+     .help = "counters that it refuses now, although the partition itself is "
+             "well"},
     {PARTITION(STATUS_INTEGER, clock_ms),
      .metric = "seqbroker_partition_clock_offset_seconds", .unit = "ms",
      .is_told = has_clock, .title = "CLOCK", .is_wide = true,
      .show = SHOW_OFFSET,
-     .help = "the clock of the store's machine less ours, as last seen; null: "
-             "not seen, or it has none of its own"},
+     .help = "the clock of the store's machine minus ours, as last seen; "
+             "null: not seen, or the store has no clock of its own"},
     {PARTITION(STATUS_SPAN, last_ok_ms),
      .metric = "seqbroker_partition_last_ok_age_seconds", .unit = "ms",
      .title = "LAST OK", .show = SHOW_AGE,
-     .help = "since its store answered well last, a call or a look; -1: it has "
-             "not yet"},
+     .help = "time since its store last answered well, to a call or a look; "
+             "-1: not yet"},
     {.name = NULL},
 };
 
@@ -175,14 +179,14 @@ static bool waits(const void *status)
 }
 
 static const struct status_field lessor_fields[] = {
-    {LESSOR(STATUS_TEXT, pool), .help = "the pool that it is in"},
+    {LESSOR(STATUS_TEXT, pool), .help = "the pool of the lessor"},
     {LESSOR(STATUS_INTEGER, partition), .title = "LESSOR",
      .show = SHOW_PARTITION, .help = "its index in the pool"},
     {LESSOR(STATUS_TEXT, backend), .title = "BACKEND",
      .help = "its backend's name in the topology"},
     {LESSOR(STATUS_STRING, state), .title = "STATE", .show = SHOW_STATE,
-     .help = "level: it may lease; syncing, waiting: not yet; unknown: nobody "
-             "has looked, or it cannot be asked"},
+     .help = "level: it may lease; syncing, waiting: not yet; unknown: it "
+             "was not looked at, or cannot be asked"},
     {LESSOR(STATUS_TEXT, waits_for), .is_told = waits, .title = "WAITS FOR",
      .show = SHOW_MAYBE, .help = "the backend that it waits for; null: none"},
     {LESSOR(STATUS_INTEGER, since_ms),
@@ -192,7 +196,7 @@ static const struct status_field lessor_fields[] = {
     {LESSOR(STATUS_INTEGER, leases_per_minute),
      .metric = "seqbroker_lessor_leases_per_second", .unit = "leases/min",
      .title = "LEASES/MIN", .show = SHOW_INTEGER,
-     .help = "leases of this broker, of late"},
+     .help = "recent leases of this broker"},
     {.name = NULL},
 };
 
@@ -228,13 +232,13 @@ enum { RANK_NUMBERS = 1, RANK_END, RANK_WHY };
 static const struct status_field sequence_fields[] = {
     {SEQUENCE(STATUS_TEXT, key), .title = "SEQUENCE", .help = "its key"},
     {SEQUENCE(STATUS_TEXT, pool), .title = "POOL",
-     .help = "the pool that it takes from"},
+     .help = "the pool of its numbers"},
     {SEQUENCE(STATUS_INTEGER, memory_bits), .unit = "bits", .title = "BITS",
      .is_wide = true, .show = SHOW_INTEGER, .rank = RANK_NUMBERS,
-     .help = "a counter value is 2^this numbers"},
+     .help = "one counter value is 2^this numbers"},
     {SEQUENCE(STATUS_INTEGER, window_bits), .unit = "bits",
-     .help = "of its windows, the pool's or its own; 0: no partition counts "
-             "in windows"},
+     .help = "the bits of its windows, the pool's or its own; 0: no "
+             "partition counts in windows"},
     {SEQUENCE(STATUS_INTEGER, stock),
      .metric = "seqbroker_sequence_stock_numbers", .unit = "numbers",
      .title = "STOCK", .show = SHOW_INTEGER, .rank = RANK_NUMBERS,
@@ -242,7 +246,8 @@ static const struct status_field sequence_fields[] = {
     {SEQUENCE(STATUS_INTEGER, in_flight),
      .metric = "seqbroker_sequence_in_flight_numbers", .unit = "numbers",
      .title = "IN FLIGHT", .is_wide = true, .show = SHOW_INTEGER,
-     .rank = RANK_NUMBERS, .help = "numbers asked of backends"},
+     .rank = RANK_NUMBERS,
+     .help = "numbers asked of backends that have not arrived yet"},
     {SEQUENCE(STATUS_BIG, taken), .metric = "seqbroker_sequence_taken_total",
      .unit = "numbers", .title = "TAKEN", .show = SHOW_INTEGER,
      .rank = RANK_NUMBERS, .help = "numbers handed out since the start"},
@@ -260,20 +265,20 @@ static const struct status_field sequence_fields[] = {
      .help = "calls that found no number at hand"},
     {SEQUENCE(STATUS_INTEGER, low_water),
      .metric = "seqbroker_sequence_low_water_numbers", .unit = "numbers",
-     .help = "a refill is asked when the stock falls to this"},
+     .help = "the stock at which a refill is asked"},
     {SEQUENCE(STATUS_INTEGER, target),
      .metric = "seqbroker_sequence_target_numbers", .unit = "numbers",
-     .help = "numbers that ought to be held at this rate"},
+     .help = "the stock that a refill aims at, at this rate"},
     {SEQUENCE(STATUS_INTEGER, asked), .unit = "numbers",
      .help = "numbers that the last refill asked for; 0: there was none"},
     {SEQUENCE(STATUS_TEXT, why), .title = "LAST REFILL", .is_wide = true,
      .show = SHOW_REFILL, .rank = RANK_WHY,
-     .help = "why so many; the column shows both"},
+     .help = "the reason for that number; the column shows both"},
     {SEQUENCE(STATUS_SPAN, runs_out_ms),
      .metric = "seqbroker_sequence_runs_out_seconds", .unit = "ms",
      .title = "RUNS OUT", .show = SHOW_DATE, .rank = RANK_END,
-     .help = "until its bits are used up at the usual rate of all brokers; "
-             "-1: not within 1000 years, or not known yet"},
+     .help = "time until its bits are used up, at the usual rate of all "
+             "brokers; -1: not within 1000 years, or not known yet"},
     {SEQUENCE(STATUS_TEXT, period), .is_told = has_period, .title = "PERIOD",
      .is_wide = true, .show = SHOW_MAYBE,
      .help = "`day`, ...; null: it has none"},
@@ -289,8 +294,7 @@ static const struct status_field sequence_fields[] = {
      .metric = "seqbroker_sequence_dropped_total", .unit = "numbers",
      .is_told = has_period, .title = "DROPPED", .is_wide = true,
      .show = SHOW_MAYBE, .rank = RANK_NUMBERS,
-     .help = "numbers of stamps that were over, unused; null: it has no "
-             "period"},
+     .help = "unused numbers of stamps that are over; null: it has no period"},
     {SEQUENCE(STATUS_BIG, width_numbers), .unit = "numbers",
      .is_told = has_width,
      .help = "numbers that fit its template's width, within each stamp if it "
@@ -298,7 +302,7 @@ static const struct status_field sequence_fields[] = {
     {SEQUENCE(STATUS_BIG, pool_numbers), .unit = "numbers",
      .is_told = has_width, .title = "POOL GIVES", .is_wide = true,
      .show = SHOW_ROOM, .rank = RANK_NUMBERS,
-     .help = "how many of these its pool can give; null: all"},
+     .help = "how many of these the pool can give; null: all"},
     {.name = NULL},
 };
 
@@ -326,17 +330,17 @@ static const struct status_field worker_fields[] = {
      .text_of = worker_state_of,
      .title = "STATE",
      .show = SHOW_STATE,
-     .help = "ours: this broker has it; held: another one; free: it was given "
-             "back"},
+     .help = "ours: this broker has it; held: another broker has or had it; "
+             "free: it was given back"},
     {WORKER(STATUS_TEXT, holder), .title = "HOLDER",
-     .help = "who has or had it, `broker@host:pid`"},
+     .help = "the broker that has or had it, `broker@host:pid`"},
     {WORKER(STATUS_INTEGER, renewed_ms), .unit = "ms since 1970",
      .title = "RENEWED", .show = SHOW_SINCE,
      .help = "when it was renewed, by the holder's clock; the column shows how "
              "long ago"},
     {WORKER(STATUS_INTEGER, used_upto_ms), .unit = "ms since 1970",
      .title = "USED UP TO", .show = SHOW_MOMENT,
-     .help = "no id of it has a later time"},
+     .help = "no id with this worker id has a later time"},
     {.name = NULL},
 };
 
