@@ -422,7 +422,7 @@ enum seqb_status counter_take(const struct migrate_counter *counter,
         .gap = counter->gap,
         .limit = limit,
         .base_gap = counter->base_gap,
-        .base_ms = connection_base_ms(counter->connection),
+        .base_ms = connection_base_ms(counter->connection, 0),
         .chance = counter_chance(counter, 0)};
     enum seqb_status status = take_once(counter, limit, out, err);
 
@@ -449,7 +449,7 @@ enum seqb_status counter_raise(const struct migrate_counter *counter,
         .gap = counter->gap,
         .limit = limit,
         .base_gap = counter->base_gap,
-        .base_ms = connection_base_ms(counter->connection),
+        .base_ms = connection_base_ms(counter->connection, 0),
         .chance = counter_chance(counter, floor)};
 
     return raise_by(counter, &raise, err);

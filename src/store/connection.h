@@ -56,6 +56,10 @@ struct connection {
     /* The store's wall clock minus our boot clock, ms, or CONNECTION_NO_CLOCK:
      * a step of our wall clock does not change it. Relaxed, as above. */
     _Atomic int64_t clock_ms;
+
+    /* The most that our wall clock was seen to be ahead of our boot clock, ms;
+     * 0: not read yet. Relaxed, as above. */
+    _Atomic int64_t wall_ms;
 };
 
 /* Sets up a zeroed connection, which is not open yet. The options, the watchdog

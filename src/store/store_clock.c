@@ -3,10 +3,21 @@
 #include "store/store_clock.h"
 
 #include "platform/clock.h"
+#include "platform/minmax.h"
 
 /* No broker begins a period that is further ahead of both its own clock and the
  * store's: see max_ahead. */
 #define BASE_SLACK_MS (10 * INT64_C(60000))
+
+static void note_wall(struct connection *connection)
+{
+    const int64_t noted_ms =
+        atomic_load_explicit(&connection->wall_ms, memory_order_relaxed);
+
+    atomic_store_explicit(&connection->wall_ms,
+                          max_of(noted_ms, clock_wall_ms() - clock_boot_ms()),
+                          memory_order_relaxed);
+}
 
 /* The answer is about half a round trip old. */
 enum seqb_status connection_read_clock(struct connection *connection,
@@ -21,6 +32,7 @@ enum seqb_status connection_read_clock(struct connection *connection,
     if (status != SEQB_OK)
         return status;
     connection->clock_seen_ms = clock_now_ms();
+    note_wall(connection);
     if (store_ms > 0)
         atomic_store_explicit(&connection->clock_ms,
                               store_ms + half_ms - clock_boot_ms(),
@@ -45,7 +57,14 @@ int64_t connection_latest_ms(const struct connection *connection)
     return clock_wall_ms() + (ahead_ms > 0 ? ahead_ms : 0);
 }
 
-int64_t connection_base_ms(const struct connection *connection)
+int64_t connection_base_ms(const struct connection *connection,
+                           int64_t begins_ms)
 {
-    return connection_latest_ms(connection) + BASE_SLACK_MS;
+    const int64_t noted_ms =
+        clock_boot_ms() +
+        atomic_load_explicit(&connection->wall_ms, memory_order_relaxed);
+
+    return max_of(max_of(connection_latest_ms(connection), noted_ms),
+                  begins_ms) +
+           BASE_SLACK_MS;
 }

@@ -21,5 +21,7 @@ int64_t connection_clock_ahead_ms(const struct connection *connection);
 int64_t connection_latest_ms(const struct connection *connection);
 
 /* Any thread: no period that any broker has begun so far begins after this
- * time. */
-int64_t connection_base_ms(const struct connection *connection);
+ * time. `begins_ms`: the begin of one that has begun, or 0. Our wall clock may
+ * have gone back since the connection was opened. */
+int64_t connection_base_ms(const struct connection *connection,
+                           int64_t begins_ms);

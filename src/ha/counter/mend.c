@@ -193,7 +193,8 @@ static enum seqb_status mend_raise(struct worker *worker, struct slot *slot,
         .limit = reply->limit,
         .base_gap = failover_gap,
         .base_floor = is_synced ? 0 : base_floor(worker, slot, failover_gap),
-        .base_ms = connection_base_ms(&worker->connection),
+        .base_ms =
+            connection_base_ms(&worker->connection, slot_stamp(slot).begins_ms),
         .chance = slot_chance(slot, floor),
     };
     int64_t value;

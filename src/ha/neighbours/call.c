@@ -104,7 +104,7 @@ static enum seqb_status raise_one(struct connection *connection,
         .counter = listed->counter,
         .floor = listed->value,
         .limit = INT64_MAX,
-        .base_ms = connection_base_ms(connection),
+        .base_ms = connection_base_ms(connection, 0),
     };
     int64_t value;
 

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The time that is kept in a store that may have lost counters. A counter of a
+ * period that begins later begins at 1. So every period that was begun must
+ * begin before it, also if the clock went back since.
+ */
+#include "period_fixture.h"
+#include "support/test.h"
+
+#define MINUTE (60 * SECOND)
+#define SLACK  (10 * MINUTE) /* between the latest begin and that time */
+
+struct raised {
+    struct rig *rig;
+    struct rig_broker *broker;
+    const char *counter; /* of the first store */
+    int64_t base_ms;
+};
+
+static bool is_raised(void *context)
+{
+    struct raised *raised = context;
+    struct seqb_raise raise;
+    int64_t number;
+
+    assert_int_equal(
+        queue_next(rig_sequence(raised->broker, "order"), &number, NULL),
+        SEQB_OK);
+    raise = fake_first_raise(raised->rig->stores[0], raised->counter);
+    raised->base_ms = raise.base_ms;
+    return raise.limit > 0;
+}
+
+/* What the raise passes after the first store was replaced. */
+static int64_t base_ms_of(struct rig *rig, struct rig_broker *broker,
+                          const char *counter)
+{
+    struct raised raised = {.rig = rig, .broker = broker, .counter = counter};
+
+    fake_change_origin(rig->stores[0]);
+    rig_await(is_raised, &raised);
+    return raised.base_ms;
+}
+
+TEST_WITH(PERIOD, clock_that_went_back_leaves_no_begun_period_out)
+{
+    struct rig *rig = fixture->rig;
+    struct rig_broker *broker;
+
+    rig->sequences[0].period = NULL;
+    rig->sequences[0].attributes = NULL;
+    broker = rig_open(rig);
+    script_clock_step(-HOUR);
+    assert_true(base_ms_of(rig, broker, "main/0/order") >= NOON + SLACK);
+}
+
+TEST_WITH(PERIOD, restart_behind_the_begun_period_does_not_leave_it_out)
+{
+    struct rig *rig = fixture->rig;
+    struct rig_broker *broker = rig_open(rig);
+    int64_t digits;
+
+    (void)period_number(broker, &digits);
+    rig_close(broker);
+    script_clock_step(-20 * MINUTE);
+    broker = rig_open(rig);
+    assert_true(base_ms_of(rig, broker, "main/0/order@20261121120000") >=
+                NOON + SLACK);
+}
