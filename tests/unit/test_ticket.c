@@ -142,11 +142,60 @@ TEST_WITH(DIRECT, place_without_a_direct_store_gives_none)
 {
     struct rig_broker *broker;
     static const int32_t members[] = {-1, 2, 65};
+    const struct ha_place place = {1, 0};
+    struct ha_ticket ticket;
+    struct seqb_error err;
 
     rig_shape(rig, RIG_DIRECT, 1);
     broker = rig_open(rig);
+    assert_int_equal(ha_ticket(broker->ha, place, NAME,
+                               clock_now_ms() + RIG_PATIENCE_MS, &ticket, &err),
+                     SEQB_LAYOUT);
     for (size_t i = 0; i < 3; i++)
         expect_refused(broker, members[i], SEQB_LAYOUT, "no direct store");
+}
+
+static bool are_level(void *context)
+{
+    struct rig_broker *broker = context;
+    struct ha_lessor lessors[RIG_PARTITIONS];
+    size_t level = 0;
+    size_t count;
+
+    ha_lessors(broker->ha, lessors, RIG_PARTITIONS, &count);
+    for (size_t i = 0; i < count; i++)
+        level += lessors[i].state == HA_LESSOR_LEVEL;
+    return level == count;
+}
+
+static void expect_noted_by_one(struct rig *rig)
+{
+    static const char *const names[] = {
+        "ticket/main/0/" NAME, "ticket/main/1/" NAME, "ticket/main/2/" NAME,
+        "ticket/main/3/" NAME};
+    struct rig_broker *broker = rig_open(rig);
+
+    rig_await(are_level, broker);
+    for (int32_t member = 0; member < 1 << rig->pool.layout.bits; member++) {
+        int noted = 0;
+
+        assert_int_equal(must_take(broker, member).value, 1);
+        assert_int_equal(fake_value(rig->stores[member], names[member]), 1);
+        for (int i = 0; i < RIG_PARTITIONS; i++)
+            noted += fake_value(rig->stores[i], names[member]) == 1;
+        assert_int_equal(noted, 2);
+    }
+}
+
+TEST_WITH(NEIGHBOURS, ticket_is_noted_by_the_only_neighbour)
+{
+    expect_noted_by_one(rig);
+}
+
+TEST_WITH(NEIGHBOURS, ticket_is_noted_by_one_of_several_neighbours)
+{
+    rig_shape(rig, RIG_NEIGHBOURS, 2);
+    expect_noted_by_one(rig);
 }
 
 TEST_WITH(WINDOWED, authority_comes_before_partitions)
