@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pools with a snowflake in them: its bits, its calls, its neighbours, and who
- * has which worker id. */
+/* Pools with a snowflake in them: its bits, its calls, its clock, and its
+ * neighbours. What its status says is test_snowflake_counts.c's. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,8 @@
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "platform/thread.h"
-#include "queue/sequence.h"
+#include "queue/queue_state.h"
+#include "queue/snowflake/snowflake.h"
 #include "support/events.h"
 #include "support/folder.h"
 #include "support/test.h"
@@ -76,28 +77,11 @@ TEST_STATE(WINDOWED, number_that_does_not_fit_is_refused)
     rig_expect_words(err.text, "does not fit");
 }
 
-TEST_STATE(WINDOWED, snowflake_cannot_be_advanced)
+static void be_warm(struct rig *rig, int32_t timeout_ms)
 {
-    struct rig *rig = flake_rig_open(state, 10);
-    struct rig_broker *broker = rig_open(rig);
-    struct seqb_error err;
-
-    assert_int_equal(queue_advance(broker->queue, "order", INT64_MAX / 2, &err),
-                     SEQB_INVALID);
-    rig_expect_words(err.text, "of the time");
-}
-
-TEST_STATE(WINDOWED, snowflake_has_no_cursor)
-{
-    struct rig *rig = flake_rig_open(state, 10);
-    struct rig_broker *broker = rig_open(rig);
-    struct seqb_cursor *cursor = NULL;
-    struct seqb_error err;
-
-    assert_int_equal(
-        queue_cursor_open(rig_sequence(broker, "order"), 0, &cursor, &err),
-        SEQB_INVALID);
-    rig_expect_words(err.text, "of a time that is over");
+    rig->sequences[0].warm = true;
+    rig->queue.warm_timeout_ms = timeout_ms;
+    events_start();
 }
 
 static int64_t time_of(int64_t id)
@@ -114,7 +98,9 @@ TEST_STATE(WINDOWED, id_has_the_time_of_its_taking)
 
     numbers_init(&numbers);
     flake_set_lease(rig, FLAKE_LONG_LEASE_MS);
+    be_warm(rig, RIG_FOREVER_MS);
     broker = rig_open(rig);
+    assert_int_equal(events_count("event=cold", ""), 0);
     for (int i = 0; i < 20; i++) {
         const int64_t from_ms = clock_wall_ms();
 
@@ -125,23 +111,78 @@ TEST_STATE(WINDOWED, id_has_the_time_of_its_taking)
     }
     assert_int_equal(rig_status(broker, "order").stock, 0);
     assert_int_equal(rig_status(broker, "order").taken, 20);
+    assert_int_equal(rig_status(broker, "order").window_bits, 0);
     flake_expect_no_repeat(&numbers);
 }
 
-/* Looks again where the clock went on meanwhile. */
-TEST_STATE(WINDOWED, status_says_when_the_bits_run_out)
-{
-    struct rig *rig = flake_rig_open(state, 10);
-    struct rig_broker *broker = rig_open(rig);
-    const int64_t end_ms = bits_end_ms(&flake_options()->layout);
-    int64_t left_ms;
-    int64_t now_ms;
+/* --- the guarded clock --- */
 
-    do {
-        now_ms = clock_wall_ms();
-        left_ms = rig_status(broker, "order").runs_out_ms;
-    } while (clock_wall_ms() != now_ms);
-    assert_int_equal(left_ms, end_ms - now_ms);
+/* How far it is ahead of the machine's clock. */
+static _Atomic int64_t ahead_ms;
+
+enum seqb_status __real_guarded_clock_now(struct guarded_clock *clock,
+                                          int64_t *out, struct seqb_error *err);
+enum seqb_status __wrap_guarded_clock_now(struct guarded_clock *clock,
+                                          int64_t *out, struct seqb_error *err);
+
+enum seqb_status __wrap_guarded_clock_now(struct guarded_clock *clock,
+                                          int64_t *out, struct seqb_error *err)
+{
+    const enum seqb_status status = __real_guarded_clock_now(clock, out, err);
+
+    *out += atomic_load(&ahead_ms);
+    return status;
+}
+
+/* The ms of the next id, once the machine's clock is past `from_ms`. */
+static int64_t next_time(struct rig_broker *broker, int64_t from_ms)
+{
+    struct seqb_error err;
+    int64_t id;
+
+    while (clock_wall_ms() <= from_ms)
+        thread_rest_us(1000);
+    if (rig_take_one(broker, &id, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    return time_of(id);
+}
+
+/* The time of ids goes on by a ms at least, so they stay behind a clock that
+ * the guarded one does not believe. */
+TEST_STATE(WINDOWED, ids_have_the_guarded_time_if_it_is_behind)
+{
+    struct queue_clock_options clock = {
+        .rules = {.on_rollback = GUARD_HOLD,
+                  .max_rollback_ms = RIG_FOREVER_MS,
+                  .max_ahead_ms = RIG_FOREVER_MS},
+        .broker = "test",
+        .store = -1,
+    };
+    struct rig *rig = flake_rig_open(state, 10);
+    struct rig_broker *broker;
+    char folder[64];
+    char path[80];
+    int64_t time_ms;
+
+    assert_true(folder_make(folder, sizeof folder));
+    (void)text_format(path, sizeof path, "%s/clock", folder);
+    clock.path = path;
+    rig->queue.clock = &clock;
+    flake_set_lease(rig, FLAKE_LONG_LEASE_MS);
+    broker = rig_open(rig);
+    atomic_store(&ahead_ms, FLAKE_LONG_LEASE_MS);
+    time_ms = next_time(broker, 0);
+    assert_true(time_ms <= clock_wall_ms());
+    atomic_store(&ahead_ms, -FLAKE_LONG_LEASE_MS);
+    for (int i = 0; i < 3; i++) {
+        const int64_t later_ms = next_time(broker, time_ms + 10);
+
+        assert_in_range(later_ms, time_ms, time_ms + 1);
+        time_ms = later_ms;
+    }
+    atomic_store(&ahead_ms, 0);
+    rig_close(broker);
+    folder_remove(folder);
 }
 
 /* Until the ms has room for them, or the lease has come. */
@@ -216,19 +257,31 @@ TEST_STATE(WINDOWED, sites_have_numbers_of_their_own)
 TEST_STATE(WINDOWED, full_ms_is_waited_for)
 {
     struct rig *rig = flake_rig(state, 10);
-    int64_t ids[20];
-    struct rig_broker *broker;
+    int64_t ids[20] = {0};
+    struct seqb_sequence *sequence;
+    struct queue_take run = {
+        .out = &ids[19], .count = 3, .is_contiguous = true};
     struct seqb_error err;
 
     flake_options()->layout.counter = 2; /* 4 ids a ms */
-    broker = rig_open(rig);
-    assert_int_equal(
-        queue_next_many(rig_sequence(broker, "order"), 20, ids, &err), SEQB_OK);
-    for (int i = 0; i < 20; i++) {
+    sequence = rig_sequence(rig_open(rig), "order");
+    assert_int_equal(queue_next_many(sequence, 18, ids, &err), SEQB_OK);
+    for (int i = 0; i < 18; i++) {
         assert_true(i == 0 || ids[i] > ids[i - 1]);
         assert_true((ids[i] >> 12) + FLAKE_EPOCH <= clock_wall_ms());
     }
-    assert_true((ids[19] >> 12) - (ids[0] >> 12) >= 4);
+    assert_true((ids[17] >> 12) - (ids[0] >> 12) >= 4);
+    assert_int_equal(ids[18], 0); /* no more than were asked for */
+    for (int i = 0; i < 3; i++) {
+        const int64_t before = ids[19];
+
+        assert_int_equal(queue_take(sequence, &run, &err), SEQB_OK);
+        assert_int_equal(ids[19] & 3, 0); /* the first of another ms */
+        assert_true(ids[19] > before);
+    }
+    assert_int_equal(ids[18], 0);
+    run.count = 5;
+    assert_int_equal(queue_take(sequence, &run, &err), SEQB_INVALID);
 }
 
 /* 16 ids a ms: these would take six seconds. A lease may be renewed late. */
@@ -308,11 +361,25 @@ TEST_STATE(WINDOWED, who_finds_a_full_ms_is_called)
         size_t taken = 0;
 
         atomic_store(&is_ready, false);
+        (void)text_copy(err.text, sizeof err.text, "of before");
         while (queue_try_many(sequence, 5000, ids, &taken, &err) == SEQB_OK)
             continue;
         assert_int_equal(err.status, SEQB_AGAIN);
+        assert_string_equal(err.text, "");
+        assert_int_equal(rig_status(broker, "order").waits, i + 1);
         rig_await(is_set, &is_ready);
     }
+}
+
+/* Nobody else polls a sequence that waits for its lease. */
+static void expect_poll(struct rig_broker *broker, bool is_armed)
+{
+    struct seqb_sequence *sequence = rig_sequence(broker, "order");
+    int64_t next_ms = 0;
+
+    assert_int_equal(sequence->source->refill(sequence, 1000, &next_ms),
+                     is_armed);
+    assert_int_equal(next_ms, is_armed ? 1005 : INT64_MAX);
 }
 
 TEST_STATE(WINDOWED, first_broker_says_what_it_waits_for)
@@ -321,10 +388,13 @@ TEST_STATE(WINDOWED, first_broker_says_what_it_waits_for)
     struct rig_broker *broker;
 
     flake_set_lease(rig, FLAKE_LONG_LEASE_MS);
-    events_start();
+    be_warm(rig, 1);
     broker = rig_open(rig);
+    assert_int_equal(events_count("event=cold", "keys=order"), 1);
     events_expect("event=worker_lease_failed", "backend auth is new", 1);
+    expect_poll(broker, false);
     rig_expect_words(flake_why(broker), "pool main: backend auth is new");
+    expect_poll(broker, true);
 }
 
 /* Nor does the first broker of a pool have to be asked again and again. */
@@ -403,92 +473,12 @@ TEST_STATE(WINDOWED, none_is_given_once_the_broker_stops)
     broker = rig_open(rig);
     sequence = rig_sequence(broker, "order");
     rig_take(broker, 1, &numbers);
+    /* as if the ms did not end */
+    atomic_store(&broker->queue->context.generators[0].gate->span, UINT64_MAX);
     queue_stop(broker->queue);
     assert_int_equal(queue_try_run(sequence, 2, ids, &err), SEQB_CLOSED);
     assert_int_equal(queue_try_many(sequence, 2, ids, &taken, &err),
                      SEQB_CLOSED);
     assert_int_equal(queue_next(sequence, ids, &err), SEQB_CLOSED);
     numbers_fini(&numbers);
-}
-
-/* They would come back with times of long ago. */
-TEST_STATE(WINDOWED, nothing_is_left_at_a_stop)
-{
-    struct rig *rig = flake_rig_open(state, 4);
-    struct rig_broker *broker;
-    struct numbers numbers;
-    char folder[64];
-    char path[80];
-
-    numbers_init(&numbers);
-    assert_true(folder_make(folder, sizeof folder));
-    (void)text_format(path, sizeof path, "%s/spool", folder);
-    rig->queue.spool_path = path;
-    broker = rig_open(rig);
-    rig_take(broker, 1, &numbers);
-    assert_int_equal(rig_status(broker, "order").stock, 0);
-    rig_close(broker);
-    assert_int_equal(access(path, F_OK), -1);
-    folder_remove(folder);
-    numbers_fini(&numbers);
-}
-
-/* --- looking --- */
-
-TEST_STATE(WINDOWED, all_ids_that_were_ever_taken_are_listed)
-{
-    struct rig *rig = flake_rig_open(state, 10);
-    struct rig_broker *broker;
-    struct seqb_worker workers[8];
-    struct seqb_error err;
-    size_t count = 0;
-
-    row_put_other(rig, 0, FLAKE_LONG_LEASE_MS);
-    broker = rig_open(rig); /* it has id 1 */
-    row_put(rig, 2, "nonsense");
-    assert_int_equal(queue_workers(broker->queue, workers, 8, &count, &err),
-                     SEQB_OK);
-    assert_int_equal(count, 3);
-    for (int32_t i = 0; i < 3; i++) {
-        assert_string_equal(workers[i].pool, "main");
-        assert_int_equal(workers[i].worker, i);
-        assert_int_equal(workers[i].is_ours, i == 1);
-        assert_false(workers[i].is_free);
-    }
-    assert_string_equal(workers[0].holder, "bills@far:9");
-    rig_expect_words(workers[1].holder, "orders@");
-    assert_true(workers[1].renewed_ms > clock_wall_ms() - RIG_FOREVER_MS);
-    assert_true(workers[1].used_upto_ms >= workers[1].renewed_ms);
-    rig_expect_words(workers[2].holder, "damaged");
-    assert_int_equal(queue_workers(broker->queue, workers, 1, &count, &err),
-                     SEQB_OK);
-    assert_int_equal(count, 3);
-    fake_set_down(rig->authority, true);
-    assert_int_equal(queue_workers(broker->queue, workers, 8, &count, &err),
-                     SEQB_UNAVAILABLE);
-    rig_expect_words(err.text, "backend auth");
-    fake_set_down(rig->authority, false);
-}
-
-TEST_STATE(WINDOWED, lease_is_told_and_what_is_taken_out_gives_no_id)
-{
-    struct rig *rig = flake_rig_open(state, 10);
-    struct rig_broker *broker = rig_open(rig);
-    struct seqb_worker_lease leases[2] = {{.worker = -2}, {.worker = -2}};
-    struct seqb_sequence *order = rig_sequence(broker, "order");
-    size_t count;
-    int64_t id;
-
-    queue_worker_leases(broker->queue, leases, 0, &count);
-    assert_int_equal(count, 1);
-    assert_int_equal(leases[0].worker, -2);
-    queue_worker_leases(broker->queue, leases, 2, &count);
-    assert_int_equal(count, 1);
-    assert_string_equal(leases[0].pool, "main");
-    assert_int_equal(leases[0].worker, 0);
-    assert_in_range(leases[0].left_ms, 1, FLAKE_LONG_LEASE_MS);
-    assert_int_equal(leases[1].worker, -2);
-    sequence_remove(order, false);
-    assert_int_equal(queue_next(order, &id, NULL), SEQB_UNKNOWN_KEY);
-    assert_int_equal(queue_try_next(order, &id, NULL), SEQB_UNKNOWN_KEY);
 }

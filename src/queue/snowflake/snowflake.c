@@ -43,6 +43,7 @@ static enum seqb_status snowflake_open(const struct source_setup *setup,
     if (status != SEQB_OK)
         return status;
     pthread_mutex_init(&snowflake_of(*out)->lock, NULL);
+    snowflake_of(*out)->rate_ms = clock_now_ms();
     snowflake_of(*out)->generator =
         &setup->context->generators[setup->options->snowflake -
                                     setup->context->snowflakes];
@@ -290,7 +291,7 @@ static void snowflake_counts(struct seqb_sequence *front, int64_t now_ms,
             ? atomic_load_explicit(&snowflake->taken, memory_order_relaxed)
             : generator_taken(snowflake->generator);
     pthread_mutex_lock(&snowflake->lock);
-    rate_count(snowflake, out->taken, clock_boot_ms());
+    rate_count(snowflake, out->taken, now_ms);
     out->rate = snowflake->rate;
     pthread_mutex_unlock(&snowflake->lock);
     out->runs_out_ms =

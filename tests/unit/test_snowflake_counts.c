@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a pool with snowflakes refuses, and what it tells: its counts and rates,
+ * and who has which worker id. */
+#include <unistd.h>
+
+#include "flake_fixture.h"
+#include "platform/clock.h"
+#include "platform/text.h"
+#include "queue/sequence.h"
+#include "support/folder.h"
+#include "support/test.h"
+
+TEST_STATE(WINDOWED, snowflake_cannot_be_advanced)
+{
+    struct rig *rig = flake_rig_open(state, 10);
+    struct rig_broker *broker = rig_open(rig);
+    struct seqb_error err;
+
+    assert_int_equal(queue_advance(broker->queue, "order", INT64_MAX / 2, &err),
+                     SEQB_INVALID);
+    rig_expect_words(err.text, "of the time");
+}
+
+TEST_STATE(WINDOWED, snowflake_has_no_cursor)
+{
+    struct rig *rig = flake_rig_open(state, 10);
+    struct rig_broker *broker = rig_open(rig);
+    struct seqb_cursor *cursor = NULL;
+    struct seqb_error err;
+
+    assert_int_equal(
+        queue_cursor_open(rig_sequence(broker, "order"), 0, &cursor, &err),
+        SEQB_INVALID);
+    rig_expect_words(err.text, "of a time that is over");
+}
+
+/* One that is listed, and one that made itself. */
+TEST_STATE(WINDOWED, each_sequence_of_a_pool_counts_its_own)
+{
+    struct rig *rig = flake_rig_open(state, 10);
+    struct rig_broker *broker;
+    struct numbers numbers;
+    struct seqb_error err;
+    int64_t id;
+
+    numbers_init(&numbers);
+    rig->automatic.memory_bits = 0;
+    rig->automatic.snowflake = flake_options();
+    rig->queue.automatic = &rig->automatic;
+    rig->queue.auto_pattern = "tmp-*";
+    rig->queue.auto_limit = 1;
+    broker = rig_open(rig);
+    rig_take(broker, 3, &numbers);
+    assert_int_equal(queue_next(rig_sequence(broker, "tmp-1"), &id, &err),
+                     SEQB_OK);
+    numbers_add(&numbers, &id, 1);
+    assert_int_equal(rig_status(broker, "order").taken, 3);
+    assert_int_equal(rig_status(broker, "tmp-1").taken, 1);
+    flake_expect_no_repeat(&numbers);
+}
+
+static int64_t rate_at(struct rig_broker *broker, int64_t now_ms)
+{
+    struct seqb_sequence *sequence = rig_sequence(broker, "order");
+    struct seqb_sequence_counts counts = {.waits = -1};
+
+    sequence->source->counts(sequence, now_ms, &counts);
+    assert_true(counts.waits >= 0);
+    return counts.rate;
+}
+
+/* Of the last full second, however often it is asked for. */
+TEST_STATE(WINDOWED, rate_is_that_of_the_last_second)
+{
+    struct rig *rig = flake_rig_open(state, 10);
+    const int64_t from_ms = clock_now_ms();
+    struct rig_broker *broker = rig_open(rig);
+    const int64_t open_ms = clock_now_ms();
+    const int64_t then_ms = open_ms + 1000;
+    struct numbers numbers;
+
+    numbers_init(&numbers);
+    rig_take(broker, 100, &numbers);
+    assert_in_range(rate_at(broker, then_ms), 100000 / (then_ms - from_ms),
+                    100);
+    rig_take(broker, 30, &numbers);
+    assert_int_equal(rate_at(broker, then_ms + 1500), 20);
+    rig_take(broker, 10, &numbers);
+    assert_int_equal(rate_at(broker, then_ms + 2499), 20);
+    assert_int_equal(rate_at(broker, then_ms + 2500), 10);
+    assert_int_equal(rig_status(broker, "order").rate, 10);
+    flake_expect_no_repeat(&numbers);
+}
+
+/* They would come back with times of long ago. */
+TEST_STATE(WINDOWED, nothing_is_left_at_a_stop)
+{
+    struct rig *rig = flake_rig_open(state, 4);
+    struct rig_broker *broker;
+    struct numbers numbers;
+    char folder[64];
+    char path[80];
+
+    numbers_init(&numbers);
+    assert_true(folder_make(folder, sizeof folder));
+    (void)text_format(path, sizeof path, "%s/spool", folder);
+    rig->queue.spool_path = path;
+    broker = rig_open(rig);
+    rig_take(broker, 1, &numbers);
+    assert_int_equal(rig_status(broker, "order").stock, 0);
+    rig_close(broker);
+    assert_int_equal(access(path, F_OK), -1);
+    folder_remove(folder);
+    numbers_fini(&numbers);
+}
+
+/* Looks again where the clock went on meanwhile. */
+TEST_STATE(WINDOWED, status_says_when_the_bits_run_out)
+{
+    struct rig *rig = flake_rig_open(state, 10);
+    struct rig_broker *broker = rig_open(rig);
+    const int64_t end_ms = bits_end_ms(&flake_options()->layout);
+    int64_t left_ms;
+    int64_t now_ms;
+
+    do {
+        now_ms = clock_wall_ms();
+        left_ms = rig_status(broker, "order").runs_out_ms;
+    } while (clock_wall_ms() != now_ms);
+    assert_int_equal(left_ms, end_ms - now_ms);
+}
+
+TEST_STATE(WINDOWED, all_ids_that_were_ever_taken_are_listed)
+{
+    struct rig *rig = flake_rig_open(state, 10);
+    struct rig_broker *broker;
+    struct seqb_worker workers[8];
+    struct seqb_error err;
+    size_t count = 0;
+
+    row_put_other(rig, 0, FLAKE_LONG_LEASE_MS);
+    broker = rig_open(rig); /* it has id 1 */
+    row_put(rig, 2, "nonsense");
+    assert_int_equal(queue_workers(broker->queue, workers, 8, &count, &err),
+                     SEQB_OK);
+    assert_int_equal(count, 3);
+    for (int32_t i = 0; i < 3; i++) {
+        assert_string_equal(workers[i].pool, "main");
+        assert_int_equal(workers[i].worker, i);
+        assert_int_equal(workers[i].is_ours, i == 1);
+        assert_false(workers[i].is_free);
+    }
+    assert_string_equal(workers[0].holder, "bills@far:9");
+    rig_expect_words(workers[1].holder, "orders@");
+    assert_true(workers[1].renewed_ms > clock_wall_ms() - RIG_FOREVER_MS);
+    assert_true(workers[1].used_upto_ms >= workers[1].renewed_ms);
+    rig_expect_words(workers[2].holder, "damaged");
+    assert_int_equal(queue_workers(broker->queue, workers, 1, &count, &err),
+                     SEQB_OK);
+    assert_int_equal(count, 3);
+    fake_set_down(rig->authority, true);
+    assert_int_equal(queue_workers(broker->queue, workers, 8, &count, &err),
+                     SEQB_UNAVAILABLE);
+    rig_expect_words(err.text, "backend auth");
+    fake_set_down(rig->authority, false);
+}
+
+TEST_STATE(WINDOWED, lease_is_told_and_what_is_taken_out_gives_no_id)
+{
+    struct rig *rig = flake_rig_open(state, 10);
+    struct rig_broker *broker = rig_open(rig);
+    struct seqb_worker_lease leases[2] = {{.worker = -2}, {.worker = -2}};
+    struct seqb_sequence *order = rig_sequence(broker, "order");
+    size_t count;
+    int64_t id;
+
+    queue_worker_leases(broker->queue, leases, 0, &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(leases[0].worker, -2);
+    queue_worker_leases(broker->queue, leases, 2, &count);
+    assert_int_equal(count, 1);
+    assert_string_equal(leases[0].pool, "main");
+    assert_int_equal(leases[0].worker, 0);
+    assert_in_range(leases[0].left_ms, 1, FLAKE_LONG_LEASE_MS);
+    assert_int_equal(leases[1].worker, -2);
+    sequence_remove(order, false);
+    assert_int_equal(queue_next(order, &id, NULL), SEQB_UNKNOWN_KEY);
+    assert_int_equal(queue_try_next(order, &id, NULL), SEQB_UNKNOWN_KEY);
+}
