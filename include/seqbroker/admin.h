@@ -108,9 +108,10 @@ struct seqb_sequence_status {
     int64_t pool_numbers;
 };
 
-/* The broker's guarded wall clock, for sequences with a period. */
+/* The broker's guarded wall clock, for sequences with a period and for
+ * snowflakes. */
 struct seqb_clock_status {
-    bool is_used;       /* else no sequence has a period, and the rest is 0 */
+    bool is_used;       /* else no sequence needs it, and the rest is 0 */
     int64_t wall_ms;    /* the machine's, ms since 1970 */
     int64_t guarded_ms; /* stamps are derived from it; it never goes back */
     int64_t behind_ms;  /* the machine's clock is that far behind the last

@@ -74,8 +74,9 @@ struct seqb_stamp {
  * SEQB_UNAVAILABLE (no backend knows the pool and not all direct backends
  * answer, which a first start needs; or no backend at all answers),
  * SEQB_INVALID (no backend knows the pool, and the options of a direct backend
- * are wrong), SEQB_CLOCK (a sequence has a period, and the machine's clock is
- * far from the stores' clocks or is not set), SEQB_CORRUPT, SEQB_NO_MEMORY.
+ * are wrong), SEQB_CLOCK (a sequence has a period or is of kind snowflake, and
+ * the machine's clock is far from the stores' clocks or is not set),
+ * SEQB_CORRUPT, SEQB_NO_MEMORY.
  * `*out` is changed only on success; free it with seqb_close.
  */
 SEQB_API SEQB_MUST_CHECK enum seqb_status seqb_open(const char *topology,
@@ -460,9 +461,9 @@ enum seqb_log_level {
 /*
  * Sets the process-wide logger; the library is silent without one. `line` is
  * one line of logfmt without a newline: `key=value` words, quoted with JSON's
- * escapes where necessary. It contains no secrets. The logger is called from
- * any thread, from any thread, one call at a time. Set it before the first
- * seqb_open; NULL removes it.
+ * escapes where necessary. It contains no secrets. The logger is called on any
+ * thread, one call at a time. Set it before the first seqb_open; NULL removes
+ * it.
  */
 SEQB_API void seqb_set_logger(void (*logger)(void *context,
                                              enum seqb_log_level level,

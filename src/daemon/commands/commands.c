@@ -34,7 +34,7 @@ static const struct command commands[] = {
     {"SEQ.HEALTH", 1, false, RIGHT_READ, "readonly", "status", command_health,
      "Whether every pool can serve, and what is wrong"},
     {"SEQ.SHOW", -2, false, RIGHT_READ, "readonly", "status", command_show,
-     "CONFIG [pattern]|CLIENTS|EVENTS|ERRORS|STATS of this daemon"},
+     "CONFIG [pattern]|CLIENTS|EVENTS|ERRORS|STATS|LIMITS of this daemon"},
     {"SEQ.PARTITION", 3, false, RIGHT_ADMIN, "admin", "operator",
      command_partition,
      "QUARANTINE|RESCUE|DRAIN|RESUME pool/partition or backend"},
