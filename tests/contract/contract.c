@@ -53,9 +53,7 @@ void contract_prepare(const struct contract *contract, const char *counter)
     int64_t standing;
 
     if (contract->subject->ops->guarantee == SEQB_WINDOWED)
-        assert_status(
-            contract_install(contract->backend, counter, 1, &standing),
-            SEQB_OK);
+        assert_ok(contract_install(contract->backend, counter, 1, &standing));
 }
 
 struct seqb_request contract_request(const struct contract *contract,
@@ -91,9 +89,8 @@ int64_t contract_take(const struct contract *contract, const char *counter,
     struct seqb_request request;
 
     while (want > 0) {
-        assert_status(contract_reserve(contract, contract->backend, counter,
-                                       want, &request),
-                      SEQB_OK);
+        assert_ok(contract_reserve(contract, contract->backend, counter, want,
+                                   &request));
         assert_in_range(request.block.count, 1, want);
         assert_int_equal(request.block.first, before + 1);
         before += request.block.count;

@@ -52,9 +52,8 @@ static void claim_all(struct seqb_backend *backend, struct seqb_claim *claims,
     while (at < n) {
         size_t done = 0;
 
-        assert_status(
-            backend->ops->claim_many(backend, &claims[at], n - at, &done, NULL),
-            SEQB_OK);
+        assert_ok(backend->ops->claim_many(backend, &claims[at], n - at, &done,
+                                           NULL));
         assert_in_range(done, 1, n - at);
         at += done;
     }
@@ -65,9 +64,8 @@ static void assert_claimed(struct seqb_backend *backend, const char *name,
 {
     char standing[SEQB_CLAIM_SIZE];
 
-    assert_status(backend->ops->claim(backend, name, NULL, standing,
-                                      sizeof standing, NULL),
-                  SEQB_OK);
+    assert_ok(backend->ops->claim(backend, name, NULL, standing,
+                                  sizeof standing, NULL));
     assert_string_equal(standing, text);
 }
 
@@ -98,10 +96,9 @@ CONTRACT_TEST(many_claims_change_none_that_stands, 0)
     if (!has_many(contract))
         return;
     many = many_new();
-    assert_status(contract->backend->ops->claim(
-                      contract->backend, many->names[ODD], "memory_bits=other",
-                      standing, sizeof standing, NULL),
-                  SEQB_OK);
+    assert_ok(contract->backend->ops->claim(contract->backend, many->names[ODD],
+                                            "memory_bits=other", standing,
+                                            sizeof standing, NULL));
     claim_all(contract->backend, many->claims, MANY);
     for (size_t i = 0; i < MANY; i++)
         assert_string_equal(many->claims[i].standing,
@@ -123,10 +120,9 @@ CONTRACT_TEST(many_claims_are_only_looked_at_without_a_text, 0)
     many = many_new();
     for (size_t i = 0; i < MANY; i++)
         many->claims[i].text = i % 3 == 0 ? many->texts[i] : NULL;
-    assert_status(
-        contract->backend->ops->claim(contract->backend, many->names[ODD + 1],
-                                      "there", standing, sizeof standing, NULL),
-        SEQB_OK);
+    assert_ok(contract->backend->ops->claim(contract->backend,
+                                            many->names[ODD + 1], "there",
+                                            standing, sizeof standing, NULL));
     claim_all(contract->backend, many->claims, MANY);
     for (size_t i = 0; i < MANY; i++) {
         const char *stands = i == ODD + 1 ? "there"
@@ -151,10 +147,9 @@ CONTRACT_TEST(claim_among_many_that_is_too_long_is_cut, 0)
     many = many_new();
     memset(text, 'a', sizeof text - 1);
     text[sizeof text - 1] = '\0';
-    assert_status(
-        contract->backend->ops->claim(contract->backend, many->names[ODD], text,
-                                      standing, sizeof standing, NULL),
-        SEQB_OK);
+    assert_ok(contract->backend->ops->claim(contract->backend, many->names[ODD],
+                                            text, standing, sizeof standing,
+                                            NULL));
     claim_all(contract->backend, many->claims, MANY);
     assert_int_equal(strlen(many->claims[ODD].standing), SEQB_GUARD_SIZE - 1);
     assert_int_equal(strspn(many->claims[ODD].standing, "a"),
@@ -208,9 +203,8 @@ CONTRACT_TEST(many_claimers_of_one_name_all_see_one_text, 0)
         racers[i].many = many_new();
     }
     for (size_t i = 0; i < RACERS; i++)
-        assert_status(
-            thread_start(&racers[i].thread, "racer", race, &racers[i], &err),
-            SEQB_OK);
+        assert_ok(
+            thread_start(&racers[i].thread, "racer", race, &racers[i], &err));
     for (size_t i = 0; i < RACERS; i++)
         assert_int_equal(pthread_join(racers[i].thread, NULL), 0);
     for (size_t name = 0; name < RACED; name++) {

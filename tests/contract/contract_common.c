@@ -32,12 +32,11 @@ CONTRACT_TEST(store_says_what_it_is_like, 0)
 
     if (ops->describe == NULL)
         return;
-    assert_status(ops->describe(contract->backend, &details, NULL), SEQB_OK);
+    assert_ok(ops->describe(contract->backend, &details, NULL));
     assert_true(strlen(details.node) > 0);
     assert_string_equal(details.tls, "none");
-    assert_status(ops->claim(contract->backend, "a", "text", standing,
-                             sizeof standing, NULL),
-                  SEQB_OK);
+    assert_ok(ops->claim(contract->backend, "a", "text", standing,
+                         sizeof standing, NULL));
 }
 
 CONTRACT_TEST(two_backends_of_one_store_have_one_origin, 0)
@@ -115,16 +114,14 @@ CONTRACT_TEST(one_call_serves_many_counters, 0)
         contract_prepare(contract, names[i]);
         requests[i] = contract_request(contract, names[i], i + 1);
     }
-    assert_status(contract->backend->ops->reserve(contract->backend, requests,
-                                                  CROWD, &err),
-                  SEQB_OK);
+    assert_ok(contract->backend->ops->reserve(contract->backend, requests,
+                                              CROWD, &err));
     for (int i = 0; i < CROWD; i++) {
         /* The call's time was over: it is for the next one. */
         while (requests[i].status == SEQB_AGAIN)
-            assert_status(contract->backend->ops->reserve(
-                              contract->backend, &requests[i], 1, &err),
-                          SEQB_OK);
-        assert_status(requests[i].status, SEQB_OK);
+            assert_ok(contract->backend->ops->reserve(contract->backend,
+                                                      &requests[i], 1, &err));
+        assert_ok(requests[i].status);
         assert_in_range(requests[i].block.count, 1, i + 1);
     }
     for (int i = 0; i < CROWD; i++)
@@ -154,9 +151,8 @@ CONTRACT_TEST(no_grant_goes_past_the_limit, 0)
     struct seqb_request request;
 
     counter_drain(contract, "main/0/order", 7);
-    assert_status(contract_reserve(contract, contract->backend, "main/0/order",
-                                   SEQB_GRANT_MAX, &request),
-                  SEQB_OK);
+    assert_ok(contract_reserve(contract, contract->backend, "main/0/order",
+                               SEQB_GRANT_MAX, &request));
     assert_in_range(request.block.count, 1, 7);
     assert_int_equal(request.block.first, end - 6);
     if (request.block.count < 7)
@@ -181,12 +177,11 @@ CONTRACT_TEST(each_request_has_a_status_of_its_own, 0)
     requests[0] = contract_request(contract, "main/0/a", 4);
     requests[1] = contract_request(contract, "main/0/empty", 4);
     requests[2] = contract_request(contract, "main/0/b", 4);
-    assert_status(
-        contract->backend->ops->reserve(contract->backend, requests, 3, &err),
-        SEQB_OK);
-    assert_status(requests[0].status, SEQB_OK);
+    assert_ok(
+        contract->backend->ops->reserve(contract->backend, requests, 3, &err));
+    assert_ok(requests[0].status);
     assert_status(requests[1].status, SEQB_EXHAUSTED);
-    assert_status(requests[2].status, SEQB_OK);
+    assert_ok(requests[2].status);
 }
 
 /* --- claims --- */
@@ -320,7 +315,7 @@ CONTRACT_TEST(acknowledged_values_stay_spent_over_a_restart, NEEDS_RESTART)
                               &request);
     if (is_windowed && status == SEQB_FENCED)
         return;
-    assert_status(status, SEQB_OK);
+    assert_ok(status);
     assert_true(request.block.first > last);
 }
 

@@ -147,9 +147,8 @@ CONTRACT_TEST(concurrent_backends_never_share_a_value, 0)
         takers[i].contract = contract;
         takers[i].start = &start;
         takers[i].number = i;
-        assert_status(thread_start(&takers[i].thread, "taker", taker_run,
-                                   &takers[i], NULL),
-                      SEQB_OK);
+        assert_ok(thread_start(&takers[i].thread, "taker", taker_run,
+                               &takers[i], NULL));
     }
     for (int i = 0; i < TAKERS; i++)
         pthread_join(takers[i].thread, NULL);
@@ -204,14 +203,13 @@ CONTRACT_TEST(concurrent_claimers_agree, 0)
         claimers[i].start = &start;
         (void)text_format(claimers[i].text, sizeof claimers[i].text, "mine=%d",
                           i);
-        assert_status(thread_start(&claimers[i].thread, "claimer", claimer_run,
-                                   &claimers[i], NULL),
-                      SEQB_OK);
+        assert_ok(thread_start(&claimers[i].thread, "claimer", claimer_run,
+                               &claimers[i], NULL));
     }
     for (int i = 0; i < TAKERS; i++)
         pthread_join(claimers[i].thread, NULL);
     for (int i = 0; i < TAKERS; i++) {
-        assert_status(claimers[i].status, SEQB_OK);
+        assert_ok(claimers[i].status);
         assert_memory_equal(claimers[i].standing, "mine=", 5);
         assert_string_equal(claimers[i].standing, claimers[0].standing);
     }

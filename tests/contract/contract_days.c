@@ -54,7 +54,7 @@ int64_t day_take(const struct contract *contract, const char *counter, int day,
     while (want > 0) {
         request = contract_request(contract, name, want);
         request.begins_ms = DAY_BEGINS_MS(day);
-        assert_status(request_send(contract->backend, &request), SEQB_OK);
+        assert_ok(request_send(contract->backend, &request));
         assert_in_range(request.block.count, 1, want);
         assert_int_equal(request.block.first, before + 1);
         before += request.block.count;

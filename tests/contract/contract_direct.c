@@ -21,9 +21,9 @@ CONTRACT_TEST(who_may_do_all_is_told_so_and_nothing_is_changed, NEEDS_DIRECT)
 
     if (backend->ops->permits == NULL)
         return;
-    assert_status(backend->ops->permits(backend, ORDER, &err), SEQB_OK);
+    assert_ok(backend->ops->permits(backend, ORDER, &err));
     (void)contract_take(contract, ORDER, 5, 0);
-    assert_status(backend->ops->permits(backend, ORDER, &err), SEQB_OK);
+    assert_ok(backend->ops->permits(backend, ORDER, &err));
     (void)contract_take(contract, ORDER, 5, 5);
 }
 
@@ -41,9 +41,8 @@ CONTRACT_TEST(largest_want_is_one_block, NEEDS_DIRECT)
 {
     struct seqb_request request;
 
-    assert_status(contract_reserve(contract, contract->backend, ORDER,
-                                   SEQB_GRANT_MAX, &request),
-                  SEQB_OK);
+    assert_ok(contract_reserve(contract, contract->backend, ORDER,
+                               SEQB_GRANT_MAX, &request));
     (void)contract_take(contract, ORDER, 1,
                         request.block.first + request.block.count - 1);
 }
@@ -58,8 +57,7 @@ CONTRACT_TEST(exhausted_counter_goes_on_below_a_higher_limit, NEEDS_DIRECT)
     for (int64_t limit = 8; limit <= 10; limit++) {
         request = contract_request(contract, ORDER, 5);
         request.limit = limit;
-        assert_status(backend->ops->reserve(backend, &request, 1, &err),
-                      SEQB_OK);
+        assert_ok(backend->ops->reserve(backend, &request, 1, &err));
         assert_status(request.status, SEQB_EXHAUSTED);
     }
     (void)contract_take(contract, ORDER, 5, 10);
@@ -74,18 +72,17 @@ CONTRACT_TEST(last_int64_is_granted_and_none_after_it, NEEDS_DIRECT)
     struct seqb_error err;
     int64_t value;
 
-    assert_status(backend->ops->raise(backend, &raise, &value, &err), SEQB_OK);
+    assert_ok(backend->ops->raise(backend, &raise, &value, &err));
     assert_int_equal(value, INT64_MAX - 3);
     request.limit = INT64_MAX;
     for (int64_t left = 3; left > 0; left -= request.block.count) {
         request.want = SEQB_GRANT_MAX;
-        assert_status(backend->ops->reserve(backend, &request, 1, &err),
-                      SEQB_OK);
-        assert_status(request.status, SEQB_OK);
+        assert_ok(backend->ops->reserve(backend, &request, 1, &err));
+        assert_ok(request.status);
         assert_int_equal(request.block.first, INT64_MAX - left + 1);
         assert_in_range(request.block.count, 1, left);
     }
-    assert_status(backend->ops->reserve(backend, &request, 1, &err), SEQB_OK);
+    assert_ok(backend->ops->reserve(backend, &request, 1, &err));
     assert_status(request.status, SEQB_EXHAUSTED);
 }
 
@@ -217,9 +214,8 @@ static int64_t raise_by_chance(const struct contract *contract,
                                      .chance = chance};
     int64_t value = -1;
 
-    assert_status(
-        contract->backend->ops->raise(contract->backend, &raise, &value, NULL),
-        SEQB_OK);
+    assert_ok(
+        contract->backend->ops->raise(contract->backend, &raise, &value, NULL));
     return value;
 }
 
@@ -263,9 +259,8 @@ CONTRACT_TEST(base_has_a_gap_of_its_own, NEEDS_DIRECT | NEEDS_RESTORE)
 
     store_restore(contract);
     contract_reopen(contract);
-    assert_status(
-        contract->backend->ops->raise(contract->backend, &raise, &value, NULL),
-        SEQB_OK);
+    assert_ok(
+        contract->backend->ops->raise(contract->backend, &raise, &value, NULL));
     assert_int_equal(value, 110);
     begin_above(contract, LATER, 1000);
 }
@@ -342,9 +337,8 @@ CONTRACT_TEST(base_that_is_gone_begins_at_its_floor,
     (void)contract_take(contract, ORDER, 100, 0);
     contract->subject->forget(contract->store);
     assert_fenced(contract, ORDER);
-    assert_status(
-        contract->backend->ops->raise(contract->backend, &raise, &value, NULL),
-        SEQB_OK);
+    assert_ok(
+        contract->backend->ops->raise(contract->backend, &raise, &value, NULL));
     assert_int_equal(value, 7000);
     begin_above(contract, LATER, 7000);
     contract_reopen(contract);

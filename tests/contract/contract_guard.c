@@ -30,13 +30,11 @@ static void put(struct seqb_backend *backend, const char *name,
     char text[SEQB_GUARD_SIZE];
 
     (void)text_format(text, sizeof text, "%s%s", before, after);
-    assert_status(backend->ops->claim(backend, name, text, expected,
-                                      sizeof expected, NULL),
-                  SEQB_OK);
-    assert_status(backend->ops->swap(
-                      backend, &(struct seqb_swap){name, expected, text, NULL},
-                      standing, sizeof standing, NULL),
-                  SEQB_OK);
+    assert_ok(backend->ops->claim(backend, name, text, expected,
+                                  sizeof expected, NULL));
+    assert_ok(backend->ops->swap(
+        backend, &(struct seqb_swap){name, expected, text, NULL}, standing,
+        sizeof standing, NULL));
     assert_string_equal(standing, text);
 }
 
@@ -74,11 +72,11 @@ static void assert_passes(const struct contract *contract,
     int64_t raised = -1;
 
     guard.has_failed = true;
-    assert_status(reserve(contract, &guard, &request), SEQB_OK);
+    assert_ok(reserve(contract, &guard, &request));
     assert_int_equal(request.block.first, value);
     assert_false(guard.has_failed);
     guard.has_failed = true;
-    assert_status(raise_to(contract, value, &guard, &raised, &err), SEQB_OK);
+    assert_ok(raise_to(contract, value, &guard, &raised, &err));
     assert_int_equal(raised, value);
     assert_false(guard.has_failed);
 }
@@ -217,9 +215,8 @@ CONTRACT_TEST(claim_longer_than_any_guard_holds_back, NEEDS_INCARNATION)
 
     memset(text, 'a', sizeof text);
     text[sizeof text - 1] = '\0';
-    assert_status(backend->ops->claim(backend, KNOWN, text, standing,
-                                      sizeof standing, NULL),
-                  SEQB_OK);
+    assert_ok(backend->ops->claim(backend, KNOWN, text, standing,
+                                  sizeof standing, NULL));
     assert_holds_back(contract, (struct seqb_guard){KNOWN, "a", false}, "aaa");
     text[SEQB_GUARD_SIZE] = '\0';
     assert_holds_back(contract, (struct seqb_guard){KNOWN, text, false}, "aaa");
@@ -246,8 +243,7 @@ CONTRACT_TEST(requests_with_and_without_guards_share_a_call, NEEDS_INCARNATION)
             requests[i] = contract_request(contract, names[i], 10);
             requests[i].guard = guards[i];
         }
-        assert_status(backend->ops->reserve(backend, requests, 6, &err),
-                      SEQB_OK);
+        assert_ok(backend->ops->reserve(backend, requests, 6, &err));
         for (int i = 0; i < 6; i++) {
             assert_status(requests[i].status,
                           guards[i] == &differs ? SEQB_FENCED : SEQB_OK);
@@ -399,9 +395,8 @@ static void swap_expect(const struct contract *contract,
         assert_true(strstr(err.text, swap->incarnation) != NULL);
         assert_true(strstr(err.text, backend->incarnation) != NULL);
     }
-    assert_status(backend->ops->claim(backend, swap->name, NULL, standing,
-                                      sizeof standing, &err),
-                  SEQB_OK);
+    assert_ok(backend->ops->claim(backend, swap->name, NULL, standing,
+                                  sizeof standing, &err));
     assert_string_equal(standing, stands);
 }
 

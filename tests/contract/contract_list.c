@@ -155,8 +155,7 @@ static void day_make(const struct contract *contract, int day)
 {
     struct seqb_request request;
 
-    assert_status(day_reserve(contract, "window/main/0/day", day, &request),
-                  SEQB_OK);
+    assert_ok(day_reserve(contract, "window/main/0/day", day, &request));
 }
 
 CONTRACT_TEST(periods_and_their_marks_are_listed,
@@ -175,9 +174,8 @@ CONTRACT_TEST(periods_and_their_marks_are_listed,
         day_make(contract, day);
     (void)contract_take(contract, "window/main/0/dayly", 7, 0);
     day_name(keep, "window/main/0/day", 3);
-    assert_status(contract->backend->ops->purge(contract->backend, &purge,
-                                                &deleted, NULL),
-                  SEQB_OK);
+    assert_ok(contract->backend->ops->purge(contract->backend, &purge, &deleted,
+                                            NULL));
     page.prefix = "window/main/0/day";
     page_read(contract, &page);
     assert_int_equal(page.count, 4);
@@ -262,11 +260,9 @@ static void mark_leave(const struct contract *contract, int round,
 
     (void)text_format(next, sizeof next, "%d|%s", round + 1,
                       backend->incarnation);
-    assert_status(backend->ops->swap(backend,
-                                     &(struct seqb_swap){MARK, text, next,
-                                                         backend->incarnation},
-                                     standing, sizeof standing, NULL),
-                  SEQB_OK);
+    assert_ok(backend->ops->swap(
+        backend, &(struct seqb_swap){MARK, text, next, backend->incarnation},
+        standing, sizeof standing, NULL));
     assert_string_equal(standing, next);
     (void)text_copy(text, SEQB_GUARD_SIZE, next);
 }
@@ -300,9 +296,8 @@ CONTRACT_TEST(nothing_is_noted_after_another_mark, NEEDS_INCARNATION)
             raisers[i] = (struct raiser){.contract = contract,
                                          .guard = {MARK, old, false},
                                          .raised = noted};
-            assert_status(thread_start(&raisers[i].thread, "raiser", raiser_run,
-                                       &raisers[i], NULL),
-                          SEQB_OK);
+            assert_ok(thread_start(&raisers[i].thread, "raiser", raiser_run,
+                                   &raisers[i], NULL));
         }
         raisers_wait(raisers, noted);
         mark_leave(contract, round, text);

@@ -52,12 +52,6 @@ static void store_demote(struct contract_store *store)
     mariadb_execute(server_of(store), "SET GLOBAL read_only = 1");
 }
 
-static void mariadb_server_is_installed(void **state)
-{
-    (void)state;
-    mariadb_require();
-}
-
 int contract_run_on_mysql(struct contract_subject subject)
 {
     subject.stop = store_stop;
@@ -68,7 +62,6 @@ int contract_run_on_mysql(struct contract_subject subject)
     subject.advice = "sql/mysql.sql lists the rights";
     subject.demote = store_demote;
     block_sigpipe();
-    return contract_run_on_server(
-        &subject, mariadb_is_installed(),
-        (struct CMUnitTest)cmocka_unit_test(mariadb_server_is_installed));
+    return contract_run_on_server(&subject, mariadb_is_installed(),
+                                  mariadb_require);
 }

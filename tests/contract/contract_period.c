@@ -4,7 +4,6 @@
 #include "contract/contract_suite.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "contract/contract_days.h"
@@ -38,11 +37,10 @@ CONTRACT_TEST(periods_of_one_call_begin_each_at_one, PERIOD)
         requests[i] = contract_request(contract, names[i], 5);
         requests[i].begins_ms = DAY_BEGINS_MS(1 + i);
     }
-    assert_status(
-        contract->backend->ops->reserve(contract->backend, requests, 4, &err),
-        SEQB_OK);
+    assert_ok(
+        contract->backend->ops->reserve(contract->backend, requests, 4, &err));
     for (int i = 0; i < 4; i++) {
-        assert_status(requests[i].status, SEQB_OK);
+        assert_ok(requests[i].status);
         assert_int_equal(requests[i].block.first, i == 1 ? 11 : 1);
     }
 }
@@ -100,9 +98,8 @@ static void assert_begins_after(const struct contract *contract,
         assert_int_equal(contract_raise(contract->backend, counter, 0, 1000),
                          before);
     }
-    assert_status(contract_reserve_of(contract, contract->backend, counter,
-                                      begins_ms, &request),
-                  SEQB_OK);
+    assert_ok(contract_reserve_of(contract, contract->backend, counter,
+                                  begins_ms, &request));
     assert_int_equal(request.block.first, before + 1);
 }
 
@@ -261,9 +258,8 @@ CONTRACT_TEST(first_takers_of_a_period_never_share_a_value, PERIOD)
     for (int i = 0; i < TAKERS; i++) {
         takers[i].contract = contract;
         takers[i].barrier = &barrier;
-        assert_status(thread_start(&takers[i].thread, "taker", taker_run,
-                                   &takers[i], NULL),
-                      SEQB_OK);
+        assert_ok(thread_start(&takers[i].thread, "taker", taker_run,
+                               &takers[i], NULL));
     }
     for (int i = 0; i < TAKERS; i++)
         pthread_join(takers[i].thread, NULL);
@@ -273,7 +269,7 @@ CONTRACT_TEST(first_takers_of_a_period_never_share_a_value, PERIOD)
         for (int i = 0; i < TAKERS; i++) {
             const int64_t first = takers[i].request[day].block.first;
 
-            assert_status(takers[i].status[day], SEQB_OK);
+            assert_ok(takers[i].status[day]);
             assert_in_range(first, 1, 63);
             assert_int_equal(seen >> first & 1, 0);
             seen |= UINT64_C(1) << first;

@@ -72,10 +72,8 @@ CONTRACT_TEST(period_that_begins_when_others_were_over_is_made, PERIOD)
                                           counters[i], DAY_BEGINS_MS(5) - 1,
                                           &request),
                       SEQB_EXHAUSTED);
-        assert_status(contract_reserve_of(contract, contract->backend,
-                                          counters[i], DAY_BEGINS_MS(5),
-                                          &request),
-                      SEQB_OK);
+        assert_ok(contract_reserve_of(contract, contract->backend, counters[i],
+                                      DAY_BEGINS_MS(5), &request));
         assert_int_equal(request.block.first, 1);
     }
 }
@@ -108,12 +106,11 @@ CONTRACT_TEST(over_period_fails_alone, PERIOD)
         requests[i] = contract_request(contract, names[i], 4);
         requests[i].begins_ms = DAY_BEGINS_MS(i == 1 ? 5 : 1);
     }
-    assert_status(
-        contract->backend->ops->reserve(contract->backend, requests, 3, &err),
-        SEQB_OK);
+    assert_ok(
+        contract->backend->ops->reserve(contract->backend, requests, 3, &err));
     assert_status(requests[0].status, SEQB_EXHAUSTED);
-    assert_status(requests[1].status, SEQB_OK);
-    assert_status(requests[2].status, SEQB_OK);
+    assert_ok(requests[1].status);
+    assert_ok(requests[2].status);
 }
 
 CONTRACT_TEST(period_that_stands_counts_on_until_it_is_deleted, PERIOD)
@@ -227,15 +224,13 @@ CONTRACT_TEST(purge_leaves_claims, PERIOD)
     char standing[SEQB_CLAIM_SIZE];
 
     for (size_t i = 0; i < 3; i++)
-        assert_status(backend->ops->claim(backend, names[i], "a", standing,
-                                          sizeof standing, NULL),
-                      SEQB_OK);
+        assert_ok(backend->ops->claim(backend, names[i], "a", standing,
+                                      sizeof standing, NULL));
     (void)day_take(contract, ORDER, 1, 5, 0);
     assert_int_equal(purge(contract, ORDER, 5, ALL), 1);
     for (size_t i = 0; i < 3; i++) {
-        assert_status(backend->ops->claim(backend, names[i], NULL, standing,
-                                          sizeof standing, NULL),
-                      SEQB_OK);
+        assert_ok(backend->ops->claim(backend, names[i], NULL, standing,
+                                      sizeof standing, NULL));
         assert_string_equal(standing, "a");
     }
 }

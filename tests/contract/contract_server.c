@@ -45,12 +45,36 @@ void server_store_restart(struct contract_store *store)
     server_start(server_of(store));
 }
 
-int contract_run_on_server(const struct contract_subject *subject,
-                           bool is_installed, struct CMUnitTest required)
-{
-    const struct CMUnitTest tests[] = {required};
+static void (*require)(void); /* of contract_run_on_server */
+static const char *required;  /* of contract_run_on_program */
 
+static void server_of_the_subject_is_installed(void **state)
+{
+    (void)state;
+    require();
+}
+
+int contract_run_on_server(const struct contract_subject *subject,
+                           bool is_installed, void (*server_is_required)(void))
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(server_of_the_subject_is_installed)};
+
+    require = server_is_required;
     if (!is_installed)
         return test_run_group(subject->name, tests, 1, NULL, NULL);
     return contract_run(subject);
+}
+
+static void program_require(void)
+{
+    server_require(required);
+}
+
+int contract_run_on_program(const struct contract_subject *subject,
+                            const char *program)
+{
+    required = program;
+    return contract_run_on_server(subject, server_is_installed(program),
+                                  program_require);
 }

@@ -27,8 +27,12 @@ void server_store_mislead(struct contract_store *store,
                           struct seqb_backend_options *out);
 void server_store_restart(struct contract_store *store);
 
-/* Runs the suite. If the server is not installed, it runs only `required`,
- * which reports that, because the suite starts its stores where a test cannot
- * be skipped. Returns what main returns. */
+/* Runs the suite. If the server is not installed, it runs only
+ * `server_is_required` as a test, which reports that, because the suite starts
+ * its stores where a test cannot be skipped. Returns what main returns. */
 int contract_run_on_server(const struct contract_subject *subject,
-                           bool is_installed, struct CMUnitTest required);
+                           bool is_installed, void (*server_is_required)(void));
+
+/* The same for a server that is one program. */
+int contract_run_on_program(const struct contract_subject *subject,
+                            const char *program);

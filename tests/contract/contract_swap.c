@@ -31,8 +31,7 @@ static void swap_expect(struct seqb_backend *backend, const char *expected,
     char standing[SEQB_CLAIM_SIZE];
 
     memset(standing, 0x5a, sizeof standing);
-    assert_status(swap(backend, expected, text, standing, sizeof standing),
-                  SEQB_OK);
+    assert_ok(swap(backend, expected, text, standing, sizeof standing));
     assert_string_equal(standing, stands);
 }
 
@@ -40,9 +39,8 @@ static void assert_stands(struct seqb_backend *backend, const char *text)
 {
     char standing[SEQB_CLAIM_SIZE];
 
-    assert_status(backend->ops->claim(backend, WORKER, NULL, standing,
-                                      sizeof standing, NULL),
-                  SEQB_OK);
+    assert_ok(backend->ops->claim(backend, WORKER, NULL, standing,
+                                  sizeof standing, NULL));
     assert_string_equal(standing, text);
 }
 
@@ -104,18 +102,15 @@ CONTRACT_TEST(claim_and_swap_see_each_other, NEEDS_DIRECT)
     struct seqb_backend *backend = contract->backend;
     char standing[SEQB_CLAIM_SIZE];
 
-    assert_status(backend->ops->claim(backend, WORKER, "claimed", standing,
-                                      sizeof standing, NULL),
-                  SEQB_OK);
+    assert_ok(backend->ops->claim(backend, WORKER, "claimed", standing,
+                                  sizeof standing, NULL));
     swap_expect(backend, "", "mine", "claimed");
     swap_expect(backend, "claimed", "mine", "mine");
-    assert_status(backend->ops->claim(backend, WORKER, "claimed", standing,
-                                      sizeof standing, NULL),
-                  SEQB_OK);
+    assert_ok(backend->ops->claim(backend, WORKER, "claimed", standing,
+                                  sizeof standing, NULL));
     assert_string_equal(standing, "mine");
-    assert_status(backend->ops->claim(backend, "worker/main/33", NULL, standing,
-                                      sizeof standing, NULL),
-                  SEQB_OK);
+    assert_ok(backend->ops->claim(backend, "worker/main/33", NULL, standing,
+                                  sizeof standing, NULL));
     assert_string_equal(standing, "");
 }
 
@@ -154,10 +149,8 @@ CONTRACT_TEST(swap_is_not_bound_to_an_origin, NEEDS_DIRECT | NEEDS_RESTORE)
     contract->subject->restore(contract->store);
     contract_reopen(contract);
     /* Claims need not be in a subject's copy. */
-    assert_status(contract->backend->ops->claim(contract->backend, WORKER, NULL,
-                                                standing, sizeof standing,
-                                                &err),
-                  SEQB_OK);
+    assert_ok(contract->backend->ops->claim(contract->backend, WORKER, NULL,
+                                            standing, sizeof standing, &err));
     swap_expect(contract->backend, "other", "after", standing);
     swap_expect(contract->backend, standing, "after", "after");
     contract_reopen(contract);
@@ -223,14 +216,13 @@ CONTRACT_TEST(one_of_many_swappers_wins, NEEDS_DIRECT)
         swappers[i].contract = contract;
         swappers[i].barrier = &barrier;
         swappers[i].number = i;
-        assert_status(thread_start(&swappers[i].thread, "swapper", swapper_run,
-                                   &swappers[i], NULL),
-                      SEQB_OK);
+        assert_ok(thread_start(&swappers[i].thread, "swapper", swapper_run,
+                               &swappers[i], NULL));
     }
     for (int i = 0; i < SWAPPERS; i++)
         pthread_join(swappers[i].thread, NULL);
     for (int i = 0; i < SWAPPERS; i++)
-        assert_status(swappers[i].status, SEQB_OK);
+        assert_ok(swappers[i].status);
     for (int round = 0; round < ROUNDS; round++) {
         int winners = 0;
 

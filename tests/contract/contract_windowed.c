@@ -4,7 +4,6 @@
 #include "contract/contract_suite.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "platform/clock.h"
@@ -24,8 +23,7 @@ static void install_at(const struct contract *contract, int64_t window)
 {
     int64_t standing;
 
-    assert_status(contract_install(contract->backend, ORDER, window, &standing),
-                  SEQB_OK);
+    assert_ok(contract_install(contract->backend, ORDER, window, &standing));
 }
 
 static void assert_refused(const struct contract *contract, int64_t window,
@@ -58,12 +56,11 @@ CONTRACT_TEST(absent_counter_fails_alone, NEEDS_WINDOWED)
     contract_prepare(contract, ORDER);
     requests[0] = contract_request(contract, "main/0/absent", 1);
     requests[1] = contract_request(contract, ORDER, 1);
-    assert_status(
-        contract->backend->ops->reserve(contract->backend, requests, 2, &err),
-        SEQB_OK);
+    assert_ok(
+        contract->backend->ops->reserve(contract->backend, requests, 2, &err));
     assert_status(requests[0].status, SEQB_FENCED);
     assert_int_equal(requests[0].window, SEQB_NO_WINDOW);
-    assert_status(requests[1].status, SEQB_OK);
+    assert_ok(requests[1].status);
     assert_int_equal(requests[1].window, 1);
 }
 
@@ -72,14 +69,14 @@ CONTRACT_TEST(window_number_comes_back_exactly, NEEDS_WINDOWED)
     struct seqb_request request;
 
     install_at(contract, WIDE + 1);
-    assert_status(reserve(contract, 10, &request), SEQB_OK);
+    assert_ok(reserve(contract, 10, &request));
     assert_int_equal(request.window, WIDE + 1);
     assert_int_equal(request.block.first, 0);
     (void)contract_take(contract, ORDER, CONTRACT_WINDOW_SIZE - 10, 9);
     assert_refused(contract, WIDE, WIDE + 1);
     assert_refused(contract, WIDE + 1, WIDE + 1);
     install_at(contract, WIDE + 2);
-    assert_status(reserve(contract, 10, &request), SEQB_OK);
+    assert_ok(reserve(contract, 10, &request));
     assert_int_equal(request.window, WIDE + 2);
 }
 
@@ -91,7 +88,7 @@ CONTRACT_TEST(window_that_is_in_use_stays, NEEDS_WINDOWED)
     install_at(contract, 5);
     for (int64_t i = 0; i < 4; i++) {
         install_at(contract, windows[i]);
-        assert_status(reserve(contract, 10, &request), SEQB_OK);
+        assert_ok(reserve(contract, 10, &request));
         assert_int_equal(request.window, 5);
         assert_int_equal(request.block.first, i * 10);
     }
@@ -125,7 +122,7 @@ CONTRACT_TEST(window_in_use_is_given_up_for_a_later_one, NEEDS_WINDOWED)
     assert_int_equal(install_over(contract, 5, 5, SEQB_FENCED), 5);
     (void)contract_take(contract, ORDER, 10, 9);
     assert_int_equal(install_over(contract, 6, 5, SEQB_OK), 6);
-    assert_status(reserve(contract, 10, &request), SEQB_OK);
+    assert_ok(reserve(contract, 10, &request));
     assert_int_equal(request.window, 6);
     assert_int_equal(request.block.first, 0);
     assert_int_equal(install_over(contract, 7, 5, SEQB_OK), 6);
@@ -145,9 +142,8 @@ static int64_t install_taking(const struct contract *contract, int64_t window,
     struct seqb_error err;
     int64_t standing = window;
 
-    assert_status(contract->backend->ops->install(contract->backend, &lease,
-                                                  &standing, &err),
-                  SEQB_OK);
+    assert_ok(contract->backend->ops->install(contract->backend, &lease,
+                                              &standing, &err));
     assert_true(taken == 0 || (taken == take && standing == window));
     return taken;
 }
@@ -163,7 +159,7 @@ CONTRACT_TEST(cell_counts_on_behind_what_was_taken_with_its_window,
             install_taking(contract, window, window - 1, window);
 
         assert_int_equal(install_taking(contract, window + 1, 1, 10), 0);
-        assert_status(reserve(contract, 10, &request), SEQB_OK);
+        assert_ok(reserve(contract, 10, &request));
         assert_int_equal(request.window, window);
         assert_int_equal(request.block.first, taken);
         if (window == 6)
@@ -195,7 +191,7 @@ CONTRACT_TEST(used_up_window_is_never_begun_again, NEEDS_WINDOWED)
     assert_refused(contract, 5, 5);
     assert_status(reserve(contract, 1, &request), SEQB_EXHAUSTED);
     install_at(contract, 6);
-    assert_status(reserve(contract, 1, &request), SEQB_OK);
+    assert_ok(reserve(contract, 1, &request));
     assert_int_equal(request.window, 6);
     assert_int_equal(request.block.first, 0);
 }
@@ -208,9 +204,8 @@ CONTRACT_TEST(another_window_size_is_another_layout, NEEDS_WINDOWED)
     contract_prepare(contract, ORDER);
     for (int i = -1; i <= 1; i += 2) {
         request.limit = CONTRACT_WINDOW_SIZE + i;
-        assert_status(contract->backend->ops->reserve(contract->backend,
-                                                      &request, 1, &err),
-                      SEQB_OK);
+        assert_ok(contract->backend->ops->reserve(contract->backend, &request,
+                                                  1, &err));
         assert_status(request.status, SEQB_LAYOUT);
     }
     (void)contract_take(contract, ORDER, 1, -1);
@@ -245,7 +240,7 @@ CONTRACT_TEST(forgotten_counter_stays_fenced_until_installed,
         assert_int_equal(request.window, SEQB_NO_WINDOW);
     }
     install_at(contract, 2);
-    assert_status(reserve(contract, 1, &request), SEQB_OK);
+    assert_ok(reserve(contract, 1, &request));
     assert_int_equal(request.window, 2);
 }
 
@@ -268,7 +263,7 @@ CONTRACT_TEST(window_of_another_history_is_fenced,
     assert_refused(contract, 5, 5);
     assert_status(reserve(contract, 1, &request), SEQB_FENCED);
     install_at(contract, 6);
-    assert_status(reserve(contract, 1, &request), SEQB_OK);
+    assert_ok(reserve(contract, 1, &request));
     assert_int_equal(request.window, 6);
 }
 
@@ -332,7 +327,7 @@ CONTRACT_TEST(cell_vanishes_when_it_need_not_be_kept,
     (void)contract_take(contract, "main/0/long", 3, -1);
     (void)contract_take(contract, "main/0/months", 3, -1);
     install_at(contract, 6);
-    assert_status(reserve(contract, 1, &request), SEQB_OK);
+    assert_ok(reserve(contract, 1, &request));
     assert_int_equal(request.window, 6);
 }
 
@@ -342,16 +337,14 @@ CONTRACT_TEST(when_a_period_begins_is_nothing_to_a_window, NEEDS_WINDOWED)
     struct seqb_error err;
 
     request.begins_ms = 1;
-    assert_status(
-        contract->backend->ops->reserve(contract->backend, &request, 1, &err),
-        SEQB_OK);
+    assert_ok(
+        contract->backend->ops->reserve(contract->backend, &request, 1, &err));
     assert_status(request.status, SEQB_FENCED);
     assert_int_equal(request.window, SEQB_NO_WINDOW);
     contract_prepare(contract, ORDER);
-    assert_status(
-        contract->backend->ops->reserve(contract->backend, &request, 1, &err),
-        SEQB_OK);
-    assert_status(request.status, SEQB_OK);
+    assert_ok(
+        contract->backend->ops->reserve(contract->backend, &request, 1, &err));
+    assert_ok(request.status);
     assert_int_equal(request.block.first, 0);
 }
 
@@ -409,9 +402,8 @@ CONTRACT_TEST(one_of_many_installers_wins, NEEDS_WINDOWED)
         installers[i].contract = contract;
         installers[i].barrier = &barrier;
         installers[i].number = i;
-        assert_status(thread_start(&installers[i].thread, "installer",
-                                   installer_run, &installers[i], NULL),
-                      SEQB_OK);
+        assert_ok(thread_start(&installers[i].thread, "installer",
+                               installer_run, &installers[i], NULL));
     }
     for (int i = 0; i < INSTALLERS; i++)
         pthread_join(installers[i].thread, NULL);
@@ -421,7 +413,7 @@ CONTRACT_TEST(one_of_many_installers_wins, NEEDS_WINDOWED)
         for (int i = 0; i < INSTALLERS; i++) {
             const struct seqb_request *got = &installers[i].request[round];
 
-            assert_status(installers[i].status[round], SEQB_OK);
+            assert_ok(installers[i].status[round]);
             assert_int_equal(got->window, installers[0].request[round].window);
             assert_int_equal(got->block.first % 10, 0);
             seen |= 1U << (got->block.first / 10);

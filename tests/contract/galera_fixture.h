@@ -34,6 +34,7 @@ struct fixture *cluster_prepare(void **state);
 void must_open_at(struct fixture *f, const struct hosts *hosts);
 
 #define ON_CLUSTER FIXTURE(struct fixture *f, NULL, fixture_stop)
+#define PREPARED   FIXTURE(struct fixture *f, cluster_prepare, fixture_stop)
 
 /* Waits until all nodes are synced members. */
 void cluster_await(void);

@@ -109,14 +109,12 @@ static void race(struct fixture *f, struct racer racers[static 2])
     f->options.endpoints = hosts_other.list;
     racers[0].backend = f->backend;
     racers[1].backend = must_open_other(f);
-    assert_status(f->ops->claim(f->backend, SYNCED, f->backend->incarnation,
-                                standing, sizeof standing, &f->err),
-                  SEQB_OK);
+    assert_ok(f->ops->claim(f->backend, SYNCED, f->backend->incarnation,
+                            standing, sizeof standing, &f->err));
     for (int i = 0; i < 2; i++) {
         racers[i].f = f;
-        assert_status(thread_start(&racers[i].thread, "racer", racer_run,
-                                   &racers[i], NULL),
-                      SEQB_OK);
+        assert_ok(thread_start(&racers[i].thread, "racer", racer_run,
+                               &racers[i], NULL));
     }
     for (int i = 0; i < 2; i++) {
         pthread_join(racers[i].thread, NULL);

@@ -16,6 +16,11 @@ struct fixture *fixture_start(void **state, const char *const *args)
     return f;
 }
 
+struct fixture *fixture_start_plain(void **state)
+{
+    return fixture_start(state, NULL);
+}
+
 void must_grant(struct fixture *f, int64_t window, int64_t first, int64_t count)
 {
     while (count > 0) {

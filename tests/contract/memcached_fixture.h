@@ -13,6 +13,11 @@
  * as a cmocka setup: a test can be skipped only in its own function. */
 struct fixture *fixture_start(void **state, const char *const *args);
 
+/* The same without arguments. */
+struct fixture *fixture_start_plain(void **state);
+
+#define STARTED FIXTURE(struct fixture *f, fixture_start_plain, fixture_stop)
+
 /* Takes exactly `count` values, beginning with `first`; it must succeed. */
 void must_grant(struct fixture *f, int64_t window, int64_t first,
                 int64_t count);

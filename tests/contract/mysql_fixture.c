@@ -177,6 +177,16 @@ struct fixture *fixture_start(void **state, const struct seqb_backend_ops *ops)
     return f;
 }
 
+struct fixture *row_start(void **state)
+{
+    return fixture_start(state, &backend_mysql_row);
+}
+
+struct fixture *autoinc_start(void **state)
+{
+    return fixture_start(state, &backend_mysql_autoinc);
+}
+
 int fixture_stop(void **state)
 {
     struct fixture *f = *state;
@@ -298,9 +308,8 @@ void waiter_start_of(struct waiter *waiter, struct fixture *f,
                                                     .want = 1,
                                                     .limit = LIMIT,
                                                     .begins_ms = begins_ms};
-    assert_status(
-        thread_start(&waiter->thread, "waiter", waiter_run, waiter, NULL),
-        SEQB_OK);
+    assert_ok(
+        thread_start(&waiter->thread, "waiter", waiter_run, waiter, NULL));
 }
 
 void waiter_start(struct waiter *waiter, struct fixture *f,

@@ -54,10 +54,16 @@ struct fixture *fixture_prepare_on(void **state,
 /* fixture_prepare, then opens the backend. */
 struct fixture *fixture_start(void **state, const struct seqb_backend_ops *ops);
 
+/* The same with one of the engines. */
+struct fixture *row_start(void **state);
+struct fixture *autoinc_start(void **state);
+
 /* A cmocka teardown. */
 int fixture_stop(void **state);
 
-#define ON_SERVER FIXTURE(struct fixture *f, NULL, fixture_stop)
+#define ON_SERVER  FIXTURE(struct fixture *f, NULL, fixture_stop)
+#define ON_ROW     FIXTURE(struct fixture *f, row_start, fixture_stop)
+#define ON_AUTOINC FIXTURE(struct fixture *f, autoinc_start, fixture_stop)
 
 /* Closes the backend and opens it again with the options as they are. */
 enum seqb_status fixture_open(struct fixture *f);

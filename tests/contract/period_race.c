@@ -155,8 +155,7 @@ void period_race(const struct seqb_backend_ops *ops,
     race->ops = ops;
     race->options = options;
     for (int i = 0; i < TAKERS; i++)
-        assert_int_equal(
-            thread_start(&takers[i], "taker", taker_run, race, NULL), SEQB_OK);
+        assert_ok(thread_start(&takers[i], "taker", taker_run, race, NULL));
     purger_run(race);
     for (int i = 0; i < TAKERS; i++)
         pthread_join(takers[i], NULL);

@@ -167,9 +167,8 @@ void waiter_start(struct waiter *waiter, struct fixture *f, int64_t want)
     waiter->want = want;
     waiter->fixture = f;
     atomic_store(&waiter->has_ended, false);
-    assert_status(
-        thread_start(&waiter->thread, "waiter", waiter_run, waiter, NULL),
-        SEQB_OK);
+    assert_ok(
+        thread_start(&waiter->thread, "waiter", waiter_run, waiter, NULL));
 }
 
 void waiter_join(struct waiter *waiter)

@@ -36,7 +36,8 @@ struct fixture *fixture_prepare(void **state);
 /* A cmocka teardown. */
 int fixture_stop(void **state);
 
-#define ON_SERVER FIXTURE(struct fixture *f, NULL, fixture_stop)
+#define STARTED  FIXTURE(struct fixture *f, fixture_start, fixture_stop)
+#define PREPARED FIXTURE(struct fixture *f, fixture_prepare, fixture_stop)
 
 /* Closes the backend and opens it again with the options as they are. */
 enum seqb_status fixture_open(struct fixture *f);

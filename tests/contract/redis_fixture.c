@@ -12,7 +12,7 @@ struct fixture *fixture_start(void **state)
     struct fixture *f =
         fixture_prepare(state, "redis-a", &backend_redis, server_redis(NULL));
 
-    assert_int_equal(fixture_open(f), SEQB_OK);
+    assert_ok(fixture_open(f));
     return f;
 }
 

@@ -15,6 +15,8 @@
  * test can be skipped only in its own function. */
 struct fixture *fixture_start(void **state);
 
+#define STARTED FIXTURE(struct fixture *f, fixture_start, fixture_stop)
+
 /* The next grant must be exactly this block. */
 void must_grant(struct fixture *f, int64_t window, int64_t first,
                 int64_t count);

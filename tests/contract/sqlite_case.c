@@ -65,7 +65,7 @@ void sqlite_case_take(struct seqb_backend *backend, int64_t want,
 {
     struct seqb_request request;
 
-    assert_status(sqlite_case_reserve(backend, ORDER, want, &request), SEQB_OK);
+    assert_ok(sqlite_case_reserve(backend, ORDER, want, &request));
     assert_int_equal(request.block.first, before + 1);
     assert_int_equal(request.block.count, want);
 }

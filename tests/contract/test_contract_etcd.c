@@ -76,17 +76,9 @@ static const struct contract_subject subject = {
     .restore = store_restore,
 };
 
-static void etcd_server_is_installed(void **state)
-{
-    (void)state;
-    server_require("etcd");
-}
-
 int main(void)
 {
-    const int failed = contract_run_on_server(
-        &subject, server_is_installed("etcd"),
-        (struct CMUnitTest)cmocka_unit_test(etcd_server_is_installed));
+    const int failed = contract_run_on_program(&subject, "etcd");
 
     server_free(shared);
     return failed;

@@ -138,20 +138,13 @@ static const struct contract_subject subject = {
     .demote = store_demote,
 };
 
-static void galera_is_installed_here(void **state)
-{
-    (void)state;
-    galera_require();
-}
-
 int main(void)
 {
     int failed;
 
     block_sigpipe();
-    failed = contract_run_on_server(
-        &subject, galera_is_installed(),
-        (struct CMUnitTest)cmocka_unit_test(galera_is_installed_here));
+    failed =
+        contract_run_on_server(&subject, galera_is_installed(), galera_require);
     for (int i = 0; i < GALERA_NODES; i++)
         server_free(nodes[i]);
     free(fixture);

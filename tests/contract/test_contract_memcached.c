@@ -27,15 +27,7 @@ static const struct contract_subject subject = {
     .forget = store_forget,
 };
 
-static void memcached_is_installed(void **state)
-{
-    (void)state;
-    server_require("memcached");
-}
-
 int main(void)
 {
-    return contract_run_on_server(
-        &subject, server_is_installed("memcached"),
-        (struct CMUnitTest)cmocka_unit_test(memcached_is_installed));
+    return contract_run_on_program(&subject, "memcached");
 }

@@ -92,15 +92,8 @@ static const struct contract_subject subject = {
     .demote = store_demote,
 };
 
-static void postgres_server_is_installed(void **state)
-{
-    (void)state;
-    postgres_require();
-}
-
 int main(void)
 {
-    return contract_run_on_server(
-        &subject, postgres_is_installed(),
-        (struct CMUnitTest)cmocka_unit_test(postgres_server_is_installed));
+    return contract_run_on_server(&subject, postgres_is_installed(),
+                                  postgres_require);
 }

@@ -38,16 +38,8 @@ static const struct contract_subject subject = {
     .demote = store_demote,
 };
 
-static void redis_server_is_installed(void **state)
-{
-    (void)state;
-    server_require("redis-server");
-}
-
 int main(void)
 {
     block_sigpipe();
-    return contract_run_on_server(
-        &subject, server_is_installed("redis-server"),
-        (struct CMUnitTest)cmocka_unit_test(redis_server_is_installed));
+    return contract_run_on_program(&subject, "redis-server");
 }

@@ -63,17 +63,9 @@ static const struct contract_subject subject = {
     .forget = store_forget,
 };
 
-static void redis_server_is_installed(void **state)
-{
-    (void)state;
-    server_require("redis-server");
-}
-
 int main(void)
 {
-    const int failed = contract_run_on_server(
-        &subject, server_is_installed("redis-server"),
-        (struct CMUnitTest)cmocka_unit_test(redis_server_is_installed));
+    const int failed = contract_run_on_program(&subject, "redis-server");
 
     cluster_free(shared);
     return failed;

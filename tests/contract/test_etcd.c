@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is peculiar to the etcd engine: a cluster made of a snapshot, members
  * that die, and logins. */
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -64,12 +63,12 @@ TEST(snapshot_put_back_with_the_same_ids_is_fenced)
     int64_t first;
 
     for (int i = 1; i <= 100; i++) {
-        assert_int_equal(reserve(backend, &first), SEQB_OK);
+        assert_ok(reserve(backend, &first));
         assert_int_equal(first, i);
     }
     (void)text_copy(origin, sizeof origin, backend->origin);
     etcd_snapshot_save(server);
-    assert_int_equal(reserve(backend, &first), SEQB_OK);
+    assert_ok(reserve(backend, &first));
     backend_etcd.close(backend);
     server_kill(server);
     etcd_snapshot_restore(server, NULL);
@@ -90,9 +89,9 @@ TEST(snapshot_of_a_young_cluster_is_fenced)
     struct seqb_backend *backend = open_at(&options);
     int64_t first;
 
-    assert_int_equal(reserve(backend, &first), SEQB_OK);
+    assert_ok(reserve(backend, &first));
     etcd_snapshot_save(server);
-    assert_int_equal(reserve(backend, &first), SEQB_OK);
+    assert_ok(reserve(backend, &first));
     backend_etcd.close(backend);
     server_kill(server);
     etcd_snapshot_restore(server, NULL);
@@ -113,12 +112,12 @@ TEST(server_that_was_started_again_is_not_fenced)
     int64_t next;
 
     for (int i = 0; i < 3; i++) {
-        assert_int_equal(reserve(backend, &first), SEQB_OK);
+        assert_ok(reserve(backend, &first));
         backend_etcd.close(backend);
         server_kill(server);
         server_start(server);
         backend = open_at(&options);
-        assert_int_equal(reserve(backend, &next), SEQB_OK);
+        assert_ok(reserve(backend, &next));
         assert_true(next > first);
     }
     backend_etcd.close(backend);
@@ -134,13 +133,13 @@ TEST(open_backend_does_not_count_in_a_copy)
     struct seqb_backend *backend = open_at(&options);
     int64_t first;
 
-    assert_int_equal(reserve(backend, &first), SEQB_OK);
+    assert_ok(reserve(backend, &first));
     backend_etcd.close(backend);
     server_kill(server);
     etcd_copy_out(server);
     server_start(server);
     backend = open_at(&options); /* as in the copy, once that is started */
-    assert_int_equal(reserve(backend, &first), SEQB_OK);
+    assert_ok(reserve(backend, &first));
     server_kill(server);
     etcd_copy_back(server);
     server_start(server);
@@ -181,7 +180,7 @@ TEST(without_a_quorum_it_is_unreachable_within_its_time)
     server_etcd_cluster(members);
     options = cluster_options(members);
     backend = open_at(&options);
-    assert_int_equal(reserve(backend, &first), SEQB_OK);
+    assert_ok(reserve(backend, &first));
     backend_etcd.close(backend);
     options.timeout_ms = 1500;
     backend = open_at(&options);
@@ -248,7 +247,7 @@ TEST(take_whose_answer_is_lost_is_uncertain)
     int64_t last;
 
     through.port = proxy_port(proxy);
-    assert_int_equal(reserve(witness, &last), SEQB_OK);
+    assert_ok(reserve(witness, &last));
     for (int i = 0; i < TRIES; i++) {
         struct seqb_backend *backend = open_at(&through);
         enum seqb_status status;
@@ -259,7 +258,7 @@ TEST(take_whose_answer_is_lost_is_uncertain)
         status = reserve(backend, &first);
         proxy_set(proxy, PROXY_PASS, 0);
         backend_etcd.close(backend);
-        assert_int_equal(reserve(witness, &next), SEQB_OK);
+        assert_ok(reserve(witness, &next));
         end_note(&ends, status, first, last, next);
         last = next;
     }
@@ -301,9 +300,9 @@ TEST(password_is_asked_for_and_tokens_are_renewed)
     assert_null(strstr(err.text, "wrong"));
     options.password = "a \"b\" c";
     backend = open_at(&options);
-    assert_int_equal(reserve(backend, &first), SEQB_OK);
+    assert_ok(reserve(backend, &first));
     usleep(3500000); /* its token expires: that is looked at each second */
-    assert_int_equal(reserve(backend, &first), SEQB_OK);
+    assert_ok(reserve(backend, &first));
     assert_int_equal(first, 2);
     backend_etcd.close(backend);
     server_free(server);

@@ -2,8 +2,6 @@
 /* The script of the fake: that it fails as told, so that the tests which use
  * it test what they say. Its promises as an engine are in the suite. */
 
-#include <stdlib.h>
-
 #include "platform/clock.h"
 #include "platform/thread.h"
 #include "support/fake.h"
@@ -73,7 +71,7 @@ TEST_WITH(FAKE, told_failures_come_and_end)
     assert_status(take(5, &block), SEQB_REFUSED);
     assert_status(take(5, &block), SEQB_REFUSED);
     assert_status(take(5, &block), SEQB_PROTOCOL);
-    assert_status(take(5, &block), SEQB_OK);
+    assert_ok(take(5, &block));
     assert_int_equal(block.first, 1);
     assert_int_equal(fake_calls(store, FAKE_OPEN), 4);
     assert_int_equal(fake_calls(store, FAKE_RESERVE), 2);
@@ -86,7 +84,7 @@ TEST_WITH(FAKE, lost_answer_spends_its_block)
     fake_lose_answers(store, FAKE_RESERVE, 1);
     assert_status(take(5, &block), SEQB_UNCERTAIN);
     assert_int_equal(fake_value(store, ORDER), 5);
-    assert_status(take(5, &block), SEQB_OK);
+    assert_ok(take(5, &block));
     assert_int_equal(block.first, 6);
 }
 
@@ -97,15 +95,14 @@ TEST_WITH(FAKE, lost_answer_of_a_swap_leaves_it_done)
     char standing[8] = "";
 
     fake_lose_answers(store, FAKE_SWAP, 1);
-    assert_status(open_within(LONG, &backend), SEQB_OK);
+    assert_ok(open_within(LONG, &backend));
     assert_status(
         backend_fake.swap(backend, &swap, standing, sizeof standing, NULL),
         SEQB_UNCERTAIN);
     backend_fake.close(backend);
-    assert_status(open_within(LONG, &backend), SEQB_OK);
-    assert_status(backend_fake.claim(backend, "worker", NULL, standing,
-                                     sizeof standing, NULL),
-                  SEQB_OK);
+    assert_ok(open_within(LONG, &backend));
+    assert_ok(backend_fake.claim(backend, "worker", NULL, standing,
+                                 sizeof standing, NULL));
     assert_string_equal(standing, "mine");
     backend_fake.close(backend);
 }
@@ -116,13 +113,13 @@ TEST_WITH(FAKE, clock_is_as_far_ahead_as_told)
     struct seqb_backend *backend = NULL;
     int64_t ms = -1;
 
-    assert_status(open_within(LONG, &backend), SEQB_OK);
-    assert_status(backend_fake.clock(backend, &ms, NULL), SEQB_OK);
+    assert_ok(open_within(LONG, &backend));
+    assert_ok(backend_fake.clock(backend, &ms, NULL));
     assert_int_equal(ms, 0);
     for (int64_t ahead_ms = -24 * hour_ms; ahead_ms <= 24 * hour_ms;
          ahead_ms += 24 * hour_ms) {
         fake_set_clock(store, ahead_ms);
-        assert_status(backend_fake.clock(backend, &ms, NULL), SEQB_OK);
+        assert_ok(backend_fake.clock(backend, &ms, NULL));
         assert_in_range(ms - ahead_ms, clock_wall_ms() - hour_ms,
                         clock_wall_ms() + hour_ms);
     }
@@ -137,7 +134,7 @@ TEST_WITH(FAKE, down_is_down_until_it_is_up)
     fake_set_down(store, true);
     assert_status(take(5, &block), SEQB_UNREACHABLE);
     fake_set_down(store, false);
-    assert_status(take(5, &block), SEQB_OK);
+    assert_ok(take(5, &block));
 }
 
 TEST_WITH(FAKE, hang_past_the_time_out_spends_its_block)
@@ -146,7 +143,7 @@ TEST_WITH(FAKE, hang_past_the_time_out_spends_its_block)
     struct seqb_request request = {
         .counter = ORDER, .want = 5, .limit = INT64_MAX};
 
-    assert_status(open_within(5, &backend), SEQB_OK);
+    assert_ok(open_within(5, &backend));
     fake_hang(store);
     assert_status(backend_fake.reserve(backend, &request, 1, NULL),
                   SEQB_UNCERTAIN);
@@ -161,7 +158,7 @@ TEST_WITH(FAKE, delay_past_the_time_out_spends_its_block)
     struct seqb_block block = {0, 0};
 
     fake_set_delay(store, 2);
-    assert_status(take(5, &block), SEQB_OK);
+    assert_ok(take(5, &block));
     fake_set_delay(store, LONG);
     assert_status(take_within(5, 5, &block), SEQB_UNREACHABLE); /* at open */
     assert_int_equal(fake_value(store, ORDER), 5);
@@ -181,8 +178,7 @@ TEST_WITH(FAKE, released_call_goes_on)
     pthread_t thread;
 
     fake_hang(store);
-    assert_status(thread_start(&thread, "taker", take_run, &block, NULL),
-                  SEQB_OK);
+    assert_ok(thread_start(&thread, "taker", take_run, &block, NULL));
     assert_true(fake_wait_for_hanging(store, 1, LONG));
     assert_int_equal(fake_calls(store, FAKE_RESERVE), 0);
     fake_release(store);
@@ -195,12 +191,12 @@ TEST_WITH(FAKE, store_goes_back_as_no_store_may)
 {
     struct seqb_block block = {0, 0};
 
-    assert_status(take(100, &block), SEQB_OK);
+    assert_ok(take(100, &block));
     fake_go_back(store, 40);
-    assert_status(take(1, &block), SEQB_OK);
+    assert_ok(take(1, &block));
     assert_int_equal(block.first, 61);
     fake_go_back(store, 1000);
-    assert_status(take(1, &block), SEQB_OK);
+    assert_ok(take(1, &block));
     assert_int_equal(block.first, 1);
 }
 
@@ -209,7 +205,7 @@ TEST_WITH(FAKE, grants_are_as_small_as_told)
     struct seqb_block block = {0, 0};
 
     fake_set_grant_max(store, 3);
-    assert_status(take(100, &block), SEQB_OK);
+    assert_ok(take(100, &block));
     assert_int_equal(block.count, 3);
 }
 
@@ -218,7 +214,7 @@ TEST_WITH(FAKE, another_origin_fences)
     struct seqb_block block = {0, 0};
 
     fake_put(store, ORDER, 70);
-    assert_status(take(1, &block), SEQB_OK);
+    assert_ok(take(1, &block));
     assert_int_equal(block.first, 71);
     fake_change_origin(store);
     assert_status(take(1, &block), SEQB_FENCED);
@@ -230,7 +226,7 @@ TEST_WITH(FAKE, calls_on_a_dead_backend_are_misuses)
     struct seqb_request request = {
         .counter = ORDER, .want = 5, .limit = INT64_MAX};
 
-    assert_status(open_within(LONG, &backend), SEQB_OK);
+    assert_ok(open_within(LONG, &backend));
     assert_int_equal(fake_open_backends(store), 1);
     fake_restart(store);
     assert_status(backend_fake.reserve(backend, &request, 1, NULL),

@@ -8,7 +8,6 @@
 
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,16 +15,15 @@
 #include "platform/text.h"
 #include "platform/thread.h"
 
-TEST_STATE(ON_CLUSTER, nodes_of_one_cluster_are_one_store)
+TEST_SKIPPABLE(PREPARED, nodes_of_one_cluster_are_one_store)
 {
-    struct fixture *f = cluster_prepare(state);
     struct seqb_details details = {.node = ""};
     char origin[SEQB_ORIGIN_SIZE];
 
     must_open(f);
     must_take(f, 10, 0);
     assert_non_null(strstr(f->backend->domain, "galera"));
-    assert_status(f->ops->describe(f->backend, &details, &f->err), SEQB_OK);
+    assert_ok(f->ops->describe(f->backend, &details, &f->err));
     assert_string_equal(details.role, "Synced");
     assert_string_equal(details.quorum, "Primary, 3 nodes");
     (void)text_copy(origin, sizeof origin, f->backend->origin);
@@ -75,9 +73,8 @@ static void reader_await(struct reader *reader)
 }
 
 /* A node whose applying is held up has what was before. */
-TEST_STATE(ON_CLUSTER, claim_is_read_as_another_node_left_it)
+TEST_SKIPPABLE(PREPARED, claim_is_read_as_another_node_left_it)
 {
-    struct fixture *f = cluster_prepare(state);
     const struct seqb_swap swap = {.name = "c", .expected = "", .text = "new"};
     char standing[64];
     struct reader reader = {.f = f};
@@ -86,26 +83,23 @@ TEST_STATE(ON_CLUSTER, claim_is_read_as_another_node_left_it)
     f->options.endpoints = hosts_other.list;
     reader.backend = must_open_other(f);
     mariadb_execute(galera_nodes[1], "FLUSH TABLES WITH READ LOCK");
-    assert_status(
-        f->ops->swap(f->backend, &swap, standing, sizeof standing, &f->err),
-        SEQB_OK);
-    assert_status(
-        thread_start(&reader.thread, "reader", reader_run, &reader, NULL),
-        SEQB_OK);
+    assert_ok(
+        f->ops->swap(f->backend, &swap, standing, sizeof standing, &f->err));
+    assert_ok(
+        thread_start(&reader.thread, "reader", reader_run, &reader, NULL));
     reader_await(&reader);
     mariadb_execute(galera_nodes[1], "UNLOCK TABLES");
     pthread_join(reader.thread, NULL);
     f->ops->close(reader.backend);
-    assert_status(reader.status, SEQB_OK);
+    assert_ok(reader.status);
     assert_string_equal(reader.standing, "new");
     cluster_await();
 }
 
 /* --- nodes that are not used --- */
 
-TEST_STATE(ON_CLUSTER, servers_without_galera_are_no_cluster)
+TEST_SKIPPABLE(PREPARED, servers_without_galera_are_no_cluster)
 {
-    struct fixture *f = cluster_prepare(state);
     struct server *plain = server_mariadb(NULL);
     char address[ADDRESS_SIZE];
     const char *const list[] = {address, hosts_all.list[0], NULL};
@@ -121,36 +115,30 @@ TEST_STATE(ON_CLUSTER, servers_without_galera_are_no_cluster)
     server_free(plain);
 }
 
-TEST_STATE(ON_CLUSTER, galera_without_hosts_is_refused)
+TEST_SKIPPABLE(PREPARED, galera_without_hosts_is_refused)
 {
-    struct fixture *f = cluster_prepare(state);
-
     f->options.endpoints = NULL;
     f->options.host = "127.0.0.1";
     f->options.port = server_port(galera_nodes[0]);
     must_not_open(f, SEQB_UNSAFE, "wsrep_on = ON");
 }
 
-TEST_STATE(ON_CLUSTER, autoinc_takes_no_hosts)
+TEST_SKIPPABLE(PREPARED, autoinc_takes_no_hosts)
 {
-    struct fixture *f = cluster_prepare(state);
-
     f->ops = &backend_mysql_autoinc;
     must_not_open(f, SEQB_INVALID, "mysql-row");
 }
 
-TEST_STATE(ON_CLUSTER, host_without_a_port_is_refused)
+TEST_SKIPPABLE(PREPARED, host_without_a_port_is_refused)
 {
-    struct fixture *f = cluster_prepare(state);
     const char *const list[] = {"127.0.0.1", NULL};
 
     f->options.endpoints = list;
     must_not_open(f, SEQB_INVALID, "is no host:port");
 }
 
-TEST_STATE(ON_CLUSTER, desynced_node_is_passed_over)
+TEST_SKIPPABLE(PREPARED, desynced_node_is_passed_over)
 {
-    struct fixture *f = cluster_prepare(state);
     struct hosts alone;
 
     must_open(f);
@@ -167,9 +155,8 @@ TEST_STATE(ON_CLUSTER, desynced_node_is_passed_over)
 
 /* --- nodes that end --- */
 
-TEST_STATE(ON_CLUSTER, killed_node_leaves_the_others_as_the_same_store)
+TEST_SKIPPABLE(PREPARED, killed_node_leaves_the_others_as_the_same_store)
 {
-    struct fixture *f = cluster_prepare(state);
     char origin[SEQB_ORIGIN_SIZE];
     struct seqb_request request;
     int64_t since_ms;
@@ -190,9 +177,8 @@ TEST_STATE(ON_CLUSTER, killed_node_leaves_the_others_as_the_same_store)
     cluster_await();
 }
 
-TEST_STATE(ON_CLUSTER, rolling_restart_is_the_same_store)
+TEST_SKIPPABLE(PREPARED, rolling_restart_is_the_same_store)
 {
-    struct fixture *f = cluster_prepare(state);
     char origin[SEQB_ORIGIN_SIZE];
 
     must_open(f);
@@ -211,9 +197,8 @@ TEST_STATE(ON_CLUSTER, rolling_restart_is_the_same_store)
     must_take(f, 1, 10);
 }
 
-TEST_STATE(ON_CLUSTER, minority_grants_nothing)
+TEST_SKIPPABLE(PREPARED, minority_grants_nothing)
 {
-    struct fixture *f = cluster_prepare(state);
     struct hosts alone;
     struct seqb_request request;
 
@@ -230,7 +215,7 @@ TEST_STATE(ON_CLUSTER, minority_grants_nothing)
     server_resume(galera_nodes[2]);
     cluster_await();
     must_open(f);
-    assert_status(take(f, ORDER, 1, &request), SEQB_OK);
+    assert_ok(take(f, ORDER, 1, &request));
     assert_true(request.block.first > 10);
 }
 
@@ -267,9 +252,8 @@ TEST_STATE(ON_CLUSTER,
     must_take(f, 1, raised);
 }
 
-TEST_STATE(ON_CLUSTER, dump_that_is_put_back_is_another_store)
+TEST_SKIPPABLE(PREPARED, dump_that_is_put_back_is_another_store)
 {
-    struct fixture *f = cluster_prepare(state);
     struct seqb_request request;
     char origin[SEQB_ORIGIN_SIZE];
 

@@ -49,9 +49,10 @@ static struct fixture *secure_prepare(void **state)
     return f;
 }
 
-TEST_STATE(ON_CLUSTER, each_node_is_used_by_tls)
+#define SECURED FIXTURE(struct fixture *f, secure_prepare, fixture_stop)
+
+TEST_SKIPPABLE(SECURED, each_node_is_used_by_tls)
 {
-    struct fixture *f = secure_prepare(state);
     int64_t last = 0;
 
     for (size_t i = 0; i < GALERA_NODES; i++) {
@@ -60,17 +61,15 @@ TEST_STATE(ON_CLUSTER, each_node_is_used_by_tls)
 
         hosts_set(&hosts, i, GALERA_NODES);
         must_open_at(f, &hosts);
-        assert_status(f->ops->describe(f->backend, &details, &f->err), SEQB_OK);
+        assert_ok(f->ops->describe(f->backend, &details, &f->err));
         assert_non_null(strstr(details.tls, "TLSv1."));
         must_take(f, 10, last);
         last += 10;
     }
 }
 
-TEST_STATE(ON_CLUSTER, nodes_of_another_ca_are_refused)
+TEST_SKIPPABLE(SECURED, nodes_of_another_ca_are_refused)
 {
-    struct fixture *f = secure_prepare(state);
-
     f->options.tls_ca = others.cert;
     must_not_open(f, SEQB_UNREACHABLE, "certificate");
     f->options.tls_ca = NULL; /* the system's, of which it is none */
@@ -78,9 +77,8 @@ TEST_STATE(ON_CLUSTER, nodes_of_another_ca_are_refused)
 }
 
 /* The nodes are localhost as well, which the certificate does not say. */
-TEST_STATE(ON_CLUSTER, nodes_of_another_name_are_refused)
+TEST_SKIPPABLE(SECURED, nodes_of_another_name_are_refused)
 {
-    struct fixture *f = secure_prepare(state);
     char address[ADDRESS_SIZE];
     const char *const list[] = {address, NULL};
 
@@ -93,19 +91,16 @@ TEST_STATE(ON_CLUSTER, nodes_of_another_name_are_refused)
     must_take(f, 10, 0);
 }
 
-TEST_STATE(ON_CLUSTER, nodes_are_not_spoken_to_in_clear)
+TEST_SKIPPABLE(SECURED, nodes_are_not_spoken_to_in_clear)
 {
-    struct fixture *f = secure_prepare(state);
-
     f->options.tls = SEQB_TLS_OFF;
     f->options.tls_ca = NULL;
     must_not_open(f, SEQB_REFUSED, "Access denied");
 }
 
 /* A node that was started learns the history from another one, by TLS too. */
-TEST_STATE(ON_CLUSTER, node_that_was_restarted_is_the_same_store)
+TEST_SKIPPABLE(SECURED, node_that_was_restarted_is_the_same_store)
 {
-    struct fixture *f = secure_prepare(state);
     char origin[SEQB_ORIGIN_SIZE];
 
     must_open(f);

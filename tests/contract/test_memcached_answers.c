@@ -170,19 +170,15 @@ TEST(commands_are_just_these_and_none_makes_a_counter_but_install)
                   "VA 4 " FLAGS " c3\r\n2048\r\nHD\r\n"
                   "HD\r\nVA 4 f1936785664 c4\r\ntext\r\n",
                   WAITS);
-    assert_int_equal(reserve_two(&impostor, SIZE, requests), SEQB_OK);
+    assert_ok(reserve_two(&impostor, SIZE, requests));
     assert_int_equal(requests[0].block.count, 1);
     for (int i = 0; i < 2; i++)
-        assert_int_equal(backend_memcached.install(impostor.backend, &window,
-                                                   &out, &impostor.err),
-                         SEQB_OK);
-    assert_int_equal(
-        backend_memcached.raise(impostor.backend, &raise, &out, &impostor.err),
-        SEQB_OK);
-    assert_int_equal(backend_memcached.claim(impostor.backend, "a", "text",
-                                             standing, sizeof standing,
-                                             &impostor.err),
-                     SEQB_OK);
+        assert_ok(backend_memcached.install(impostor.backend, &window, &out,
+                                            &impostor.err));
+    assert_ok(
+        backend_memcached.raise(impostor.backend, &raise, &out, &impostor.err));
+    assert_ok(backend_memcached.claim(impostor.backend, "a", "text", standing,
+                                      sizeof standing, &impostor.err));
     impostor_recall(&impostor, sent, sizeof sent);
     assert_string_equal(sent, expected);
     impostor_stop(&impostor);
@@ -195,7 +191,7 @@ TEST(used_up_or_absent_cells_are_not_counted_in)
     char sent[TEXT_SIZE];
 
     session_start(&impostor, "VA 4 " FLAGS " c1\r\n3072\r\nEN\r\n", WAITS);
-    assert_int_equal(reserve_two(&impostor, SIZE, requests), SEQB_OK);
+    assert_ok(reserve_two(&impostor, SIZE, requests));
     assert_int_equal(requests[0].status, SEQB_EXHAUSTED);
     assert_int_equal(requests[0].window, 1);
     assert_int_equal(requests[1].status, SEQB_FENCED);
@@ -237,12 +233,12 @@ TEST(counts_in_the_guard_band_or_another_window_are_refused)
         (void)text_format(answers, sizeof answers, LOOKS "%sVA 4\r\n2049\r\n",
                           rows[i].count);
         session_start(&impostor, answers, WAITS);
-        assert_int_equal(reserve_two(&impostor, SIZE, requests), SEQB_OK);
+        assert_ok(reserve_two(&impostor, SIZE, requests));
         assert_int_equal(requests[0].status, rows[i].status);
         assert_int_equal(requests[0].window, rows[i].window);
         assert_int_equal(requests[0].block.first, rows[i].first);
         assert_int_equal(requests[0].block.count, rows[i].status == SEQB_OK);
-        assert_int_equal(requests[1].status, SEQB_OK);
+        assert_ok(requests[1].status);
         impostor_stop(&impostor);
     }
 }
@@ -437,9 +433,8 @@ TEST(term_above_thirty_days_is_sent_as_a_date)
         int64_t standing;
 
         session_start(&impostor, "EN\r\nHD\r\n", WAITS);
-        assert_int_equal(backend_memcached.install(impostor.backend, &window,
-                                                   &standing, &impostor.err),
-                         SEQB_OK);
+        assert_ok(backend_memcached.install(impostor.backend, &window,
+                                            &standing, &impostor.err));
         impostor_recall(&impostor, sent, sizeof sent);
         assert_non_null(strstr(sent, rows[i].sent));
         impostor_stop(&impostor);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is peculiar to the memcached engine's time: terms above 30 days, which
  * the server takes for dates, and its clock. */
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "contract/memcached_fixture.h"
@@ -49,18 +47,16 @@ static void must_be_kept(struct fixture *f, int64_t keep_s)
 
 /* --- expiry --- */
 
-TEST_STATE(ON_SERVER, cell_is_kept_for_as_long_as_was_said)
+TEST_SKIPPABLE(STARTED, cell_is_kept_for_as_long_as_was_said)
 {
     static const int64_t attributes[] = {
         0, 3600, 30 * DAY, 30 * DAY + 1, 31 * DAY, 400 * DAY};
-    struct fixture *f = fixture_start(state, NULL);
     int64_t standing;
 
     for (size_t i = 0; i < COUNT(attributes); i++) {
         const int64_t window = (int64_t)i + 1;
 
-        assert_int_equal(install_for(f, window, attributes[i], &standing),
-                         SEQB_OK);
+        assert_ok(install_for(f, window, attributes[i], &standing));
         must_be_kept(f, attributes[i]);
         must_grant(f, window, 0, 10);
         must_be_kept(f, attributes[i]); /* to count changes nothing */
@@ -72,54 +68,49 @@ TEST_STATE(ON_SERVER, cell_is_kept_for_as_long_as_was_said)
 
 /* Dates are 32 bits in the server: a later one would be one of long ago, and
  * the cell gone as soon as it is made. */
-TEST_STATE(ON_SERVER, term_past_the_last_date_is_shortened_to_it)
+TEST_SKIPPABLE(STARTED, term_past_the_last_date_is_shortened_to_it)
 {
     static const int64_t attributes[] = {36500 * DAY, INT64_MAX};
-    struct fixture *f = fixture_start(state, NULL);
     int64_t standing;
 
     for (size_t i = 0; i < COUNT(attributes); i++) {
         const int64_t window = (int64_t)i + 1;
         const int64_t rest = INT32_MAX - server_s(f->server);
 
-        assert_int_equal(install_for(f, window, attributes[i], &standing),
-                         SEQB_OK);
+        assert_ok(install_for(f, window, attributes[i], &standing));
         must_be_kept(f, rest > 30 * DAY ? rest : 30 * DAY);
         must_grant(f, window, 0, 10);
         must_execute(f, "md " KEY, "HD\r\n");
     }
 }
 
-TEST_STATE(ON_SERVER, term_is_the_cells_that_it_was_made_with)
+TEST_SKIPPABLE(STARTED, term_is_the_cells_that_it_was_made_with)
 {
     static const int64_t attributes[] = {7200, 0, 40 * DAY};
-    struct fixture *f = fixture_start(state, NULL);
     int64_t standing;
 
     for (size_t i = 0; i < COUNT(attributes); i++) {
         const int64_t window = 2 * (int64_t)i + 1;
 
-        assert_int_equal(install_for(f, window, attributes[i], &standing),
-                         SEQB_OK);
+        assert_ok(install_for(f, window, attributes[i], &standing));
         must_be_kept(f, attributes[i]);
         /* Somebody was faster: it stays as it is. */
-        assert_int_equal(install_for(f, window + 1, DAY, &standing), SEQB_OK);
+        assert_ok(install_for(f, window + 1, DAY, &standing));
         must_be_kept(f, attributes[i]);
         must_grant(f, window, 0, SIZE);
     }
 }
 
-TEST_STATE(ON_SERVER, expired_cell_is_fenced_and_makes_nothing)
+TEST_SKIPPABLE(STARTED, expired_cell_is_fenced_and_makes_nothing)
 {
-    struct fixture *f = fixture_start(state, NULL);
     int64_t standing;
 
-    assert_int_equal(install_for(f, 1, 3600, &standing), SEQB_OK);
+    assert_ok(install_for(f, 1, 3600, &standing));
     must_grant(f, 1, 0, 10);
     must_execute(f, "mg " KEY " T-1", "HD\r\n");
     must_answer(f, SEQB_FENCED, SEQB_NO_WINDOW);
     must_hold(f, NULL);
-    assert_int_equal(install_for(f, 2, 3600, &standing), SEQB_OK);
+    assert_ok(install_for(f, 2, 3600, &standing));
     must_grant(f, 2, 0, 10);
 }
 
@@ -145,10 +136,8 @@ static int64_t server_ms(struct fixture *f)
     return server_s(f->server) * 1000;
 }
 
-TEST_STATE(ON_SERVER, clock_is_the_servers)
+TEST_SKIPPABLE(STARTED, clock_is_the_servers)
 {
-    struct fixture *f = fixture_start(state, NULL);
-
     must_tell_time(f, server_ms);
     must_install(f, 1); /* the connection goes on */
     must_tell_time(f, server_ms);

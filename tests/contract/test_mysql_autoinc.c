@@ -16,11 +16,6 @@
     "SELECT COUNT(*) FROM information_schema.TABLES "                          \
     "WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = "
 
-static struct fixture *start(void **state)
-{
-    return fixture_start(state, &backend_mysql_autoinc);
-}
-
 static void must_refuse(struct fixture *f, const char *counter,
                         const char *words)
 {
@@ -37,10 +32,8 @@ static void must_refuse(struct fixture *f, const char *counter,
 
 /* --- rows --- */
 
-TEST_STATE(ON_SERVER, each_id_has_a_row_and_a_time)
+TEST_SKIPPABLE(ON_AUTOINC, each_id_has_a_row_and_a_time)
 {
-    struct fixture *f = start(state);
-
     must_take(f, 7, 0);
     must_take(f, 1, 7);
     assert_int_equal(number(f, ROWS), 8);
@@ -54,12 +47,11 @@ TEST_STATE(ON_SERVER, each_id_has_a_row_and_a_time)
                      8);
 }
 
-TEST_STATE(ON_SERVER, grants_are_small_enough_for_the_time_of_a_call)
+TEST_SKIPPABLE(ON_AUTOINC, grants_are_small_enough_for_the_time_of_a_call)
 {
     enum { MANY = 16 };
     struct seqb_request requests[MANY];
     char names[MANY][SEQB_COUNTER_SIZE];
-    struct fixture *f = start(state);
     int64_t rows = 0;
 
     for (int i = 0; i < MANY; i++) {
@@ -68,11 +60,10 @@ TEST_STATE(ON_SERVER, grants_are_small_enough_for_the_time_of_a_call)
             .counter = names[i], .want = SEQB_GRANT_MAX, .limit = LIMIT};
     }
     for (size_t n = 1; n <= MANY; n *= 4) {
-        assert_status(f->ops->reserve(f->backend, requests, n, &f->err),
-                      SEQB_OK);
+        assert_ok(f->ops->reserve(f->backend, requests, n, &f->err));
         rows = 0;
         for (size_t i = 0; i < n; i++) {
-            assert_status(requests[i].status, SEQB_OK);
+            assert_ok(requests[i].status);
             assert_in_range(requests[i].block.count, 1, 256);
             rows += requests[i].block.count;
         }
@@ -91,12 +82,12 @@ TEST_STATE(ON_SERVER, ids_apart_are_granted_one_by_one)
     f = fixture_prepare_on(state, &backend_mysql_autoinc, server_mariadb(args));
     must_open(f);
     for (int64_t id = 2; id <= 302; id += 3) {
-        assert_status(take(f, ORDER, 100, &request), SEQB_OK);
+        assert_ok(take(f, ORDER, 100, &request));
         assert_int_equal(request.block.first, id);
         assert_int_equal(request.block.count, 1);
     }
     assert_int_equal(must_raise(f, 1000, 0), 1000);
-    assert_status(take(f, ORDER, 100, &request), SEQB_OK);
+    assert_ok(take(f, ORDER, 100, &request));
     assert_int_equal(request.block.first, 1001);
     assert_int_equal(request.block.count, 1);
 }
@@ -108,17 +99,15 @@ static void take_all(struct fixture *f, int64_t count, int64_t before)
     struct seqb_request request;
 
     while (count > 0) {
-        assert_status(take(f, ORDER, count, &request), SEQB_OK);
+        assert_ok(take(f, ORDER, count, &request));
         assert_int_equal(request.block.first, before + 1);
         before += request.block.count;
         count -= request.block.count;
     }
 }
 
-TEST_STATE(ON_SERVER, purge_keeps_so_many_rows_and_never_fewer)
+TEST_SKIPPABLE(ON_AUTOINC, purge_keeps_so_many_rows_and_never_fewer)
 {
-    struct fixture *f = start(state);
-
     f->options.keep_rows = 300;
     must_open(f);
     take_all(f, 5000, 0);
@@ -129,10 +118,8 @@ TEST_STATE(ON_SERVER, purge_keeps_so_many_rows_and_never_fewer)
 }
 
 /* With as many rows as a step of the purge waits for, and not before. */
-TEST_STATE(ON_SERVER, purge_comes_with_its_last_row)
+TEST_SKIPPABLE(ON_AUTOINC, purge_comes_with_its_last_row)
 {
-    struct fixture *f = start(state);
-
     f->options.keep_rows = 1;
     must_open(f);
     take_all(f, 1023, 0);
@@ -142,9 +129,8 @@ TEST_STATE(ON_SERVER, purge_comes_with_its_last_row)
     assert_int_equal(number(f, LAST_ID), 1024);
 }
 
-TEST_STATE(ON_SERVER, purge_never_takes_the_last_row)
+TEST_SKIPPABLE(ON_AUTOINC, purge_never_takes_the_last_row)
 {
-    struct fixture *f = start(state);
     int64_t last = 0;
 
     f->options.keep_rows = 1;
@@ -160,10 +146,8 @@ TEST_STATE(ON_SERVER, purge_never_takes_the_last_row)
     take_all(f, 1, last);
 }
 
-TEST_STATE(ON_SERVER, nothing_is_purged_unless_told)
+TEST_SKIPPABLE(ON_AUTOINC, nothing_is_purged_unless_told)
 {
-    struct fixture *f = start(state);
-
     take_all(f, 3000, 0);
     assert_int_equal(number(f, ROWS), 3000);
 }
@@ -184,10 +168,8 @@ static void must_advise(struct fixture *f, const char *counter)
         mariadb_execute(f->server, "USE %s;%s", f->database, advice + 6);
 }
 
-TEST_STATE(ON_SERVER, missing_table_is_refused_without_auto_create)
+TEST_SKIPPABLE(ON_AUTOINC, missing_table_is_refused_without_auto_create)
 {
-    struct fixture *f = start(state);
-
     f->options.auto_create = false;
     must_open(f);
     must_refuse(f, ORDER, "auto_create");
@@ -196,9 +178,8 @@ TEST_STATE(ON_SERVER, missing_table_is_refused_without_auto_create)
     must_take(f, 5, 0);
 }
 
-TEST_STATE(ON_SERVER, dropped_table_is_refused_without_auto_create)
+TEST_SKIPPABLE(ON_AUTOINC, dropped_table_is_refused_without_auto_create)
 {
-    struct fixture *f = start(state);
     const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT, 1000,
                                      0,     0, NULL, 0};
     int64_t value;
@@ -215,10 +196,8 @@ TEST_STATE(ON_SERVER, dropped_table_is_refused_without_auto_create)
     must_take(f, 5, 5);
 }
 
-TEST_STATE(ON_SERVER, user_without_the_right_is_told_what_to_run)
+TEST_SKIPPABLE(ON_AUTOINC, user_without_the_right_is_told_what_to_run)
 {
-    struct fixture *f = start(state);
-
     TELL(f, "REVOKE CREATE ON *.* FROM seq; REVOKE ALL PRIVILEGES, "
             "GRANT OPTION FROM seq");
     mariadb_execute(f->server, "GRANT SELECT, INSERT, UPDATE ON %s.* TO seq",
@@ -230,9 +209,8 @@ TEST_STATE(ON_SERVER, user_without_the_right_is_told_what_to_run)
 }
 
 /* What sql/mysql.sql grants, and no more. */
-TEST_STATE(ON_SERVER, least_rights_suffice)
+TEST_SKIPPABLE(ON_AUTOINC, least_rights_suffice)
 {
-    struct fixture *f = start(state);
     struct seqb_request request;
 
     f->options.auto_create = false;
@@ -255,10 +233,8 @@ TEST_STATE(ON_SERVER, least_rights_suffice)
     must_take(f, 5, 3000);
 }
 
-TEST_STATE(ON_SERVER, table_with_rows_is_gone_on_with)
+TEST_SKIPPABLE(ON_AUTOINC, table_with_rows_is_gone_on_with)
 {
-    struct fixture *f = start(state);
-
     TELL(f, "CREATE TABLE order_code_0 (id BIGINT UNSIGNED NOT NULL "
             "AUTO_INCREMENT PRIMARY KEY, made TIMESTAMP NULL) ENGINE=InnoDB "
             "AUTO_INCREMENT = 5000;"
@@ -266,7 +242,7 @@ TEST_STATE(ON_SERVER, table_with_rows_is_gone_on_with)
     must_take(f, 5, 5001);
 }
 
-TEST_STATE(ON_SERVER, unfit_tables_are_refused)
+TEST_SKIPPABLE(ON_AUTOINC, unfit_tables_are_refused)
 {
     static const struct {
         const char *key;
@@ -281,7 +257,6 @@ TEST_STATE(ON_SERVER, unfit_tables_are_refused)
         {"f", "AS SELECT 1 AS id", "id int"},
         {"g", "(id BIGINT AUTO_INCREMENT PRIMARY KEY) ENGINE=MEMORY", "MEMORY"},
     };
-    struct fixture *f = start(state);
 
     for (size_t i = 0; i < COUNT(cases); i++) {
         char counter[SEQB_COUNTER_SIZE];
@@ -296,19 +271,16 @@ TEST_STATE(ON_SERVER, unfit_tables_are_refused)
     must_take(f, 1, 0); /* the others go on */
 }
 
-TEST_STATE(ON_SERVER, refused_table_is_taken_once_it_is_repaired)
+TEST_SKIPPABLE(ON_AUTOINC, refused_table_is_taken_once_it_is_repaired)
 {
-    struct fixture *f = start(state);
-
     TELL(f, "CREATE TABLE order_code_0 (id INT AUTO_INCREMENT PRIMARY KEY) "
             "ENGINE=MyISAM");
     must_advise(f, ORDER);
     must_take(f, 5, 0);
 }
 
-TEST_STATE(ON_SERVER, broken_counter_does_not_stop_others)
+TEST_SKIPPABLE(ON_AUTOINC, broken_counter_does_not_stop_others)
 {
-    struct fixture *f = start(state);
     struct seqb_request requests[3] = {
         {.counter = "main/0/c", .want = 5, .limit = LIMIT},
         {.counter = "main/0/b", .want = 5, .limit = LIMIT},
@@ -318,11 +290,10 @@ TEST_STATE(ON_SERVER, broken_counter_does_not_stop_others)
         const int64_t c = requests[0].block.first;
         const int64_t a = requests[2].block.first;
 
-        assert_status(f->ops->reserve(f->backend, requests, 3, &f->err),
-                      SEQB_OK);
-        assert_status(requests[0].status, SEQB_OK);
+        assert_ok(f->ops->reserve(f->backend, requests, 3, &f->err));
+        assert_ok(requests[0].status);
         assert_status(requests[1].status, i == 0 ? SEQB_OK : SEQB_FENCED);
-        assert_status(requests[2].status, SEQB_OK);
+        assert_ok(requests[2].status);
         assert_true(requests[0].block.first > c);
         assert_true(requests[2].block.first > a);
         if (i == 0)
@@ -332,16 +303,15 @@ TEST_STATE(ON_SERVER, broken_counter_does_not_stop_others)
 
 /* --- names --- */
 
-TEST_STATE(ON_SERVER, counters_never_share_a_table)
+TEST_SKIPPABLE(ON_AUTOINC, counters_never_share_a_table)
 {
-    struct fixture *f = start(state);
     struct seqb_request request;
 
     must_take(f, 5, 0);
     must_refuse(f, "other/0/order", ORDER);
     f->options.table_format = "%s%d";
     must_open(f);
-    assert_status(take(f, "main/0/a1", 5, &request), SEQB_OK);
+    assert_ok(take(f, "main/0/a1", 5, &request));
     must_refuse(f, "main/10/a", "main/0/a1");
 }
 
@@ -357,7 +327,7 @@ TEST_STATE(ON_SERVER, case_of_a_key_counts_where_that_of_a_table_does_not)
     f->options.table_format = "T_%s_%d";
     must_open(f);
     for (size_t i = 0; i < 6; i++) {
-        assert_status(take(f, counters[i % 2], 1, &request), SEQB_OK);
+        assert_ok(take(f, counters[i % 2], 1, &request));
         assert_int_equal(request.block.first, 1 + i / 2);
     }
 }
@@ -405,10 +375,10 @@ TEST_STATE(ON_SERVER, server_that_forgets_the_next_id_is_refused)
 
 /* Whatever was found out about the tables that were there before. The time at
  * which one was made counts seconds. */
-TEST_STATE(ON_SERVER, tables_that_are_replaced_amid_a_call_are_not_granted_from)
+TEST_SKIPPABLE(ON_AUTOINC,
+               tables_that_are_replaced_amid_a_call_are_not_granted_from)
 {
     const char *const counters[] = {ORDER};
-    struct fixture *f = start(state);
     struct waiter waiter;
     int64_t before;
 

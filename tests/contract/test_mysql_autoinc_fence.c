@@ -5,7 +5,6 @@
 
 #include <mysql.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -16,11 +15,6 @@
 #define LAST_ROW "SELECT COALESCE(MAX(id), 0) FROM order_code_0"
 #define ROWS     "SELECT COUNT(*) FROM order_code_0"
 #define NOTED    "SELECT value FROM seqb_counters WHERE name = '" ORDER "'"
-
-static struct fixture *start(void **state)
-{
-    return fixture_start(state, &backend_mysql_autoinc);
-}
 
 static void must_be_fenced(struct fixture *f)
 {
@@ -86,7 +80,7 @@ static void accident_check(struct fixture *f, const char *sql, int64_t rows)
 TEST_STATE(ON_SERVER, table_that_went_back_is_fenced_and_mended)
 {
     for (size_t i = 0; i < COUNT(accidents); i++) {
-        struct fixture *f = start(state);
+        struct fixture *f = autoinc_start(state);
 
         print_message("# %s\n", accidents[i].name);
         accident_check(f, accidents[i].sql, accidents[i].rows);
@@ -95,20 +89,16 @@ TEST_STATE(ON_SERVER, table_that_went_back_is_fenced_and_mended)
     }
 }
 
-TEST_STATE(ON_SERVER, raise_mends_to_its_floor)
+TEST_SKIPPABLE(ON_AUTOINC, raise_mends_to_its_floor)
 {
-    struct fixture *f = start(state);
-
     must_take(f, 100, 0);
     TELL(f, "TRUNCATE order_code_0");
     assert_int_equal(must_raise(f, 500, 1000), 500);
     must_take(f, 5, 500);
 }
 
-TEST_STATE(ON_SERVER, emptied_table_is_fenced_after_a_restart)
+TEST_SKIPPABLE(ON_AUTOINC, emptied_table_is_fenced_after_a_restart)
 {
-    struct fixture *f = start(state);
-
     must_take(f, 100, 0);
     TELL(f, "DELETE FROM order_code_0");
     server_kill(f->server);
@@ -119,10 +109,8 @@ TEST_STATE(ON_SERVER, emptied_table_is_fenced_after_a_restart)
     must_take(f, 5, 100);
 }
 
-TEST_STATE(ON_SERVER, dropped_table_is_fenced_and_made_again)
+TEST_SKIPPABLE(ON_AUTOINC, dropped_table_is_fenced_and_made_again)
 {
-    struct fixture *f = start(state);
-
     must_take(f, 100, 0);
     TELL(f, "DROP TABLE order_code_0");
     must_be_fenced(f);
@@ -130,20 +118,16 @@ TEST_STATE(ON_SERVER, dropped_table_is_fenced_and_made_again)
     must_take(f, 5, 100);
 }
 
-TEST_STATE(ON_SERVER, next_id_cannot_be_lowered_below_the_last_row)
+TEST_SKIPPABLE(ON_AUTOINC, next_id_cannot_be_lowered_below_the_last_row)
 {
-    struct fixture *f = start(state);
-
     must_take(f, 100, 0);
     TELL(f, "ALTER TABLE order_code_0 AUTO_INCREMENT = 7");
     must_take(f, 5, 100);
 }
 
 /* A trigger stands for a server whose next id lags behind its rows. */
-TEST_STATE(ON_SERVER, ids_not_above_the_value_noted_are_not_granted)
+TEST_SKIPPABLE(ON_AUTOINC, ids_not_above_the_value_noted_are_not_granted)
 {
-    struct fixture *f = start(state);
-
     must_take(f, 10, 0);
     TELL(f, "DELETE FROM order_code_0 WHERE id = 5;"
             "CREATE TRIGGER low BEFORE INSERT ON order_code_0 "
@@ -153,19 +137,15 @@ TEST_STATE(ON_SERVER, ids_not_above_the_value_noted_are_not_granted)
     must_take(f, 1, 10);
 }
 
-TEST_STATE(ON_SERVER, changed_ids_are_not_granted_again)
+TEST_SKIPPABLE(ON_AUTOINC, changed_ids_are_not_granted_again)
 {
-    struct fixture *f = start(state);
-
     must_take(f, 10, 0);
     TELL(f, "UPDATE order_code_0 SET id = 900 WHERE id = 10");
     must_take(f, 5, 900);
 }
 
-TEST_STATE(ON_SERVER, rows_of_others_make_a_gap)
+TEST_SKIPPABLE(ON_AUTOINC, rows_of_others_make_a_gap)
 {
-    struct fixture *f = start(state);
-
     must_take(f, 10, 0);
     TELL(f, "INSERT INTO order_code_0 (id) VALUES (NULL), (NULL), (40)");
     must_take(f, 5, 40);
@@ -174,9 +154,8 @@ TEST_STATE(ON_SERVER, rows_of_others_make_a_gap)
 
 /* --- rows of seqb_counters that are gone --- */
 
-TEST_STATE(ON_SERVER, counter_without_its_row_goes_on_above_its_table)
+TEST_SKIPPABLE(ON_AUTOINC, counter_without_its_row_goes_on_above_its_table)
 {
-    struct fixture *f = start(state);
     struct seqb_request request;
 
     must_take(f, 100, 0);
@@ -185,10 +164,8 @@ TEST_STATE(ON_SERVER, counter_without_its_row_goes_on_above_its_table)
     must_take(f, 5, 100);
 }
 
-TEST_STATE(ON_SERVER, counters_without_rows_are_raised_above_their_tables)
+TEST_SKIPPABLE(ON_AUTOINC, counters_without_rows_are_raised_above_their_tables)
 {
-    struct fixture *f = start(state);
-
     must_take(f, 100, 0);
     TELL(f, "DELETE FROM seqb_counters");
     must_be_fenced(f);
@@ -196,10 +173,8 @@ TEST_STATE(ON_SERVER, counters_without_rows_are_raised_above_their_tables)
     must_take(f, 5, 1100);
 }
 
-TEST_STATE(ON_SERVER, counter_whose_origin_was_emptied_is_raised_above_it)
+TEST_SKIPPABLE(ON_AUTOINC, counter_whose_origin_was_emptied_is_raised_above_it)
 {
-    struct fixture *f = start(state);
-
     must_take(f, 100, 0);
     TELL(f, "UPDATE seqb_counters SET origin = '' WHERE name = '" ORDER "';"
             "TRUNCATE order_code_0");
@@ -208,9 +183,8 @@ TEST_STATE(ON_SERVER, counter_whose_origin_was_emptied_is_raised_above_it)
     must_take(f, 5, 1100);
 }
 
-TEST_STATE(ON_SERVER, damaged_value_is_left_alone)
+TEST_SKIPPABLE(ON_AUTOINC, damaged_value_is_left_alone)
 {
-    struct fixture *f = start(state);
     const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT, 1000,
                                      0,     0, NULL, 0};
     struct seqb_request request;
@@ -227,9 +201,8 @@ TEST_STATE(ON_SERVER, damaged_value_is_left_alone)
     assert_int_equal(number(f, ROWS), 10);
 }
 
-TEST_STATE(ON_SERVER, store_that_became_another_is_not_granted_from)
+TEST_SKIPPABLE(ON_AUTOINC, store_that_became_another_is_not_granted_from)
 {
-    struct fixture *f = start(state);
     struct seqb_request request;
 
     must_take(f, 100, 0);
@@ -242,10 +215,8 @@ TEST_STATE(ON_SERVER, store_that_became_another_is_not_granted_from)
     must_take(f, 5, 1100);
 }
 
-TEST_STATE(ON_SERVER, store_that_came_back_trusts_no_idle_row)
+TEST_SKIPPABLE(ON_AUTOINC, store_that_came_back_trusts_no_idle_row)
 {
-    struct fixture *f = start(state);
-
     must_take(f, 100, 0);
     TELL(f, "SET GLOBAL server_id = @@GLOBAL.server_id + 1");
     must_open(f);
@@ -256,9 +227,8 @@ TEST_STATE(ON_SERVER, store_that_came_back_trusts_no_idle_row)
     must_take(f, 5, 1100);
 }
 
-TEST_STATE(ON_SERVER, server_closed_for_writing_changes_nothing)
+TEST_SKIPPABLE(ON_AUTOINC, server_closed_for_writing_changes_nothing)
 {
-    struct fixture *f = start(state);
     struct seqb_request request;
 
     must_take(f, 100, 0);
@@ -311,17 +281,15 @@ static void *turner_run(void *argument)
 }
 
 /* Else their ids would alternate, and all blocks be short. */
-TEST_STATE(ON_SERVER, brokers_of_a_counter_take_turns)
+TEST_SKIPPABLE(ON_AUTOINC, brokers_of_a_counter_take_turns)
 {
     struct turner turners[TAKERS] = {0};
-    struct fixture *f = start(state);
 
     must_take(f, BLOCK, 0);
     for (int i = 0; i < TAKERS; i++) {
         turners[i].backend = must_open_other(f);
-        assert_status(thread_start(&turners[i].thread, "turner", turner_run,
-                                   &turners[i], NULL),
-                      SEQB_OK);
+        assert_ok(thread_start(&turners[i].thread, "turner", turner_run,
+                               &turners[i], NULL));
     }
     for (int i = 0; i < TAKERS; i++) {
         pthread_join(turners[i].thread, NULL);
@@ -364,18 +332,16 @@ static int64_t strange_ids(struct fixture *f, struct seqb_block block)
 }
 
 /* Until one came between the ids of a block. */
-TEST_STATE(ON_SERVER, ids_of_others_are_in_no_block)
+TEST_SKIPPABLE(ON_AUTOINC, ids_of_others_are_in_no_block)
 {
-    struct fixture *f = start(state);
     struct seqb_request request;
     pthread_t stranger;
 
     must_take(f, 1, 0);
     atomic_store(&is_over, false);
-    assert_status(thread_start(&stranger, "stranger", stranger_run, f, NULL),
-                  SEQB_OK);
+    assert_ok(thread_start(&stranger, "stranger", stranger_run, f, NULL));
     do {
-        assert_status(take(f, ORDER, 100, &request), SEQB_OK);
+        assert_ok(take(f, ORDER, 100, &request));
         assert_int_equal(strange_ids(f, request.block), 0);
     } while (request.block.count == 100);
     atomic_store(&is_over, true);
@@ -435,20 +401,18 @@ static void await_grants(int count)
         nanosleep(&(struct timespec){0, 1000000}, NULL);
 }
 
-TEST_STATE(ON_SERVER, server_killed_amid_grants_repeats_nothing)
+TEST_SKIPPABLE(ON_AUTOINC, server_killed_amid_grants_repeats_nothing)
 {
     static const char *const wounds[] = {NULL, "TRUNCATE order_code_0",
                                          "DROP TABLE order_code_0"};
     struct taker takers[TAKERS] = {0};
-    struct fixture *f = start(state);
 
     must_take(f, 1, 0);
     atomic_store(&is_over, false);
     for (int i = 0; i < TAKERS; i++) {
         takers[i].fixture = f;
-        assert_status(thread_start(&takers[i].thread, "taker", taker_run,
-                                   &takers[i], NULL),
-                      SEQB_OK);
+        assert_ok(thread_start(&takers[i].thread, "taker", taker_run,
+                               &takers[i], NULL));
     }
     for (int i = 0; i < KILLS; i++) {
         await_grants(100);

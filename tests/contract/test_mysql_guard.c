@@ -21,14 +21,15 @@ static struct fixture *start(void **state)
     return f;
 }
 
+#define STARTED FIXTURE(struct fixture *f, start, fixture_stop)
+
 /* Under the name stands the incarnation of open. */
 static void sync(struct fixture *f)
 {
     char standing[SEQB_CLAIM_SIZE];
 
-    assert_status(f->ops->claim(f->backend, SYNCED, f->backend->incarnation,
-                                standing, sizeof standing, &f->err),
-                  SEQB_OK);
+    assert_ok(f->ops->claim(f->backend, SYNCED, f->backend->incarnation,
+                            standing, sizeof standing, &f->err));
 }
 
 static enum seqb_status raise_to(struct fixture *f, int64_t floor)
@@ -68,13 +69,12 @@ static enum seqb_status list(struct fixture *f)
 }
 
 /* The connection goes on, the run does not. */
-TEST_STATE(ON_SERVER, nothing_goes_on_with_another_nonce)
+TEST_SKIPPABLE(STARTED, nothing_goes_on_with_another_nonce)
 {
-    struct fixture *f = start(state);
     char opened[SEQB_INCARNATION_SIZE];
 
     sync(f);
-    assert_status(raise_to(f, 5), SEQB_OK);
+    assert_ok(raise_to(f, 5));
     (void)text_copy(opened, sizeof opened, f->backend->incarnation);
     TELL(f, "UPDATE seqb_incarnation SET nonce = 'another'");
     assert_status(claim(f, SYNCED, NULL), SEQB_UNREACHABLE);
@@ -90,15 +90,13 @@ TEST_STATE(ON_SERVER, nothing_goes_on_with_another_nonce)
     must_open(f);
     assert_status(raise_to(f, 99), SEQB_FENCED);
     assert_status(swap(f, opened), SEQB_FENCED);
-    assert_status(swap(f, f->backend->incarnation), SEQB_OK);
+    assert_ok(swap(f, f->backend->incarnation));
     must_take(f, 1, 5);
 }
 
 /* As a server that was started, behind a proxy. */
-TEST_STATE(ON_SERVER, nothing_goes_on_without_a_nonce)
+TEST_SKIPPABLE(STARTED, nothing_goes_on_without_a_nonce)
 {
-    struct fixture *f = start(state);
-
     sync(f);
     TELL(f, "DELETE FROM seqb_incarnation");
     assert_status(claim(f, SYNCED, NULL), SEQB_UNREACHABLE);
@@ -110,10 +108,8 @@ TEST_STATE(ON_SERVER, nothing_goes_on_without_a_nonce)
 }
 
 /* A dump that is put back while the server runs has the nonce of before. */
-TEST_STATE(ON_SERVER, table_made_again_is_another_incarnation)
+TEST_SKIPPABLE(STARTED, table_made_again_is_another_incarnation)
 {
-    struct fixture *f = start(state);
-
     sync(f);
     TELL(f, "DO SLEEP(1.1);"
             "RENAME TABLE seqb_claims TO saved;"
@@ -148,11 +144,10 @@ TEST_STATE(ON_SERVER, guard_waits_for_a_claim_that_is_replaced)
     pthread_t thread;
 
     sync(f);
-    assert_status(raise_to(f, 5), SEQB_OK);
+    assert_ok(raise_to(f, 5));
     TELL(f, "BEGIN; UPDATE seqb_claims SET text = 'another' "
             "WHERE name = '" SYNCED "'");
-    assert_status(thread_start(&thread, "raiser", raiser_run, &raiser, NULL),
-                  SEQB_OK);
+    assert_ok(thread_start(&thread, "raiser", raiser_run, &raiser, NULL));
     /* The server renews that table once it was not read for 100 ms. */
     while (!atomic_load(&raiser.has_ended) &&
            number(f, "SELECT COUNT(*) FROM information_schema.innodb_trx "
@@ -176,37 +171,31 @@ static void must_refuse_guards_alone(struct fixture *f, const char *words)
 
     must_open(f);
     assert_string_equal(f->backend->incarnation, "");
-    assert_status(f->ops->reserve(f->backend, requests, 2, &f->err), SEQB_OK);
+    assert_ok(f->ops->reserve(f->backend, requests, 2, &f->err));
     assert_status(requests[0].status, SEQB_REFUSED);
     assert_non_null(strstr(requests[0].error.text, words));
-    assert_status(requests[1].status, SEQB_OK);
+    assert_ok(requests[1].status);
     assert_false(guard.has_failed);
     assert_status(raise_to(f, 99), SEQB_REFUSED);
     assert_non_null(strstr(f->err.text, words));
-    assert_status(list(f), SEQB_OK);
+    assert_ok(list(f));
 }
 
-TEST_STATE(ON_SERVER, store_without_the_table_refuses_guards)
+TEST_SKIPPABLE(STARTED, store_without_the_table_refuses_guards)
 {
-    struct fixture *f = start(state);
-
     TELL(f, "DROP TABLE seqb_incarnation");
     f->options.auto_create = false;
     must_refuse_guards_alone(f, "sql/mysql.sql");
 }
 
-TEST_STATE(ON_SERVER, store_that_keeps_its_nonce_refuses_guards)
+TEST_SKIPPABLE(STARTED, store_that_keeps_its_nonce_refuses_guards)
 {
-    struct fixture *f = start(state);
-
     TELL(f, "ALTER TABLE seqb_incarnation ENGINE = InnoDB");
     must_refuse_guards_alone(f, "ENGINE = MEMORY");
 }
 
-TEST_STATE(ON_SERVER, table_that_may_not_be_made_refuses_guards)
+TEST_SKIPPABLE(STARTED, table_that_may_not_be_made_refuses_guards)
 {
-    struct fixture *f = start(state);
-
     TELL(f, "DROP TABLE seqb_incarnation");
     mariadb_execute(f->server,
                     "REVOKE ALL PRIVILEGES, GRANT OPTION FROM seq;"
@@ -216,10 +205,8 @@ TEST_STATE(ON_SERVER, table_that_may_not_be_made_refuses_guards)
 }
 
 /* The nonce is there, and not this user's to read. */
-TEST_STATE(ON_SERVER, nonce_that_may_not_be_read_refuses_guards)
+TEST_SKIPPABLE(STARTED, nonce_that_may_not_be_read_refuses_guards)
 {
-    struct fixture *f = start(state);
-
     sync(f);
     mariadb_execute(f->server,
                     "REVOKE ALL PRIVILEGES, GRANT OPTION FROM seq;"
@@ -231,10 +218,8 @@ TEST_STATE(ON_SERVER, nonce_that_may_not_be_read_refuses_guards)
 }
 
 /* IGNORE, which two brokers at once need, makes a warning of the error. */
-TEST_STATE(ON_SERVER, row_that_is_not_kept_refuses_guards)
+TEST_SKIPPABLE(STARTED, row_that_is_not_kept_refuses_guards)
 {
-    struct fixture *f = start(state);
-
     TELL(f, "DELETE FROM seqb_incarnation;"
             "CREATE TRIGGER never BEFORE INSERT ON seqb_incarnation "
             "FOR EACH ROW SET NEW.nonce = NULL");

@@ -3,7 +3,6 @@
  * settings, role, tables and rights. */
 #include "contract/mysql_fixture.h"
 
-#include <inttypes.h>
 #include <mysqld_error.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +25,9 @@ static struct fixture *prepare_empty(void **state)
     return fixture_prepare_empty(state, &backend_mysql_row);
 }
 
+#define PREPARED FIXTURE(struct fixture *f, prepare, fixture_stop)
+#define EMPTY    FIXTURE(struct fixture *f, prepare_empty, fixture_stop)
+
 static struct fixture *prepare_on(void **state, const char *const *args)
 {
     mariadb_require();
@@ -34,9 +36,8 @@ static struct fixture *prepare_on(void **state, const char *const *args)
 
 /* --- the connection --- */
 
-TEST_STATE(ON_SERVER, server_and_its_domain_are_named)
+TEST_SKIPPABLE(PREPARED, server_and_its_domain_are_named)
 {
-    struct fixture *f = prepare(state);
     char host[MARIADB_ASK_SIZE];
     struct seqb_backend *other;
 
@@ -55,10 +56,8 @@ TEST_STATE(ON_SERVER, server_and_its_domain_are_named)
     TELL(f, "DROP DATABASE second");
 }
 
-TEST_STATE(ON_SERVER, connection_may_be_a_unix_socket)
+TEST_SKIPPABLE(PREPARED, connection_may_be_a_unix_socket)
 {
-    struct fixture *f = prepare(state);
-
     f->options.host = NULL;
     f->options.port = 0;
     f->options.socket_path = server_socket(f->server);
@@ -69,18 +68,15 @@ TEST_STATE(ON_SERVER, connection_may_be_a_unix_socket)
 }
 
 /* To the library it is the word for a unix socket, and the port is nothing. */
-TEST_STATE(ON_SERVER, localhost_is_a_host_like_others)
+TEST_SKIPPABLE(PREPARED, localhost_is_a_host_like_others)
 {
-    struct fixture *f = prepare(state);
-
     f->options.host = "localhost";
     must_open(f);
     must_take(f, 5, 0);
 }
 
-TEST_STATE(ON_SERVER, options_that_lead_nowhere_are_invalid)
+TEST_SKIPPABLE(PREPARED, options_that_lead_nowhere_are_invalid)
 {
-    struct fixture *f = prepare(state);
     const struct seqb_backend_options good = f->options;
 
     f->options.host = NULL;
@@ -90,9 +86,8 @@ TEST_STATE(ON_SERVER, options_that_lead_nowhere_are_invalid)
     must_not_open(f, SEQB_INVALID, "no database");
 }
 
-TEST_STATE(ON_SERVER, who_may_not_enter_is_refused)
+TEST_SKIPPABLE(PREPARED, who_may_not_enter_is_refused)
 {
-    struct fixture *f = prepare(state);
     const struct seqb_backend_options good = f->options;
 
     f->options.password = "wrong";
@@ -107,9 +102,8 @@ TEST_STATE(ON_SERVER, who_may_not_enter_is_refused)
     must_not_open(f, SEQB_REFUSED, "sql/mysql.sql lists the rights");
 }
 
-TEST_STATE(ON_SERVER, database_that_is_missing_is_not_made)
+TEST_SKIPPABLE(PREPARED, database_that_is_missing_is_not_made)
 {
-    struct fixture *f = prepare(state);
     const char *const count = "SELECT COUNT(*) FROM information_schema.SCHEMATA"
                               " WHERE SCHEMA_NAME = 'missing'";
 
@@ -119,10 +113,8 @@ TEST_STATE(ON_SERVER, database_that_is_missing_is_not_made)
     assert_int_equal(number(f, count), 0);
 }
 
-TEST_STATE(ON_SERVER, server_that_is_full_is_unreachable)
+TEST_SKIPPABLE(PREPARED, server_that_is_full_is_unreachable)
 {
-    struct fixture *f = prepare(state);
-
     TELL(f, "ALTER USER seq WITH MAX_USER_CONNECTIONS 1");
     must_open(f);
     assert_status(
@@ -155,10 +147,8 @@ static const char *certificate_make(void **state)
     return folder;
 }
 
-TEST_STATE(ON_SERVER, server_without_tls_is_not_spoken_to_in_clear)
+TEST_SKIPPABLE(PREPARED, server_without_tls_is_not_spoken_to_in_clear)
 {
-    struct fixture *f = prepare(state);
-
     f->options.tls = SEQB_TLS_REQUIRE;
     must_not_open(f, SEQB_REFUSED, "the server has no tls");
     f->options.tls = SEQB_TLS_VERIFY;
@@ -241,20 +231,16 @@ TEST_STATE(ON_SERVER, binary_log_of_statements_is_refused_in_any_case)
     must_open(f);
 }
 
-TEST_STATE(ON_SERVER, binary_logs_settings_do_not_matter_without_it)
+TEST_SKIPPABLE(PREPARED, binary_logs_settings_do_not_matter_without_it)
 {
-    struct fixture *f = prepare(state);
-
     TELL(f, "SET GLOBAL sync_binlog = 0, GLOBAL binlog_format = 'STATEMENT'");
     must_open(f);
     TELL(f, "SET GLOBAL sync_binlog = 1, GLOBAL binlog_format = 'MIXED'");
     must_take(f, 5, 0);
 }
 
-TEST_STATE(ON_SERVER, replica_is_refused_in_its_role)
+TEST_SKIPPABLE(PREPARED, replica_is_refused_in_its_role)
 {
-    struct fixture *f = prepare(state);
-
     TELL(f, "GRANT READ_ONLY ADMIN ON *.* TO seq; SET GLOBAL read_only = 1");
     must_not_open(f, SEQB_ROLE, "read_only = ON");
     TELL(f, "SET GLOBAL read_only = 0");
@@ -263,10 +249,8 @@ TEST_STATE(ON_SERVER, replica_is_refused_in_its_role)
 
 /* --- tables and rights --- */
 
-TEST_STATE(ON_SERVER, missing_tables_are_not_made_unasked)
+TEST_SKIPPABLE(EMPTY, missing_tables_are_not_made_unasked)
 {
-    struct fixture *f = prepare_empty(state);
-
     f->options.create = false;
     must_not_open(f, SEQB_UNREACHABLE, "run sql/mysql.sql");
     assert_int_equal(number(f, "SELECT COUNT(*) FROM information_schema.TABLES "
@@ -283,10 +267,8 @@ TEST_STATE(ON_SERVER, missing_tables_are_not_made_unasked)
 
 /* As after a clock was set back: then the second of its tables is yet to come
  * again. */
-TEST_STATE(ON_SERVER, tables_of_a_later_second_are_not_opened)
+TEST_SKIPPABLE(PREPARED, tables_of_a_later_second_are_not_opened)
 {
-    struct fixture *f = prepare(state);
-
     must_open(f);
     TELL(f, "SET GLOBAL init_connect = 'SET timestamp = 1000'");
     must_not_open(f, SEQB_UNREACHABLE, "ahead of the server's clock");
@@ -295,10 +277,8 @@ TEST_STATE(ON_SERVER, tables_of_a_later_second_are_not_opened)
 }
 
 /* Or in a session whose clock stands still. */
-TEST_STATE(ON_SERVER, tables_are_not_awaited_for_ever)
+TEST_SKIPPABLE(PREPARED, tables_are_not_awaited_for_ever)
 {
-    struct fixture *f = prepare(state);
-
     must_open(f);
     TELL(f, "SET @made = (SELECT UNIX_TIMESTAMP(MAX(CREATE_TIME)) "
             "FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE());"
@@ -310,9 +290,8 @@ TEST_STATE(ON_SERVER, tables_are_not_awaited_for_ever)
 }
 
 /* As the comments of the file say, and no more. */
-TEST_STATE(ON_SERVER, least_rights_suffice_for_a_dbas_tables)
+TEST_SKIPPABLE(EMPTY, least_rights_suffice_for_a_dbas_tables)
 {
-    struct fixture *f = prepare_empty(state);
     char folder[PATH_SIZE];
     char path[PATH_SIZE * 2];
     char standing[16];
@@ -328,9 +307,8 @@ TEST_STATE(ON_SERVER, least_rights_suffice_for_a_dbas_tables)
     must_open(f);
     must_take(f, 5, 0); /* and not behind a gap */
     assert_int_equal(must_raise(f, 10, 1000), 10);
-    assert_status(
-        f->ops->claim(f->backend, "c", "t", standing, sizeof standing, &f->err),
-        SEQB_OK);
+    assert_ok(f->ops->claim(f->backend, "c", "t", standing, sizeof standing,
+                            &f->err));
     assert_string_equal(standing, "t");
     mariadb_run_file(f->server, f->database, path);
     must_open(f);
@@ -341,9 +319,8 @@ TEST_STATE(ON_SERVER, least_rights_suffice_for_a_dbas_tables)
     assert_int_equal(number(f, "SELECT COUNT(*) FROM seqb_counters"), 0);
 }
 
-TEST_STATE(ON_SERVER, missing_rights_are_named)
+TEST_SKIPPABLE(PREPARED, missing_rights_are_named)
 {
-    struct fixture *f = prepare(state);
     struct seqb_request request;
 
     TELL(f, "CREATE OR REPLACE USER seq IDENTIFIED BY '" PASSWORD "'");
@@ -359,10 +336,8 @@ TEST_STATE(ON_SERVER, missing_rights_are_named)
     must_take(f, 5, 0);
 }
 
-TEST_STATE(ON_SERVER, table_without_transactions_is_refused)
+TEST_SKIPPABLE(PREPARED, table_without_transactions_is_refused)
 {
-    struct fixture *f = prepare(state);
-
     must_open(f);
     TELL(f, "ALTER TABLE seqb_counters ENGINE = MyISAM");
     f->options.accept_loss = true;
@@ -398,9 +373,8 @@ static void *opener_run(void *argument)
 }
 
 /* Each has a block of its own, and the first of them begins at 1. */
-TEST_STATE(ON_SERVER, many_may_make_the_tables_at_once)
+TEST_SKIPPABLE(PREPARED, many_may_make_the_tables_at_once)
 {
-    struct fixture *f = prepare(state);
     struct opener openers[OPENERS] = {0};
     pthread_barrier_t begin;
     int64_t sum = 0;
@@ -409,16 +383,15 @@ TEST_STATE(ON_SERVER, many_may_make_the_tables_at_once)
     for (size_t i = 0; i < OPENERS; i++) {
         openers[i].fixture = f;
         openers[i].begin = &begin;
-        assert_status(thread_start(&openers[i].thread, "opener", opener_run,
-                                   &openers[i], NULL),
-                      SEQB_OK);
+        assert_ok(thread_start(&openers[i].thread, "opener", opener_run,
+                               &openers[i], NULL));
     }
     for (size_t i = 0; i < OPENERS; i++)
         pthread_join(openers[i].thread, NULL);
     for (size_t i = 0; i < OPENERS; i++) {
         if (openers[i].status != SEQB_OK)
             fail_msg("%s", openers[i].err.text);
-        assert_status(openers[i].request.status, SEQB_OK);
+        assert_ok(openers[i].request.status);
         sum += openers[i].request.block.first;
         f->ops->close(openers[i].backend);
     }

@@ -3,18 +3,12 @@
  * are gone, another server, a table or files put back. */
 #include "contract/mysql_fixture.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "platform/text.h"
 #include "platform/thread.h"
 #include "support/test.h"
-
-static struct fixture *start(void **state)
-{
-    return fixture_start(state, &backend_mysql_row);
-}
 
 static struct fixture *start_on(void **state, struct server *server)
 {
@@ -26,10 +20,8 @@ static struct fixture *start_on(void **state, struct server *server)
 
 /* --- the base --- */
 
-TEST_STATE(ON_SERVER, counter_is_new_only_while_the_base_holds)
+TEST_SKIPPABLE(ON_ROW, counter_is_new_only_while_the_base_holds)
 {
-    struct fixture *f = start(state);
-
     must_take(f, 5, 0);
     TELL(f, "UPDATE seqb_counters SET origin = 'x' WHERE name = ''");
     must_answer(f, "main/0/new", SEQB_FENCED);
@@ -42,11 +34,10 @@ TEST_STATE(ON_SERVER, counter_is_new_only_while_the_base_holds)
                      1);
 }
 
-TEST_STATE(ON_SERVER, deleted_rows_are_not_made_anew_by_opening)
+TEST_SKIPPABLE(ON_ROW, deleted_rows_are_not_made_anew_by_opening)
 {
     const char *const ways[] = {"DELETE FROM seqb_counters",
                                 "TRUNCATE seqb_counters"};
-    struct fixture *f = start(state);
 
     must_take(f, 5, 0);
     for (size_t i = 0; i < COUNT(ways); i++) {
@@ -59,9 +50,9 @@ TEST_STATE(ON_SERVER, deleted_rows_are_not_made_anew_by_opening)
 }
 
 /* Who raises knows of its own grants alone. */
-TEST_STATE(ON_SERVER, deleted_counter_begins_at_the_floor_and_others_at_the_gap)
+TEST_SKIPPABLE(ON_ROW,
+               deleted_counter_begins_at_the_floor_and_others_at_the_gap)
 {
-    struct fixture *f = start(state);
     struct seqb_request request;
 
     must_take(f, 5000, 0);
@@ -74,10 +65,8 @@ TEST_STATE(ON_SERVER, deleted_counter_begins_at_the_floor_and_others_at_the_gap)
 }
 
 /* Whoever comes goes on above all that anybody was granted. */
-TEST_STATE(ON_SERVER, deleted_row_goes_on_above_its_note)
+TEST_SKIPPABLE(ON_ROW, deleted_row_goes_on_above_its_note)
 {
-    struct fixture *f = start(state);
-
     must_take(f, 100, 0);
     TELL(f, "DELETE FROM seqb_counters WHERE name = '" ORDER "'");
     must_open(f);
@@ -90,10 +79,8 @@ TEST_STATE(ON_SERVER, deleted_row_goes_on_above_its_note)
 }
 
 /* An empty origin is nobody's: the value is to be raised, not forgotten. */
-TEST_STATE(ON_SERVER, counter_whose_origin_was_emptied_is_fenced)
+TEST_SKIPPABLE(ON_ROW, counter_whose_origin_was_emptied_is_fenced)
 {
-    struct fixture *f = start(state);
-
     must_take(f, 100, 0);
     TELL(f, "UPDATE seqb_counters SET origin = '' WHERE name = '" ORDER "'");
     must_answer(f, ORDER, SEQB_FENCED);
@@ -106,9 +93,8 @@ TEST_STATE(ON_SERVER, counter_whose_origin_was_emptied_is_fenced)
 
 /* --- another server, another table --- */
 
-TEST_STATE(ON_SERVER, server_that_became_another_ends_the_backend)
+TEST_SKIPPABLE(ON_ROW, server_that_became_another_ends_the_backend)
 {
-    struct fixture *f = start(state);
     struct seqb_backend *other;
     const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT, 1000,
                                      0,     0, NULL, 0};
@@ -118,7 +104,7 @@ TEST_STATE(ON_SERVER, server_that_became_another_ends_the_backend)
     TELL(f, "SET GLOBAL server_id = @@GLOBAL.server_id + 1");
     other = must_open_other(f);
     assert_string_not_equal(other->origin, f->backend->origin);
-    assert_status(f->ops->raise(other, &raise, &value, &f->err), SEQB_OK);
+    assert_ok(f->ops->raise(other, &raise, &value, &f->err));
     assert_int_equal(value, 1005);
     f->ops->close(other);
     /* Bound to what the server is now, and yet not this backend's. */
@@ -127,9 +113,8 @@ TEST_STATE(ON_SERVER, server_that_became_another_ends_the_backend)
     must_take(f, 1, 1005);
 }
 
-TEST_STATE(ON_SERVER, raise_on_a_server_that_became_another_changes_nothing)
+TEST_SKIPPABLE(ON_ROW, raise_on_a_server_that_became_another_changes_nothing)
 {
-    struct fixture *f = start(state);
     const struct seqb_raise raise = {ORDER, 50, 1000, LIMIT, 1000,
                                      0,     0,  NULL, 0};
     int64_t value = -7;
@@ -146,9 +131,8 @@ TEST_STATE(ON_SERVER, raise_on_a_server_that_became_another_changes_nothing)
 
 /* A store lives elsewhere for a while and returns: what was idle meanwhile
  * still names the first place. */
-TEST_STATE(ON_SERVER, store_that_came_back_trusts_no_idle_row)
+TEST_SKIPPABLE(ON_ROW, store_that_came_back_trusts_no_idle_row)
 {
-    struct fixture *f = start(state);
     const struct seqb_raise raise = {"main/0/a", 0, 1000, LIMIT, 1000,
                                      0,          0, NULL, 0};
     int64_t value;
@@ -156,7 +140,7 @@ TEST_STATE(ON_SERVER, store_that_came_back_trusts_no_idle_row)
     must_take(f, 100, 0);
     TELL(f, "SET GLOBAL server_id = @@GLOBAL.server_id + 1");
     must_open(f);
-    assert_status(f->ops->raise(f->backend, &raise, &value, &f->err), SEQB_OK);
+    assert_ok(f->ops->raise(f->backend, &raise, &value, &f->err));
     TELL(f, "SET GLOBAL server_id = @@GLOBAL.server_id - 1");
     must_open(f);
     must_answer(f, ORDER, SEQB_FENCED);
@@ -168,10 +152,8 @@ TEST_STATE(ON_SERVER, store_that_came_back_trusts_no_idle_row)
     must_take(f, 5, 1105);
 }
 
-TEST_STATE(ON_SERVER, store_that_was_only_opened_elsewhere_trusts_no_row)
+TEST_SKIPPABLE(ON_ROW, store_that_was_only_opened_elsewhere_trusts_no_row)
 {
-    struct fixture *f = start(state);
-
     must_take(f, 100, 0);
     TELL(f, "SET GLOBAL server_id = @@GLOBAL.server_id + 1");
     must_open(f);
@@ -182,9 +164,8 @@ TEST_STATE(ON_SERVER, store_that_was_only_opened_elsewhere_trusts_no_row)
 }
 
 /* Whoever opens it first binds it; all that come meanwhile go by that. */
-TEST_STATE(ON_SERVER, brokers_that_open_another_store_agree)
+TEST_SKIPPABLE(ON_ROW, brokers_that_open_another_store_agree)
 {
-    struct fixture *f = start(state);
     struct seqb_backend *other;
 
     must_take(f, 100, 0);
@@ -201,10 +182,8 @@ TEST_STATE(ON_SERVER, brokers_that_open_another_store_agree)
 }
 
 /* As brokers of two versions may do. */
-TEST_STATE(ON_SERVER, store_that_others_bound_again_is_opened_again)
+TEST_SKIPPABLE(ON_ROW, store_that_others_bound_again_is_opened_again)
 {
-    struct fixture *f = start(state);
-
     must_take(f, 100, 0);
     TELL(f, "UPDATE seqb_counters SET origin = CONCAT(origin, '#00000000')");
     must_fail(f, SEQB_UNREACHABLE, "open it again");
@@ -232,10 +211,9 @@ static int64_t table_made(struct fixture *f)
     "WHERE DB = DATABASE() AND STATE LIKE '%table metadata lock'"
 
 /* Whatever was found out about the table that was there before. */
-TEST_STATE(ON_SERVER, table_that_is_replaced_amid_a_call_is_not_granted_from)
+TEST_SKIPPABLE(ON_ROW, table_that_is_replaced_amid_a_call_is_not_granted_from)
 {
     const char *const counters[] = {ORDER, "main/0/a"};
-    struct fixture *f = start(state);
     struct waiter waiter;
     int64_t before;
 
@@ -261,9 +239,8 @@ TEST_STATE(ON_SERVER, table_that_is_replaced_amid_a_call_is_not_granted_from)
 }
 
 /* A dump has the tables' definition and rows. */
-TEST_STATE(ON_SERVER, dump_that_is_put_back_on_the_same_server_is_fenced)
+TEST_SKIPPABLE(ON_ROW, dump_that_is_put_back_on_the_same_server_is_fenced)
 {
-    struct fixture *f = start(state);
     int64_t before;
 
     must_take(f, 100, 0);
@@ -288,9 +265,8 @@ static void await_second(struct fixture *f)
 
 /* The date of a table counts seconds. So what is dumped within the second of
  * its table has granted nothing: it was not opened before that was over. */
-TEST_STATE(ON_SERVER, dump_of_the_second_of_its_table_is_fenced)
+TEST_SKIPPABLE(ON_ROW, dump_of_the_second_of_its_table_is_fenced)
 {
-    struct fixture *f = start(state);
     char incarnation[SEQB_INCARNATION_SIZE];
     int64_t at;
 
@@ -362,9 +338,9 @@ static void claims_put_back(struct fixture *f)
 {
     const int64_t before = claims_made(f);
 
-    assert_status(swap_worker(f, "", "free"), SEQB_OK);
+    assert_ok(swap_worker(f, "", "free"));
     TELL(f, "CREATE TABLE old_claims AS SELECT * FROM seqb_claims");
-    assert_status(swap_worker(f, "free", "held"), SEQB_OK);
+    assert_ok(swap_worker(f, "free", "held"));
     while (claims_made(f) == before)
         TELL(f, CLAIMS_REPLACED_BY_DUMP);
 }
@@ -375,19 +351,16 @@ static void assert_other_claims(struct fixture *f, enum seqb_status status)
     assert_non_null(strstr(f->err.text, "another one"));
 }
 
-TEST_STATE(ON_SERVER, claims_put_back_under_a_connection_are_not_swapped)
+TEST_SKIPPABLE(ON_ROW, claims_put_back_under_a_connection_are_not_swapped)
 {
-    struct fixture *f = start(state);
-
     claims_put_back(f);
     assert_other_claims(f, swap_worker(f, "free", "taken"));
     must_open(f);
-    assert_status(swap_worker(f, "free", "taken"), SEQB_OK);
+    assert_ok(swap_worker(f, "free", "taken"));
 }
 
-TEST_STATE(ON_SERVER, claims_put_back_under_a_connection_are_not_believed)
+TEST_SKIPPABLE(ON_ROW, claims_put_back_under_a_connection_are_not_believed)
 {
-    struct fixture *f = start(state);
     char standing[64];
 
     claims_put_back(f);
@@ -435,23 +408,20 @@ static void raise_at_once(struct fixture *f, int64_t expected)
     for (size_t i = 0; i < RAISERS; i++) {
         raisers[i] = (struct raiser){
             .fixture = f, .backend = must_open_other(f), .begin = &begin};
-        assert_status(thread_start(&raisers[i].thread, "raiser", raiser_run,
-                                   &raisers[i], NULL),
-                      SEQB_OK);
+        assert_ok(thread_start(&raisers[i].thread, "raiser", raiser_run,
+                               &raisers[i], NULL));
     }
     for (size_t i = 0; i < RAISERS; i++) {
         pthread_join(raisers[i].thread, NULL);
-        assert_status(raisers[i].status, SEQB_OK);
+        assert_ok(raisers[i].status);
         assert_int_equal(raisers[i].value, expected);
         f->ops->close(raisers[i].backend);
     }
     pthread_barrier_destroy(&begin);
 }
 
-TEST_STATE(ON_SERVER, gap_is_added_once_however_many_raise_at_once)
+TEST_SKIPPABLE(ON_ROW, gap_is_added_once_however_many_raise_at_once)
 {
-    struct fixture *f = start(state);
-
     must_take(f, 100, 0);
     for (int64_t round = 1; round <= 10; round++) {
         TELL(f, "SET GLOBAL server_id = @@GLOBAL.server_id + 1");

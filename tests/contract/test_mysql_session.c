@@ -23,10 +23,10 @@ TEST_STATE(ON_SERVER, locks_are_waited_for_as_long_as_a_call_takes)
         f->options.timeout_ms = cases[i][0];
         must_open(f);
         link = link_of(f);
-        assert_status(mysql_link_begin(link, &f->err), SEQB_OK);
+        assert_ok(mysql_link_begin(link, &f->err));
         mysql_link_add(link, "SELECT @@SESSION.innodb_lock_wait_timeout, "
                              "@@SESSION.lock_wait_timeout");
-        assert_status(mysql_link_run(link, SEQB_UNREACHABLE, &f->err), SEQB_OK);
+        assert_ok(mysql_link_run(link, SEQB_UNREACHABLE, &f->err));
         assert_true(mysql_link_row(link));
         for (unsigned column = 0; column < 2; column++) {
             int64_t seconds;
@@ -45,7 +45,7 @@ TEST_STATE(ON_SERVER, server_is_given_none_of_our_files)
     TELL(f, "SET GLOBAL local_infile = 1");
     must_open(f);
     link = link_of(f);
-    assert_status(mysql_link_begin(link, &f->err), SEQB_OK);
+    assert_ok(mysql_link_begin(link, &f->err));
     mysql_link_add(link, "LOAD DATA LOCAL INFILE '/proc/self/comm' "
                          "INTO TABLE seqb_claims (name)");
     assert_status(mysql_link_run(link, SEQB_UNREACHABLE, &f->err),

@@ -21,9 +21,8 @@
 
 /* Nothing is written before it must be, so that a commit which did not wait
  * for the disk is lost in the crash. */
-TEST_STATE(ON_SERVER, acknowledged_values_survive_a_crash_with_async_commits)
+TEST_SKIPPABLE(STARTED, acknowledged_values_survive_a_crash_with_async_commits)
 {
-    struct fixture *f = fixture_start(state);
     char standing[64];
 
     postgres_alter(f->server, "wal_writer_delay = '10s'");
@@ -33,16 +32,14 @@ TEST_STATE(ON_SERVER, acknowledged_values_survive_a_crash_with_async_commits)
     assert_int_equal(must_raise(f, 500, 0), 500);
     for (int64_t last = 500; last < 510; last++)
         must_take(f, 1, last);
-    assert_status(backend_postgres.claim(f->backend, "layout", "m=3", standing,
-                                         sizeof standing, &f->err),
-                  SEQB_OK);
+    assert_ok(backend_postgres.claim(f->backend, "layout", "m=3", standing,
+                                     sizeof standing, &f->err));
     postgres_kill(f->server);
     server_start(f->server);
     must_open(f);
     must_take(f, 1, 510);
-    assert_status(backend_postgres.claim(f->backend, "layout", NULL, standing,
-                                         sizeof standing, &f->err),
-                  SEQB_OK);
+    assert_ok(backend_postgres.claim(f->backend, "layout", NULL, standing,
+                                     sizeof standing, &f->err));
     assert_string_equal(standing, "m=3");
     TELL(f, "ALTER ROLE seq RESET synchronous_commit");
     postgres_alter(f->server, "wal_writer_delay = '200ms'");
@@ -72,9 +69,8 @@ static void await_end(PGconn *witness)
     PQfinish(witness);
 }
 
-TEST_STATE(ON_SERVER, killed_server_process_repeats_nothing)
+TEST_SKIPPABLE(STARTED, killed_server_process_repeats_nothing)
 {
-    struct fixture *f = fixture_start(state);
     int64_t last = 0;
 
     for (int i = 0; i < CRASHES; i++) {
@@ -93,7 +89,7 @@ TEST_STATE(ON_SERVER, killed_server_process_repeats_nothing)
             last = waiter.request.block.first;
         postgres_await(f->server);
         must_open(f);
-        assert_status(take(f, ORDER, 1, &request), SEQB_OK);
+        assert_ok(take(f, ORDER, 1, &request));
         assert_in_range(request.block.first, last + 1, last + 2);
         last = request.block.first;
     }
@@ -126,9 +122,8 @@ static void commit_wait_end(struct waiter *waiter)
 
 /* A commit whose wait for the standby was cancelled is acknowledged all the
  * same; no standby has it. */
-TEST_STATE(ON_SERVER, commit_that_no_standby_has_seen_is_uncertain)
+TEST_SKIPPABLE(STARTED, commit_that_no_standby_has_seen_is_uncertain)
 {
-    struct fixture *f = fixture_start(state);
     int64_t last = 10;
     struct waiter waiter;
 
@@ -144,9 +139,8 @@ TEST_STATE(ON_SERVER, commit_that_no_standby_has_seen_is_uncertain)
 
 /* Whoever waits for its row would do so for ever: a leader that was cut off
  * from its cluster may be the server, and open finds the later one. */
-TEST_STATE(ON_SERVER, row_of_a_commit_that_waits_for_a_standby_fails_the_call)
+TEST_SKIPPABLE(STARTED, row_of_a_commit_that_waits_for_a_standby_fails_the_call)
 {
-    struct fixture *f = fixture_start(state);
     struct seqb_request request = {.counter = ORDER, .want = 1, .limit = LIMIT};
     struct fixture other = *f;
     struct waiter waiter;
@@ -167,9 +161,8 @@ TEST_STATE(ON_SERVER, row_of_a_commit_that_waits_for_a_standby_fails_the_call)
 /* --- locks --- */
 
 /* Were a transaction repeatable, it could not see what it had waited for. */
-TEST_STATE(ON_SERVER, grant_that_waited_follows_what_it_waited_for)
+TEST_SKIPPABLE(STARTED, grant_that_waited_follows_what_it_waited_for)
 {
-    struct fixture *f = fixture_start(state);
     struct waiter waiter;
     PGconn *holder;
 
@@ -186,16 +179,15 @@ TEST_STATE(ON_SERVER, grant_that_waited_follows_what_it_waited_for)
     PQclear(PQexec(holder, "COMMIT"));
     waiter_join(&waiter);
     PQfinish(holder);
-    assert_status(waiter.status, SEQB_OK);
+    assert_ok(waiter.status);
     assert_int_equal(waiter.request.block.first, 101);
 }
 
 /* The end of a counter is granted by a statement of its own, here after the
  * one that would make the counter: 3 values are left when it begins, and 1 when
  * it gets the row. */
-TEST_STATE(ON_SERVER, last_values_are_granted_after_what_was_waited_for)
+TEST_SKIPPABLE(STARTED, last_values_are_granted_after_what_was_waited_for)
 {
-    struct fixture *f = fixture_start(state);
     struct waiter waiter;
     PGconn *gate;
     PGconn *holder;
@@ -215,7 +207,7 @@ TEST_STATE(ON_SERVER, last_values_are_granted_after_what_was_waited_for)
     PQclear(PQexec(holder, "COMMIT"));
     waiter_join(&waiter);
     PQfinish(holder);
-    assert_status(waiter.status, SEQB_OK);
+    assert_ok(waiter.status);
     assert_int_equal(waiter.request.block.first, LIMIT);
     assert_int_equal(waiter.request.block.count, 1);
 }
@@ -235,19 +227,17 @@ static void *reversed_run(void *argument)
     return NULL;
 }
 
-TEST_STATE(ON_SERVER, rows_are_locked_in_the_order_of_their_names)
+TEST_SKIPPABLE(STARTED, rows_are_locked_in_the_order_of_their_names)
 {
-    struct fixture *f = fixture_start(state);
     struct seqb_request request;
     pthread_t thread;
     PGconn *holder;
 
-    assert_status(take(f, "main/0/a", 1, &request), SEQB_OK);
-    assert_status(take(f, "main/0/b", 1, &request), SEQB_OK);
+    assert_ok(take(f, "main/0/a", 1, &request));
+    assert_ok(take(f, "main/0/b", 1, &request));
     holder = hold(f, "SELECT FROM seqb_counters WHERE name = 'main/0/a' "
                      "FOR UPDATE");
-    assert_status(thread_start(&thread, "reversed", reversed_run, f, NULL),
-                  SEQB_OK);
+    assert_ok(thread_start(&thread, "reversed", reversed_run, f, NULL));
     await_waiting(f, "transactionid");
     TELL(f, "SELECT FROM seqb_counters WHERE name = 'main/0/b' "
             "FOR UPDATE NOWAIT");
@@ -269,22 +259,18 @@ static void must_fail_alone(struct fixture *f, enum seqb_status status,
         {.counter = "main/0/c", .want = 5, .limit = LIMIT},
     };
 
-    assert_status(
-        backend_postgres.reserve(f->backend, requests, THREE, &f->err),
-        SEQB_OK);
-    assert_status(requests[0].status, SEQB_OK);
+    assert_ok(backend_postgres.reserve(f->backend, requests, THREE, &f->err));
+    assert_ok(requests[0].status);
     assert_int_equal(requests[0].block.count, 5);
     assert_status(requests[1].status, status);
     assert_non_null(strstr(requests[1].error.text, words));
     assert_non_null(strstr(requests[1].error.text, "main/0/bad"));
-    assert_status(requests[2].status, SEQB_OK);
+    assert_ok(requests[2].status);
     must_take(f, 1, 0); /* and the connection is well */
 }
 
-TEST_STATE(ON_SERVER, row_that_the_server_refuses_fails_alone)
+TEST_SKIPPABLE(STARTED, row_that_the_server_refuses_fails_alone)
 {
-    struct fixture *f = fixture_start(state);
-
     TELL(f, "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS "
             "'BEGIN RAISE EXCEPTION ''no such luck''; END'");
     TELL(f, "CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON seqb_counters "
@@ -293,10 +279,8 @@ TEST_STATE(ON_SERVER, row_that_the_server_refuses_fails_alone)
     must_fail_alone(f, SEQB_REFUSED, "no such luck");
 }
 
-TEST_STATE(ON_SERVER, damaged_row_fails_alone)
+TEST_SKIPPABLE(STARTED, damaged_row_fails_alone)
 {
-    struct fixture *f = fixture_start(state);
-
     TELL(f, "ALTER TABLE seqb_counters DROP CONSTRAINT "
             "seqb_counters_value_check");
     TELL(f, "INSERT INTO seqb_counters SELECT 'main/0/bad', -7, origin "
@@ -304,9 +288,8 @@ TEST_STATE(ON_SERVER, damaged_row_fails_alone)
     must_fail_alone(f, SEQB_CORRUPT, "damaged");
 }
 
-TEST_STATE(ON_SERVER, locked_row_fails_alone)
+TEST_SKIPPABLE(STARTED, locked_row_fails_alone)
 {
-    struct fixture *f = fixture_start(state);
     PGconn *holder;
 
     TELL(f, "INSERT INTO seqb_counters SELECT 'main/0/bad', 7, origin "
@@ -319,9 +302,8 @@ TEST_STATE(ON_SERVER, locked_row_fails_alone)
     PQfinish(holder);
 }
 
-TEST_STATE(ON_SERVER, damaged_row_is_not_raised)
+TEST_SKIPPABLE(STARTED, damaged_row_is_not_raised)
 {
-    struct fixture *f = fixture_start(state);
     const struct seqb_raise raise = {ORDER, 1, 1, LIMIT, 0, 0, 0, NULL, 0};
     int64_t value = -9;
 
@@ -338,15 +320,13 @@ TEST_STATE(ON_SERVER, damaged_row_is_not_raised)
     }
 }
 
-TEST_STATE(ON_SERVER, new_counter_is_fenced_if_its_base_was_raised)
+TEST_SKIPPABLE(STARTED, new_counter_is_fenced_if_its_base_was_raised)
 {
-    struct fixture *f = fixture_start(state);
     struct seqb_request request = {.counter = ORDER, .want = 5, .limit = 80};
     char rows[POSTGRES_ASK_SIZE];
 
     TELL(f, "UPDATE seqb_counters SET value = 80");
-    assert_status(backend_postgres.reserve(f->backend, &request, 1, &f->err),
-                  SEQB_OK);
+    assert_ok(backend_postgres.reserve(f->backend, &request, 1, &f->err));
     assert_status(request.status, SEQB_FENCED);
     postgres_ask(f->server, f->database, rows,
                  "SELECT count(*) FROM seqb_counters");
@@ -357,9 +337,8 @@ TEST_STATE(ON_SERVER, new_counter_is_fenced_if_its_base_was_raised)
 
 /* --- servers that hang, and stores that become others under a handle --- */
 
-TEST_STATE(ON_SERVER, stopped_server_obeys_the_deadline)
+TEST_SKIPPABLE(STARTED, stopped_server_obeys_the_deadline)
 {
-    struct fixture *f = fixture_start(state);
     struct seqb_request request;
     int64_t since_ms;
 
@@ -375,14 +354,13 @@ TEST_STATE(ON_SERVER, stopped_server_obeys_the_deadline)
     postgres_signal(f->server, SIGCONT);
     f->options.timeout_ms = 20000;
     must_open(f);
-    assert_status(take(f, ORDER, 1, &request), SEQB_OK);
+    assert_ok(take(f, ORDER, 1, &request));
     assert_in_range(request.block.first, 1, 2);
 }
 
 /* As the pool's watchdog does. */
-TEST_STATE(ON_SERVER, call_ends_when_its_socket_is_shut_down)
+TEST_SKIPPABLE(STARTED, call_ends_when_its_socket_is_shut_down)
 {
-    struct fixture *f = fixture_start(state);
     struct waiter waiter;
     PGconn *holder;
 
@@ -397,9 +375,8 @@ TEST_STATE(ON_SERVER, call_ends_when_its_socket_is_shut_down)
     must_open(f);
 }
 
-TEST_STATE(ON_SERVER, table_that_was_emptied_and_filled_again_is_fenced)
+TEST_SKIPPABLE(STARTED, table_that_was_emptied_and_filled_again_is_fenced)
 {
-    struct fixture *f = fixture_start(state);
     struct seqb_request request;
     char value[POSTGRES_ASK_SIZE];
 
@@ -420,9 +397,8 @@ TEST_STATE(ON_SERVER, table_that_was_emptied_and_filled_again_is_fenced)
 }
 
 /* What a call found out about the table before it had to wait for it. */
-TEST_STATE(ON_SERVER, table_that_is_refilled_amid_a_call_is_not_granted_from)
+TEST_SKIPPABLE(STARTED, table_that_is_refilled_amid_a_call_is_not_granted_from)
 {
-    struct fixture *f = fixture_start(state);
     struct waiter waiter;
     PGconn *holder;
 
@@ -443,9 +419,8 @@ TEST_STATE(ON_SERVER, table_that_is_refilled_amid_a_call_is_not_granted_from)
 }
 
 /* The claims were compared in the table that was found at first. */
-TEST_STATE(ON_SERVER, table_of_another_schema_is_another_store)
+TEST_SKIPPABLE(STARTED, table_of_another_schema_is_another_store)
 {
-    struct fixture *f = fixture_start(state);
     struct seqb_request request;
 
     must_take(f, 10, 0);
@@ -459,9 +434,8 @@ TEST_STATE(ON_SERVER, table_of_another_schema_is_another_store)
     must_take(f, 1, 10);
 }
 
-TEST_STATE(ON_SERVER, forked_child_may_not_reserve)
+TEST_SKIPPABLE(STARTED, forked_child_may_not_reserve)
 {
-    struct fixture *f = fixture_start(state);
     const pid_t child = fork();
     int ended;
 

@@ -11,10 +11,9 @@
 
 /* --- settings --- */
 
-TEST_STATE(ON_SERVER, settings_that_lose_commits_need_accept_loss)
+TEST_SKIPPABLE(STARTED, settings_that_lose_commits_need_accept_loss)
 {
     static const char *const settings[] = {"fsync", "full_page_writes"};
-    struct fixture *f = fixture_start(state);
 
     assert_string_equal(f->backend->loss, "");
     for (size_t i = 0; i < COUNT(settings); i++) {
@@ -33,10 +32,9 @@ TEST_STATE(ON_SERVER, settings_that_lose_commits_need_accept_loss)
     }
 }
 
-TEST_STATE(ON_SERVER, table_that_a_crash_empties_is_refused)
+TEST_SKIPPABLE(STARTED, table_that_a_crash_empties_is_refused)
 {
     static const char *const tables[] = {"seqb_counters", "seqb_claims"};
-    struct fixture *f = fixture_start(state);
 
     f->options.accept_loss = true;
     for (size_t i = 0; i < COUNT(tables); i++) {
@@ -47,10 +45,8 @@ TEST_STATE(ON_SERVER, table_that_a_crash_empties_is_refused)
     }
 }
 
-TEST_STATE(ON_SERVER, database_that_is_read_only_is_a_role)
+TEST_SKIPPABLE(STARTED, database_that_is_read_only_is_a_role)
 {
-    struct fixture *f = fixture_start(state);
-
     TELL(f, "ALTER DATABASE %s SET default_transaction_read_only = on",
          f->database);
     must_not_open(f, SEQB_ROLE, "read-only");
@@ -58,9 +54,8 @@ TEST_STATE(ON_SERVER, database_that_is_read_only_is_a_role)
 
 /* --- tables --- */
 
-TEST_STATE(ON_SERVER, missing_tables_are_not_made_unasked)
+TEST_SKIPPABLE(PREPARED, missing_tables_are_not_made_unasked)
 {
-    struct fixture *f = fixture_prepare(state);
     char found[POSTGRES_ASK_SIZE];
 
     f->options.create = false;
@@ -72,7 +67,7 @@ TEST_STATE(ON_SERVER, missing_tables_are_not_made_unasked)
     must_not_open(f, SEQB_UNREACHABLE, "nowhere");
 }
 
-TEST_STATE(ON_SERVER, tables_that_are_none_of_ours_are_corrupt)
+TEST_SKIPPABLE(PREPARED, tables_that_are_none_of_ours_are_corrupt)
 {
     static const struct {
         const char *sql;
@@ -81,7 +76,6 @@ TEST_STATE(ON_SERVER, tables_that_are_none_of_ours_are_corrupt)
         {"CREATE TABLE seqb_claims (name text)", "seqb_counters"},
         {"CREATE VIEW seqb_counters AS SELECT 1 AS name", "no plain table"},
     };
-    struct fixture *f = fixture_prepare(state);
 
     for (size_t i = 0; i < COUNT(cases); i++) {
         TELL(f, "%s", cases[i].sql);
@@ -113,9 +107,8 @@ static void *founder_run(void *argument)
     return NULL;
 }
 
-TEST_STATE(ON_SERVER, tables_are_made_by_many_at_once)
+TEST_SKIPPABLE(PREPARED, tables_are_made_by_many_at_once)
 {
-    struct fixture *f = fixture_prepare(state);
     struct founder founders[FOUNDERS] = {{0}};
     pthread_barrier_t start;
 
@@ -123,9 +116,8 @@ TEST_STATE(ON_SERVER, tables_are_made_by_many_at_once)
     for (int i = 0; i < FOUNDERS; i++) {
         founders[i].fixture = f;
         founders[i].start = &start;
-        assert_status(thread_start(&founders[i].thread, "founder", founder_run,
-                                   &founders[i], NULL),
-                      SEQB_OK);
+        assert_ok(thread_start(&founders[i].thread, "founder", founder_run,
+                               &founders[i], NULL));
     }
     for (int i = 0; i < FOUNDERS; i++) {
         pthread_join(founders[i].thread, NULL);
@@ -140,9 +132,8 @@ TEST_STATE(ON_SERVER, tables_are_made_by_many_at_once)
 
 /* --- rights --- */
 
-TEST_STATE(ON_SERVER, rights_that_the_sql_names_are_enough)
+TEST_SKIPPABLE(STARTED, rights_that_the_sql_names_are_enough)
 {
-    struct fixture *f = fixture_start(state);
     char standing[32];
 
     TELL(f, "CREATE ROLE poor LOGIN");
@@ -156,18 +147,16 @@ TEST_STATE(ON_SERVER, rights_that_the_sql_names_are_enough)
     must_take(f, 3, 0); /* the connection is well */
     TELL(f, "GRANT SELECT, INSERT, UPDATE ON seqb_claims TO poor");
     assert_int_equal(must_raise(f, 10, 0), 10);
-    assert_status(backend_postgres.claim(f->backend, "a", "b", standing,
-                                         sizeof standing, &f->err),
-                  SEQB_OK);
+    assert_ok(backend_postgres.claim(f->backend, "a", "b", standing,
+                                     sizeof standing, &f->err));
     assert_string_equal(standing, "b");
     backend_postgres.close(f->backend);
     f->backend = NULL;
     TELL(f, "DROP OWNED BY poor; DROP ROLE poor");
 }
 
-TEST_STATE(ON_SERVER, missing_rights_are_told_by_each_call)
+TEST_SKIPPABLE(STARTED, missing_rights_are_told_by_each_call)
 {
-    struct fixture *f = fixture_start(state);
     const struct seqb_raise raise = {ORDER, 1, 0, LIMIT, 0, 0, 0, NULL, 0};
     struct seqb_request request;
     int64_t value;
@@ -185,9 +174,8 @@ TEST_STATE(ON_SERVER, missing_rights_are_told_by_each_call)
     must_not_open(f, SEQB_REFUSED, "sql/postgres.sql");
 }
 
-TEST_STATE(ON_SERVER, missing_insert_is_missed_by_new_counters_alone)
+TEST_SKIPPABLE(STARTED, missing_insert_is_missed_by_new_counters_alone)
 {
-    struct fixture *f = fixture_start(state);
     struct seqb_request requests[2] = {
         {.counter = "main/0/new", .want = 3, .limit = LIMIT},
         {.counter = ORDER, .want = 3, .limit = LIMIT},
@@ -196,29 +184,25 @@ TEST_STATE(ON_SERVER, missing_insert_is_missed_by_new_counters_alone)
     must_take(f, 1, 0);
     TELL(f, "ALTER TABLE seqb_counters OWNER TO postgres; "
             "GRANT SELECT, UPDATE ON seqb_counters TO seq");
-    assert_status(backend_postgres.reserve(f->backend, requests, 2, &f->err),
-                  SEQB_OK);
+    assert_ok(backend_postgres.reserve(f->backend, requests, 2, &f->err));
     assert_status(requests[0].status, SEQB_REFUSED);
     assert_non_null(strstr(requests[0].error.text, "main/0/new"));
     assert_non_null(strstr(requests[0].error.text, "permission denied"));
-    assert_status(requests[1].status, SEQB_OK);
+    assert_ok(requests[1].status);
     must_take(f, 1, 4);
     TELL(f, "GRANT INSERT ON seqb_counters TO seq");
-    assert_status(take(f, "main/0/new", 1, &requests[0]), SEQB_OK);
+    assert_ok(take(f, "main/0/new", 1, &requests[0]));
 }
 
-TEST_STATE(ON_SERVER, no_connection_left_is_unreachable)
+TEST_SKIPPABLE(STARTED, no_connection_left_is_unreachable)
 {
-    struct fixture *f = fixture_start(state);
-
     TELL(f, "ALTER DATABASE %s CONNECTION LIMIT 0", f->database);
     must_not_open(f, SEQB_UNREACHABLE, "too many connections");
 }
 
 /* A commit with a warning is uncertain: here it is none of the commit's. */
-TEST_STATE(ON_SERVER, warning_at_connect_makes_no_commit_uncertain)
+TEST_SKIPPABLE(STARTED, warning_at_connect_makes_no_commit_uncertain)
 {
-    struct fixture *f = fixture_start(state);
     struct seqb_request request;
 
     postgres_execute(f->server, "postgres",
@@ -229,7 +213,7 @@ TEST_STATE(ON_SERVER, warning_at_connect_makes_no_commit_uncertain)
     for (int64_t i = 0; i < 3; i++)
         must_take(f, 1, i);
     assert_int_equal(must_raise(f, 10, 0), 10);
-    assert_status(take(f, "main/0/new", 1, &request), SEQB_OK);
+    assert_ok(take(f, "main/0/new", 1, &request));
 }
 
 /* --- passwords and addresses --- */
@@ -242,10 +226,8 @@ static void must_hide(struct fixture *f, const char *secret)
         fail_msg("the password shows: %s", f->err.text);
 }
 
-TEST_STATE(ON_SERVER, wrong_password_is_refused_and_not_shown)
+TEST_SKIPPABLE(STARTED, wrong_password_is_refused_and_not_shown)
 {
-    struct fixture *f = fixture_start(state);
-
     TELL(f, "DROP ROLE IF EXISTS guarded");
     TELL(f, "CREATE ROLE guarded LOGIN PASSWORD '" SECRET "' IN ROLE seq");
     f->options.user = "guarded";
@@ -262,7 +244,7 @@ TEST_STATE(ON_SERVER, wrong_password_is_refused_and_not_shown)
     must_hide(f, SECRET);
 }
 
-TEST_STATE(ON_SERVER, conninfo_that_cannot_be_shows_no_password)
+TEST_SKIPPABLE(PREPARED, conninfo_that_cannot_be_shows_no_password)
 {
     static const char *const cases[] = {
         "host=a password=" SECRET " b",
@@ -277,7 +259,6 @@ TEST_STATE(ON_SERVER, conninfo_that_cannot_be_shows_no_password)
         "host=127.0.0.1 port=x",
         SECRET,
     };
-    struct fixture *f = fixture_prepare(state);
 
     f->options.password = SECRET;
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -288,14 +269,13 @@ TEST_STATE(ON_SERVER, conninfo_that_cannot_be_shows_no_password)
 }
 
 /* A folder may have an @ in its name, which a host never has. */
-TEST_STATE(ON_SERVER, any_folder_and_port_that_can_be_are_tried)
+TEST_SKIPPABLE(PREPARED, any_folder_and_port_that_can_be_are_tried)
 {
     static const char *const cases[] = {
         "host=/nowhere port=1",
         "host=/nowhere port=65535",
         "host=/nowhere/a@b",
     };
-    struct fixture *f = fixture_prepare(state);
 
     for (size_t i = 0; i < COUNT(cases); i++) {
         f->options.conninfo = cases[i];
@@ -303,9 +283,8 @@ TEST_STATE(ON_SERVER, any_folder_and_port_that_can_be_are_tried)
     }
 }
 
-TEST_STATE(ON_SERVER, addresses_lead_to_the_server_or_say_why_not)
+TEST_SKIPPABLE(STARTED, addresses_lead_to_the_server_or_say_why_not)
 {
-    struct fixture *f = fixture_start(state);
     char conninfo[256];
     char found[POSTGRES_ASK_SIZE];
 
@@ -330,9 +309,8 @@ TEST_STATE(ON_SERVER, addresses_lead_to_the_server_or_say_why_not)
     assert_string_equal(found, "seqbroker");
 }
 
-TEST_STATE(ON_SERVER, tls_is_used_as_the_options_say)
+TEST_SKIPPABLE(STARTED, tls_is_used_as_the_options_say)
 {
-    struct fixture *f = fixture_start(state);
     char certificate[64];
     char is_used[POSTGRES_ASK_SIZE];
 
@@ -358,9 +336,8 @@ TEST_STATE(ON_SERVER, tls_is_used_as_the_options_say)
     postgres_alter(f->server, "ssl = off");
 }
 
-TEST_STATE(ON_SERVER, databases_of_a_server_share_its_domain)
+TEST_SKIPPABLE(STARTED, databases_of_a_server_share_its_domain)
 {
-    struct fixture *f = fixture_start(state);
     struct seqb_backend_options other = f->options;
     struct seqb_backend *backend = NULL;
     char system[POSTGRES_ASK_SIZE];
@@ -369,7 +346,7 @@ TEST_STATE(ON_SERVER, databases_of_a_server_share_its_domain)
     other.user = "postgres";
     postgres_ask(f->server, f->database, system,
                  "SELECT system_identifier FROM pg_control_system()");
-    assert_status(backend_postgres.open(&other, &backend, &f->err), SEQB_OK);
+    assert_ok(backend_postgres.open(&other, &backend, &f->err));
     assert_string_equal(backend->domain, f->backend->domain);
     assert_string_not_equal(backend->origin, f->backend->origin);
     assert_non_null(strstr(backend->domain, system));

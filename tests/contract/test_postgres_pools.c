@@ -14,9 +14,8 @@
 
 #define CROWD 4
 
-TEST_STATE(ON_SERVER, pooled_transactions_serve_many_backends)
+TEST_SKIPPABLE(PREPARED, pooled_transactions_serve_many_backends)
 {
-    struct fixture *f = fixture_prepare(state);
     struct server *pooler = server_pgbouncer(f->server, 1);
     struct fixture crowd[CROWD];
     char standing[32];
@@ -31,10 +30,9 @@ TEST_STATE(ON_SERVER, pooled_transactions_serve_many_backends)
         must_take(&crowd[last / 10 % CROWD], 10, last);
     assert_int_equal(must_raise(&crowd[1], 1000, 0), 1000);
     for (int i = 0; i < CROWD; i++) {
-        assert_status(backend_postgres.claim(crowd[i].backend, "a",
-                                             i == 0 ? "first" : "later",
-                                             standing, sizeof standing, NULL),
-                      SEQB_OK);
+        assert_ok(backend_postgres.claim(crowd[i].backend, "a",
+                                         i == 0 ? "first" : "later", standing,
+                                         sizeof standing, NULL));
         assert_string_equal(standing, "first");
         must_take(&crowd[i], 1, 1000 + i);
         backend_postgres.close(crowd[i].backend);
@@ -54,9 +52,8 @@ static enum seqb_status take_cell(struct fixture *f, int64_t want, int64_t *out)
 }
 
 /* The connection to the pooler outlives the run of the server behind it. */
-TEST_STATE(ON_SERVER, cell_of_a_run_before_is_fenced_behind_a_pooler)
+TEST_SKIPPABLE(PREPARED, cell_of_a_run_before_is_fenced_behind_a_pooler)
 {
-    struct fixture *f = fixture_prepare(state);
     struct server *pooler = server_pgbouncer(f->server, 1);
     const struct seqb_window window = {
         .counter = SEQB_CELL ORDER, .window = 7, .size = 100};
@@ -68,10 +65,9 @@ TEST_STATE(ON_SERVER, cell_of_a_run_before_is_fenced_behind_a_pooler)
     other = *f;
     must_open(f);
     must_open(&other);
-    assert_status(
-        backend_postgres.install(f->backend, &window, &standing, &f->err),
-        SEQB_OK);
-    assert_status(take_cell(f, 10, &first), SEQB_OK);
+    assert_ok(
+        backend_postgres.install(f->backend, &window, &standing, &f->err));
+    assert_ok(take_cell(f, 10, &first));
     assert_int_equal(first, 0);
     postgres_kill(f->server);
     server_start(f->server);
@@ -84,9 +80,8 @@ TEST_STATE(ON_SERVER, cell_of_a_run_before_is_fenced_behind_a_pooler)
 
 /* No guard holds there, no claim is read, and no page, as if it were the run
  * that was opened. */
-TEST_STATE(ON_SERVER, run_before_is_closed_behind_a_pooler)
+TEST_SKIPPABLE(PREPARED, run_before_is_closed_behind_a_pooler)
 {
-    struct fixture *f = fixture_prepare(state);
     struct server *pooler = server_pgbouncer(f->server, 1);
     struct seqb_guard guard = {"synced/main", "", false};
     const struct seqb_raise raise = {
@@ -104,12 +99,10 @@ TEST_STATE(ON_SERVER, run_before_is_closed_behind_a_pooler)
     other = *f;
     must_open(f);
     must_open(&other);
-    assert_status(backend_postgres.claim(f->backend, guard.name,
-                                         f->backend->incarnation, standing,
-                                         sizeof standing, &f->err),
-                  SEQB_OK);
-    assert_status(backend_postgres.raise(f->backend, &raise, &value, &f->err),
-                  SEQB_OK);
+    assert_ok(backend_postgres.claim(f->backend, guard.name,
+                                     f->backend->incarnation, standing,
+                                     sizeof standing, &f->err));
+    assert_ok(backend_postgres.raise(f->backend, &raise, &value, &f->err));
     postgres_kill(f->server);
     server_start(f->server);
     /* The pooler finds out with the first who asks. */
@@ -133,18 +126,16 @@ TEST_STATE(ON_SERVER, run_before_is_closed_behind_a_pooler)
     must_open(f);
     assert_status(backend_postgres.raise(f->backend, &raise, &value, &f->err),
                   SEQB_FENCED);
-    assert_status(backend_postgres.claim(f->backend, "new", NULL, standing,
-                                         sizeof standing, &f->err),
-                  SEQB_OK);
+    assert_ok(backend_postgres.claim(f->backend, "new", NULL, standing,
+                                     sizeof standing, &f->err));
     assert_string_equal(standing, "");
     backend_postgres.close(other.backend);
     server_free(pooler);
 }
 
 /* What failed for one client must not be left to the next. */
-TEST_STATE(ON_SERVER, failed_transaction_leaves_the_pool_clean)
+TEST_SKIPPABLE(PREPARED, failed_transaction_leaves_the_pool_clean)
 {
-    struct fixture *f = fixture_prepare(state);
     struct server *pooler = server_pgbouncer(f->server, 1);
     const struct seqb_raise raise = {ORDER, LIMIT + 1, 0,    LIMIT, 0,
                                      0,     0,         NULL, 0};
@@ -174,9 +165,8 @@ TEST_STATE(ON_SERVER, failed_transaction_leaves_the_pool_clean)
 
 /* The pooler answers in the server's place, and an error of its own says
  * nothing about a commit. */
-TEST_STATE(ON_SERVER, pooler_whose_server_crashed_leaves_it_uncertain)
+TEST_SKIPPABLE(PREPARED, pooler_whose_server_crashed_leaves_it_uncertain)
 {
-    struct fixture *f = fixture_prepare(state);
     struct server *pooler = server_pgbouncer(f->server, 1);
     struct waiter waiter;
     PGconn *holder;
@@ -205,9 +195,8 @@ TEST_STATE(ON_SERVER, pooler_whose_server_crashed_leaves_it_uncertain)
 
 /* The connection to the pooler stays, the store behind it does not: an older
  * copy of the first one, promoted. */
-TEST_STATE(ON_SERVER, pooler_that_leads_elsewhere_is_noticed)
+TEST_SKIPPABLE(STARTED, pooler_that_leads_elsewhere_is_noticed)
 {
-    struct fixture *f = fixture_start(state);
     struct server *pooler = server_pgbouncer(f->server, 1);
     struct server *copy;
     const struct seqb_raise raise = {ORDER, 5000, 0, LIMIT, 0, 0, 0, NULL, 0};
@@ -240,9 +229,8 @@ TEST_STATE(ON_SERVER, pooler_that_leads_elsewhere_is_noticed)
 
 /* --- standbys --- */
 
-TEST_STATE(ON_SERVER, standby_is_refused_and_its_primary_found)
+TEST_SKIPPABLE(STARTED, standby_is_refused_and_its_primary_found)
 {
-    struct fixture *f = fixture_start(state);
     struct server *standby = server_postgres_standby(f->server);
     char conninfo[256];
 
@@ -266,9 +254,8 @@ TEST_STATE(ON_SERVER, standby_is_refused_and_its_primary_found)
 }
 
 /* A server that is stopped still accepts connections. */
-TEST_STATE(ON_SERVER, host_that_hangs_does_not_hide_the_primary)
+TEST_SKIPPABLE(STARTED, host_that_hangs_does_not_hide_the_primary)
 {
-    struct fixture *f = fixture_start(state);
     struct server *hung = server_postgres(NULL);
     char conninfo[256];
 
@@ -289,9 +276,8 @@ TEST_STATE(ON_SERVER, host_that_hangs_does_not_hide_the_primary)
 /* --- promotion --- */
 
 /* 50 values were acknowledged that the standby never got. */
-TEST_STATE(ON_SERVER, promoted_standby_that_lagged_is_fenced)
+TEST_SKIPPABLE(STARTED, promoted_standby_that_lagged_is_fenced)
 {
-    struct fixture *f = fixture_start(state);
     struct server *standby = server_postgres_standby(f->server);
     struct seqb_request request;
     char origin[SEQB_ORIGIN_SIZE];
@@ -319,9 +305,8 @@ TEST_STATE(ON_SERVER, promoted_standby_that_lagged_is_fenced)
 
 /* The old primary may be cut off from a cluster that promoted another one, and
  * still grant. One that hangs is not waited for. */
-TEST_STATE(ON_SERVER, primary_of_the_later_timeline_is_chosen)
+TEST_SKIPPABLE(STARTED, primary_of_the_later_timeline_is_chosen)
 {
-    struct fixture *f = fixture_start(state);
     struct server *standby = server_postgres_standby(f->server);
     char origin[SEQB_ORIGIN_SIZE];
     char conninfo[256];
@@ -347,9 +332,8 @@ TEST_STATE(ON_SERVER, primary_of_the_later_timeline_is_chosen)
 }
 
 /* Each promotion, and even the old primary that comes back, is another. */
-TEST_STATE(ON_SERVER, origin_changes_with_each_promotion)
+TEST_SKIPPABLE(STARTED, origin_changes_with_each_promotion)
 {
-    struct fixture *f = fixture_start(state);
     struct server *standby = server_postgres_standby(f->server);
     char origins[2][SEQB_ORIGIN_SIZE];
 

@@ -34,7 +34,7 @@ static void must_stay(struct fixture *f, const char *key, const char *dump,
     free(now);
 }
 
-TEST_STATE(ON_SERVER, anothers_key_is_refused_and_stays_as_it_is)
+TEST_SKIPPABLE(STARTED, anothers_key_is_refused_and_stays_as_it_is)
 {
     static const char *const neighbours[][9] = {
         {"SET", KEY, "41"},
@@ -45,7 +45,6 @@ TEST_STATE(ON_SERVER, anothers_key_is_refused_and_stays_as_it_is)
         {"HSET", KEY, "name", "value"},
         {"HSET", KEY, "w", "1", "v", "0", "hi", "1024"},
     };
-    struct fixture *f = fixture_start(state);
     int64_t out;
 
     for (size_t i = 0; i < COUNT(neighbours); i++) {
@@ -64,9 +63,8 @@ TEST_STATE(ON_SERVER, anothers_key_is_refused_and_stays_as_it_is)
     }
 }
 
-TEST_STATE(ON_SERVER, anothers_key_under_a_claim_is_refused)
+TEST_SKIPPABLE(STARTED, anothers_key_under_a_claim_is_refused)
 {
-    struct fixture *f = fixture_start(state);
     char standing[64];
     size_t length;
     char *dump;
@@ -81,9 +79,8 @@ TEST_STATE(ON_SERVER, anothers_key_under_a_claim_is_refused)
     free(dump);
 }
 
-TEST_STATE(ON_SERVER, one_refused_counter_does_not_stop_the_others)
+TEST_SKIPPABLE(STARTED, one_refused_counter_does_not_stop_the_others)
 {
-    struct fixture *f = fixture_start(state);
     struct seqb_request requests[] = {
         {.counter = "a", .want = 1, .limit = SIZE},
         {.counter = "b", .want = 0, .limit = SIZE}, /* out of range */
@@ -92,32 +89,29 @@ TEST_STATE(ON_SERVER, one_refused_counter_does_not_stop_the_others)
 
     must_install(f, 1);
     redis_execute(f->server, "SET seqbroker:{a} 1");
-    assert_int_equal(
-        backend_redis.reserve(f->backend, requests, COUNT(requests), &f->err),
-        SEQB_OK);
+    assert_ok(
+        backend_redis.reserve(f->backend, requests, COUNT(requests), &f->err));
     assert_int_equal(requests[0].status, SEQB_REFUSED);
     assert_int_equal(requests[1].status, SEQB_INVALID);
-    assert_int_equal(requests[2].status, SEQB_OK);
+    assert_ok(requests[2].status);
     assert_int_equal(requests[2].block.first, 0);
     must_grant(f, 1, 1, 1);
 }
 
-TEST_STATE(ON_SERVER, prefixes_and_databases_are_stores_of_their_own)
+TEST_SKIPPABLE(STARTED, prefixes_and_databases_are_stores_of_their_own)
 {
-    struct fixture *f = fixture_start(state);
-
     must_install(f, 1);
     must_grant(f, 1, 0, 10);
     f->options.database = "3";
-    assert_int_equal(fixture_open(f), SEQB_OK);
+    assert_ok(fixture_open(f));
     must_answer(f, SEQB_FENCED, SEQB_NO_WINDOW);
     must_install(f, 2);
     f->options.database = NULL;
     f->options.prefix = "other";
-    assert_int_equal(fixture_open(f), SEQB_OK);
+    assert_ok(fixture_open(f));
     must_answer(f, SEQB_FENCED, SEQB_NO_WINDOW);
     f->options.prefix = NULL;
-    assert_int_equal(fixture_open(f), SEQB_OK);
+    assert_ok(fixture_open(f));
     must_grant(f, 1, 10, 1);
     f->options.database = "4711";
     assert_int_equal(fixture_open(f), SEQB_REFUSED);
@@ -125,46 +119,39 @@ TEST_STATE(ON_SERVER, prefixes_and_databases_are_stores_of_their_own)
 
 /* --- refusals of the server --- */
 
-TEST_STATE(ON_SERVER, full_memory_is_refused_and_repeats_nothing)
+TEST_SKIPPABLE(STARTED, full_memory_is_refused_and_repeats_nothing)
 {
-    struct fixture *f = fixture_start(state);
-
     must_install(f, 1);
     must_grant(f, 1, 0, 10);
     redis_execute(f->server, "CONFIG SET maxmemory 1");
     must_fail(f, SEQB_REFUSED);
     assert_non_null(strstr(f->err.text, "OOM"));
     redis_execute(f->server, "CONFIG SET maxmemory 0");
-    assert_int_equal(fixture_open(f), SEQB_OK);
+    assert_ok(fixture_open(f));
     must_grant(f, 1, 10, 10);
 }
 
-TEST_STATE(ON_SERVER, too_few_replicas_are_refused)
+TEST_SKIPPABLE(STARTED, too_few_replicas_are_refused)
 {
-    struct fixture *f = fixture_start(state);
-
     must_install(f, 1);
     redis_execute(f->server, "CONFIG SET min-replicas-to-write 1");
     must_fail(f, SEQB_REFUSED);
     must_hold(f, "v", "0");
 }
 
-TEST_STATE(ON_SERVER, flushed_scripts_change_nothing_and_come_back)
+TEST_SKIPPABLE(STARTED, flushed_scripts_change_nothing_and_come_back)
 {
-    struct fixture *f = fixture_start(state);
-
     must_install(f, 1);
     must_grant(f, 1, 0, 10);
     redis_execute(f->server, "SCRIPT FLUSH");
     must_fail(f, SEQB_UNREACHABLE);
     assert_non_null(strstr(f->err.text, "scripts were flushed"));
-    assert_int_equal(fixture_open(f), SEQB_OK);
+    assert_ok(fixture_open(f));
     must_grant(f, 1, 10, 10);
 }
 
-TEST_STATE(ON_SERVER, stopped_server_is_uncertain_then_unreachable)
+TEST_SKIPPABLE(STARTED, stopped_server_is_uncertain_then_unreachable)
 {
-    struct fixture *f = fixture_start(state);
     enum seqb_status call;
     struct seqb_request request;
     int64_t since_ms;
@@ -172,7 +159,7 @@ TEST_STATE(ON_SERVER, stopped_server_is_uncertain_then_unreachable)
 
     must_install(f, 1);
     f->options.timeout_ms = 200;
-    assert_int_equal(fixture_open(f), SEQB_OK);
+    assert_ok(fixture_open(f));
     server_pause(f->server);
     since_ms = clock_now_ms();
     must_fail(f, SEQB_UNCERTAIN);
@@ -188,17 +175,15 @@ TEST_STATE(ON_SERVER, stopped_server_is_uncertain_then_unreachable)
                      calls);
 
     f->options.timeout_ms = 20000;
-    assert_int_equal(fixture_open(f), SEQB_OK);
+    assert_ok(fixture_open(f));
     request = ask(f, 1, SIZE, &call);
-    assert_int_equal(request.status, SEQB_OK);
+    assert_ok(request.status);
     /* The lost call was done or not: either way none comes twice. */
     assert_in_range(request.block.first, 0, 1);
 }
 
-TEST_STATE(ON_SERVER, stopped_server_does_not_open)
+TEST_SKIPPABLE(STARTED, stopped_server_does_not_open)
 {
-    struct fixture *f = fixture_start(state);
-
     f->options.connect_timeout_ms = 200;
     server_pause(f->server);
     assert_int_equal(fixture_open(f), SEQB_UNREACHABLE);
@@ -207,7 +192,7 @@ TEST_STATE(ON_SERVER, stopped_server_does_not_open)
 
 /* --- ways in --- */
 
-TEST_STATE(ON_SERVER, password_is_needed_and_never_shown)
+TEST_SKIPPABLE(STARTED, password_is_needed_and_never_shown)
 {
     static const struct {
         const char *user;
@@ -222,7 +207,6 @@ TEST_STATE(ON_SERVER, password_is_needed_and_never_shown)
         {"default", "sesame-right", SEQB_OK},
         {"seq", "sesame-seq", SEQB_OK},
     };
-    struct fixture *f = fixture_start(state);
 
     redis_execute(f->server, "ACL SETUSER blind on >sesame-blind ~* +ping");
     redis_execute(f->server,
@@ -244,10 +228,8 @@ TEST_STATE(ON_SERVER, password_is_needed_and_never_shown)
     }
 }
 
-TEST_STATE(ON_SERVER, revoked_permission_is_refused)
+TEST_SKIPPABLE(STARTED, revoked_permission_is_refused)
 {
-    struct fixture *f = fixture_start(state);
-
     must_install(f, 1);
     redis_execute(f->server, "ACL SETUSER default -hincrby");
     must_fail(f, SEQB_REFUSED);
@@ -256,14 +238,13 @@ TEST_STATE(ON_SERVER, revoked_permission_is_refused)
     must_fail(f, SEQB_REFUSED);
 }
 
-TEST_STATE(ON_SERVER, unix_socket_is_a_way_in)
+TEST_SKIPPABLE(STARTED, unix_socket_is_a_way_in)
 {
-    struct fixture *f = fixture_start(state);
     char path[200];
 
     f->options.host = NULL;
     f->options.socket_path = server_socket(f->server);
-    assert_int_equal(fixture_open(f), SEQB_OK);
+    assert_ok(fixture_open(f));
     must_install(f, 1);
     must_grant(f, 1, 0, 1);
 
@@ -273,10 +254,9 @@ TEST_STATE(ON_SERVER, unix_socket_is_a_way_in)
     assert_int_equal(fixture_open(f), SEQB_INVALID);
 }
 
-TEST_STATE(ON_SERVER, thousand_requests_are_one_round_trip)
+TEST_SKIPPABLE(STARTED, thousand_requests_are_one_round_trip)
 {
     enum { N = 1000 };
-    struct fixture *f = fixture_start(state);
     struct seqb_request *requests = calloc(N, sizeof *requests);
     static char names[N][16];
     int64_t reads;
@@ -288,17 +268,15 @@ TEST_STATE(ON_SERVER, thousand_requests_are_one_round_trip)
         int64_t standing;
 
         (void)text_format(names[i], sizeof names[i], "c/%d", i);
-        assert_int_equal(
-            backend_redis.install(f->backend, &w, &standing, &f->err), SEQB_OK);
+        assert_ok(backend_redis.install(f->backend, &w, &standing, &f->err));
         requests[i] = (struct seqb_request){
             .counter = names[i], .want = i + 1, .limit = SIZE};
     }
     reads = info_number(f, "stats", "total_reads_processed:");
-    assert_int_equal(backend_redis.reserve(f->backend, requests, N, &f->err),
-                     SEQB_OK);
+    assert_ok(backend_redis.reserve(f->backend, requests, N, &f->err));
     reads = info_number(f, "stats", "total_reads_processed:") - reads;
     for (int i = 0; i < N; i++) {
-        assert_int_equal(requests[i].status, SEQB_OK);
+        assert_ok(requests[i].status);
         assert_int_equal(requests[i].window, i + 1);
         assert_int_equal(requests[i].block.count, i + 1);
     }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the redis engine makes of answers that a sound server does not give:
  * an impostor sends ready-made text, drips, or closes in mid-reply. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "backends/backends.h"
@@ -41,7 +40,7 @@ static void session_start(struct impostor *impostor, const char *answers,
 
     session_make(text, answers);
     impostor_start(impostor, text, after);
-    assert_int_equal(impostor_open(impostor, &backend_redis), SEQB_OK);
+    assert_ok(impostor_open(impostor, &backend_redis));
 }
 
 /* --- open --- */
@@ -209,7 +208,7 @@ TEST(errors_tell_what_becomes_of_the_connection)
                          rows[i].status);
         assert_int_equal(impostor.err.status, rows[i].status);
         assert_int_equal(requests[0].status, rows[i].status);
-        assert_int_equal(requests[1].status, SEQB_OK); /* it was granted */
+        assert_ok(requests[1].status); /* it was granted */
         assert_int_equal(requests[1].window, 5);
         impostor_stop(&impostor);
     }
@@ -231,10 +230,10 @@ TEST(key_that_is_denied_is_refused_alone)
 
         (void)text_format(text, sizeof text, "%s" SOUND, answers[i]);
         session_start(&impostor, text, WAITS);
-        assert_int_equal(reserve_two(&impostor, SIZE, requests), SEQB_OK);
+        assert_ok(reserve_two(&impostor, SIZE, requests));
         assert_int_equal(requests[0].status, SEQB_REFUSED);
         assert_non_null(strstr(requests[0].error.text, "NOPERM"));
-        assert_int_equal(requests[1].status, SEQB_OK);
+        assert_ok(requests[1].status);
         impostor_stop(&impostor);
     }
 }
@@ -327,8 +326,7 @@ TEST(time_that_is_denied_is_none)
     int64_t now_ms = -7;
 
     session_start(&impostor, "-NOPERM this user has no permissions\r\n", WAITS);
-    assert_int_equal(
-        backend_redis.clock(impostor.backend, &now_ms, &impostor.err), SEQB_OK);
+    assert_ok(backend_redis.clock(impostor.backend, &now_ms, &impostor.err));
     assert_int_equal(now_ms, 0);
     impostor_stop(&impostor);
 }
@@ -353,8 +351,7 @@ TEST(time_is_seconds_and_a_part_of_one)
 
     session_start(&impostor, "*2\r\n$10\r\n1795270245\r\n$6\r\n123999\r\n",
                   WAITS);
-    assert_int_equal(
-        backend_redis.clock(impostor.backend, &now_ms, &impostor.err), SEQB_OK);
+    assert_ok(backend_redis.clock(impostor.backend, &now_ms, &impostor.err));
     assert_true(now_ms == INT64_C(1795270245123));
     impostor_stop(&impostor);
 }
@@ -386,9 +383,8 @@ TEST(claim_that_does_not_fit_is_none_of_ours)
                                          sizeof standing, &impostor.err),
                      SEQB_PROTOCOL);
     assert_string_equal(standing, "old");
-    assert_int_equal(backend_redis.claim(impostor.backend, "a", NULL, standing,
-                                         sizeof standing, &impostor.err),
-                     SEQB_OK);
+    assert_ok(backend_redis.claim(impostor.backend, "a", NULL, standing,
+                                  sizeof standing, &impostor.err));
     assert_string_equal(standing, "abc");
     impostor_stop(&impostor);
 }

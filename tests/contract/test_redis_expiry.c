@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is peculiar to the redis engine's time: cells that expire in the very
  * script that makes them, and the server's clock. */
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "contract/redis_fixture.h"
 #include "contract/windowed_expiry.h"
@@ -38,7 +35,7 @@ static void must_be_kept(struct fixture *f, int64_t keep_s)
 
 /* --- expiry --- */
 
-TEST_STATE(ON_SERVER, cell_is_kept_for_as_long_as_was_said)
+TEST_SKIPPABLE(STARTED, cell_is_kept_for_as_long_as_was_said)
 {
     static const struct {
         int64_t said;
@@ -51,13 +48,11 @@ TEST_STATE(ON_SERVER, cell_is_kept_for_as_long_as_was_said)
         {(INT64_C(1) << 40) + 1, 0}, /* longer than the server can hold */
         {INT64_MAX, 0},
     };
-    struct fixture *f = fixture_start(state);
     int64_t standing;
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         redis_execute(f->server, "DEL " KEY);
-        assert_int_equal(
-            install_for(f, (int64_t)i + 1, rows[i].said, &standing), SEQB_OK);
+        assert_ok(install_for(f, (int64_t)i + 1, rows[i].said, &standing));
         must_be_kept(f, rows[i].kept);
         must_grant(f, (int64_t)i + 1, 0, 10);
         must_be_kept(f, rows[i].kept); /* to count changes nothing */
@@ -67,37 +62,34 @@ TEST_STATE(ON_SERVER, cell_is_kept_for_as_long_as_was_said)
     assert_false(key_exists(f, KEY));
 }
 
-TEST_STATE(ON_SERVER, term_is_the_cells_that_it_was_made_with)
+TEST_SKIPPABLE(STARTED, term_is_the_cells_that_it_was_made_with)
 {
     static const int64_t attributes[] = {7200, 0, 3600};
-    struct fixture *f = fixture_start(state);
     int64_t standing;
 
     for (size_t i = 0; i < COUNT(attributes); i++) {
         const int64_t window = 2 * (int64_t)i + 1;
 
-        assert_int_equal(install_for(f, window, attributes[i], &standing),
-                         SEQB_OK);
+        assert_ok(install_for(f, window, attributes[i], &standing));
         must_be_kept(f, attributes[i]);
         /* Somebody was faster: it stays as it is. */
-        assert_int_equal(install_for(f, window + 1, 86400, &standing), SEQB_OK);
+        assert_ok(install_for(f, window + 1, 86400, &standing));
         must_be_kept(f, attributes[i]);
         must_grant(f, window, 0, SIZE);
     }
     must_hold(f, "w", "5");
 }
 
-TEST_STATE(ON_SERVER, expired_cell_is_fenced_and_makes_nothing)
+TEST_SKIPPABLE(STARTED, expired_cell_is_fenced_and_makes_nothing)
 {
-    struct fixture *f = fixture_start(state);
     int64_t standing;
 
-    assert_int_equal(install_for(f, 1, 3600, &standing), SEQB_OK);
+    assert_ok(install_for(f, 1, 3600, &standing));
     must_grant(f, 1, 0, 10);
     redis_execute(f->server, "PEXPIREAT " KEY " 1");
     must_answer(f, SEQB_FENCED, SEQB_NO_WINDOW);
     assert_false(key_exists(f, KEY));
-    assert_int_equal(install_for(f, 2, 3600, &standing), SEQB_OK);
+    assert_ok(install_for(f, 2, 3600, &standing));
     must_grant(f, 2, 0, 10);
 }
 
@@ -118,9 +110,8 @@ TEST_STATE(ON_SERVER, cells_that_expire_by_themselves_repeat_nothing)
 
 /* Else a window that the caller drops, as it must after a failure, would be
  * counted in and stand there for ever. */
-TEST_STATE(ON_SERVER, server_that_forbids_expiry_is_left_without_a_cell)
+TEST_SKIPPABLE(STARTED, server_that_forbids_expiry_is_left_without_a_cell)
 {
-    struct fixture *f = fixture_start(state);
     int64_t standing;
 
     redis_execute(f->server, "ACL SETUSER default -expire");
@@ -132,22 +123,21 @@ TEST_STATE(ON_SERVER, server_that_forbids_expiry_is_left_without_a_cell)
 }
 
 /* The dump has the term, but the server another history. */
-TEST_STATE(ON_SERVER, term_outlives_a_restart_and_is_of_no_use)
+TEST_SKIPPABLE(STARTED, term_outlives_a_restart_and_is_of_no_use)
 {
-    struct fixture *f = fixture_start(state);
     int64_t standing = 0;
 
-    assert_int_equal(install_for(f, 1, 3600, &standing), SEQB_OK);
+    assert_ok(install_for(f, 1, 3600, &standing));
     must_grant(f, 1, 0, 10);
     redis_execute(f->server, "SAVE");
     must_grant(f, 1, 10, 10);
     server_kill(f->server);
     server_start(f->server);
-    assert_int_equal(fixture_open(f), SEQB_OK);
+    assert_ok(fixture_open(f));
     must_be_kept(f, 3600);
     must_answer(f, SEQB_FENCED, 1);
     assert_int_equal(install_for(f, 1, 3600, &standing), SEQB_FENCED);
-    assert_int_equal(install_for(f, 2, 0, &standing), SEQB_OK);
+    assert_ok(install_for(f, 2, 0, &standing));
     must_be_kept(f, 0);
 }
 
@@ -168,22 +158,18 @@ static int64_t server_ms(struct fixture *f)
     return s * 1000 + us / 1000;
 }
 
-TEST_STATE(ON_SERVER, clock_is_the_servers)
+TEST_SKIPPABLE(STARTED, clock_is_the_servers)
 {
-    struct fixture *f = fixture_start(state);
-
     must_tell_time(f, server_ms);
 }
 
-TEST_STATE(ON_SERVER, clock_may_be_forbidden_and_counting_goes_on)
+TEST_SKIPPABLE(STARTED, clock_may_be_forbidden_and_counting_goes_on)
 {
-    struct fixture *f = fixture_start(state);
     int64_t now_ms = -7;
 
     must_install(f, 1);
     redis_execute(f->server, "ACL SETUSER default -time");
-    assert_int_equal(backend_redis.clock(f->backend, &now_ms, &f->err),
-                     SEQB_OK);
+    assert_ok(backend_redis.clock(f->backend, &now_ms, &f->err));
     assert_int_equal(now_ms, 0); /* as if there were none */
     must_grant(f, 1, 0, 10);
 }

@@ -44,7 +44,7 @@ static void scene_ask(struct scene *scene, int32_t first, int32_t second,
     }
 }
 
-static struct scene *scene_start(void **state, bool has_replica)
+static struct scene *scene_with(void **state, bool has_replica)
 {
     struct scene *scene = calloc(1, sizeof *scene);
 
@@ -67,6 +67,16 @@ static struct scene *scene_start(void **state, bool has_replica)
     return scene;
 }
 
+static struct scene *scene_start(void **state)
+{
+    return scene_with(state, false);
+}
+
+static struct scene *scene_replicate(void **state)
+{
+    return scene_with(state, true);
+}
+
 static int scene_stop(void **state)
 {
     struct scene *scene = *state;
@@ -81,7 +91,8 @@ static int scene_stop(void **state)
     return 0;
 }
 
-#define SCENE FIXTURE(struct scene *scene, NULL, scene_stop)
+#define WATCHED    FIXTURE(struct scene *scene, scene_start, scene_stop)
+#define REPLICATED FIXTURE(struct scene *scene, scene_replicate, scene_stop)
 
 /* The backend is open, on that server. */
 static void must_stand_on(struct scene *scene, const struct server *server)
@@ -112,9 +123,8 @@ static void must_not_open(struct scene *scene, enum seqb_status status,
         fail_msg("'%s' does not say '%s'", scene->f.err.text, words);
 }
 
-TEST_STATE(SCENE, master_is_found_and_named)
+TEST_SKIPPABLE(WATCHED, master_is_found_and_named)
 {
-    struct scene *scene = scene_start(state, false);
     char where[64];
     enum seqb_status call;
 
@@ -127,10 +137,8 @@ TEST_STATE(SCENE, master_is_found_and_named)
     assert_non_null(strstr(ask(&scene->f, 1, SIZE, &call).error.text, where));
 }
 
-TEST_STATE(SCENE, address_in_brackets_is_that_of_a_sentinel)
+TEST_SKIPPABLE(WATCHED, address_in_brackets_is_that_of_a_sentinel)
 {
-    struct scene *scene = scene_start(state, false);
-
     assert_true(text_format(scene->addresses[0], ADDRESS_SIZE, "[127.0.0.1]:%d",
                             (int)server_port(scene->sentinel)));
     must_lead_to(scene, scene->f.server);
@@ -138,17 +146,14 @@ TEST_STATE(SCENE, address_in_brackets_is_that_of_a_sentinel)
 
 /* --- sentinels that lead nowhere --- */
 
-TEST_STATE(SCENE, sentinel_that_is_down_is_passed_over)
+TEST_SKIPPABLE(WATCHED, sentinel_that_is_down_is_passed_over)
 {
-    struct scene *scene = scene_start(state, false);
-
     scene_ask(scene, free_port(), server_port(scene->sentinel), 0);
     must_lead_to(scene, scene->f.server);
 }
 
-TEST_STATE(SCENE, sentinel_that_hangs_is_passed_over)
+TEST_SKIPPABLE(WATCHED, sentinel_that_hangs_is_passed_over)
 {
-    struct scene *scene = scene_start(state, false);
     struct server *hung = server_sentinel();
 
     sentinel_watch(hung, MASTER, scene->f.server, 0);
@@ -164,9 +169,8 @@ TEST_STATE(SCENE, sentinel_that_hangs_is_passed_over)
     server_free(hung);
 }
 
-TEST_STATE(SCENE, sentinel_that_knows_other_masters_is_passed_over)
+TEST_SKIPPABLE(WATCHED, sentinel_that_knows_other_masters_is_passed_over)
 {
-    struct scene *scene = scene_start(state, false);
     struct server *other = server_sentinel();
 
     sentinel_watch(other, "bills", scene->f.server, 0);
@@ -177,9 +181,8 @@ TEST_STATE(SCENE, sentinel_that_knows_other_masters_is_passed_over)
     server_free(other);
 }
 
-TEST_STATE(SCENE, server_that_is_no_sentinel_is_passed_over)
+TEST_SKIPPABLE(WATCHED, server_that_is_no_sentinel_is_passed_over)
 {
-    struct scene *scene = scene_start(state, false);
     const int32_t port = server_port(scene->f.server);
 
     scene_ask(scene, port, server_port(scene->sentinel), 0);
@@ -188,7 +191,7 @@ TEST_STATE(SCENE, server_that_is_no_sentinel_is_passed_over)
     must_not_open(scene, SEQB_UNREACHABLE, "is it a sentinel?");
 }
 
-TEST_STATE(SCENE, sentinel_that_answers_nonsense_is_passed_over)
+TEST_SKIPPABLE(WATCHED, sentinel_that_answers_nonsense_is_passed_over)
 {
     static const struct {
         const char *text;
@@ -216,7 +219,6 @@ TEST_STATE(SCENE, sentinel_that_answers_nonsense_is_passed_over)
         {"*2\r\n$9\r\n127.", "connection lost"},
         {"", "connection lost"},
     };
-    struct scene *scene = scene_start(state, false);
 
     for (size_t i = 0; i < COUNT(rows); i++) {
         struct impostor impostor = {0};
@@ -231,11 +233,10 @@ TEST_STATE(SCENE, sentinel_that_answers_nonsense_is_passed_over)
     }
 }
 
-TEST_STATE(SCENE, a_master_whose_address_has_a_0_in_it_is_none)
+TEST_SKIPPABLE(WATCHED, a_master_whose_address_has_a_0_in_it_is_none)
 {
     static const char hosts[] = "*2\r\n$9\r\n127.0.0.\0\r\n$4\r\n6379\r\n";
     static const char ports[] = "*2\r\n$9\r\n127.0.0.1\r\n$4\r\n637\0\r\n";
-    struct scene *scene = scene_start(state, false);
 
     for (int i = 0; i < 2; i++) {
         struct impostor impostor = {0};
@@ -249,9 +250,8 @@ TEST_STATE(SCENE, a_master_whose_address_has_a_0_in_it_is_none)
     }
 }
 
-TEST_STATE(SCENE, every_sentinel_that_failed_is_named_with_its_words)
+TEST_SKIPPABLE(WATCHED, every_sentinel_that_failed_is_named_with_its_words)
 {
-    struct scene *scene = scene_start(state, false);
     struct server *hung = server_sentinel();
     const int32_t down = free_port();
     const char *const words[] = {": cannot connect", ": no answer within ",
@@ -293,9 +293,8 @@ static void stale_start(struct impostor *stale, int32_t port)
     impostor_start(stale, text, WAITS);
 }
 
-TEST_STATE(SCENE, sentinel_that_leads_to_a_replica_is_passed_over)
+TEST_SKIPPABLE(REPLICATED, sentinel_that_leads_to_a_replica_is_passed_over)
 {
-    struct scene *scene = scene_start(state, true);
     struct impostor stale = {0};
 
     stale_start(&stale, server_port(scene->replica));
@@ -306,9 +305,8 @@ TEST_STATE(SCENE, sentinel_that_leads_to_a_replica_is_passed_over)
     impostor_stop(&stale);
 }
 
-TEST_STATE(SCENE, sentinel_that_leads_to_a_dead_server_is_passed_over)
+TEST_SKIPPABLE(WATCHED, sentinel_that_leads_to_a_dead_server_is_passed_over)
 {
-    struct scene *scene = scene_start(state, false);
     struct impostor stale = {0};
 
     stale_start(&stale, free_port());
@@ -320,10 +318,8 @@ TEST_STATE(SCENE, sentinel_that_leads_to_a_dead_server_is_passed_over)
 }
 
 /* Another sentinel would name the same one: the password is wrong there. */
-TEST_STATE(SCENE, master_that_refuses_is_the_answer)
+TEST_SKIPPABLE(WATCHED, master_that_refuses_is_the_answer)
 {
-    struct scene *scene = scene_start(state, false);
-
     must_lead_to(scene, scene->f.server);
     redis_execute(scene->f.server, "CONFIG SET requirepass sesame");
     must_not_open(scene, SEQB_REFUSED, "wants a password");
@@ -333,10 +329,8 @@ TEST_STATE(SCENE, master_that_refuses_is_the_answer)
 }
 
 /* Theirs is another one than the server's. */
-TEST_STATE(SCENE, sentinels_may_want_a_password_of_their_own)
+TEST_SKIPPABLE(WATCHED, sentinels_may_want_a_password_of_their_own)
 {
-    struct scene *scene = scene_start(state, false);
-
     redis_execute(scene->f.server, "CONFIG SET requirepass sesame");
     redis_execute(scene->sentinel, "ACL SETUSER default >barley");
     scene->f.options.password = "sesame";
@@ -397,16 +391,15 @@ static void count_and_replicate(struct scene *scene)
     int64_t standing;
 
     must_lead_to(scene, scene->f.server);
-    assert_int_equal(install_for(&scene->f, 1, 3600, &standing), SEQB_OK);
+    assert_ok(install_for(&scene->f, 1, 3600, &standing));
     must_grant(&scene->f, 1, 0, 10);
     redis_execute(scene->f.server, "SET marker 1");
     redis_execute(scene->f.server, "WAIT 1 0");
 }
 
-TEST_STATE(SCENE, killed_master_is_left_for_the_next_and_its_window_fenced)
+TEST_SKIPPABLE(REPLICATED,
+               killed_master_is_left_for_the_next_and_its_window_fenced)
 {
-    struct scene *scene = scene_start(state, true);
-
     count_and_replicate(scene);
     sentinel_hurry(scene->sentinel, MASTER);
     server_kill(scene->f.server);
@@ -415,10 +408,9 @@ TEST_STATE(SCENE, killed_master_is_left_for_the_next_and_its_window_fenced)
     must_be_fenced(scene);
 }
 
-TEST_STATE(SCENE, hung_master_is_left_for_the_next_and_its_window_fenced)
+TEST_SKIPPABLE(REPLICATED,
+               hung_master_is_left_for_the_next_and_its_window_fenced)
 {
-    struct scene *scene = scene_start(state, true);
-
     count_and_replicate(scene);
     scene->f.options.connect_timeout_ms = 500;
     sentinel_hurry(scene->sentinel, MASTER);
@@ -428,10 +420,9 @@ TEST_STATE(SCENE, hung_master_is_left_for_the_next_and_its_window_fenced)
 }
 
 /* The sentinel itself would demote the old master some ten seconds later. */
-TEST_STATE(SCENE, demoted_master_is_left_for_the_next_and_its_window_fenced)
+TEST_SKIPPABLE(REPLICATED,
+               demoted_master_is_left_for_the_next_and_its_window_fenced)
 {
-    struct scene *scene = scene_start(state, true);
-
     count_and_replicate(scene);
     redis_execute(scene->sentinel, "SENTINEL FAILOVER " MASTER);
     redis_execute(scene->f.server, "REPLICAOF 127.0.0.1 %d",

@@ -5,10 +5,7 @@
 
 #include <signal.h>
 #include <sqlite3.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -79,15 +76,13 @@ TEST_WITH(SQLITE_CASE, starting_again_waits_for_no_lock)
     sqlite3 *db;
 
     files->options.timeout_ms = 0;
-    assert_status(backend->ops->claim(backend, "layout", "bits=2", standing,
-                                      sizeof standing, &err),
-                  SEQB_OK);
+    assert_ok(backend->ops->claim(backend, "layout", "bits=2", standing,
+                                  sizeof standing, &err));
     backend_sqlite.close(backend);
     db = lock_hold(files);
     backend = sqlite_case_open(files);
-    assert_status(backend->ops->claim(backend, "layout", "bits=3", standing,
-                                      sizeof standing, &err),
-                  SEQB_OK);
+    assert_ok(backend->ops->claim(backend, "layout", "bits=3", standing,
+                                  sizeof standing, &err));
     assert_string_equal(standing, "bits=2");
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     backend_sqlite.close(backend);
@@ -189,8 +184,7 @@ TEST_WITH(SQLITE_CASE, values_of_a_killed_process_stay_spent)
         (void)close(ends[0]);
         assert_int_equal(waitpid(child, NULL, 0), child);
         backend = sqlite_case_open(files);
-        assert_status(sqlite_case_reserve(backend, ORDER, 1, &request),
-                      SEQB_OK);
+        assert_ok(sqlite_case_reserve(backend, ORDER, 1, &request));
         assert_true(request.block.first > last);
         last = request.block.first;
         backend_sqlite.close(backend);
@@ -227,7 +221,7 @@ TEST_WITH(SQLITE_CASE, failed_commit_is_uncertain_and_never_repeats)
     faults->fails_sync = false;
     backend_sqlite.close(backend);
     backend = sqlite_case_open(files);
-    assert_status(sqlite_case_reserve(backend, ORDER, 5, &request), SEQB_OK);
+    assert_ok(sqlite_case_reserve(backend, ORDER, 5, &request));
     assert_true(request.block.first == 6 || request.block.first == 11);
     backend_sqlite.close(backend);
 }
@@ -245,7 +239,7 @@ TEST_WITH(SQLITE_CASE, failed_commit_of_a_new_counter_grants_nothing)
     faults->fails_sync = false;
     backend_sqlite.close(backend);
     backend = sqlite_case_open(files);
-    assert_status(sqlite_case_reserve(backend, ORDER, 5, &request), SEQB_OK);
+    assert_ok(sqlite_case_reserve(backend, ORDER, 5, &request));
     assert_true(request.block.first == 1 || request.block.first == 6);
     backend_sqlite.close(backend);
 }
@@ -295,9 +289,8 @@ TEST_WITH(SQLITE_CASE, block_is_not_granted_whose_row_was_not_written)
         sqlite_files_run(files, "DROP TRIGGER full");
         backend = sqlite_case_open(files);
         for (size_t i = 0; i < 2; i++) {
-            assert_status(sqlite_case_reserve(backend, i == 0 ? first : last, 3,
-                                              &requests[i]),
-                          SEQB_OK);
+            assert_ok(sqlite_case_reserve(backend, i == 0 ? first : last, 3,
+                                          &requests[i]));
             assert_int_equal(requests[i].block.first, before + 1);
         }
     }
@@ -328,10 +321,9 @@ TEST_WITH(SQLITE_CASE, damaged_counter_fails_alone)
             "WHERE name = ''",
             values[i]);
         sqlite_files_run(files, sql);
-        assert_status(backend->ops->reserve(backend, requests, 2, NULL),
-                      SEQB_OK);
+        assert_ok(backend->ops->reserve(backend, requests, 2, NULL));
         assert_status(requests[0].status, SEQB_CORRUPT);
-        assert_status(requests[1].status, SEQB_OK);
+        assert_ok(requests[1].status);
         assert_status(backend->ops->raise(backend, &raise, &value, NULL),
                       SEQB_CORRUPT);
     }

@@ -41,7 +41,7 @@ static void expect(struct seqb_backend *backend, enum seqb_status status,
         .counter = CELL, .want = 1, .limit = SIZE, .window = SEQB_NO_WINDOW};
     struct seqb_error err;
 
-    assert_status(backend->ops->reserve(backend, &request, 1, &err), SEQB_OK);
+    assert_ok(backend->ops->reserve(backend, &request, 1, &err));
     assert_status(request.status, status);
     if (status == SEQB_OK)
         assert_int_equal(request.block.first, first);
@@ -172,7 +172,7 @@ TEST_WITH(SQLITE_CASE, note_of_another_boot_says_nothing)
 
     use(files);
     sqlite_files_note(files, note);
-    assert_int_equal(file_read(note, 1024, &text, &err), SEQB_OK);
+    assert_ok(file_read(note, 1024, &text, &err));
     text[0] = text[0] == '0' ? '1' : '0';
     sqlite_files_write(note, text, 128);
     free(text);
@@ -254,7 +254,7 @@ static void expect_guarded(struct seqb_backend *backend,
         .counter = ORDER, .want = 1, .limit = LIMIT, .guard = &guard};
     struct seqb_error err;
 
-    assert_status(backend->ops->reserve(backend, &request, 1, &err), SEQB_OK);
+    assert_ok(backend->ops->reserve(backend, &request, 1, &err));
     assert_status(request.status, status);
     assert_int_equal(guard.has_failed, status == SEQB_FENCED);
 }
@@ -274,9 +274,8 @@ TEST_WITH(SQLITE_CASE, note_that_cannot_be_written_is_no_incarnation)
     struct rlimit usual;
     enum seqb_status status;
 
-    assert_status(other->ops->claim(other, guard.name, guard.text, standing,
-                                    sizeof standing, &err),
-                  SEQB_OK);
+    assert_ok(other->ops->claim(other, guard.name, guard.text, standing,
+                                sizeof standing, &err));
     options.needs_incarnation = true;
     (void)signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &usual), 0);
@@ -287,7 +286,7 @@ TEST_WITH(SQLITE_CASE, note_that_cannot_be_written_is_no_incarnation)
     if (status != SEQB_OK)
         fail_msg("%s", err.text);
     assert_string_equal(backend->incarnation, "");
-    assert_status(backend->ops->reserve(backend, &request, 1, &err), SEQB_OK);
+    assert_ok(backend->ops->reserve(backend, &request, 1, &err));
     assert_status(request.status, SEQB_REFUSED);
     assert_non_null(strstr(request.error.text, "make room there"));
     backend_sqlite.close(backend);
@@ -301,10 +300,8 @@ TEST_WITH(SQLITE_CASE, file_that_is_put_back_fails_its_guards)
     struct seqb_backend *backend = open_known(files);
     char standing[SEQB_CLAIM_SIZE];
 
-    assert_status(backend->ops->claim(backend, "synced/main",
-                                      backend->incarnation, standing,
-                                      sizeof standing, NULL),
-                  SEQB_OK);
+    assert_ok(backend->ops->claim(backend, "synced/main", backend->incarnation,
+                                  standing, sizeof standing, NULL));
     expect_guarded(backend, SEQB_OK);
     backend_sqlite.close(backend);
     copy(files->path, files->copy);

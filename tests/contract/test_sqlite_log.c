@@ -3,11 +3,8 @@
  * file or of the log, while the other one stays as it is. */
 #include "contract/sqlite_case.h"
 
-#include <fcntl.h>
 #include <sqlite3.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -34,7 +31,7 @@ static void take_one(struct seqb_backend *backend, const char *counter)
 {
     struct seqb_request request;
 
-    assert_status(sqlite_case_reserve(backend, counter, 1, &request), SEQB_OK);
+    assert_ok(sqlite_case_reserve(backend, counter, 1, &request));
 }
 
 /* So many counters that they fill more than one page. */
@@ -148,7 +145,7 @@ TEST_WITH(SQLITE_CASE, old_file_under_a_log_that_was_copied_grants_nothing)
                   SEQB_UNREACHABLE);
     backend_sqlite.close(backend);
     backend = sqlite_case_open(files);
-    assert_status(sqlite_case_reserve(backend, IDLE, 1, &request), SEQB_OK);
+    assert_ok(sqlite_case_reserve(backend, IDLE, 1, &request));
     assert_int_equal(request.block.first, 12);
     backend_sqlite.close(backend);
 }
@@ -249,9 +246,9 @@ TEST_WITH(SQLITE_CASE, log_of_a_killed_broker_is_whole)
     begin(files);
     killed(files, life_after_copy);
     backend = sqlite_case_open(files);
-    assert_status(sqlite_case_reserve(backend, IDLE, 1, &request), SEQB_OK);
+    assert_ok(sqlite_case_reserve(backend, IDLE, 1, &request));
     assert_int_equal(request.block.first, 12);
-    assert_status(sqlite_case_reserve(backend, ORDER, 1, &request), SEQB_OK);
+    assert_ok(sqlite_case_reserve(backend, ORDER, 1, &request));
     assert_int_equal(request.block.first, 3);
     backend_sqlite.close(backend);
 }

@@ -137,7 +137,7 @@ static bool copy_gets_the_inode(struct sqlite_files *files)
     backend_sqlite.close(backend);
     inode = inode_of(files->path);
     assert_int_equal(stat(files->copy, &info), 0);
-    assert_status(file_read(files->copy, 1 << 20, &content, NULL), SEQB_OK);
+    assert_ok(file_read(files->copy, 1 << 20, &content, NULL));
     assert_int_equal(unlink(files->path), 0);
     sqlite_files_write(files->path, content, (size_t)info.st_size);
     free(content);
@@ -215,10 +215,9 @@ TEST_WITH(SQLITE_CASE, file_that_came_back_trusts_no_idle_row)
     backend_sqlite.close(backend);
     elsewhere.options.path = files->copy;
     backend = sqlite_case_open(&elsewhere);
-    assert_status(backend->ops->raise(backend, &raise, &value, NULL), SEQB_OK);
+    assert_ok(backend->ops->raise(backend, &raise, &value, NULL));
     for (int i = 0; i < 5; i++)
-        assert_status(sqlite_case_reserve(backend, "main/0/a", 1, &request),
-                      SEQB_OK);
+        assert_ok(sqlite_case_reserve(backend, "main/0/a", 1, &request));
     backend_sqlite.close(backend);
     sqlite_files_copy(files->copy, files->path);
     backend = sqlite_case_open(files);

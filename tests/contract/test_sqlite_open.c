@@ -105,7 +105,7 @@ TEST_WITH(SQLITE_CASE, file_that_is_no_database_is_left_alone)
     sqlite_case_open_fails(&files->options, SEQB_CORRUPT, files->path);
     sqlite_files_write(files->path, text, sizeof text);
     sqlite_case_open_fails(&files->options, SEQB_CORRUPT, files->path);
-    assert_status(file_read(files->path, 100, &content, NULL), SEQB_OK);
+    assert_ok(file_read(files->path, 100, &content, NULL));
     assert_memory_equal(content, text, sizeof text);
     free(content);
 }
@@ -258,7 +258,7 @@ TEST_WITH(SQLITE_CASE, tables_made_by_hand_are_fenced_until_raised)
     struct seqb_request request;
     char *sql = NULL;
 
-    assert_status(file_read("sql/sqlite.sql", 65536, &sql, NULL), SEQB_OK);
+    assert_ok(file_read("sql/sqlite.sql", 65536, &sql, NULL));
     sqlite_files_run(files, sql);
     free(sql);
     files->options.create = false;
@@ -322,9 +322,8 @@ TEST_WITH(SQLITE_CASE, concurrent_founders_make_one_store)
     for (int i = 0; i < FOUNDERS; i++) {
         founders[i].files = files;
         founders[i].start = &start;
-        assert_status(thread_start(&founders[i].thread, "founder", founder_run,
-                                   &founders[i], NULL),
-                      SEQB_OK);
+        assert_ok(thread_start(&founders[i].thread, "founder", founder_run,
+                               &founders[i], NULL));
     }
     for (int i = 0; i < FOUNDERS; i++)
         pthread_join(founders[i].thread, NULL);
@@ -333,7 +332,7 @@ TEST_WITH(SQLITE_CASE, concurrent_founders_make_one_store)
             fail_msg("%s", founders[i].err.text);
         assert_string_equal(founders[i].backend->origin,
                             founders[0].backend->origin);
-        assert_status(founders[i].request.status, SEQB_OK);
+        assert_ok(founders[i].request.status);
         seen |= 1U << ((founders[i].request.block.first - 1) / 10);
     }
     assert_int_equal(seen, (1U << FOUNDERS) - 1);

@@ -97,9 +97,8 @@ static void round_begin(struct round *round, struct taker *takers, int number)
     for (int i = 0; i < TAKERS; i++) {
         takers[i].round = round;
         takers[i].count = 0;
-        assert_status(thread_start(&takers[i].thread, "taker", taker_run,
-                                   &takers[i], NULL),
-                      SEQB_OK);
+        assert_ok(thread_start(&takers[i].thread, "taker", taker_run,
+                               &takers[i], NULL));
     }
     while (atomic_load_explicit(&round->taken, memory_order_acquire) < BEFORE)
         (void)sched_yield();
@@ -133,8 +132,7 @@ TEST_WITH(SQLITE_CASE, period_that_is_purged_meanwhile_repeats_nothing)
         int32_t deleted;
 
         round_begin(&round, takers, i);
-        assert_status(backend->ops->purge(backend, &purge, &deleted, NULL),
-                      SEQB_OK);
+        assert_ok(backend->ops->purge(backend, &purge, &deleted, NULL));
         atomic_store_explicit(&round.is_purged, true, memory_order_release);
         for (int k = 0; k < TAKERS; k++)
             pthread_join(takers[k].thread, NULL);
@@ -156,7 +154,7 @@ TEST_WITH(SQLITE_CASE, purge_is_done_whole_or_not_at_all)
     enum seqb_status status;
     int32_t deleted = -7;
 
-    assert_status(reserve(backend, DAY, &request), SEQB_OK);
+    assert_ok(reserve(backend, DAY, &request));
     faults->fails_sync = true;
     assert_status(backend->ops->purge(backend, &day_is_over, &deleted, NULL),
                   SEQB_UNCERTAIN);
@@ -180,9 +178,8 @@ TEST_WITH(SQLITE_CASE, swap_is_synced_before_it_is_answered)
     char standing[8];
 
     faults->log_syncs = 0;
-    assert_status(
-        backend->ops->swap(backend, &swap, standing, sizeof standing, NULL),
-        SEQB_OK);
+    assert_ok(
+        backend->ops->swap(backend, &swap, standing, sizeof standing, NULL));
     assert_true(faults->log_syncs >= 1);
     swap = (struct seqb_swap){"worker/main/1", "mine", "next", NULL};
     faults->fails_sync = true;
@@ -204,10 +201,9 @@ TEST_WITH(SQLITE_CASE, purged_period_is_not_raised_into_being)
     int32_t deleted;
     int64_t value = -7;
 
-    assert_status(reserve(backend, DAY, &request), SEQB_OK);
-    assert_status(backend->ops->purge(backend, &day_is_over, &deleted, NULL),
-                  SEQB_OK);
-    assert_status(backend->ops->purge(backend, &less, &deleted, NULL), SEQB_OK);
+    assert_ok(reserve(backend, DAY, &request));
+    assert_ok(backend->ops->purge(backend, &day_is_over, &deleted, NULL));
+    assert_ok(backend->ops->purge(backend, &less, &deleted, NULL));
     assert_status(backend->ops->raise(backend, &raise, &value, &err),
                   SEQB_EXHAUSTED);
     assert_non_null(strstr(err.text, "purged"));
@@ -240,10 +236,9 @@ TEST_WITH(SQLITE_CASE, damaged_time_fails_what_needs_it_alone)
 
         requests[1].begins_ms = 0;
         time_damage(files, names[i]);
-        assert_status(backend->ops->reserve(backend, requests, 2, NULL),
-                      SEQB_OK);
+        assert_ok(backend->ops->reserve(backend, requests, 2, NULL));
         assert_status(requests[0].status, SEQB_CORRUPT);
-        assert_status(requests[1].status, SEQB_OK);
+        assert_ok(requests[1].status);
     }
     assert_status(backend->ops->purge(backend, &day_is_over, &deleted, NULL),
                   SEQB_CORRUPT);
@@ -256,12 +251,12 @@ TEST_WITH(SQLITE_CASE, row_of_a_period_that_is_deleted_by_hand_begins_again)
     struct seqb_backend *backend = sqlite_case_open(files);
     struct seqb_request request;
 
-    assert_status(reserve(backend, DAY, &request), SEQB_OK);
-    assert_status(reserve(backend, DAY, &request), SEQB_OK);
+    assert_ok(reserve(backend, DAY, &request));
+    assert_ok(reserve(backend, DAY, &request));
     assert_int_equal(request.block.first, 2);
     sqlite_files_run(files, "DELETE FROM seqb_counters "
                             "WHERE name = '" DAY "'");
-    assert_status(reserve(backend, DAY, &request), SEQB_OK);
+    assert_ok(reserve(backend, DAY, &request));
     assert_int_equal(request.block.first, 1);
     backend_sqlite.close(backend);
 }

@@ -4,7 +4,6 @@
  * streams: each test runs on a redis-server and on a memcached.
  */
 #include <netinet/in.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -144,7 +143,7 @@ static void numbers_come(void **state, const struct seqb_backend_ops *ops)
     struct seqb_details details = {.node = ""};
 
     must_open(f);
-    assert_status(f->ops->describe(f->backend, &details, &f->err), SEQB_OK);
+    assert_ok(f->ops->describe(f->backend, &details, &f->err));
     assert_string_equal(details.tls, "TLSv1.3");
     must_install(f, 3);
     must_grant(f, 0, 10);

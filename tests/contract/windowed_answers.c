@@ -2,7 +2,6 @@
 /* What any windowed engine must make of an impostor's answers. */
 #include "contract/windowed_answers.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "support/test.h"
@@ -34,7 +33,7 @@ void must_give_up_drips(const struct seqb_backend_ops *ops, const char *opening,
 
     impostor_start(&impostor, session, DRIPS);
     impostor.options.timeout_ms = 200;
-    assert_int_equal(impostor_open(&impostor, ops), SEQB_OK);
+    assert_ok(impostor_open(&impostor, ops));
     assert_int_equal(reserve_two(&impostor, limit, requests), SEQB_UNCERTAIN);
     assert_non_null(strstr(impostor.err.text, "no answer within 200 ms"));
     impostor_stop(&impostor);
@@ -69,7 +68,7 @@ void must_doubt_second(struct impostor *impostor, int64_t limit, int64_t count)
     struct seqb_request requests[2];
 
     assert_int_equal(reserve_two(impostor, limit, requests), SEQB_UNCERTAIN);
-    assert_int_equal(requests[0].status, SEQB_OK);
+    assert_ok(requests[0].status);
     assert_int_equal(requests[0].block.count, count);
     assert_int_equal(requests[1].status, SEQB_UNCERTAIN);
     assert_int_equal(requests[1].error.status, SEQB_UNCERTAIN);

@@ -3,7 +3,6 @@
 #include "contract/windowed_expiry.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "support/test.h"
 
@@ -57,9 +56,7 @@ static void ledger_install(struct ledger *ledger, struct seqb_backend *broker,
     int64_t standing;
 
     assert_in_range(ledger->window, 1, WINDOWS_MAX);
-    assert_int_equal(
-        ledger->f->ops->install(broker, &w, &standing, &ledger->f->err),
-        SEQB_OK);
+    assert_ok(ledger->f->ops->install(broker, &w, &standing, &ledger->f->err));
 }
 
 static void ledger_turn(struct ledger *ledger, struct seqb_backend *broker,
@@ -68,8 +65,7 @@ static void ledger_turn(struct ledger *ledger, struct seqb_backend *broker,
     struct seqb_request request = {
         .counter = COUNTER, .want = 1, .limit = WINDOW_SIZE};
 
-    assert_int_equal(
-        ledger->f->ops->reserve(broker, &request, 1, &ledger->f->err), SEQB_OK);
+    assert_ok(ledger->f->ops->reserve(broker, &request, 1, &ledger->f->err));
     if (request.status == SEQB_OK) {
         ledger_enter(ledger, &request);
         return;
@@ -89,8 +85,7 @@ static void ledger_open(struct ledger *ledger, struct fixture *f)
     ledger->taken = calloc(WINDOWS_MAX, (size_t)WINDOW_SIZE);
     assert_non_null(ledger->taken);
     for (size_t i = 0; i < BROKERS; i++)
-        assert_int_equal(
-            f->ops->open(&f->options, &ledger->brokers[i], &f->err), SEQB_OK);
+        assert_ok(f->ops->open(&f->options, &ledger->brokers[i], &f->err));
 }
 
 static void ledger_close(struct ledger *ledger)
@@ -120,6 +115,6 @@ void must_tell_time(struct fixture *f, int64_t (*read_ms)(struct fixture *f))
     const int64_t before_ms = read_ms(f);
     int64_t now_ms = 0;
 
-    assert_int_equal(f->ops->clock(f->backend, &now_ms, &f->err), SEQB_OK);
+    assert_ok(f->ops->clock(f->backend, &now_ms, &f->err));
     assert_in_range(now_ms, before_ms, read_ms(f));
 }

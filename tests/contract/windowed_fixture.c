@@ -60,7 +60,7 @@ void must_install(struct fixture *f, int64_t window)
 {
     int64_t standing;
 
-    assert_int_equal(install(f, window, SIZE, &standing), SEQB_OK);
+    assert_ok(install(f, window, SIZE, &standing));
 }
 
 enum seqb_status raise_to(struct fixture *f, int64_t floor, int64_t *out)
@@ -88,8 +88,8 @@ int64_t must_take(struct fixture *f, int64_t window, int64_t first,
     enum seqb_status call;
     const struct seqb_request request = ask(f, count, SIZE, &call);
 
-    assert_int_equal(call, SEQB_OK);
-    assert_int_equal(request.status, SEQB_OK);
+    assert_ok(call);
+    assert_ok(request.status);
     assert_int_equal(request.window, window);
     assert_int_equal(request.block.first, first);
     assert_in_range(request.block.count, 1, count);
@@ -101,7 +101,7 @@ void must_answer(struct fixture *f, enum seqb_status status, int64_t window)
     enum seqb_status call;
     const struct seqb_request request = ask(f, 1, SIZE, &call);
 
-    assert_int_equal(call, SEQB_OK);
+    assert_ok(call);
     assert_int_equal(request.status, status);
     assert_int_equal(request.error.status, status);
     assert_non_null(strstr(request.error.text, f->options.name));
@@ -133,16 +133,15 @@ int64_t must_take_many(struct fixture *f)
 
         (void)text_format(names[i], sizeof names[i], "main/0/%.40s-%zu",
                           "a-key-of-forty-letters-to-fill-the-buffers", i);
-        assert_status(f->ops->install(f->backend, &window, &standing, &err),
-                      SEQB_OK);
+        assert_ok(f->ops->install(f->backend, &window, &standing, &err));
         requests[i] = (struct seqb_request){.counter = names[i],
                                             .want = 1 + (int64_t)i % 2,
                                             .limit = SIZE,
                                             .window = SEQB_NO_WINDOW};
     }
-    assert_status(f->ops->reserve(f->backend, requests, MANY, &err), SEQB_OK);
+    assert_ok(f->ops->reserve(f->backend, requests, MANY, &err));
     for (size_t i = 0; i < MANY; i++) {
-        assert_status(requests[i].status, SEQB_OK);
+        assert_ok(requests[i].status);
         assert_int_equal(requests[i].window, 7);
         assert_int_equal(requests[i].block.first, 0);
         assert_in_range(requests[i].block.count, 1, requests[i].want);

@@ -35,6 +35,8 @@
 #define assert_status(actual, expected)                                        \
     assert_string_equal(seqb_status_name(actual), seqb_status_name(expected))
 
+#define assert_ok(status) assert_status(status, SEQB_OK)
+
 /* A registered test; static. Only this library writes to it. */
 struct test {
     struct CMUnitTest unit;
@@ -61,10 +63,13 @@ struct test {
 /* A test with a fixture. It need not use the fixture's parameter. */
 #define TEST_WITH(fixture, name) TEST_WITH_(name, fixture)
 
-/* The same for a test that makes its state itself, from `void **state`. A test
- * that may be skipped must use this, because cmocka cannot skip a test in its
- * setup. */
+/* The same for a test that makes its state itself, from `void **state`. */
 #define TEST_STATE(fixture, name) TEST_STATE_(name, fixture)
+
+/* The same for a test that may be skipped, with a fixture whose setup returns
+ * the parameter: it is called within the test, since cmocka cannot skip a test
+ * in its setup. */
+#define TEST_SKIPPABLE(fixture, name) TEST_SKIPPABLE_(name, fixture)
 
 /* After a test with a fixture: runs the same test with another fixture as
  * well. */
@@ -128,6 +133,16 @@ int test_run_group(const char *name, const struct CMUnitTest *tests, size_t n,
         name(*state);                                                          \
     }                                                                          \
     TEST_ADD_(name, add_##name, setup, teardown)                               \
+    static void name(__attribute__((unused)) parameter) /* NOLINT */
+
+#define TEST_SKIPPABLE_(name, ...) TEST_BEGINS_(name, __VA_ARGS__)
+#define TEST_BEGINS_(name, parameter, setup, teardown)                         \
+    static void name(parameter);                                               \
+    static void run_##name(void **state)                                       \
+    {                                                                          \
+        name(setup(state));                                                    \
+    }                                                                          \
+    TEST_ADD_(name, add_##name, NULL, teardown)                                \
     static void name(__attribute__((unused)) parameter) /* NOLINT */
 
 #define TEST_STATE_(name, ...) TEST_UNTYPED_(name, __VA_ARGS__)
