@@ -99,9 +99,8 @@ static void takers_start(struct cut_taker takers[static 2],
         takers[i].numbers = numbers;
         if (takers[i].take == NULL)
             takers[i].take = cut_take;
-        assert_status(thread_start(&takers[i].thread, "taker", taker_run,
-                                   &takers[i], NULL),
-                      SEQB_OK);
+        assert_ok(thread_start(&takers[i].thread, "taker", taker_run,
+                               &takers[i], NULL));
     }
 }
 

@@ -163,9 +163,7 @@ void migration_refused(const char *from, const char *to,
 
 void migration_use(struct scene *scene, const char *topology)
 {
-    scene_open(scene, topology);
-    scene_take(scene, "order", MIGRATION_TAKE);
-    scene_close(scene);
+    scene_use(scene, topology, MIGRATION_TAKE);
 }
 
 void migration_use_above(struct scene *scene, const char *topology)

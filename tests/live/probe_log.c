@@ -85,10 +85,3 @@ void probe_log_expect_well(const struct probe_log *told, size_t i,
     assert_string_equal(told->found[i].loss, "");
     assert_true(told->found[i].open_us > 0);
 }
-
-void probe_log_use(struct scene *scene, const char *topology)
-{
-    scene_open(scene, topology);
-    scene_take(scene, "order", 1000);
-    scene_close(scene);
-}

@@ -43,6 +43,3 @@ void probe_log_expect_found(const struct probe_log *told, size_t i,
 /* Backend i may serve, and claims `place`. */
 void probe_log_expect_well(const struct probe_log *told, size_t i,
                            const char *place);
-
-/* Lets a broker take numbers, so that the stores are claimed. */
-void probe_log_use(struct scene *scene, const char *topology);

@@ -28,6 +28,33 @@
 #define READ_MANY  4096
 #define TAKE_MANY  10000 /* the stock may be large */
 
+/* All paths that a test asked for. */
+static struct path {
+    struct path *next;
+    char text[PATH_SIZE];
+} * paths;
+
+static const char *path_keep(const char *folder, const char *name)
+{
+    struct path *path = calloc(1, sizeof *path);
+
+    assert_non_null(path);
+    path->next = paths;
+    paths = path;
+    assert_true(text_format(path->text, PATH_SIZE, "%s/%s", folder, name));
+    return path->text;
+}
+
+static void paths_free(void)
+{
+    while (paths != NULL) {
+        struct path *next = paths->next;
+
+        free(paths);
+        paths = next;
+    }
+}
+
 int scene_setup(void **state)
 {
     struct scene *scene = calloc(1, sizeof *scene);
@@ -51,6 +78,7 @@ int scene_teardown(void **state)
     events_stop();
     numbers_fini(&scene->numbers);
     folder_remove(scene->folder);
+    paths_free();
     free(scene);
     return 0;
 }
@@ -59,18 +87,12 @@ int scene_teardown(void **state)
 
 const char *scene_path(const struct scene *scene, const char *name)
 {
-    static char path[PATH_SIZE];
-
-    (void)text_format(path, sizeof path, "%s/%s", scene->folder, name);
-    return path;
+    return path_keep(scene->folder, name);
 }
 
 const char *scene_state_path(const struct scene *scene, const char *name)
 {
-    static char path[PATH_SIZE];
-
-    (void)text_format(path, sizeof path, "%s/%s", scene->state_dir, name);
-    return path;
+    return path_keep(scene->state_dir, name);
 }
 
 static void write_file(const char *path, const char *bytes, size_t n,
@@ -181,6 +203,17 @@ void scene_copy(const char *from, const char *to)
     free(bytes);
 }
 
+void scene_move(const struct scene *scene, const char *from, const char *to)
+{
+    assert_int_equal(
+        rename(scene_state_path(scene, from), scene_state_path(scene, to)), 0);
+}
+
+void scene_hear(void *told, const char *line)
+{
+    assert_true(text_append(told, SCENE_TEXT_SIZE, "%s\n", line));
+}
+
 /* --- the broker --- */
 
 void scene_open(struct scene *scene, const char *topology)
@@ -196,6 +229,13 @@ void scene_close(struct scene *scene)
 {
     seqb_close(scene->broker);
     scene->broker = NULL;
+}
+
+void scene_use(struct scene *scene, const char *topology, size_t count)
+{
+    scene_open(scene, topology);
+    scene_take(scene, "order", count);
+    scene_close(scene);
 }
 
 void scene_expect_words(const char *text, const char *words)
@@ -231,14 +271,22 @@ static enum seqb_status take_patiently(struct seqb_sequence *sequence,
     return seqb_take(sequence, &options, out, NULL, err);
 }
 
-void scene_take(struct scene *scene, const char *key, size_t count)
+struct seqb_sequence *scene_sequence(const struct scene *scene, const char *key)
 {
     struct seqb_sequence *sequence = NULL;
     struct seqb_error err;
-    int64_t many[1000];
 
     if (seqb_get_sequence(scene->broker, key, &sequence, &err) != SEQB_OK)
         fail_msg("no sequence: %s", err.text);
+    return sequence;
+}
+
+void scene_take(struct scene *scene, const char *key, size_t count)
+{
+    struct seqb_sequence *sequence = scene_sequence(scene, key);
+    struct seqb_error err;
+    int64_t many[1000];
+
     while (count > 0) {
         const size_t n = count < 1000 ? count : 1000;
 
@@ -255,9 +303,8 @@ struct seqb_partition_status scene_partition(const struct scene *scene,
     struct seqb_partition_status all[16];
     size_t count = 0;
 
-    assert_int_equal(
-        seqb_partitions(scene->broker, all, sizeof all[0], 16, &count, NULL),
-        SEQB_OK);
+    assert_ok(
+        seqb_partitions(scene->broker, all, sizeof all[0], 16, &count, NULL));
     for (size_t i = 0; i < count; i++) {
         if (all[i].partition == partition)
             return all[i];

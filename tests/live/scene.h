@@ -35,7 +35,7 @@ int scene_teardown(void **state);
 #define SCENE FIXTURE(struct scene *scene, scene_setup, scene_teardown)
 
 /* The path of a file in the folder, or in the state directory. Valid until the
- * next call. */
+ * teardown. */
 const char *scene_path(const struct scene *scene, const char *name);
 const char *scene_state_path(const struct scene *scene, const char *name);
 
@@ -61,13 +61,33 @@ void scene_replace_port(char *text, const char *from, int32_t port);
  * what is there. */
 void scene_copy(const char *from, const char *to);
 
+/* Renames a file of the state directory. */
+void scene_move(const struct scene *scene, const char *from, const char *to);
+
+/* The topologies of a pool before and after its migration. */
+struct topologies {
+    const char *was;
+    const char *is;
+};
+
+/* What a migration or the like reports: a `report` whose context is such a
+ * text, to which it appends the line. */
+void scene_hear(void *told, const char *line);
+
 /* Opens scene->broker; `topology` may be NULL. */
 void scene_open(struct scene *scene, const char *topology);
 void scene_close(struct scene *scene);
 
+/* Opens a broker, takes `count` numbers of "order", and closes it. */
+void scene_use(struct scene *scene, const char *topology, size_t count);
+
 /* Opening must fail with `expected`, and the error must contain `words`. */
 void scene_expect_refused(struct scene *scene, const char *topology,
                           enum seqb_status expected, const char *words);
+
+/* A sequence of scene->broker, which must have it. */
+struct seqb_sequence *scene_sequence(const struct scene *scene,
+                                     const char *key);
 
 /* Takes numbers of a sequence into scene->numbers, and fails if any is
  * missing. */

@@ -6,7 +6,6 @@
 #include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -52,9 +51,7 @@ static void take_by_threads(struct scene *scene, const char *key, size_t count)
 
     for (size_t i = 0; i < THREADS; i++) {
         clients[i] = (struct client){.scene = scene, .count = count / THREADS};
-        assert_int_equal(
-            seqb_get_sequence(scene->broker, key, &clients[i].sequence, NULL),
-            SEQB_OK);
+        clients[i].sequence = scene_sequence(scene, key);
         assert_int_equal(pthread_create(&clients[i].thread, NULL,
                                         take_one_by_one, &clients[i]),
                          0);
@@ -62,7 +59,7 @@ static void take_by_threads(struct scene *scene, const char *key, size_t count)
     for (size_t i = 0; i < THREADS; i++)
         pthread_join(clients[i].thread, NULL);
     for (size_t i = 0; i < THREADS; i++)
-        assert_int_equal(clients[i].status, SEQB_OK);
+        assert_ok(clients[i].status);
 }
 
 TEST_WITH(SCENE, embedded_default_repeats_nothing_over_many_opens)
@@ -91,11 +88,9 @@ TEST_WITH(SCENE, every_key_is_a_sequence_of_its_own)
     scene_open(scene, scene_write_sample(scene, SCENE_EMBEDDED));
     for (int i = 0; i < 20; i++) {
         (void)text_format(key, sizeof key, "key-%d", i);
-        assert_int_equal(seqb_get_sequence(scene->broker, key, &sequence, NULL),
-                         SEQB_OK);
-        assert_int_equal(seqb_next(sequence, &number, NULL), SEQB_OK);
-        assert_int_equal(seqb_decode(sequence, number, &decoded, NULL),
-                         SEQB_OK);
+        sequence = scene_sequence(scene, key);
+        assert_ok(seqb_next(sequence, &number, NULL));
+        assert_ok(seqb_decode(sequence, number, &decoded, NULL));
         assert_int_equal(decoded.counter, 1);
     }
 }
@@ -108,10 +103,9 @@ TEST_WITH(SCENE, decoded_value_is_made_of_its_parts)
     int64_t number;
 
     scene_open(scene, scene_write_sample(scene, SCENE_EMBEDDED));
-    assert_int_equal(seqb_get_sequence(scene->broker, "order", &order, &err),
-                     SEQB_OK);
-    assert_int_equal(seqb_next(order, &number, &err), SEQB_OK);
-    assert_int_equal(seqb_decode(order, number, &decoded, &err), SEQB_OK);
+    order = scene_sequence(scene, "order");
+    assert_ok(seqb_next(order, &number, &err));
+    assert_ok(seqb_decode(order, number, &decoded, &err));
     assert_int_equal(decoded.memory_bits, 3);
     assert_in_range(decoded.partition, 0, 3);
     assert_int_equal((decoded.counter << 2 | decoded.partition) << 3 |
@@ -225,8 +219,7 @@ TEST_WITH(SCENE, forked_child_is_refused_and_its_parent_goes_on)
 
     scene_open(scene, scene_write_sample(scene, SCENE_EMBEDDED));
     scene_take(scene, "order", 1000);
-    assert_int_equal(seqb_get_sequence(scene->broker, "order", &order, NULL),
-                     SEQB_OK);
+    order = scene_sequence(scene, "order");
     child = fork();
     if (child == 0)
         _exit(child_answers(scene->broker, order));
@@ -241,9 +234,7 @@ TEST_WITH(SCENE, forked_child_is_refused_and_its_parent_goes_on)
 
 TEST_WITH(SCENE, embedded_sample_is_the_embedded_default)
 {
-    scene_open(scene, NULL);
-    scene_take(scene, "order", 1000);
-    scene_close(scene);
+    scene_use(scene, NULL, 1000);
     scene_open(scene, "config/embedded.conf");
     scene_take(scene, "order", 1000);
     scene_expect_no_repeats(scene);
@@ -268,16 +259,14 @@ TEST_WITH(SCENE, status_fills_the_larger_struct_of_a_later_header)
     size_t count = 0;
 
     scene_open(scene, scene_write_sample(scene, SCENE_EMBEDDED));
-    assert_int_equal(seqb_partitions(scene->broker, &partitions[0].known,
-                                     sizeof partitions[0], 2, &count, NULL),
-                     SEQB_OK);
+    assert_ok(seqb_partitions(scene->broker, &partitions[0].known,
+                              sizeof partitions[0], 2, &count, NULL));
     assert_int_equal(count, 4);
     for (int32_t i = 0; i < 2; i++) {
         assert_int_equal(partitions[i].known.partition, i);
         assert_int_equal(partitions[i].unknown, 0);
     }
-    assert_int_equal(
-        seqb_clock(scene->broker, &clock.known, sizeof clock, NULL), SEQB_OK);
+    assert_ok(seqb_clock(scene->broker, &clock.known, sizeof clock, NULL));
     assert_int_equal(clock.unknown, 0);
 }
 
@@ -290,9 +279,8 @@ TEST_WITH(SCENE, status_fills_the_smaller_struct_of_an_earlier_header)
     size_t count = 0;
 
     scene_open(scene, scene_write_sample(scene, SCENE_EMBEDDED));
-    assert_int_equal(seqb_partitions(scene->broker, &partition, EARLIER_SIZE, 1,
-                                     &count, NULL),
-                     SEQB_OK);
+    assert_ok(seqb_partitions(scene->broker, &partition, EARLIER_SIZE, 1,
+                              &count, NULL));
     assert_int_equal(count, 4);
     assert_string_equal(partition.pool, "main");
     assert_int_equal(partition.last_ok_ms, 5);

@@ -6,8 +6,6 @@
  * of them comes to first.
  */
 #include <pthread.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "platform/text.h"
 #include "scene.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* config/two-servers.conf over real servers: two databases of one server are
  * two stores, which fail together. */
-#include <string.h>
 
 #include "platform/text.h"
 #include "probe_log.h"
@@ -122,7 +121,7 @@ TEST_WITH(SCENE, a_probe_names_what_stands_on_one_server)
     const struct probe_log *told;
 
     (void)text_copy(path, sizeof path, write_sample(scene));
-    probe_log_use(scene, path);
+    scene_use(scene, path, 1000);
     told = probe_log_of(path, NULL);
     probe_log_expect(told, SEQB_OK);
     scene_expect_words(told->warnings,

@@ -3,7 +3,6 @@
  * What may happen to the files of the embedded default, and to its state
  * directory: moved, copied, replaced, damaged, not writable.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,9 +42,7 @@ static struct paths paths_of(const struct scene *scene)
 /* Opens the embedded default, takes numbers, closes: a state in use. */
 static void use(struct scene *scene, size_t count)
 {
-    scene_open(scene, scene_write_sample(scene, SCENE_EMBEDDED));
-    scene_take(scene, "order", count);
-    scene_close(scene);
+    scene_use(scene, scene_write_sample(scene, SCENE_EMBEDDED), count);
 }
 
 TEST_WITH(SCENE, file_that_is_moved_away_is_rescued_when_back)

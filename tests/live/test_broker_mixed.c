@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* config/mixed.conf and config/neighbours.conf over real servers: several kinds
  * of store in one pool. */
-#include <string.h>
 
 #include "platform/text.h"
 #include "scene.h"

@@ -3,7 +3,6 @@
  * Several pools in one broker, through the public API: each sequence counts in
  * its own, and what is ill in one pool is no concern of the other's.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "platform/text.h"
@@ -47,9 +46,8 @@ static int64_t granted(const struct scene *scene, const char *pool)
     size_t count = 0;
     int64_t sum = 0;
 
-    assert_int_equal(
-        seqb_partitions(scene->broker, all, sizeof all[0], 16, &count, NULL),
-        SEQB_OK);
+    assert_ok(
+        seqb_partitions(scene->broker, all, sizeof all[0], 16, &count, NULL));
     assert_int_equal(count, 7); /* two, and four with an authority */
     for (size_t i = 0; i < count; i++) {
         if (strcmp(all[i].pool, pool) == 0)
@@ -63,9 +61,8 @@ static const char *pool_of(const struct scene *scene, const char *key)
     static struct seqb_sequence_status all[8];
     size_t count = 0;
 
-    assert_int_equal(
-        seqb_sequences(scene->broker, all, sizeof all[0], 8, &count, NULL),
-        SEQB_OK);
+    assert_ok(
+        seqb_sequences(scene->broker, all, sizeof all[0], 8, &count, NULL));
     for (size_t i = 0; i < count; i++) {
         if (strcmp(all[i].key, key) == 0)
             return all[i].pool;
@@ -79,8 +76,7 @@ static enum seqb_health health(const struct scene *scene, char *reason,
 {
     enum seqb_health out = SEQB_HEALTH_UNKNOWN;
 
-    assert_int_equal(seqb_get_health(scene->broker, &out, reason, size, NULL),
-                     SEQB_OK);
+    assert_ok(seqb_get_health(scene->broker, &out, reason, size, NULL));
     return out;
 }
 
@@ -101,9 +97,8 @@ static unsigned partitions_seen(const struct scene *scene,
     unsigned seen = 0;
 
     for (size_t i = 0; i < scene->numbers.count; i++) {
-        assert_int_equal(
-            seqb_decode(sequence, scene->numbers.values[i], &decoded, NULL),
-            SEQB_OK);
+        assert_ok(
+            seqb_decode(sequence, scene->numbers.values[i], &decoded, NULL));
         seen |= 1u << decoded.partition;
     }
     return seen;
@@ -114,8 +109,7 @@ TEST_WITH(SCENE, each_sequence_counts_in_its_own_pool)
     struct seqb_sequence *order = NULL;
 
     open_pools(scene);
-    assert_int_equal(seqb_get_sequence(scene->broker, "order", &order, NULL),
-                     SEQB_OK);
+    order = scene_sequence(scene, "order");
     for (int i = 0; i < 1000 && partitions_seen(scene, order) != 0xf; i++)
         scene_take(scene, "order", 1000);
     assert_int_equal(partitions_seen(scene, order), 0xf);
@@ -158,8 +152,7 @@ TEST_WITH(SCENE, pool_that_is_out_leaves_the_other_alone)
 
     open_pools(scene);
     assert_int_equal(health(scene, reason, sizeof reason), SEQB_HEALTH_SERVING);
-    assert_int_equal(seqb_get_sequence(scene->broker, "quick", &quick, NULL),
-                     SEQB_OK);
+    quick = scene_sequence(scene, "quick");
     command(scene, "small", 0, SEQB_ORDER_DRAIN);
     assert_int_equal(health(scene, NULL, 0), SEQB_HEALTH_DEGRADED);
     command(scene, "small", 1, SEQB_ORDER_QUARANTINE);
@@ -236,9 +229,8 @@ TEST_WITH(SCENE, sequence_may_not_change_its_pool)
     assert_int_equal(seqb_get_sequence(scene->broker, "bill", &sequence, &err),
                      SEQB_LAYOUT);
     scene_expect_words(err.text, "sequence bill was used in pool small");
-    assert_int_equal(seqb_get_sequence(scene->broker, "order", &sequence, &err),
-                     SEQB_OK);
-    assert_int_equal(seqb_next(sequence, &number, &err), SEQB_OK);
+    sequence = scene_sequence(scene, "order");
+    assert_ok(seqb_next(sequence, &number, &err));
     scene_close(scene);
     open_pools(scene);
     scene_take(scene, "bill", 100);

@@ -3,7 +3,6 @@
  * A broker over two private Redis servers and a SQLite authority, while the
  * servers are flushed, killed, stopped, demoted, full, and down.
  */
-#include <string.h>
 
 #include "platform/clock.h"
 #include "platform/text.h"
@@ -316,9 +315,7 @@ TEST_WITH(SCENE, servers_that_are_all_down_say_why_and_come_back)
     int64_t many[4000];
 
     open_and_take(scene);
-    assert_int_equal(
-        seqb_get_sequence(scene->broker, "order", &attempt.sequence, NULL),
-        SEQB_OK);
+    attempt.sequence = scene_sequence(scene, "order");
     server_kill(redis_a);
     server_kill(redis_b);
     (void)!seqb_take(attempt.sequence, &options, many, &taken, NULL);

@@ -2,7 +2,6 @@
 /* config/segments.conf over a real server: a row a key, a range at a time. */
 #include <string.h>
 
-#include "platform/clock.h"
 #include "platform/text.h"
 #include "scene.h"
 #include "support/server_mariadb.h"
@@ -80,10 +79,9 @@ TEST_WITH(SCENE, a_row_a_key_gives_dense_numbers_by_ranges)
     assert_in_range(row_of("order"), TAKEN, 2 * TAKEN);
     assert_in_range(updates() - before, 1, TAKEN / 100);
 
-    assert_int_equal(
-        seqb_get_sequence(scene->broker, "waybill", &waybill, &err), SEQB_OK);
+    waybill = scene_sequence(scene, "waybill");
     for (bits = 0; bits < 1024; bits++) {
-        assert_int_equal(seqb_next(waybill, &number, &err), SEQB_OK);
+        assert_ok(seqb_next(waybill, &number, &err));
         assert_int_equal(number, 1024 + bits); /* the row's 1, and ten bits */
     }
     assert_in_range(row_of("waybill"), 1, 1024);
@@ -115,9 +113,8 @@ static int64_t stock_of(struct scene *scene, const char *key)
     struct seqb_error err;
     size_t count;
 
-    assert_int_equal(
-        seqb_sequences(scene->broker, all, sizeof all[0], 4, &count, &err),
-        SEQB_OK);
+    assert_ok(
+        seqb_sequences(scene->broker, all, sizeof all[0], 4, &count, &err));
     for (size_t i = 0; i < count; i++) {
         if (strcmp(all[i].key, key) == 0)
             return all[i].stock;

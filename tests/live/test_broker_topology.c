@@ -3,7 +3,6 @@
  * Topology files over a state that is in use: what they may change, and that
  * the rest is refused, with what differs, and without having changed anything.
  */
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -43,9 +42,7 @@ static const char *write_topology(const struct scene *scene,
 
 static void use(struct scene *scene)
 {
-    scene_open(scene, write_topology(scene, "\"a\", \"b\"", "main", ""));
-    scene_take(scene, "order", 5000);
-    scene_close(scene);
+    scene_use(scene, write_topology(scene, "\"a\", \"b\"", "main", ""), 5000);
 }
 
 static const struct {
@@ -130,13 +127,10 @@ TEST_WITH(SCENE, automatic_sequence_keeps_its_bits)
     char text[TEXT_SIZE];
 
     (void)text_format(text, sizeof text, topology, 2);
-    scene_open(scene, scene_write(scene, "auto.conf", text));
-    scene_take(scene, "order", 100);
-    scene_close(scene);
+    scene_use(scene, scene_write(scene, "auto.conf", text), 100);
     (void)text_format(text, sizeof text, topology, 5);
     scene_open(scene, scene_write(scene, "auto.conf", text));
-    assert_int_equal(seqb_get_sequence(scene->broker, "order", &order, &err),
-                     SEQB_OK);
+    order = scene_sequence(scene, "order");
     assert_int_equal(seqb_next(order, &number, &err), SEQB_LAYOUT);
     scene_expect_words(err.text, "memory_bits=2 and is configured with "
                                  "memory_bits=5");

@@ -3,8 +3,6 @@
  * may lead: a client that has this member alone is granted nothing. */
 #include "cut.h"
 
-#include <stdlib.h>
-
 #include "backends/backends.h"
 #include "platform/text.h"
 #include "support/lan.h"

@@ -4,7 +4,6 @@
  * server, in a pool of large windows: those of the sequence are small, so that
  * every partition gives some of the day's codes.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "platform/text.h"

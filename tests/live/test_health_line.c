@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The line that says what is wrong: of a pool of 64 partitions, most of which
  * are drained, each is in it, or is counted. */
-#include <stdio.h>
 #include <string.h>
 
 #include "platform/text.h"
@@ -41,8 +40,7 @@ static void read_line(struct scene *scene, char *line, size_t size)
     enum seqb_health health = SEQB_HEALTH_UNKNOWN;
     struct seqb_error err = {.text = ""};
 
-    assert_status(seqb_get_health(scene->broker, &health, line, size, &err),
-                  SEQB_OK);
+    assert_ok(seqb_get_health(scene->broker, &health, line, size, &err));
     assert_int_equal(health, SEQB_HEALTH_DEGRADED);
 }
 
@@ -69,9 +67,8 @@ TEST_WITH(SCENE, each_partition_that_is_down_is_told_or_counted)
 
     write_topology(scene);
     for (int32_t i = 0; i < DRAINED; i++)
-        assert_status(
-            seqb_command(scene->broker, "main", i, SEQB_ORDER_DRAIN, &err),
-            SEQB_OK);
+        assert_ok(
+            seqb_command(scene->broker, "main", i, SEQB_ORDER_DRAIN, &err));
     read_line(scene, line, sizeof line);
     assert_int_equal(count_entries(line), DRAINED);
     assert_null(strstr(line, "more"));

@@ -43,10 +43,8 @@ static void edit(const struct scene *scene, const char *name, const char *sql)
  * edited, one after the other. */
 static void expect_no_repeats(struct scene *scene, int count, const char *sql)
 {
-    char path[128];
+    const char *path = scene_write(scene, "rows.conf", topology);
 
-    (void)text_copy(path, sizeof path,
-                    scene_write(scene, "rows.conf", topology));
     for (int i = 0; i < TIMES; i++) {
         scene_open(scene, path);
         scene_take(scene, "order", 20000);

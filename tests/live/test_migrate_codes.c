@@ -3,8 +3,6 @@
  * A pool whose sequence shuffles is migrated: what it shuffles with goes along,
  * so that its codes go on, and none comes again.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "platform/text.h"
 #include "scene.h"
@@ -33,8 +31,8 @@ struct layout {
     const char *key;
 };
 
-static void write_layout(const struct scene *scene, const char *name,
-                         const struct layout *layout, char path[64])
+static const char *write_layout(const struct scene *scene, const char *name,
+                                const struct layout *layout)
 {
     char text[SCENE_TEXT_SIZE];
 
@@ -47,7 +45,7 @@ static void write_layout(const struct scene *scene, const char *name,
             : "",
         layout->generation, layout->has_second ? ", \"b\"" : "",
         layout->memory_bits, layout->width, layout->base, layout->key));
-    assert_true(text_copy(path, 64, scene_write(scene, name, text)));
+    return scene_write(scene, name, text);
 }
 
 /* Takes codes, whose numbers go into scene->numbers as they are read back. */
@@ -57,8 +55,7 @@ static void use(struct scene *scene, const char *path)
     struct seqb_error err = {.text = ""};
 
     scene_open(scene, path);
-    assert_int_equal(seqb_get_sequence(scene->broker, "code", &code, &err),
-                     SEQB_OK);
+    code = scene_sequence(scene, "code");
     for (int i = 0; i < MANY; i++) {
         char text[SEQB_TEXT_MAX + 1];
         struct seqb_parsed parsed;
@@ -77,11 +74,9 @@ TEST_WITH(SCENE, codes_go_on_after_a_migration)
     static const struct layout is = {2, true, 2, 5, 10, "key"};
     const struct seqb_migrate_options options = {.dry_run = false};
     struct seqb_error err = {.text = ""};
-    char from[64];
-    char to[64];
+    const char *from = write_layout(scene, "old.conf", &was);
+    const char *to = write_layout(scene, "new.conf", &is);
 
-    write_layout(scene, "old.conf", &was, from);
-    write_layout(scene, "new.conf", &is, to);
     use(scene, from);
     if (seqb_migrate(from, to, &options, &err) != SEQB_OK)
         fail_msg("%s", err.text);
@@ -108,15 +103,13 @@ TEST_WITH(SCENE, migrations_change_no_key)
 {
     static const struct layout was = {1, false, 0, 5, 10, "key"};
     const struct seqb_migrate_options options = {.dry_run = true};
-    char from[64];
+    const char *from = write_layout(scene, "old.conf", &was);
 
-    write_layout(scene, "old.conf", &was, from);
     use(scene, from);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         struct seqb_error err = {.text = ""};
-        char to[64];
+        const char *to = write_layout(scene, "new.conf", &others[i].is);
 
-        write_layout(scene, "new.conf", &others[i].is, to);
         assert_int_equal(seqb_migrate(from, to, &options, &err),
                          others[i].status);
         scene_expect_words(err.text, others[i].words);
@@ -131,13 +124,12 @@ TEST_WITH(SCENE, the_stores_say_which_key_it_is)
                                           {2, true, 0, 5, 10, "other"}};
     const struct seqb_migrate_options options = {.dry_run = true};
     struct seqb_error err = {.text = ""};
-    char from[64];
-    char to[64];
+    const char *to;
+    const char *from = write_layout(scene, "old.conf", &was);
 
-    write_layout(scene, "old.conf", &was, from);
     use(scene, from);
-    write_layout(scene, "old.conf", &wrong[0], from);
-    write_layout(scene, "new.conf", &wrong[1], to);
+    from = write_layout(scene, "old.conf", &wrong[0]);
+    to = write_layout(scene, "new.conf", &wrong[1]);
     assert_int_equal(seqb_migrate(from, to, &options, &err), SEQB_LAYOUT);
     scene_expect_words(err.text, "backend a says 'memory_bits=0 shuffle=10/");
 }
@@ -150,14 +142,12 @@ TEST_WITH(SCENE, narrow_codes_keep_most_of_their_room)
     static const struct layout is = {2, true, 2, 7, 10, "key"};
     const struct seqb_migrate_options options = {.dry_run = false};
     struct seqb_error err = {.text = ""};
-    char from[64];
-    char to[64];
-    char store[256];
+    const char *store;
+    const char *from = write_layout(scene, "old.conf", &was);
+    const char *to = write_layout(scene, "new.conf", &is);
 
-    write_layout(scene, "old.conf", &was, from);
-    write_layout(scene, "new.conf", &is, to);
     use(scene, from);
-    (void)text_copy(store, sizeof store, scene_state_path(scene, "a.db"));
+    store = scene_state_path(scene, "a.db");
     scene_copy(store, store);
     if (seqb_migrate(from, to, &options, &err) != SEQB_OK)
         fail_msg("%s", err.text);

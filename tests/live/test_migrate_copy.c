@@ -11,8 +11,7 @@
 #include "scene.h"
 #include "support/test.h"
 
-#define TOLD_SIZE 8192
-#define MANY      8000 /* more than are in one lease */
+#define MANY 8000 /* more than are in one lease */
 
 static const char topology[] =
     "backends = ( { name = \"a\"; engine = \"sqlite\"; path = \"a.db\"; },"
@@ -25,8 +24,8 @@ static const char topology[] =
     "auto_sequences = { pattern = \"new\"; pool = \"main\"; max_unused = 64;"
     "                   deadline = \"1m\"; };";
 
-static void write_generation(const struct scene *scene, int generation,
-                             const char *authority, char path[64])
+static const char *write_generation(const struct scene *scene, int generation,
+                                    const char *authority)
 {
     const char *more = authority[0] == 'a' ? "windows = \"all\";" : "";
     char text[SCENE_TEXT_SIZE];
@@ -35,20 +34,15 @@ static void write_generation(const struct scene *scene, int generation,
     assert_true(
         text_format(text, sizeof text, topology, generation, authority, more));
     (void)text_format(name, sizeof name, "%d.conf", generation);
-    assert_true(text_copy(path, 64, scene_write(scene, name, text)));
+    return scene_write(scene, name, text);
 }
 
-static void use(struct scene *scene, const char *path)
+static const char *saved_path(const struct scene *scene, const char *store)
 {
-    scene_open(scene, path);
-    scene_take(scene, "order", MANY);
-    scene_close(scene);
-}
+    char name[32];
 
-static void state_path(const struct scene *scene, const char *store,
-                       const char *end, char out[256])
-{
-    (void)text_format(out, 256, "%s%s", scene_state_path(scene, store), end);
+    (void)text_format(name, sizeof name, "%s.saved", store);
+    return scene_state_path(scene, name);
 }
 
 /* With all attributes; into the same file if there is one, so that it stays the
@@ -69,42 +63,28 @@ static void copy(const char *from, const char *to)
 
 static void save(const struct scene *scene, const char *store)
 {
-    char from[256];
-    char to[256];
-
-    state_path(scene, store, "", from);
-    state_path(scene, store, ".saved", to);
-    copy(from, to);
+    copy(scene_state_path(scene, store), saved_path(scene, store));
 }
 
 /* And brokers go on that have no notes of what was granted. */
 static void put_back(const struct scene *scene, const char *store)
 {
-    char from[256];
-    char to[256];
-
-    state_path(scene, store, ".saved", from);
-    state_path(scene, store, "", to);
-    copy(from, to);
+    copy(saved_path(scene, store), scene_state_path(scene, store));
     (void)unlink(scene_state_path(scene, "granted-0"));
 }
 
 /* --- what the errors say --- */
 
-static char told[TOLD_SIZE];
-
-static void hear(void *context, const char *line)
-{
-    (void)context;
-    assert_true(text_append(told, sizeof told, "%s\n", line));
-}
+static char told[SCENE_TEXT_SIZE];
 
 static enum seqb_status migrate_keys(const char *from, const char *to,
                                      size_t key_count, struct seqb_error *err)
 {
     static const char *const keys[] = {"order", "new"};
-    const struct seqb_migrate_options options = {
-        .keys = keys, .key_count = key_count, .report = hear};
+    const struct seqb_migrate_options options = {.keys = keys,
+                                                 .key_count = key_count,
+                                                 .report = scene_hear,
+                                                 .context = told};
 
     told[0] = '\0';
     return seqb_migrate(from, to, &options, err);
@@ -139,16 +119,18 @@ static void expect_above_all(struct scene *scene)
 }
 
 /* A pool that came from one authority to another; the store has a copy. */
-static void come_over(struct scene *scene, const char *from, const char *to,
-                      char was[64], char is[64])
+static struct topologies come_over(struct scene *scene, const char *from,
+                                   const char *to)
 {
-    write_generation(scene, 1, from, was);
-    write_generation(scene, 2, to, is);
-    use(scene, was);
+    const struct topologies pool = {write_generation(scene, 1, from),
+                                    write_generation(scene, 2, to)};
+
+    scene_use(scene, pool.was, MANY);
     save(scene, "a.db");
-    use(scene, was);
-    migrate_well(was, is);
-    use(scene, is);
+    scene_use(scene, pool.was, MANY);
+    migrate_well(pool.was, pool.is);
+    scene_use(scene, pool.is, MANY);
+    return pool;
 }
 
 /* A store that knows nothing of the generation is refused: alone, or with the
@@ -177,24 +159,22 @@ static void expect_refused(struct scene *scene, const char *path,
 static void put_back_and_follow(struct scene *scene, const char *from,
                                 const char *to)
 {
-    char was[64];
-    char is[64];
+    const struct topologies pool = come_over(scene, from, to);
 
-    come_over(scene, from, to, was, is);
     for (int i = 0; i < 2; i++) {
         put_back(scene, "a.db");
-        expect_refused(scene, is, to);
-        scene_expect_refused(scene, was, SEQB_LAYOUT,
+        expect_refused(scene, pool.is, to);
+        scene_expect_refused(scene, pool.was, SEQB_LAYOUT,
                              "use the topology that was migrated to");
-        migrate_well(was, is);
+        migrate_well(pool.was, pool.is);
         scene_expect_words(told, "warning: backend a was put back to a state "
                                  "from before this migration");
         if (to[0] != 'a')
             expect_above_all(scene);
-        use(scene, is);
+        scene_use(scene, pool.is, MANY);
     }
     scene_expect_no_repeats(scene);
-    migrate_well(was, is);
+    migrate_well(pool.was, pool.is);
     scene_expect_words(told, "nothing is to be done");
 }
 
@@ -227,13 +207,11 @@ TEST_WITH(SCENE, authority_repeats_nothing)
  */
 TEST_WITH(SCENE, key_that_is_younger_than_the_copy_repeats_nothing)
 {
-    char was[64];
-    char is[64];
+    const struct topologies pool = come_over(scene, "none", "none");
 
-    come_over(scene, "none", "none", was, is);
     scene->numbers.count = 0;
     for (int i = 0; i < 2; i++) {
-        scene_open(scene, is);
+        scene_open(scene, pool.is);
         scene_take(scene, "new", MANY);
         scene_close(scene);
         put_back(scene, "a.db");
@@ -245,18 +223,16 @@ TEST_WITH(SCENE, key_that_is_younger_than_the_copy_repeats_nothing)
 TEST_WITH(SCENE, next_migration_waits_for_the_last_one)
 {
     struct seqb_error err = {.text = ""};
-    char was[64];
-    char is[64];
-    char next[64];
+    const char *next;
+    const struct topologies pool = come_over(scene, "none", "a");
 
-    come_over(scene, "none", "a", was, is);
-    write_generation(scene, 3, "none", next);
+    next = write_generation(scene, 3, "none");
     put_back(scene, "a.db");
-    assert_int_equal(migrate(is, next, &err), SEQB_LAYOUT);
+    assert_int_equal(migrate(pool.is, next, &err), SEQB_LAYOUT);
     scene_expect_words(err.text, "run that migration again first");
-    migrate_well(was, is);
-    migrate_well(is, next);
-    use(scene, next);
+    migrate_well(pool.was, pool.is);
+    migrate_well(pool.is, next);
+    scene_use(scene, next, MANY);
     scene_expect_no_repeats(scene);
 }
 
@@ -264,15 +240,17 @@ TEST_WITH(SCENE, next_migration_waits_for_the_last_one)
 
 /* A key of auto_sequences that was used in the new generation alone, until the
  * store went back. */
-static void use_new_and_put_back(struct scene *scene, const char *to,
-                                 char was[64], char is[64])
+static struct topologies use_new_and_put_back(struct scene *scene,
+                                              const char *to)
 {
-    come_over(scene, "none", to, was, is);
+    const struct topologies pool = come_over(scene, "none", to);
+
     scene->numbers.count = 0;
-    scene_open(scene, is);
+    scene_open(scene, pool.is);
     scene_take(scene, "new", MANY);
     scene_close(scene);
     put_back(scene, "a.db");
+    return pool;
 }
 
 static void take_new(struct scene *scene, const char *path)
@@ -285,14 +263,12 @@ static void take_new(struct scene *scene, const char *path)
 static void name_new_again(struct scene *scene, const char *to)
 {
     struct seqb_error err = {.text = ""};
-    char was[64];
-    char is[64];
+    const struct topologies pool = use_new_and_put_back(scene, to);
 
-    use_new_and_put_back(scene, to, was, is);
     for (int i = 0; i < 2; i++) {
-        if (migrate_keys(was, is, 2, &err) != SEQB_OK)
+        if (migrate_keys(pool.was, pool.is, 2, &err) != SEQB_OK)
             fail_msg("%s", err.text);
-        take_new(scene, is);
+        take_new(scene, pool.is);
         put_back(scene, "a.db");
     }
     scene_expect_no_repeats(scene);
@@ -317,16 +293,14 @@ TEST_WITH(SCENE, key_used_since_goes_on_in_windows_if_it_is_named_again)
 static void leave_new_out(struct scene *scene, const char *to)
 {
     struct seqb_error err = {.text = ""};
-    char was[64];
-    char is[64];
+    const struct topologies pool = use_new_and_put_back(scene, to);
 
-    use_new_and_put_back(scene, to, was, is);
-    assert_int_equal(migrate(was, is, &err), SEQB_LAYOUT);
+    assert_int_equal(migrate(pool.was, pool.is, &err), SEQB_LAYOUT);
     assert_non_null(strstr(err.text, "sequence new was used in generation 2"));
     assert_non_null(strstr(err.text, "backend b says"));
-    if (migrate_keys(was, is, 2, &err) != SEQB_OK)
+    if (migrate_keys(pool.was, pool.is, 2, &err) != SEQB_OK)
         fail_msg("%s", err.text);
-    take_new(scene, is);
+    take_new(scene, pool.is);
     scene_expect_no_repeats(scene);
 }
 
@@ -342,11 +316,9 @@ TEST_WITH(SCENE, key_left_out_is_refused_of_an_authority)
 
 TEST_WITH(SCENE, key_left_out_repeats_nothing_of_neighbours)
 {
-    char was[64];
-    char is[64];
+    const struct topologies pool = use_new_and_put_back(scene, "neighbours");
 
-    use_new_and_put_back(scene, "neighbours", was, is);
-    migrate_well(was, is);
-    take_new(scene, is);
+    migrate_well(pool.was, pool.is);
+    take_new(scene, pool.is);
     scene_expect_no_repeats(scene);
 }

@@ -87,7 +87,7 @@ static void expect_done(const char *from, const char *to)
     if (moved->status != SEQB_OK)
         fail_msg("again: %s", moved->err.text);
     moved = migration_try(from, to, &killable);
-    assert_int_equal(moved->status, SEQB_OK);
+    assert_ok(moved->status);
     scene_expect_words(moved->told, "all is migrated already");
 }
 
@@ -244,7 +244,7 @@ TEST_WITH(SCENE, dry_run_changes_nothing)
     assert_null(before.files[1]);
     moved = migration_try(from, to,
                           &(struct seqb_migrate_options){.dry_run = true});
-    assert_int_equal(moved->status, SEQB_OK);
+    assert_ok(moved->status);
     scene_expect_words(moved->told, "pool main: generation 1 -> 2, partitions "
                                     "2 -> 4, window_bits 8 -> 10\n");
     scene_expect_words(moved->told, "f1 (yet to be made)");

@@ -4,8 +4,6 @@
  * still runs: the names of a later generation are fit for all of them, and
  * each ends its counters.
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "platform/text.h"
 #include "scene.h"
@@ -77,13 +75,11 @@ static void write_new(char text[SCENE_TEXT_SIZE])
 /* What the broker still holds; then it must say that there is no more. */
 static void take_what_is_left(struct scene *scene)
 {
-    struct seqb_sequence *sequence = NULL;
+    struct seqb_sequence *sequence = scene_sequence(scene, "order");
     struct seqb_error err = {SEQB_OK, ""};
     size_t count = 0;
     int64_t number;
 
-    assert_int_equal(seqb_get_sequence(scene->broker, "order", &sequence, &err),
-                     SEQB_OK);
     while (seqb_next(sequence, &number, &err) == SEQB_OK) {
         numbers_add(&scene->numbers, &number, 1);
         assert_true(++count < LEFT_MAX);
@@ -107,14 +103,12 @@ static void expect_goes_on_above(struct scene *scene, const char *old_text,
                                  const char *new_text, int32_t partitions)
 {
     const struct seqb_migrate_options options = {0};
-    char old[64];
-    char new[64];
     struct seqb_error err;
     int64_t highest;
     size_t before;
+    const char *old = scene_write(scene, "old.conf", old_text);
+    const char *new = scene_write(scene, "new.conf", new_text);
 
-    (void)text_copy(old, sizeof old, scene_write(scene, "old.conf", old_text));
-    (void)text_copy(new, sizeof new, scene_write(scene, "new.conf", new_text));
     scene_open(scene, old);
     scene_take(scene, "order", TAKE);
     if (seqb_migrate(old, new, &options, &err) != SEQB_OK)

@@ -31,8 +31,8 @@ static const char topology[] =
     "sequences = ( { key = \"order\"; max_unused = 64; memory_bits = 3;"
     "                deadline = \"1m\"; } );";
 
-static void write_generation(const struct scene *scene, int generation,
-                             const char *authority, char path[64])
+static const char *write_generation(const struct scene *scene, int generation,
+                                    const char *authority)
 {
     const char *more = authority[0] == 'a' ? "windows = \"all\";" : "";
     char text[SCENE_TEXT_SIZE];
@@ -41,7 +41,7 @@ static void write_generation(const struct scene *scene, int generation,
     assert_true(
         text_format(text, sizeof text, topology, generation, authority, more));
     (void)text_format(name, sizeof name, "%d.conf", generation);
-    assert_true(text_copy(path, 64, scene_write(scene, name, text)));
+    return scene_write(scene, name, text);
 }
 
 static void migrate(const char *from, const char *to)
@@ -101,7 +101,7 @@ static void expect_lease_above(const struct scene *scene, const char *store,
 {
     int64_t last;
 
-    assert_int_equal(lease(scene, store, counter, 1, &last), SEQB_OK);
+    assert_ok(lease(scene, store, counter, 1, &last));
     if (first_number(last, partition) <= highest)
         fail_msg("%s leases %lld after %lld", store,
                  (long long)first_number(last, partition), (long long)highest);
@@ -123,51 +123,40 @@ static void expect_leases_above(const struct scene *scene, int64_t highest)
 
 /* --- tests --- */
 
-static void come_over(struct scene *scene, const char *authority, char was[64],
-                      char is[64])
+static struct topologies come_over(struct scene *scene, const char *authority)
 {
-    write_generation(scene, 1, authority, was);
-    write_generation(scene, 2, "neighbours", is);
-    scene_open(scene, was);
-    scene_take(scene, "order", MANY);
-    scene_close(scene);
-    migrate(was, is);
+    const struct topologies pool = {write_generation(scene, 1, authority),
+                                    write_generation(scene, 2, "neighbours")};
+
+    scene_use(scene, pool.was, MANY);
+    migrate(pool.was, pool.is);
+    return pool;
 }
 
 TEST_WITH(SCENE, lessors_begin_above_all_direct_counters)
 {
-    char was[64];
-    char is[64];
+    const struct topologies pool = come_over(scene, "none");
 
-    come_over(scene, "none", was, is);
     expect_leases_above(scene, numbers_highest(&scene->numbers));
-    scene_expect_refused(scene, was, SEQB_LAYOUT, "was retired");
+    scene_expect_refused(scene, pool.was, SEQB_LAYOUT, "was retired");
 }
 
 TEST_WITH(SCENE, lessors_begin_above_all_windows_of_an_authority)
 {
-    char was[64];
-    char is[64];
-
-    come_over(scene, "a", was, is);
+    (void)come_over(scene, "a");
     expect_leases_above(scene, numbers_highest(&scene->numbers));
 }
 
 /* The other store was not asked, or was down: what one knows counts. */
 TEST_WITH(SCENE, numbers_go_on_above_the_leases_of_any_lessor)
 {
-    char old[64];
-    char was[64];
-    char is[64];
+    const char *was = come_over(scene, "none").is;
+    const char *is = write_generation(scene, 3, "none");
     int64_t leased;
     int64_t last;
     size_t before;
 
-    come_over(scene, "none", old, was);
-    assert_int_equal(
-        lease(scene, "b.db", "window/main~2/0/order", LEASES, &leased),
-        SEQB_OK);
-    write_generation(scene, 3, "none", is);
+    assert_ok(lease(scene, "b.db", "window/main~2/0/order", LEASES, &leased));
     migrate(was, is);
     before = numbers_count(&scene->numbers);
     scene_open(scene, is);
@@ -183,14 +172,11 @@ TEST_WITH(SCENE, numbers_go_on_above_the_leases_of_any_lessor)
 
 TEST_WITH(SCENE, migration_to_other_neighbours_may_be_done_again)
 {
-    char old[64];
-    char was[64];
-    char is[64];
+    const struct topologies pool = come_over(scene, "none");
+    const char *next = write_generation(scene, 3, "neighbours");
 
-    come_over(scene, "none", old, was);
-    migrate(old, was);
+    migrate(pool.was, pool.is);
     expect_leases_above(scene, numbers_highest(&scene->numbers));
-    write_generation(scene, 3, "neighbours", is);
-    migrate(was, is);
-    migrate(was, is);
+    migrate(pool.is, next);
+    migrate(pool.is, next);
 }

@@ -3,7 +3,6 @@
  * Migrations of sequences whose windows have another size than their pool's, in
  * the old layout or in the new one: their numbers go on above all old ones.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "migration_fixture.h"
@@ -38,9 +37,8 @@ struct layout_of {
     const char *sequences;
 };
 
-static void write_layout(const struct scene *scene, const char *name,
-                         int generation, const struct layout_of *layout,
-                         char path[PATH_SIZE])
+static const char *write_layout(const struct scene *scene, const char *name,
+                                int generation, const struct layout_of *layout)
 {
     const bool has_authority = strcmp(layout->lessors, NEIGHBOURS) != 0;
     char text[SCENE_TEXT_SIZE];
@@ -51,7 +49,7 @@ static void write_layout(const struct scene *scene, const char *name,
             ? ", { name = \"c\"; engine = \"sqlite\"; path = \"c.db\"; }"
             : "",
         generation, layout->window_bits, layout->lessors, layout->sequences));
-    assert_true(text_copy(path, PATH_SIZE, scene_write(scene, name, text)));
+    return scene_write(scene, name, text);
 }
 
 struct change {
@@ -80,13 +78,13 @@ TEST_WITH(SCENE, numbers_go_on_above_those_of_other_windows)
 
     for (size_t i = 0; i < COUNT_OF(changes); i++) {
         const struct moved *moved;
-        char from[PATH_SIZE];
-        char to[PATH_SIZE];
+        const char *from;
+        const char *to;
 
         print_message("  change %zu\n", i);
         folder_remove(scene->state_dir);
-        write_layout(scene, "old.conf", 1, &changes[i].from, from);
-        write_layout(scene, "new.conf", 2, &changes[i].to, to);
+        from = write_layout(scene, "old.conf", 1, &changes[i].from);
+        to = write_layout(scene, "new.conf", 2, &changes[i].to);
         scene->numbers.count = 0;
         migration_use(scene, from);
         moved = migration_try(from, to, &options);
@@ -111,23 +109,21 @@ TEST_WITH(SCENE, key_that_is_not_listed_keeps_its_windows)
     struct seqb_sequence *order = NULL;
     const struct moved *moved;
     struct seqb_error err;
-    char from[PATH_SIZE];
-    char to[PATH_SIZE];
+    const char *from = write_layout(scene, "old.conf", 1, &was);
+    const char *to = write_layout(scene, "new.conf", 2, &is);
 
-    write_layout(scene, "old.conf", 1, &was, from);
-    write_layout(scene, "new.conf", 2, &is, to);
     migration_use(scene, from);
     moved = migration_try(from, to, &options);
-    assert_int_equal(moved->status, SEQB_OK);
+    assert_ok(moved->status);
     scene_expect_words(moved->told, "sequence order: memory_bits 3 -> 3; "
                                     "window_bits 24 -> 24; ");
-    write_layout(scene, "others.conf", 2, &others, to);
+    to = write_layout(scene, "others.conf", 2, &others);
     scene_open(scene, to);
     assert_int_equal(seqb_get_sequence(scene->broker, "order", &order, &err),
                      SEQB_LAYOUT);
     scene_expect_words(err.text, "was used with memory_bits=3 window_bits=24");
     scene_close(scene);
-    write_layout(scene, "same.conf", 2, &same, to);
+    to = write_layout(scene, "same.conf", 2, &same);
     migration_use_above(scene, to);
 }
 
@@ -138,12 +134,11 @@ TEST_WITH(SCENE, size_changes_with_the_generation_alone)
     static const struct layout_of was = {NEIGHBOURS, 8, ORDER(OWN(10))};
     static const struct layout_of is = {NEIGHBOURS, 8, ORDER(OWN(11))};
     static const struct layout_of as_pool = {NEIGHBOURS, 8, ORDER("")};
-    char from[PATH_SIZE];
-    char to[PATH_SIZE];
+    const char *to;
+    const char *from = write_layout(scene, "old.conf", 1, &was);
 
-    write_layout(scene, "old.conf", 1, &was, from);
     migration_use(scene, from);
-    write_layout(scene, "new.conf", 1, &is, to);
+    to = write_layout(scene, "new.conf", 1, &is);
     scene_expect_refused(scene, to, SEQB_LAYOUT,
                          "memory_bits=3 window_bits=10 and is configured with "
                          "memory_bits=3 window_bits=11;");
@@ -151,7 +146,7 @@ TEST_WITH(SCENE, size_changes_with_the_generation_alone)
         from, to, SEQB_CONFIG,
         "the window_bits of a sequence changes: write generation = "
         "2");
-    write_layout(scene, "new.conf", 1, &as_pool, to);
+    to = write_layout(scene, "new.conf", 1, &as_pool);
     migration_refused(
         from, to, SEQB_CONFIG,
         "the window_bits of a sequence changes: write generation = "
@@ -166,21 +161,19 @@ TEST_WITH(SCENE, both_topologies_must_have_the_size_in_use)
     static const struct layout_of not_was = {NEIGHBOURS, 8, ORDER("")};
     static const struct layout_of is = {NEIGHBOURS, 8, ORDER(OWN(11))};
     static const struct layout_of not_is = {NEIGHBOURS, 8, ORDER(OWN(12))};
-    char from[PATH_SIZE];
-    char to[PATH_SIZE];
-    char wrong[PATH_SIZE];
+    const char *wrong;
+    const char *from = write_layout(scene, "old.conf", 1, &was);
+    const char *to = write_layout(scene, "new.conf", 2, &is);
 
-    write_layout(scene, "old.conf", 1, &was, from);
-    write_layout(scene, "new.conf", 2, &is, to);
     migration_use(scene, from);
-    write_layout(scene, "wrong.conf", 1, &not_was, wrong);
+    wrong = write_layout(scene, "wrong.conf", 1, &not_was);
     migration_refused(
         wrong, to, SEQB_LAYOUT,
         "order of pool main was used with window_bits = 10, and the "
         "old topology says 8; nothing was changed");
     migration_use(scene, from);
     migration_do(from, to);
-    write_layout(scene, "wrong.conf", 2, &not_is, wrong);
+    wrong = write_layout(scene, "wrong.conf", 2, &not_is);
     migration_refused(from, wrong, SEQB_LAYOUT,
                       "was migrated to window_bits = 11 and is configured with "
                       "12; nothing was changed");

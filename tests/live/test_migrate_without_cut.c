@@ -17,7 +17,6 @@
 #define COARSE    5   /* most cuts are alike */
 #define MANY      300 /* more than a ring holds */
 #define STORES    4
-#define TOLD_SIZE 8192
 
 #define LEFT 3
 
@@ -26,8 +25,8 @@ static const char *const left[LEFT] = {"a", "c", "d"};
 /* --- the pool --- */
 
 /* Four stores; in the second generation the second one is another one. */
-static void write_topology(const struct scene *scene, const char *name,
-                           int generation, const char *engine, char path[64])
+static const char *write_topology(const struct scene *scene, const char *name,
+                                  int generation, const char *engine)
 {
     const char *second = generation == 1 ? "b" : "e";
     const char *const stores[STORES] = {"a", second, "c", "d"};
@@ -45,41 +44,26 @@ static void write_topology(const struct scene *scene, const char *name,
         "authority = \"neighbours\"; } ); sequences = ( { key = \"order\"; "
         "max_unused = 64; memory_bits = 3; deadline = \"1m\"; } );",
         generation, second));
-    assert_true(text_copy(path, 64, scene_write(scene, name, text)));
+    return scene_write(scene, name, text);
 }
 
-struct topologies {
-    char was[64];
-    char is[64];
-    char killable_was[64];
-    char killable_is[64];
+struct pool {
+    const char *was;
+    const char *is;
+    const char *killable_was;
+    const char *killable_is;
 };
 
-static void move(const struct scene *scene, const char *from, const char *to)
-{
-    char source[256];
-
-    (void)text_copy(source, sizeof source, scene_state_path(scene, from));
-    assert_int_equal(rename(source, scene_state_path(scene, to)), 0);
-}
-
-static void use(struct scene *scene, const char *path)
-{
-    scene_open(scene, path);
-    scene_take(scene, "order", MANY);
-    scene_close(scene);
-}
-
 /* A pool in use. */
-static void begin(struct scene *scene, struct topologies *out)
+static void begin(struct scene *scene, struct pool *out)
 {
     folder_remove(scene->state_dir);
     scene->numbers.count = 0;
-    write_topology(scene, "1.conf", 1, "", out->was);
-    write_topology(scene, "2.conf", 2, "", out->is);
-    write_topology(scene, "1m.conf", 1, "killable-", out->killable_was);
-    write_topology(scene, "2m.conf", 2, "killable-", out->killable_is);
-    use(scene, out->was);
+    out->was = write_topology(scene, "1.conf", 1, "");
+    out->is = write_topology(scene, "2.conf", 2, "");
+    out->killable_was = write_topology(scene, "1m.conf", 1, "killable-");
+    out->killable_is = write_topology(scene, "2m.conf", 2, "killable-");
+    scene_use(scene, out->was, MANY);
 }
 
 /* Whether the last store that a migration makes ready is refused: then there
@@ -128,25 +112,19 @@ static bool try_above(struct scene *scene, const char *path)
 
 /* --- the command --- */
 
-static char told[TOLD_SIZE];
+static char told[SCENE_TEXT_SIZE];
 
-static void hear(void *context, const char *line)
-{
-    (void)context;
-    assert_true(text_append(told, sizeof told, "%s\n", line));
-}
-
-static enum seqb_status migrate(const struct topologies *paths,
+static enum seqb_status migrate(const struct pool *paths,
                                 struct seqb_error *err)
 {
-    const struct seqb_migrate_options options = {.report = hear,
-                                                 .without = "b"};
+    const struct seqb_migrate_options options = {
+        .report = scene_hear, .context = told, .without = "b"};
 
     told[0] = '\0';
     return seqb_migrate(paths->was, paths->is, &options, err);
 }
 
-static void expect_done(const struct topologies *paths, const char *words)
+static void expect_done(const struct pool *paths, const char *words)
 {
     struct seqb_error err;
 
@@ -157,7 +135,7 @@ static void expect_done(const struct topologies *paths, const char *words)
 
 /* The new topology serves, above all that was issued unless it was in use, and
  * only that one. */
-static void expect_moved(struct scene *scene, const struct topologies *paths,
+static void expect_moved(struct scene *scene, const struct pool *paths,
                          bool was_used)
 {
     expect_done(paths, "nothing is to be done");
@@ -170,34 +148,33 @@ static void expect_moved(struct scene *scene, const struct topologies *paths,
  * `left_out` that one can be asked, and is gone from then on. */
 static void cut_after_any_call(struct scene *scene, const char *left_out,
                                void (*round)(struct scene *scene,
-                                             const struct topologies *paths))
+                                             const struct pool *paths))
 {
-    struct topologies paths;
+    struct pool paths;
     int64_t calls = 1;
 
     for (;; calls += left_out != NULL ? 1 : COARSE) {
         begin(scene, &paths);
         if (left_out != NULL)
-            move(scene, "b.db", "b.gone");
+            scene_move(scene, "b.db", "b.gone");
         if (migrate_killed_after(calls, paths.killable_was, paths.killable_is,
                                  left_out))
             break;
         if (left_out == NULL)
-            move(scene, "b.db", "b.gone");
+            scene_move(scene, "b.db", "b.gone");
         round(scene, &paths);
         if (calls > CALLS_MAX)
             fail_msg("it does not end");
     }
     assert_true(calls > 20); /* it was cut off indeed */
     if (left_out == NULL)
-        move(scene, "b.db", "b.gone");
+        scene_move(scene, "b.db", "b.gone");
     expect_moved(scene, &paths, false);
 }
 
 /* --- what becomes of it --- */
 
-static void round_of_old_and_new(struct scene *scene,
-                                 const struct topologies *paths)
+static void round_of_old_and_new(struct scene *scene, const struct pool *paths)
 {
     const bool goes_on = try(scene, paths->was);
     const bool has_begun = try_above(scene, paths->is);
@@ -216,17 +193,18 @@ TEST_WITH(SCENE, old_or_new_topology_serves_and_it_comes_to_its_end)
  * that, nobody knows but the operator. */
 static void restart_all(const struct scene *scene)
 {
-    char path[256];
-
     for (size_t i = 0; i < LEFT; i++) {
-        (void)text_format(path, sizeof path, "%s.db", left[i]);
-        (void)text_copy(path, sizeof path, scene_state_path(scene, path));
+        const char *path;
+        char name[16];
+
+        (void)text_format(name, sizeof name, "%s.db", left[i]);
+        path = scene_state_path(scene, name);
         scene_copy(path, path);
     }
 }
 
 /* The operator's word for the store that the error names. */
-static void trust(const struct topologies *paths, const char *why)
+static void trust(const struct pool *paths, const char *why)
 {
     const struct seqb_trust_options options = {.dry_run = false};
     struct seqb_error err;
@@ -245,8 +223,7 @@ static void trust(const struct topologies *paths, const char *why)
     fail_msg("%s", why);
 }
 
-static void round_of_restarts(struct scene *scene,
-                              const struct topologies *paths)
+static void round_of_restarts(struct scene *scene, const struct pool *paths)
 {
     struct seqb_error err;
     size_t words = 0;

@@ -37,11 +37,10 @@ TEST_WITH(SCENE, nothing_is_made_before_the_first_start)
 
 TEST_WITH(SCENE, files_in_use_are_well_and_fail_together)
 {
-    char path[256];
     const struct probe_log *told;
+    const char *path = scene_write(scene, "t.conf", two_files);
 
-    (void)text_copy(path, sizeof path, scene_write(scene, "t.conf", two_files));
-    probe_log_use(scene, path);
+    scene_use(scene, path, 1000);
     told = probe_log_of(path, NULL);
     probe_log_expect(told, SEQB_OK);
     probe_log_expect_well(told, 0, "main/0");
@@ -54,7 +53,7 @@ TEST_WITH(SCENE, files_in_use_are_well_and_fail_together)
     assert_false(told->found[1].is_authority);
     scene_expect_words(told->warnings,
                        "pool main: a, b stand on one server or disk (");
-    probe_log_use(scene, path);
+    scene_use(scene, path, 1000);
     scene_expect_no_repeats(scene);
 }
 
@@ -90,17 +89,18 @@ static const struct {
 
 TEST_WITH(SCENE, other_layouts_are_told_backend_by_backend)
 {
-    char path[256];
+    const char *path;
 
-    probe_log_use(
+    scene_use(
         scene,
         scene_write(scene, "t.conf",
                     "backends = ( " FILE_BACKEND(
                         "c") " );"
                              "pools = ( { name = \"other\";"
-                             "            partitions = [ \"c\" ]; } );" ORDER));
-    (void)text_copy(path, sizeof path, scene_write(scene, "t.conf", two_files));
-    probe_log_use(scene, path);
+                             "            partitions = [ \"c\" ]; } );" ORDER),
+        1000);
+    path = scene_write(scene, "t.conf", two_files);
+    scene_use(scene, path, 1000);
     for (size_t i = 0; i < sizeof layouts / sizeof layouts[0]; i++) {
         const struct probe_log *told = probe_log_of(
             scene_write(scene, "other.conf", layouts[i].topology), NULL);
@@ -114,13 +114,12 @@ TEST_WITH(SCENE, other_layouts_are_told_backend_by_backend)
 
 TEST_WITH(SCENE, one_store_twice_is_told_of_both)
 {
-    char path[256];
-    char from[256];
+    const char *from;
     const struct probe_log *told;
+    const char *path = scene_write(scene, "t.conf", two_files);
 
-    (void)text_copy(path, sizeof path, scene_write(scene, "t.conf", two_files));
-    probe_log_use(scene, path);
-    (void)text_copy(from, sizeof from, scene_state_path(scene, "a.db"));
+    scene_use(scene, path, 1000);
+    from = scene_state_path(scene, "a.db");
     scene_copy(from, scene_state_path(scene, "b.db"));
     told = probe_log_of(path, NULL);
     probe_log_expect(told, SEQB_LAYOUT);
@@ -132,11 +131,10 @@ TEST_WITH(SCENE, one_store_twice_is_told_of_both)
 /* Those that answer are compared without those that do not. */
 TEST_WITH(SCENE, absent_store_is_no_other_layout)
 {
-    char path[256];
     const struct probe_log *told;
+    const char *path = scene_write(scene, "t.conf", two_files);
 
-    (void)text_copy(path, sizeof path, scene_write(scene, "t.conf", two_files));
-    probe_log_use(scene, path);
+    scene_use(scene, path, 1000);
     assert_int_equal(unlink(scene_state_path(scene, "b.db")), 0);
     told = probe_log_of(path, NULL);
     probe_log_expect(told, SEQB_UNAVAILABLE);
@@ -153,7 +151,7 @@ TEST_WITH(SCENE, what_must_not_go_back_together_is_told)
                  "            partitions = [ \"a\", \"b\" ]; } );" ORDER;
     const struct probe_log *told;
 
-    probe_log_use(scene, scene_write(scene, "t.conf", two_files));
+    scene_use(scene, scene_write(scene, "t.conf", two_files), 1000);
     told = probe_log_of(scene_write(scene, "n.conf", neighbours), NULL);
     probe_log_expect(told, SEQB_LAYOUT);
     scene_expect_words(told->warnings,
@@ -234,7 +232,7 @@ TEST_WITH(SCENE, new_store_in_a_used_pool_is_told)
 {
     const struct probe_log *told;
 
-    probe_log_use(scene, scene_write(scene, "t.conf", two_files));
+    scene_use(scene, scene_write(scene, "t.conf", two_files), 1000);
     lossy = backend_sqlite;
     lossy.engine = "lossy";
     lossy.open = lossy_open;

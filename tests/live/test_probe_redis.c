@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Probing a topology with a private Redis server, in every plight. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "platform/text.h"
@@ -43,7 +42,7 @@ TEST_WITH(SCENE, server_in_use_is_well)
 
     start_redis();
     topology = write_redis(scene, "");
-    probe_log_use(scene, topology);
+    scene_use(scene, topology, 1000);
     told = probe_log_of(write_redis(scene, ""), NULL);
     probe_log_expect(told, SEQB_OK);
     probe_log_expect_well(told, 0, "main/0");
@@ -79,7 +78,7 @@ TEST_WITH(SCENE, dead_server_is_unreachable)
     const struct probe_log *told;
 
     start_redis();
-    probe_log_use(scene, write_redis(scene, ""));
+    scene_use(scene, write_redis(scene, ""), 1000);
     server_kill(redis);
     told = probe_log_of(write_redis(scene, ""), NULL);
     probe_log_expect(told, SEQB_UNAVAILABLE);

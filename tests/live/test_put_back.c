@@ -148,10 +148,10 @@ static void put_back(const struct scene *scene, enum partition which)
 /* Brokers that remember nothing of the store. */
 static void put_back_between_brokers(struct scene *scene, enum partition which)
 {
-    char topology[256];
+    const char *topology;
 
     begin();
-    (void)text_copy(topology, sizeof topology, write_topology(scene, "all"));
+    topology = write_topology(scene, "all");
     scene_open(scene, topology);
     take_from_all(scene);
     scene_close(scene);
@@ -216,9 +216,7 @@ static void write_alone(const struct scene *scene, enum partition which)
 
 static void take_by_one_broker(struct scene *scene)
 {
-    scene_open(scene, scene_path(scene, "alone.conf"));
-    scene_take(scene, "order", 8000);
-    scene_close(scene);
+    scene_use(scene, scene_path(scene, "alone.conf"), 8000);
 }
 
 /* The store says of itself what it said then, and a broker that is started
@@ -312,12 +310,10 @@ TEST_WITH(PUT_BACK, pool_in_use_keeps_its_windows)
 /* What a broker still holds, until it is told that its pool was retired. */
 static void take_what_is_left(struct scene *scene)
 {
-    struct seqb_sequence *sequence = NULL;
+    struct seqb_sequence *sequence = scene_sequence(scene, "order");
     struct seqb_error err;
     int64_t number;
 
-    assert_int_equal(seqb_get_sequence(scene->broker, "order", &sequence, &err),
-                     SEQB_OK);
     while (seqb_next(sequence, &number, &err) == SEQB_OK)
         numbers_add(&scene->numbers, &number, 1);
 }

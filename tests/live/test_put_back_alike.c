@@ -35,9 +35,7 @@ static void write_topology(const struct scene *scene, const char *backend,
 
 static void take(struct scene *scene, size_t count)
 {
-    scene_open(scene, scene_path(scene, "alike.conf"));
-    scene_take(scene, "order", count);
-    scene_close(scene);
+    scene_use(scene, scene_path(scene, "alike.conf"), count);
 }
 
 /* What brokers of another machine do not know. */

@@ -72,15 +72,10 @@ static void restart(struct server *server)
 /* Of the two servers one keeps its cells, and thereby the level. */
 static void put_back_again_and_again(struct scene *scene, bool forgets)
 {
-    char path[64];
-    char store[256];
-    char copy[256];
+    const char *path = prepare(scene);
+    const char *store = scene_state_path(scene, "authority.db");
+    const char *copy = scene_state_path(scene, "authority.copy");
 
-    (void)text_copy(path, sizeof path, prepare(scene));
-    (void)text_copy(store, sizeof store,
-                    scene_state_path(scene, "authority.db"));
-    (void)text_copy(copy, sizeof copy,
-                    scene_state_path(scene, "authority.copy"));
     use(scene, path);
     scene_copy(store, copy);
     for (int i = 0; i < TIMES; i++) {

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -30,13 +29,12 @@
 static const char *const stores[STORES] = {"a", "b", "c", "d"};
 
 struct pool {
-    char path[64];
-    char killable[64];
+    const char *path;
+    const char *killable;
 };
 
-static void write_topology(const struct scene *scene, const char *name,
-                           const char *engine, const char *authority,
-                           char path[64])
+static const char *write_topology(const struct scene *scene, const char *name,
+                                  const char *engine, const char *authority)
 {
     char text[SCENE_TEXT_SIZE] = "backends = ( ";
 
@@ -54,43 +52,22 @@ static void write_topology(const struct scene *scene, const char *name,
         "authority = \"%s\"; %s } ); sequences = ( { key = \"order\"; "
         "max_unused = 64; deadline = \"1m\"; } );",
         authority, authority[0] == 'a' ? "windows = \"all\";" : ""));
-    assert_true(text_copy(path, 64, scene_write(scene, name, text)));
-}
-
-static void use(struct scene *scene, const struct pool *pool)
-{
-    scene_open(scene, pool->path);
-    scene_take(scene, "order", MANY);
-    scene_close(scene);
-}
-
-static void state_path(const struct scene *scene, const char *name,
-                       char out[256])
-{
-    (void)text_copy(out, 256, scene_state_path(scene, name));
+    return scene_write(scene, name, text);
 }
 
 static void save(const struct scene *scene)
 {
-    char store[256];
-    char copy[256];
-
-    state_path(scene, "a.db", store);
-    state_path(scene, "a.copy", copy);
-    scene_copy(store, copy);
+    scene_copy(scene_state_path(scene, "a.db"),
+               scene_state_path(scene, "a.copy"));
 }
 
 /* As another file, and without the log of the one before. */
 static void put_back(const struct scene *scene)
 {
-    char store[256];
-    char copy[256];
-
-    state_path(scene, "a.db", store);
-    state_path(scene, "a.copy", copy);
     (void)unlink(scene_state_path(scene, "a.db-wal"));
     (void)unlink(scene_state_path(scene, "a.db-shm"));
-    scene_copy(copy, store);
+    scene_copy(scene_state_path(scene, "a.copy"),
+               scene_state_path(scene, "a.db"));
 }
 
 /* --- the broker that is cut off --- */
@@ -178,13 +155,13 @@ static bool cut_after(struct scene *scene, const struct pool *pool,
     victim = victim_start(pool, set, calls);
     status = victim_wait(&victim);
     put_back(scene);
-    use(scene, pool);
+    scene_use(scene, pool->path, MANY);
     if (WIFSTOPPED(status)) {
         assert_int_equal(kill(victim.pid, SIGCONT), 0);
         assert_true(WIFEXITED(victim_wait(&victim)));
     }
     victim_read(&victim, scene);
-    use(scene, pool);
+    scene_use(scene, pool->path, MANY);
     if (numbers_repeats(&scene->numbers) != 0)
         fail_msg("%zu numbers came again after %lld calls",
                  numbers_repeats(&scene->numbers), (long long)calls);
@@ -194,15 +171,14 @@ static bool cut_after(struct scene *scene, const struct pool *pool,
 static void cut_everywhere(struct scene *scene, const char *authority,
                            void (*set)(int64_t calls), int64_t step)
 {
-    struct pool pool;
+    const struct pool pool = {
+        write_topology(scene, "pool.conf", "", authority),
+        write_topology(scene, "killable.conf", "killable-", authority)};
     int64_t calls = 1;
 
-    write_topology(scene, "pool.conf", "", authority, pool.path);
-    write_topology(scene, "killable.conf", "killable-", authority,
-                   pool.killable);
-    use(scene, &pool);
+    scene_use(scene, pool.path, MANY);
     save(scene);
-    use(scene, &pool);
+    scene_use(scene, pool.path, MANY);
     while (cut_after(scene, &pool, set, calls)) {
         calls += calls < FINE ? step : COARSE;
         assert_true(calls < CALLS_MAX);

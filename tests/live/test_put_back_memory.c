@@ -6,7 +6,6 @@
  * others the files are, and the little that they keep in memory beside them.
  * Brokers that are started since know it by what they noted.
  */
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -232,9 +231,7 @@ static const char *write_leased(const struct scene *scene,
 
 static void take_by_one_broker(struct scene *scene, const char *topology)
 {
-    scene_open(scene, topology);
-    scene_take(scene, "order", MANY);
-    scene_close(scene);
+    scene_use(scene, topology, MANY);
 }
 
 /* What brokers of another machine do not know. */

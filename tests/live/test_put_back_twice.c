@@ -4,7 +4,6 @@
  * same copy again and again, as another file, so that it is noticed. Numbers
  * are taken between, by brokers that are started for it.
  */
-#include <stdio.h>
 #include <unistd.h>
 
 #include "platform/text.h"
@@ -37,13 +36,6 @@ static const char *write_topology(const struct scene *scene, int partitions)
     return scene_write(scene, "direct.conf", text);
 }
 
-static void use(struct scene *scene, const char *path)
-{
-    scene_open(scene, path);
-    scene_take(scene, "order", MANY);
-    scene_close(scene);
-}
-
 /* What brokers of another machine do not know. */
 static void forget(const struct scene *scene)
 {
@@ -53,22 +45,19 @@ static void forget(const struct scene *scene)
 
 static void put_back_again_and_again(struct scene *scene, int partitions)
 {
-    char path[64];
-    char store[256];
-    char copy[256];
+    const char *path = write_topology(scene, partitions);
+    const char *store = scene_state_path(scene, "a.db");
+    const char *copy = scene_state_path(scene, "a.copy");
 
-    (void)text_copy(path, sizeof path, write_topology(scene, partitions));
-    (void)text_copy(store, sizeof store, scene_state_path(scene, "a.db"));
-    (void)text_copy(copy, sizeof copy, scene_state_path(scene, "a.copy"));
-    use(scene, path);
+    scene_use(scene, path, MANY);
     scene_copy(store, copy);
     for (int i = 0; i < TIMES; i++) {
         for (int j = 0; j <= i % 3; j++)
-            use(scene, path);
+            scene_use(scene, path, MANY);
         scene_copy(copy, store);
         if (i % 2 == 0)
             forget(scene);
-        use(scene, path);
+        scene_use(scene, path, MANY);
     }
     scene_expect_no_repeats(scene);
 }

@@ -7,11 +7,8 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "platform/clock.h"
 #include "platform/text.h"
 #include "scene.h"
 #include "support/test.h"
@@ -185,10 +182,9 @@ TEST_WITH(SCENE, status_leaves_out_what_was_taken_out)
 
     open_with(scene, TOPOLOGY(ORDER "," BILL));
     reload(scene, TOPOLOGY(ORDER), "nothing: sequences.bill\n");
-    assert_status(seqb_sequences(scene->broker, NULL,
-                                 sizeof(struct seqb_sequence_status), 0, &count,
-                                 NULL),
-                  SEQB_OK);
+    assert_ok(seqb_sequences(scene->broker, NULL,
+                             sizeof(struct seqb_sequence_status), 0, &count,
+                             NULL));
     assert_int_equal(count, 1);
 }
 
@@ -208,11 +204,11 @@ TEST_WITH(SCENE, sequences_with_a_period_come_and_go)
     for (int i = 0; i < 3; i++) {
         struct probe_log told = {.prepared = SEQB_OK};
 
-        assert_status(reload_as(scene, both, false, &told, &err), SEQB_OK);
+        assert_ok(reload_as(scene, both, false, &told, &err));
         id = get(scene, "id");
-        assert_status(seqb_next(id, &number, &err), SEQB_OK);
+        assert_ok(seqb_next(id, &number, &err));
         assert_true(seqb_number_size(id) > 0);
-        assert_status(reload_as(scene, one, false, &told, &err), SEQB_OK);
+        assert_ok(reload_as(scene, one, false, &told, &err));
         assert_int_equal(seqb_deadline_ms(get(scene, "day")), 7000);
         assert_status(seqb_next(id, &number, &err), SEQB_UNKNOWN_KEY);
         assert_status(seqb_try_next(id, &number, &err), SEQB_UNKNOWN_KEY);
@@ -236,7 +232,7 @@ TEST_WITH(SCENE, automatic_sequences_follow_pattern_and_limit)
     expect_no_sequence(scene, "x-2", "limit");
     (void)text_copy(text, sizeof text, TOPOLOGY(ORDER));
     (void)text_append(text, sizeof text, automatic, "*", 3, "6s");
-    assert_status(reload_as(scene, text, false, &told, NULL), SEQB_OK);
+    assert_ok(reload_as(scene, text, false, &told, NULL));
     assert_string_equal(told.lines, "nothing: auto_sequences.pattern\n"
                                     "nothing: auto_sequences.limit\n"
                                     "nothing: auto_sequences.deadline\n");
@@ -341,8 +337,7 @@ TEST_WITH(SCENE, dry_run_applies_nothing)
     struct probe_log told = {.prepared = SEQB_INVALID};
 
     open_with(scene, TOPOLOGY(ORDER));
-    assert_status(reload_as(scene, TOPOLOGY(ORDER "," BILL), true, &told, NULL),
-                  SEQB_OK);
+    assert_ok(reload_as(scene, TOPOLOGY(ORDER "," BILL), true, &told, NULL));
     assert_string_equal(told.lines, "nothing: sequences.bill\n");
     expect_no_sequence(scene, "bill", "unknown");
 }
@@ -368,9 +363,8 @@ TEST_WITH(SCENE, options_of_no_size_are_refused)
     assert_status(
         seqb_reload(scene->broker, scene_path(scene, "t.conf"), &options, NULL),
         SEQB_INVALID);
-    assert_status(
-        seqb_reload(scene->broker, scene_path(scene, "t.conf"), NULL, NULL),
-        SEQB_OK);
+    assert_ok(
+        seqb_reload(scene->broker, scene_path(scene, "t.conf"), NULL, NULL));
 }
 
 /* --- backends --- */

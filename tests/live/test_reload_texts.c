@@ -107,9 +107,8 @@ TEST_WITH(SCENE, wider_numbers_come_at_once)
     reload(scene, BILL(TEMPLATE(WIDE)));
     expect_length(scene, "bill", 7);
     assert_int_equal(seqb_number_size(get(scene->broker, "bill")), 8);
-    assert_status(
-        seqb_sequences(scene->broker, &status, sizeof status, 1, &count, &err),
-        SEQB_OK);
+    assert_ok(
+        seqb_sequences(scene->broker, &status, sizeof status, 1, &count, &err));
     assert_int_equal(status.width_numbers, 99999);
     reload(scene, BILL(TEMPLATE(NARROW)));
     expect_length(scene, "bill", 5);
@@ -125,13 +124,13 @@ TEST_WITH(SCENE, buffer_of_the_old_length_uses_up_no_number)
 
     open_with(scene, BILL(TEMPLATE(NARROW)));
     bill = get(scene->broker, "bill");
-    assert_status(take(bill, 6, text, &err), SEQB_OK);
-    assert_status(seqb_parse(bill, text, &before, &err), SEQB_OK);
+    assert_ok(take(bill, 6, text, &err));
+    assert_ok(seqb_parse(bill, text, &before, &err));
     reload(scene, BILL(TEMPLATE(WIDE)));
     assert_status(take(bill, 6, text, &err), SEQB_INVALID);
     scene_expect_words(err.text, "a text needs 8 bytes");
-    assert_status(take(bill, seqb_number_size(bill), text, &err), SEQB_OK);
-    assert_status(seqb_parse(bill, text, &after, &err), SEQB_OK);
+    assert_ok(take(bill, seqb_number_size(bill), text, &err));
+    assert_ok(seqb_parse(bill, text, &after, &err));
     assert_int_equal(after.number, before.number + 1);
 }
 
@@ -298,8 +297,7 @@ TEST_WITH(SCENE, texts_are_whole_and_come_once_while_templates_change)
     taking.texts = calloc(TEXTS_MOST, TEXT_SIZE);
     assert_non_null(taking.texts);
     open_with(scene, rows[0]);
-    assert_status(seqb_open(scene_path(scene, "t.conf"), &other, &err),
-                  SEQB_OK);
+    assert_ok(seqb_open(scene_path(scene, "t.conf"), &other, &err));
     for (size_t i = 0; i < THREADS; i++)
         taking.brokers[i] = i == 0 ? other : scene->broker;
     for (size_t i = 0; i < THREADS; i++)

@@ -88,8 +88,7 @@ static const char *health_of(const struct scene *scene, char *reason,
 {
     enum seqb_health health = SEQB_HEALTH_UNKNOWN;
 
-    assert_int_equal(
-        seqb_get_health(scene->broker, &health, reason, size, NULL), SEQB_OK);
+    assert_ok(seqb_get_health(scene->broker, &health, reason, size, NULL));
     return seqb_health_name(health);
 }
 

@@ -180,7 +180,7 @@ TEST_WITH(SCENE, ids_are_texts_of_the_same_parts)
     scene_open(scene, scene_write_sample(scene, "config/time-ids.conf"));
     order = sequence_of(scene, "order");
     parsed = take(order, shard, 1, text);
-    assert_int_equal(seqb_decode(order, parsed.value, &decoded, &err), SEQB_OK);
+    assert_ok(seqb_decode(order, parsed.value, &decoded, &err));
     /* The time of ids is UTC. */
     (void)text_format(expected, sizeof expected, "WB20260720155900%06lld0037",
                       (long long)parsed.number);
@@ -261,8 +261,7 @@ TEST_WITH(SCENE, another_key_is_refused_and_the_same_goes_on)
     scene_open(scene, write_codes(scene, key));
     (void)take(sequence_of(scene, "code"), NULL, 0, text);
     assert_string_not_equal(text, before);
-    assert_int_equal(
-        seqb_parse(sequence_of(scene, "code"), before, &parsed, &err), SEQB_OK);
+    assert_ok(seqb_parse(sequence_of(scene, "code"), before, &parsed, &err));
     assert_int_equal(parsed.number, 1);
 }
 
@@ -304,9 +303,8 @@ TEST_WITH(SCENE, checks_tell_the_numbers_and_warn_of_nothing)
         "fit its width, of which pool 'dense' can give 100,000\n");
     script_clock_set(NIGHT_IN_JULY);
     scene_open(scene, scene_path(scene, "numbers-codes.conf"));
-    assert_int_equal(
-        seqb_sequences(scene->broker, &status, sizeof status, 1, &count, NULL),
-        SEQB_OK);
+    assert_ok(
+        seqb_sequences(scene->broker, &status, sizeof status, 1, &count, NULL));
     assert_int_equal(status.width_numbers, 100000);
     assert_int_equal(status.pool_numbers, 100000);
 }

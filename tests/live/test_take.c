@@ -3,7 +3,6 @@
  * seqb_take over a real store: which options are refused, what older and newer
  * programs may hand over, and what is taken.
  */
-#include <string.h>
 
 #include "scene.h"
 #include "support/test.h"
@@ -35,15 +34,6 @@ static int take_setup(void **state)
 
 #define TAKE FIXTURE(struct scene *scene, take_setup, scene_teardown)
 
-static struct seqb_sequence *sequence_of(struct scene *scene, const char *key)
-{
-    struct seqb_sequence *sequence = NULL;
-
-    assert_int_equal(seqb_get_sequence(scene->broker, key, &sequence, NULL),
-                     SEQB_OK);
-    return sequence;
-}
-
 static void expect_ok(enum seqb_status status, const struct seqb_error *err)
 {
     if (status != SEQB_OK)
@@ -56,7 +46,7 @@ static int64_t next(struct scene *scene)
     struct seqb_error err;
     int64_t number = 0;
 
-    expect_ok(seqb_next(sequence_of(scene, "order"), &number, &err), &err);
+    expect_ok(seqb_next(scene_sequence(scene, "order"), &number, &err), &err);
     return number;
 }
 
@@ -75,14 +65,14 @@ TEST_WITH(TAKE, members_that_an_older_program_lacks_count_as_0)
     struct seqb_error err;
     int64_t numbers[2];
 
-    expect_ok(
-        seqb_take(sequence_of(scene, "order"), &options, numbers, NULL, &err),
-        &err);
+    expect_ok(seqb_take(scene_sequence(scene, "order"), &options, numbers, NULL,
+                        &err),
+              &err);
     assert_int_equal(numbers[1], numbers[0] + 1);
     options.size = sizeof options;
-    assert_int_equal(
-        seqb_take(sequence_of(scene, "order"), &options, numbers, NULL, &err),
-        SEQB_INVALID);
+    assert_int_equal(seqb_take(scene_sequence(scene, "order"), &options,
+                               numbers, NULL, &err),
+                     SEQB_INVALID);
 }
 
 struct newer {
@@ -92,7 +82,7 @@ struct newer {
 
 TEST_WITH(TAKE, members_that_a_newer_program_sets_are_refused)
 {
-    struct seqb_sequence *order = sequence_of(scene, "order");
+    struct seqb_sequence *order = scene_sequence(scene, "order");
     struct newer newer = {.options = {.size = sizeof newer, .count = 1}};
     struct seqb_error err;
     int64_t first;
@@ -109,7 +99,7 @@ TEST_WITH(TAKE, members_that_a_newer_program_sets_are_refused)
 TEST_WITH(TAKE, sizes_that_were_not_set_are_refused)
 {
     static const size_t sizes[] = {0, sizeof(size_t) - 1, 4097, SIZE_MAX};
-    struct seqb_sequence *order = sequence_of(scene, "order");
+    struct seqb_sequence *order = scene_sequence(scene, "order");
     struct seqb_error err;
     int64_t number;
 
@@ -133,7 +123,7 @@ TEST_WITH(TAKE, sizes_that_were_not_set_are_refused)
  * becomes 0. */
 TEST_WITH(TAKE, what_was_taken_is_told_in_the_size_of_the_program)
 {
-    struct seqb_sequence *order = sequence_of(scene, "order");
+    struct seqb_sequence *order = scene_sequence(scene, "order");
     const struct seqb_take_options options = {.size = sizeof options,
                                               .count = 1};
     struct {
@@ -186,7 +176,7 @@ TEST_WITH(TAKE, options_in_vain_are_refused_and_use_up_no_number)
         {{.count = 501, .flags = SEQB_TRY}, "more than half of its max_unused"},
         {{.count = 1, .flags = SEQB_SHARD}, "has no ids"},
     };
-    struct seqb_sequence *order = sequence_of(scene, "order");
+    struct seqb_sequence *order = scene_sequence(scene, "order");
     const int64_t first = next(scene);
     int64_t numbers[RUN];
 
@@ -249,7 +239,7 @@ TEST_WITH(TAKE, wrong_options_are_told_before_there_is_a_sequence)
     }
     expect_ok(seqb_check_take(scene->broker, "auto1", &right, &err), &err);
     /* The limit is one sequence. */
-    (void)sequence_of(scene, "auto2");
+    (void)scene_sequence(scene, "auto2");
     assert_int_equal(seqb_get_sequence(scene->broker, "auto3",
                                        &(struct seqb_sequence *){NULL}, NULL),
                      SEQB_UNKNOWN_KEY);
@@ -266,9 +256,9 @@ TEST_WITH(TAKE, runs_of_a_sequence_with_a_period_are_refused)
         const struct seqb_take_options options = {
             .size = sizeof options, .count = 2, .flags = flags[i]};
 
-        assert_int_equal(
-            seqb_take(sequence_of(scene, "day"), &options, &number, NULL, &err),
-            SEQB_INVALID);
+        assert_int_equal(seqb_take(scene_sequence(scene, "day"), &options,
+                                   &number, NULL, &err),
+                         SEQB_INVALID);
         scene_expect_words(err.text, "not 2 contiguous ones");
     }
 }
@@ -286,9 +276,9 @@ TEST_WITH(TAKE, runs_are_waited_for)
     for (int i = 0; i < 2000; i++) {
         int64_t run[12];
 
-        expect_ok(
-            seqb_take(sequence_of(scene, "order"), &options, run, &taken, &err),
-            &err);
+        expect_ok(seqb_take(scene_sequence(scene, "order"), &options, run,
+                            &taken, &err),
+                  &err);
         assert_int_equal(taken.count, 12);
         for (int64_t j = 1; j < 12; j++)
             run[j] = run[0] + j;
@@ -309,7 +299,7 @@ TEST_WITH(TAKE, some_are_those_at_hand)
         struct seqb_error err = {.text = "?"};
         static int64_t numbers[MANY];
         const enum seqb_status status = seqb_take(
-            sequence_of(scene, "order"), &options, numbers, &taken, &err);
+            scene_sequence(scene, "order"), &options, numbers, &taken, &err);
 
         assert_in_range(taken.count, 1, MANY);
         assert_int_equal(status, taken.count == MANY ? SEQB_OK : SEQB_AGAIN);
@@ -329,7 +319,7 @@ TEST_WITH(TAKE, what_is_not_at_hand_is_not_waited_for)
         .size = sizeof all, .count = 500, .flags = SEQB_TRY};
     const struct seqb_take_options some = {
         .size = sizeof some, .count = MANY, .flags = SEQB_TRY | SEQB_SOME};
-    struct seqb_sequence *order = sequence_of(scene, "order");
+    struct seqb_sequence *order = scene_sequence(scene, "order");
     struct seqb_taken taken = {.size = sizeof taken};
     int64_t numbers[MANY];
     enum seqb_status status;
@@ -351,7 +341,7 @@ TEST_WITH(TAKE, deadline_of_the_call_replaces_that_of_the_sequence)
     enum { MANY = 600 };
     struct seqb_take_options options = {
         .size = sizeof options, .count = MANY, .flags = SEQB_ANY_STAMP};
-    struct seqb_sequence *scarce = sequence_of(scene, "scarce");
+    struct seqb_sequence *scarce = scene_sequence(scene, "scarce");
     struct seqb_taken taken = {.size = sizeof taken};
     struct seqb_error err;
     int64_t ids[MANY];
@@ -373,7 +363,7 @@ TEST_WITH(TAKE, all_are_of_one_stamp_unless_any_will_do)
     const struct seqb_take_options options = {.size = sizeof options,
                                               .count = MANY};
     const struct seqb_take_options more = {.size = sizeof more, .count = 256};
-    struct seqb_sequence *scarce = sequence_of(scene, "scarce");
+    struct seqb_sequence *scarce = scene_sequence(scene, "scarce");
     struct seqb_taken taken = {.size = sizeof taken};
     struct seqb_error err;
     int64_t ids[256];
@@ -397,7 +387,7 @@ TEST_WITH(TAKE, shard_is_in_the_id)
 {
     struct seqb_take_options options = {
         .size = sizeof options, .count = 1, .flags = SEQB_SHARD, .shard = 37};
-    struct seqb_sequence *id = sequence_of(scene, "id");
+    struct seqb_sequence *id = scene_sequence(scene, "id");
     struct seqb_decoded parts;
     struct seqb_error err;
     int64_t value;

@@ -39,15 +39,6 @@ static const char topology[] =
     "auto_sequences = { pattern = \"auto*\"; memory_bits = 0;"
     "                   template = \"@{key}/@{seq}\"; };";
 
-static struct seqb_sequence *sequence_of(struct scene *scene, const char *key)
-{
-    struct seqb_sequence *sequence = NULL;
-
-    assert_int_equal(seqb_get_sequence(scene->broker, key, &sequence, NULL),
-                     SEQB_OK);
-    return sequence;
-}
-
 static const struct seqb_param area = {"area", "010"};
 
 /* The next text of `order`, which tells how many were used up before. */
@@ -96,7 +87,7 @@ TEST_WITH(TEXTS, call_that_is_refused_uses_up_no_number)
     };
     struct seqb_take_options options = {
         .size = sizeof options, .count = 1, .flags = SEQB_TRY};
-    struct seqb_sequence *order = sequence_of(scene, "order");
+    struct seqb_sequence *order = scene_sequence(scene, "order");
     char text[SEQB_TEXT_MAX + 1];
     struct seqb_error err;
 
@@ -129,7 +120,7 @@ TEST_WITH(TEXTS, call_that_is_refused_uses_up_no_number)
 
 TEST_WITH(TEXTS, sequence_without_a_template_has_no_texts)
 {
-    struct seqb_sequence *plain = sequence_of(scene, "plain");
+    struct seqb_sequence *plain = scene_sequence(scene, "plain");
     char text[SEQB_TEXT_MAX + 1];
     struct seqb_parsed parsed;
     struct seqb_error err;
@@ -143,7 +134,7 @@ TEST_WITH(TEXTS, sequence_without_a_template_has_no_texts)
 
 TEST_WITH(TEXTS, width_that_is_used_up_is_refused_and_says_so)
 {
-    struct seqb_sequence *few = sequence_of(scene, "few");
+    struct seqb_sequence *few = scene_sequence(scene, "few");
     char text[20][3];
     const struct seqb_take_options options = {.size = sizeof options,
                                               .count = 20,
@@ -152,7 +143,7 @@ TEST_WITH(TEXTS, width_that_is_used_up_is_refused_and_says_so)
     struct seqb_taken taken = {.size = sizeof taken};
     struct seqb_error err;
 
-    assert_int_equal(take_texts(few, 5, text[0], 3, NULL), SEQB_OK);
+    assert_ok(take_texts(few, 5, text[0], 3, NULL));
     assert_string_equal(text[0], "F1");
     assert_string_equal(text[4], "F5");
     assert_int_equal(seqb_take_texts(few, &options, text[0], &taken, &err),
@@ -186,12 +177,12 @@ static int mood;
 
 TEST_WITH(TEXTS, number_whose_field_failed_is_a_gap)
 {
-    struct seqb_sequence *own = sequence_of(scene, "own");
+    struct seqb_sequence *own = scene_sequence(scene, "own");
     char text[SEQB_TEXT_MAX + 1];
     struct seqb_error err;
 
     mood = 0;
-    assert_int_equal(take_text(own, NULL, 0, text, sizeof text, NULL), SEQB_OK);
+    assert_ok(take_text(own, NULL, 0, text, sizeof text, NULL));
     assert_string_equal(text, "1/ok");
     mood = 1;
     assert_int_equal(take_text(own, NULL, 0, text, sizeof text, &err),
@@ -202,7 +193,7 @@ TEST_WITH(TEXTS, number_whose_field_failed_is_a_gap)
                      SEQB_INVALID);
     scene_expect_words(err.text, "field grumpy wrote '?!'");
     mood = 0;
-    assert_int_equal(take_text(own, NULL, 0, text, sizeof text, NULL), SEQB_OK);
+    assert_ok(take_text(own, NULL, 0, text, sizeof text, NULL));
     assert_string_equal(text, "4/ok");
 }
 
@@ -222,13 +213,13 @@ static int64_t value_of(struct seqb_sequence *sequence, const char *text,
 TEST_WITH(TEXTS, many_at_once_are_all_different)
 {
     enum { MANY = 20000, SIZE = 16 };
-    struct seqb_sequence *many = sequence_of(scene, "many");
+    struct seqb_sequence *many = scene_sequence(scene, "many");
     char *texts = malloc((size_t)MANY * SIZE);
     struct seqb_parsed parsed;
 
     assert_non_null(texts);
     assert_true(seqb_number_size(many) <= SIZE);
-    assert_int_equal(take_texts(many, MANY, texts, SIZE, NULL), SEQB_OK);
+    assert_ok(take_texts(many, MANY, texts, SIZE, NULL));
     for (size_t i = 0; i < MANY; i++) {
         const int64_t value = value_of(many, texts + i * SIZE, &parsed);
 
@@ -241,7 +232,7 @@ TEST_WITH(TEXTS, many_at_once_are_all_different)
 
 TEST_WITH(TEXTS, texts_of_all_seconds_are_of_their_second)
 {
-    struct seqb_sequence *second = sequence_of(scene, "second");
+    struct seqb_sequence *second = scene_sequence(scene, "second");
     const int64_t until_ms = clock_wall_ms() + SEEN_MS;
     int64_t last_stamp = 0;
     int64_t last_number = 0;
@@ -252,8 +243,7 @@ TEST_WITH(TEXTS, texts_of_all_seconds_are_of_their_second)
         struct seqb_parsed parsed;
         int64_t value;
 
-        assert_int_equal(take_text(second, NULL, 0, text, sizeof text, NULL),
-                         SEQB_OK);
+        assert_ok(take_text(second, NULL, 0, text, sizeof text, NULL));
         value = value_of(second, text, &parsed);
         assert_int_equal(value, parsed.number);
         assert_true(parsed.stamp.ends_ms > before_ms);
@@ -271,7 +261,7 @@ TEST_WITH(TEXTS, texts_of_all_seconds_are_of_their_second)
 TEST_WITH(TEXTS, many_may_be_of_more_than_one_stamp)
 {
     enum { MANY = 400, SIZE = 19 };
-    struct seqb_sequence *scarce = sequence_of(scene, "scarce");
+    struct seqb_sequence *scarce = scene_sequence(scene, "scarce");
     char texts[MANY][SIZE];
     struct seqb_error err = {.text = ""};
 
@@ -290,22 +280,19 @@ TEST_WITH(TEXTS, many_may_be_of_more_than_one_stamp)
 TEST_WITH(TEXTS, text_of_an_id_has_the_ids_parts)
 {
     static const struct seqb_param shard = {"shard", "17"};
-    struct seqb_sequence *waybill = sequence_of(scene, "waybill");
+    struct seqb_sequence *waybill = scene_sequence(scene, "waybill");
     char text[SEQB_TEXT_MAX + 1];
     struct seqb_parsed parsed;
     struct seqb_decoded decoded;
 
-    assert_int_equal(take_text(waybill, &shard, 1, text, sizeof text, NULL),
-                     SEQB_OK);
-    assert_int_equal(
-        seqb_decode(waybill, value_of(waybill, text, &parsed), &decoded, NULL),
-        SEQB_OK);
+    assert_ok(take_text(waybill, &shard, 1, text, sizeof text, NULL));
+    assert_ok(
+        seqb_decode(waybill, value_of(waybill, text, &parsed), &decoded, NULL));
     assert_int_equal(decoded.shard, 17);
     assert_int_equal(parsed.shard, 17);
     assert_int_equal(decoded.number, parsed.number);
     assert_int_equal(decoded.time_ms, parsed.stamp.begins_ms);
-    assert_int_equal(take_text(waybill, NULL, 0, text, sizeof text, NULL),
-                     SEQB_OK);
+    assert_ok(take_text(waybill, NULL, 0, text, sizeof text, NULL));
     assert_string_equal(text + strlen(text) - 4, "0000");
 }
 
@@ -317,12 +304,11 @@ TEST_WITH(TEXTS, shard_is_given_once)
                                         .flags = SEQB_SHARD,
                                         .shard = 42,
                                         .text_size = SEQB_TEXT_MAX + 1};
-    struct seqb_sequence *waybill = sequence_of(scene, "waybill");
+    struct seqb_sequence *waybill = scene_sequence(scene, "waybill");
     char text[SEQB_TEXT_MAX + 1];
     struct seqb_error err;
 
-    assert_int_equal(seqb_take_texts(waybill, &options, text, NULL, NULL),
-                     SEQB_OK);
+    assert_ok(seqb_take_texts(waybill, &options, text, NULL, NULL));
     assert_string_equal(text + strlen(text) - 4, "0042");
     options.params = &shard;
     options.param_count = 1;
@@ -334,9 +320,9 @@ TEST_WITH(TEXTS, shard_is_given_once)
     assert_int_equal(seqb_take_texts(waybill, &options, text, NULL, &err),
                      SEQB_INVALID);
     scene_expect_words(err.text, "shard 4096 is not in 0 ... ");
-    assert_int_equal(
-        seqb_take_texts(sequence_of(scene, "many"), &options, text, NULL, &err),
-        SEQB_INVALID);
+    assert_int_equal(seqb_take_texts(scene_sequence(scene, "many"), &options,
+                                     text, NULL, &err),
+                     SEQB_INVALID);
     scene_expect_words(err.text, "has no ids");
 }
 
@@ -347,7 +333,7 @@ TEST_WITH(TEXTS, texts_are_of_one_stamp_unless_any_will_do)
         .size = sizeof options, .count = MANY, .text_size = SIZE};
     const struct seqb_take_options more = {
         .size = sizeof more, .count = 256, .text_size = SIZE};
-    struct seqb_sequence *scarce = sequence_of(scene, "scarce");
+    struct seqb_sequence *scarce = scene_sequence(scene, "scarce");
     struct seqb_taken taken = {.size = sizeof taken};
     char texts[MANY][SIZE];
     struct seqb_error err;
@@ -377,23 +363,22 @@ TEST_WITH(TEXTS, texts_without_waiting_are_some_or_all)
                                         .count = SEQB_TEXTS_TRY_MAX,
                                         .flags = SEQB_TRY,
                                         .text_size = SIZE};
-    struct seqb_sequence *few = sequence_of(scene, "few");
+    struct seqb_sequence *few = scene_sequence(scene, "few");
     struct seqb_taken taken = {.size = sizeof taken};
     char texts[SEQB_TEXTS_TRY_MAX][SIZE];
     struct seqb_error err;
     enum seqb_status status;
 
     do { /* the ring was empty when it began */
-        status = seqb_take_texts(sequence_of(scene, "many"), &options, texts[0],
-                                 &taken, &err);
+        status = seqb_take_texts(scene_sequence(scene, "many"), &options,
+                                 texts[0], &taken, &err);
         assert_int_equal(taken.count,
                          status == SEQB_OK ? SEQB_TEXTS_TRY_MAX : 0);
     } while (status == SEQB_AGAIN);
-    assert_int_equal(status, SEQB_OK);
+    assert_ok(status);
     options.flags = SEQB_SOME;
     options.count = 1;
-    assert_int_equal(seqb_take_texts(few, &options, texts[0], &taken, &err),
-                     SEQB_OK);
+    assert_ok(seqb_take_texts(few, &options, texts[0], &taken, &err));
     assert_string_equal(texts[0], "F1");
     assert_int_equal(taken.count, 1);
     options.flags = SEQB_TRY;
@@ -412,7 +397,7 @@ TEST_WITH(TEXTS, texts_without_waiting_are_some_or_all)
  * midnight at the most. */
 TEST_WITH(TEXTS, date_without_a_period_is_that_of_the_taking)
 {
-    struct seqb_sequence *dated = sequence_of(scene, "dated");
+    struct seqb_sequence *dated = scene_sequence(scene, "dated");
     char text[SEQB_TEXT_MAX + 1];
     struct seqb_parsed parsed;
     time_t before = (time_t)(clock_wall_ms() / 1000 + EAST_S);
@@ -420,8 +405,7 @@ TEST_WITH(TEXTS, date_without_a_period_is_that_of_the_taking)
     char days[2][12];
     struct tm parts;
 
-    assert_int_equal(take_text(dated, NULL, 0, text, sizeof text, NULL),
-                     SEQB_OK);
+    assert_ok(take_text(dated, NULL, 0, text, sizeof text, NULL));
     after = (time_t)(clock_wall_ms() / 1000 + EAST_S);
     strftime(days[0], sizeof days[0], "%Y%m%d-", gmtime_r(&before, &parts));
     strftime(days[1], sizeof days[1], "%Y%m%d-", gmtime_r(&after, &parts));
@@ -433,12 +417,12 @@ TEST_WITH(TEXTS, date_without_a_period_is_that_of_the_taking)
 
 TEST_WITH(TEXTS, automatic_sequences_share_one_template)
 {
-    struct seqb_sequence *one = sequence_of(scene, "auto.one");
-    struct seqb_sequence *two = sequence_of(scene, "auto.two");
+    struct seqb_sequence *one = scene_sequence(scene, "auto.one");
+    struct seqb_sequence *two = scene_sequence(scene, "auto.two");
     char text[SEQB_TEXT_MAX + 1];
     struct seqb_parsed parsed;
 
-    assert_int_equal(take_text(one, NULL, 0, text, sizeof text, NULL), SEQB_OK);
+    assert_ok(take_text(one, NULL, 0, text, sizeof text, NULL));
     assert_string_equal(text, "auto.one/1");
     assert_int_equal(value_of(one, text, &parsed), 1);
     assert_int_equal(seqb_parse(two, text, &parsed, NULL), SEQB_FOREIGN);

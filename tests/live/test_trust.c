@@ -12,8 +12,7 @@
 #include "store/store.h"
 #include "support/test.h"
 
-#define TOLD_SIZE 4096
-#define CLAIM     "synced/main~2"
+#define CLAIM "synced/main~2"
 
 static const char topology[] =
     "backends = ( { name = \"a\"; engine = \"%s\"; path = \"a.db\"; },"
@@ -120,7 +119,7 @@ static enum seqb_status shell_open(const struct seqb_backend_options *options,
 
 /* --- the pool --- */
 
-static void write_topology(struct scene *scene, int generation, char path[64])
+static const char *write_topology(struct scene *scene, int generation)
 {
     const bool is_first = generation == 1;
     const char *engine = is_first ? "sqlite" : "mine";
@@ -128,16 +127,16 @@ static void write_topology(struct scene *scene, int generation, char path[64])
 
     assert_true(text_format(text, sizeof text, topology, engine, engine,
                             generation, is_first ? "none" : "neighbours"));
-    assert_true(text_copy(
-        path, 64, scene_write(scene, is_first ? "1.conf" : "2.conf", text)));
+    return scene_write(scene, is_first ? "1.conf" : "2.conf", text);
 }
 
 /* A pool of neighbours, whose stores were used. */
-static void make_pool(struct scene *scene, char path[64])
+static const char *make_pool(struct scene *scene)
 {
     const struct seqb_migrate_options options = {.engines = engines};
     struct seqb_error err = {.text = ""};
-    char was[64];
+    const char *was;
+    const char *path;
 
     shell = (struct seqb_backend_ops){.engine = "mine",
                                       .guarantee = SEQB_DIRECT,
@@ -152,23 +151,12 @@ static void make_pool(struct scene *scene, char path[64])
                                       .close = shell_close};
     run = "run-1";
     loss = "";
-    write_topology(scene, 1, was);
-    write_topology(scene, 2, path);
-    scene_open(scene, was);
-    scene_take(scene, "order", 10);
-    scene_close(scene);
+    was = write_topology(scene, 1);
+    path = write_topology(scene, 2);
+    scene_use(scene, was, 10);
     if (seqb_migrate(was, path, &options, &err) != SEQB_OK)
         fail_msg("%s", err.text);
-}
-
-static void move_away(const struct scene *scene, const char *store)
-{
-    char from[256];
-    char to[256];
-
-    (void)text_copy(from, sizeof from, scene_state_path(scene, store));
-    (void)text_format(to, sizeof to, "%s.gone", from);
-    assert_int_equal(rename(from, to), 0);
+    return path;
 }
 
 /* What the store of `a` says of its level. */
@@ -193,19 +181,15 @@ static void expect_synced(const struct scene *scene, const char *expected)
 
 /* --- the word --- */
 
-static char told[TOLD_SIZE];
-
-static void hear(void *context, const char *line)
-{
-    (void)context;
-    assert_true(text_append(told, sizeof told, "%s\n", line));
-}
+static char told[SCENE_TEXT_SIZE];
 
 static void expect_word(const char *path, const char *backend, bool dry_run,
                         enum seqb_status expected)
 {
-    const struct seqb_trust_options options = {
-        .dry_run = dry_run, .engines = engines, .report = hear};
+    const struct seqb_trust_options options = {.dry_run = dry_run,
+                                               .engines = engines,
+                                               .report = scene_hear,
+                                               .context = told};
     struct seqb_error err = {.text = ""};
     enum seqb_status status;
 
@@ -218,10 +202,9 @@ static void expect_word(const char *path, const char *backend, bool dry_run,
 
 TEST_WITH(SCENE, store_that_waits_for_one_that_is_gone_is_believed)
 {
-    char path[64];
+    const char *path = make_pool(scene);
 
-    make_pool(scene, path);
-    move_away(scene, "b.db");
+    scene_move(scene, "b.db", "b.gone");
     expect_word(path, "a", true, SEQB_OK);
     scene_expect_words(told, "cannot be asked: b: ");
     scene_expect_words(told, "no neighbour can witness a lease");
@@ -236,10 +219,9 @@ TEST_WITH(SCENE, store_that_waits_for_one_that_is_gone_is_believed)
 /* Whatever stood there is of another run. */
 TEST_WITH(SCENE, word_is_for_one_run_of_the_server)
 {
-    char path[64];
+    const char *path = make_pool(scene);
 
-    make_pool(scene, path);
-    move_away(scene, "b.db");
+    scene_move(scene, "b.db", "b.gone");
     expect_word(path, "a", false, SEQB_OK);
     run = "run-2";
     expect_word(path, "a", true, SEQB_OK);
@@ -251,15 +233,14 @@ TEST_WITH(SCENE, word_is_for_one_run_of_the_server)
 
 TEST_WITH(SCENE, who_needs_no_word_gets_none)
 {
-    char path[64];
-    char first[64];
+    const char *path = make_pool(scene);
+    const char *first;
 
-    make_pool(scene, path);
     expect_word(path, "a", false, SEQB_INVALID);
     scene_expect_words(told, "all of its neighbours can be asked");
     expect_word(path, "c", false, SEQB_INVALID);
     scene_expect_words(told, "no partition has the backend 'c'");
-    write_topology(scene, 1, first);
+    first = write_topology(scene, 1);
     expect_word(first, "a", false, SEQB_INVALID);
     scene_expect_words(told, "leases no windows to neighbours");
     expect_synced(scene, "");
@@ -268,10 +249,9 @@ TEST_WITH(SCENE, who_needs_no_word_gets_none)
 /* A restart may have taken it back, or nobody can tell one from another. */
 TEST_WITH(SCENE, store_that_proves_nothing_is_not_believed)
 {
-    char path[64];
+    const char *path = make_pool(scene);
 
-    make_pool(scene, path);
-    move_away(scene, "b.db");
+    scene_move(scene, "b.db", "b.gone");
     loss = "sync=off";
     expect_word(path, "a", false, SEQB_UNSAFE);
     loss = "";
@@ -285,14 +265,9 @@ TEST_WITH(SCENE, store_that_proves_nothing_is_not_believed)
 
 TEST_WITH(SCENE, store_of_another_place_is_not_believed)
 {
-    char path[64];
-    char a[256];
-    char b[256];
+    const char *path = make_pool(scene);
 
-    make_pool(scene, path);
-    (void)text_copy(a, sizeof a, scene_state_path(scene, "a.db"));
-    (void)text_copy(b, sizeof b, scene_state_path(scene, "b.db"));
-    move_away(scene, "a.db");
-    assert_int_equal(rename(b, a), 0);
+    scene_move(scene, "a.db", "a.gone");
+    scene_move(scene, "b.db", "a.db");
     expect_word(path, "a", false, SEQB_LAYOUT);
 }

@@ -7,9 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
 
 #include <sqlite3.h>
@@ -64,9 +62,7 @@ static const char *topology(const struct scene *scene, const char *name,
 /* The first broker waits until no id can be held from before. */
 static void open_authority(struct scene *scene)
 {
-    scene_open(scene, topology(scene, "first", "1", "1s"));
-    scene_take(scene, "order", 1);
-    scene_close(scene);
+    scene_use(scene, topology(scene, "first", "1", "1s"), 1);
 }
 
 /* --- takers --- */
@@ -211,9 +207,7 @@ TEST_WITH(SCENE, clean_stop_gives_the_id_back_at_once)
 
     open_authority(scene);
     for (int i = 0; i < 3; i++) {
-        scene_open(scene, topology(scene, "long", "1", "1h"));
-        scene_take(scene, "order", SOME);
-        scene_close(scene);
+        scene_use(scene, topology(scene, "long", "1", "1h"), SOME);
     }
     taker = taker_start(topology(scene, "next", "1", "1h"), "order");
     taker_read(&taker, scene, SOME);
@@ -231,9 +225,8 @@ static void await_health(const struct scene *scene, enum seqb_health wanted,
 
     while (clock_now_ms() < end_ms &&
            (health != wanted || strstr(reason, words) == NULL)) {
-        assert_int_equal(seqb_get_health(scene->broker, &health, reason,
-                                         sizeof reason, &err),
-                         SEQB_OK);
+        assert_ok(seqb_get_health(scene->broker, &health, reason, sizeof reason,
+                                  &err));
         nanosleep(&(struct timespec){.tv_nsec = 7000000}, NULL);
     }
     assert_int_equal(health, wanted);
@@ -242,12 +235,10 @@ static void await_health(const struct scene *scene, enum seqb_health wanted,
 
 TEST_WITH(SCENE, lease_ends_without_the_authority)
 {
-    char path[64];
-    char aside[64];
+    const char *path = scene_path(scene, "workers.db");
+    const char *aside = scene_path(scene, "aside.db");
 
     open_authority(scene);
-    (void)text_copy(path, sizeof path, scene_path(scene, "workers.db"));
-    (void)text_copy(aside, sizeof aside, scene_path(scene, "aside.db"));
     scene_open(scene, topology(scene, "a", "1", "1s"));
     scene_take(scene, "order", SOME);
     assert_int_equal(rename(path, aside), 0);
@@ -261,15 +252,11 @@ TEST_WITH(SCENE, lease_ends_without_the_authority)
 TEST_WITH(SCENE, copy_put_back_leases_no_id_twice)
 {
     struct taker takers[CROWD];
-    char path[64];
-    char aside[64];
+    const char *path = scene_path(scene, "workers.db");
+    const char *aside = scene_path(scene, "aside.db");
     int64_t now_ms;
 
-    scene_open(scene, topology(scene, "first", "2", "1s"));
-    scene_take(scene, "order", 1);
-    scene_close(scene);
-    (void)text_copy(path, sizeof path, scene_path(scene, "workers.db"));
-    (void)text_copy(aside, sizeof aside, scene_path(scene, "aside.db"));
+    scene_use(scene, topology(scene, "first", "2", "1s"), 1);
     scene_copy(path, aside); /* where no id is held */
     takers[0] = start(scene, "a", "2");
     taker_read(&takers[0], scene, SOME);
