@@ -72,10 +72,9 @@ void alarm_begin(struct alarm_fixture *fixture)
 {
     struct seqb_error err;
 
-    assert_status(alarm_settings_check(&fixture->settings, &err), SEQB_OK);
-    assert_status(alarms_open(&fixture->settings, &fixture->limits,
-                              &fixture->alarms, &err),
-                  SEQB_OK);
+    assert_ok(alarm_settings_check(&fixture->settings, &err));
+    assert_ok(alarms_open(&fixture->settings, &fixture->limits,
+                          &fixture->alarms, &err));
     assert_non_null(fixture->alarms);
 }
 

@@ -2,7 +2,6 @@
 /* Templates compiled, written and read without a broker. */
 #include "template_case.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "number/fields/fields.h"
@@ -67,8 +66,7 @@ void case_facts(const struct template *template, int64_t number,
         out->stamp.ends_ms = INT64_MAX;
     }
     date_fields_of(template->unit, span.stamp, &out->date);
-    assert_int_equal(params_resolve(template, params, count, out, NULL),
-                     SEQB_OK);
+    assert_ok(params_resolve(template, params, count, out, NULL));
 }
 
 void case_set_day(struct facts *facts, int64_t stamp)

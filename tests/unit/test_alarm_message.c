@@ -2,7 +2,6 @@
 /* The JSON of an alarm: src/daemon/alarm/message.c. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <jansson.h>
 

@@ -4,8 +4,6 @@
  * against the events of docs/operations.md. To be run in the top folder of the
  * sources.
  */
-#include <ctype.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

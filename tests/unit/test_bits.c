@@ -26,7 +26,7 @@ static void each_split(void (*visit)(const struct bits_layout *layout))
 
 static void expect_legal(const struct bits_layout *layout)
 {
-    assert_int_equal(bits_check(layout, NULL), SEQB_OK);
+    assert_ok(bits_check(layout, NULL));
 }
 
 TEST(every_split_that_fits_is_legal)
@@ -101,7 +101,7 @@ static void expect_round_trip(const struct bits_layout *layout)
         struct bits_parts parts;
         int64_t id = -1;
 
-        assert_int_equal(compose(layout, time, shard, counter, &id), SEQB_OK);
+        assert_ok(compose(layout, time, shard, counter, &id));
         assert_true(id >= 0);
         bits_take_apart(layout, id, &parts);
         assert_int_equal(parts.time_ms,
@@ -124,12 +124,12 @@ static void expect_neighbours(const struct bits_layout *layout)
     int64_t id = -1;
     int64_t next = -1;
 
-    assert_int_equal(compose(layout, 0, shard, counter, &id), SEQB_OK);
-    assert_int_equal(compose(layout, 1, 0, 0, &next), SEQB_OK);
+    assert_ok(compose(layout, 0, shard, counter, &id));
+    assert_ok(compose(layout, 1, 0, 0, &next));
     assert_int_equal(next - id, 1);
     if (shard > 0) {
-        assert_int_equal(compose(layout, 0, 0, counter, &id), SEQB_OK);
-        assert_int_equal(compose(layout, 0, 1, 0, &next), SEQB_OK);
+        assert_ok(compose(layout, 0, 0, counter, &id));
+        assert_ok(compose(layout, 0, 1, 0, &next));
         assert_int_equal(next - id, 1);
     }
 }
@@ -173,7 +173,7 @@ static void expect_end(const struct bits_layout *layout)
         assert_true(time_max(layout) < highest(layout->time));
         return;
     }
-    assert_int_equal(bits_compose(layout, &last, &id, NULL), SEQB_OK);
+    assert_ok(bits_compose(layout, &last, &id, NULL));
     assert_int_equal(bits_compose(layout, &past, &id, NULL), SEQB_EXHAUSTED);
 }
 
@@ -240,7 +240,7 @@ TEST(a_time_is_that_of_its_unit_whenever_the_epoch_is)
     struct bits_parts parts;
     int64_t id;
 
-    assert_int_equal(bits_compose(&layout, &given, &id, NULL), SEQB_OK);
+    assert_ok(bits_compose(&layout, &given, &id, NULL));
     bits_take_apart(&layout, id, &parts);
     assert_int_equal(parts.time_ms, 1234567 + 2 * DAY_MS);
 }

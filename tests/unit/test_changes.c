@@ -41,7 +41,7 @@ static struct config_changes *compare(const struct config *runs,
 {
     struct config_changes *changes = NULL;
 
-    assert_status(config_compare(runs, next, &changes, NULL), SEQB_OK);
+    assert_ok(config_compare(runs, next, &changes, NULL));
     return changes;
 }
 
@@ -251,7 +251,7 @@ static struct config *reload(struct config *runs, const char *text,
                                      .queue = &config_topology(runs)->queue,
                                      .pools = pools};
 
-    assert_status(config_keep(next, &kept, NULL), SEQB_OK);
+    assert_ok(config_keep(next, &kept, NULL));
     return next;
 }
 

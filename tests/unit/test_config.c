@@ -213,7 +213,7 @@ static struct config *open_full(void)
     const struct config_request request = {.path = "t.conf"};
     struct config *config = NULL;
 
-    assert_int_equal(config_open_text(&request, full, &config, NULL), SEQB_OK);
+    assert_ok(config_open_text(&request, full, &config, NULL));
     return config;
 }
 

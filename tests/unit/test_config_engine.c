@@ -2,8 +2,6 @@
 /* What each engine needs and refuses among a backend's settings, with the
  * exact line that is told. Engines that are not built in are left out. */
 
-#include <string.h>
-
 #include "backends/backends.h"
 #include "config/config.h"
 #include "platform/text.h"

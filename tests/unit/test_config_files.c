@@ -91,7 +91,7 @@ static void expect_place(const struct place_case *expected)
                             "HOME");
         return;
     }
-    assert_int_equal(status, SEQB_OK);
+    assert_ok(status);
     assert_string_equal(config_topology(config)->state_dir,
                         expected->state_dir);
     config_close(config);

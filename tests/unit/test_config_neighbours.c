@@ -2,8 +2,6 @@
 /* authority = "neighbours" or "none": what becomes of it, and what is refused
  * with the reason and what to write instead. */
 
-#include <string.h>
-
 #include "backends/backends.h"
 #include "config/config.h"
 #include "platform/text.h"

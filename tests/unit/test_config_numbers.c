@@ -129,14 +129,13 @@ TEST(options_have_what_the_settings_say)
     const struct queue_sequence_options *sequence;
     const struct queue_sequence_options *automatic;
 
-    assert_int_equal(
+    assert_ok(
         config_open_text(&request,
                          ONE("template=\"N@{seq, width=5}\";" SAFE DENSE) //
                          "auto_sequences={pattern=\"*\";ids={time=31;shard=0;"
                          "counter=20;};" //
                          SAFE "};\n",
-                         &config, NULL),
-        SEQB_OK);
+                         &config, NULL));
     sequence = config_topology(config)->queue.sequences;
     automatic = config_topology(config)->queue.automatic;
     assert_non_null(sequence->template);

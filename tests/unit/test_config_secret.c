@@ -64,8 +64,7 @@ TEST_WITH(FILES, password_file_is_read_without_its_newline)
         char *password;
 
         topology_write(files, "secret", texts[i]);
-        assert_int_equal(secret_read(path, "password", &password, &err),
-                         SEQB_OK);
+        assert_ok(secret_read(path, "password", &password, &err));
         assert_string_equal(password, SECRET);
         secret_free(password);
     }

@@ -52,12 +52,11 @@ TEST(options_have_what_the_settings_say)
     const struct queue_options *queue;
     struct config *config = NULL;
 
-    assert_int_equal(
+    assert_ok(
         config_open_text(&request,
                          WINDOWED SEQUENCE("") //
                          "auto_sequences={pattern=\"*\";window_bits=8;};\n",
-                         &config, NULL),
-        SEQB_OK);
+                         &config, NULL));
     queue = &config_topology(config)->queue;
     assert_int_equal(queue->sequences[0].window_bits, 0);
     assert_int_equal(queue->automatic->window_bits, 8);

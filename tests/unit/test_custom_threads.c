@@ -151,8 +151,7 @@ TEST(fields_are_registered_once_while_others_use_them)
     struct member members[REGISTRARS + USERS];
 
     assert_true(add_field(0));
-    assert_int_equal(template_make(SHARED, &rules, &crew.shared, NULL),
-                     SEQB_OK);
+    assert_ok(template_make(SHARED, &rules, &crew.shared, NULL));
     assert_int_equal(
         pthread_barrier_init(&crew.start, NULL, REGISTRARS + USERS), 0);
     for (int i = 0; i < REGISTRARS + USERS; i++) {

@@ -81,9 +81,7 @@ TEST(format_ends_where_it_is_said_to_end)
     struct date_format format;
     size_t at;
 
-    assert_int_equal(
-        date_format_make("%Y%m}", 4, PERIOD_MONTH, &format, &at, &err),
-        SEQB_OK);
+    assert_ok(date_format_make("%Y%m}", 4, PERIOD_MONTH, &format, &at, &err));
     assert_int_equal(format.length, 6);
     assert_int_equal(
         date_format_make("%Y%m", 3, PERIOD_MONTH, &format, &at, &err),

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The settings that a topology comes to: what it says, what follows, defaults,
  * and what must not be shown. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "config/build/build.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whole files and the state directory, with what a file system may refuse. */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -106,8 +105,7 @@ TEST_WITH(SCRATCH, a_file_is_read_whole_up_to_its_bound)
     for (size_t max = sizeof text - 1; max < 200000; max = max * 3 + 1) {
         char *out = NULL;
 
-        assert_int_equal(file_read(fixture->path, max, &out, &fixture->err),
-                         SEQB_OK);
+        assert_ok(file_read(fixture->path, max, &out, &fixture->err));
         assert_string_equal(out, text);
         free(out);
     }
@@ -132,7 +130,7 @@ TEST_WITH(SCRATCH, an_empty_file_is_an_empty_text)
     char *out = NULL;
 
     file_write(path_of(fixture, "file"), "", 0600);
-    assert_int_equal(file_read(fixture->path, 0, &out, NULL), SEQB_OK);
+    assert_ok(file_read(fixture->path, 0, &out, NULL));
     assert_string_equal(out, "");
     free(out);
 }
@@ -181,8 +179,7 @@ TEST_WITH(SCRATCH, a_folder_is_made_with_its_parents_for_its_owner_alone)
     const mode_t mask = umask(0);
     struct stat found;
 
-    assert_int_equal(file_make_folder(path_of(fixture, "a/b/c"), &fixture->err),
-                     SEQB_OK);
+    assert_ok(file_make_folder(path_of(fixture, "a/b/c"), &fixture->err));
     (void)umask(mask);
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(stat(path_of(fixture, folders[i]), &found), 0);
@@ -198,9 +195,8 @@ TEST_WITH(SCRATCH, a_folder_that_is_there_is_taken)
 
     for (int again = 0; again < 2; again++) {
         for (size_t i = 0; i < sizeof spellings / sizeof spellings[0]; i++)
-            assert_int_equal(
-                file_make_folder(path_of(fixture, spellings[i]), &fixture->err),
-                SEQB_OK);
+            assert_ok(file_make_folder(path_of(fixture, spellings[i]),
+                                       &fixture->err));
     }
     assert_int_equal(stat(path_of(fixture, "a/b"), &found), 0);
     /* The mode of what was there is its owner's affair. */
@@ -274,7 +270,7 @@ TEST_WITH(SCRATCH, a_folder_where_everybody_may_write_is_refused)
         assert_non_null(strstr(fixture->err.text, "chmod o-w"));
     }
     assert_int_equal(chmod(fixture->folder, 0775), 0);
-    assert_int_equal(file_make_folder(fixture->folder, &fixture->err), SEQB_OK);
+    assert_ok(file_make_folder(fixture->folder, &fixture->err));
 }
 
 TEST_WITH(SCRATCH, a_lock_follows_no_symbolic_link)

@@ -84,7 +84,7 @@ TEST_WITH(FILE_STATE, file_that_is_absent_is_no_mistake)
     char *bytes = f->path;
     size_t size = 1;
 
-    assert_int_equal(file_load(f->path, 10, &bytes, &size, &f->err), SEQB_OK);
+    assert_ok(file_load(f->path, 10, &bytes, &size, &f->err));
     assert_null(bytes);
     assert_int_equal(size, 0);
 }
@@ -122,7 +122,7 @@ TEST_WITH(FILE_STATE, moved_file_takes_the_place_of_another)
 {
     save(f, f->path, TEXT);
     save(f, f->other, "old");
-    assert_int_equal(file_move(f->path, f->other, &f->err), SEQB_OK);
+    assert_ok(file_move(f->path, f->other, &f->err));
     expect_text(f, f->other, TEXT);
     assert_int_equal(access(f->path, F_OK), -1);
     assert_int_equal(file_move(f->path, f->other, &f->err), SEQB_UNCERTAIN);
@@ -134,11 +134,11 @@ TEST_WITH(FILE_STATE, lock_keeps_others_of_the_same_process_out)
     int lock;
     int second;
 
-    assert_int_equal(file_lock(f->path, 0, &lock, &f->err), SEQB_OK);
+    assert_ok(file_lock(f->path, 0, &lock, &f->err));
     assert_int_equal(file_lock(f->path, clock_now_ms() + 10, &second, &f->err),
                      SEQB_UNAVAILABLE);
     file_unlock(lock);
-    assert_int_equal(file_lock(f->path, 0, &second, &f->err), SEQB_OK);
+    assert_ok(file_lock(f->path, 0, &second, &f->err));
     file_unlock(second);
     (void)text_format(f->path, sizeof f->path, "%s/no/lock", f->folder);
     assert_int_equal(file_lock(f->path, 0, &lock, &f->err), SEQB_STATE_DIR);

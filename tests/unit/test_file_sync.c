@@ -2,7 +2,6 @@
 /* What a power cut leaves of a file that is put in place: the order in which
  * its bytes and its name reach the disk. The calls that say so are recorded. */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -102,16 +101,16 @@ static enum seqb_status move(struct fixture *f)
 /* Else the name may stand for a file without its bytes. */
 TEST_WITH(FILE_SYNC, bytes_are_synced_before_the_file_is_moved)
 {
-    assert_int_equal(save(f), SEQB_OK);
+    assert_ok(save(f));
     assert_string_equal(calls, "ws");
 }
 
 /* Else the old file may be back. */
 TEST_WITH(FILE_SYNC, folder_is_synced_after_the_move)
 {
-    assert_int_equal(save(f), SEQB_OK);
+    assert_ok(save(f));
     calls[0] = '\0';
-    assert_int_equal(move(f), SEQB_OK);
+    assert_ok(move(f));
     assert_string_equal(calls, "rf");
 }
 
@@ -134,7 +133,7 @@ TEST_WITH(FILE_SYNC, move_that_is_not_synced_is_uncertain)
 
     for (size_t i = 0; i < sizeof letters; i++) {
         failing = '\0';
-        assert_int_equal(save(f), SEQB_OK);
+        assert_ok(save(f));
         failing = letters[i];
         assert_int_equal(move(f), SEQB_UNCERTAIN);
     }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers over HTTP: what is answered, what waits and how that ends. The broker
  * is a stub, and the daemon's loop runs in the test. */
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 

@@ -2,7 +2,6 @@
 /* The log as server-sent events: what a client gets, and what ends a stream. */
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>

@@ -2,7 +2,6 @@
 /* JSON strings: what a server said must never break the output. */
 #include "status/json/json.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "support/test.h"

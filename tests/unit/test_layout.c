@@ -289,8 +289,7 @@ TEST(layout_of_neighbours_says_so)
     char text[256];
     struct seqb_error err;
 
-    assert_int_equal(layout_compose(&pool, &stores, text, sizeof text, &err),
-                     SEQB_OK);
+    assert_ok(layout_compose(&pool, &stores, text, sizeof text, &err));
     assert_string_equal(text, "pool=main;bits=1;window_bits=10;"
                               "authority=neighbours;partitions=a1,b2");
 }

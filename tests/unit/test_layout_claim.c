@@ -42,10 +42,8 @@ static void fixture_init(struct fixture *fixture)
 
 static const char *compose(struct fixture *fixture)
 {
-    assert_int_equal(layout_compose(&fixture->pool, &fixture->stores,
-                                    fixture->text, sizeof fixture->text,
-                                    &fixture->err),
-                     SEQB_OK);
+    assert_ok(layout_compose(&fixture->pool, &fixture->stores, fixture->text,
+                             sizeof fixture->text, &fixture->err));
     return fixture->text;
 }
 
@@ -138,9 +136,8 @@ TEST(the_largest_layout_fits_in_a_claim)
         store[i].forgets = i % 2 == 1;
         (void)text_format(store[i].id, sizeof store[i].id, "%032zu", i);
     }
-    assert_int_equal(layout_compose(&pool, &stores, text, sizeof text, NULL),
-                     SEQB_OK);
-    assert_int_equal(layout_compare("x", text, text, NULL), SEQB_OK);
+    assert_ok(layout_compose(&pool, &stores, text, sizeof text, NULL));
+    assert_ok(layout_compare("x", text, text, NULL));
 }
 
 TEST(a_first_start_finds_no_claim)
@@ -302,7 +299,7 @@ TEST(the_same_layout_is_welcome)
 {
     struct seqb_error err = {SEQB_OK, "untouched"};
 
-    assert_int_equal(layout_compare("pg-a", CLAIM, CLAIM, &err), SEQB_OK);
+    assert_ok(layout_compare("pg-a", CLAIM, CLAIM, &err));
     assert_string_equal(err.text, "untouched");
 }
 

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "platform/log.h"
-#include "platform/text.h"
 #include "support/logfmt.h"
 #include "support/test.h"
 

@@ -169,7 +169,7 @@ TEST(addresses_of_a_name_are_tried_in_turn)
     assert_int_equal(bind(fd, (const struct sockaddr *)&address, length), 0);
     assert_int_equal(listen(fd, 1), 0);
     target.port = ntohs(address.sin_port);
-    assert_status(stream_open(&stream, &target, 60000, &err), SEQB_OK);
+    assert_ok(stream_open(&stream, &target, 60000, &err));
     assert_int_equal(
         getpeername(stream.fd, (struct sockaddr *)&address, &length), 0);
     assert_int_equal(ntohl(address.sin_addr.s_addr), INADDR_LOOPBACK);

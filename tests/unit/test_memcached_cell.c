@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The arithmetic of memcached counters: windows up to the last that does not
  * wrap, the guard band and its proof, and the names of items. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "backends/memcached/cell.h"

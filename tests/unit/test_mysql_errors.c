@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whose an error number of MySQL and MariaDB is. What numbers mean is in
  * tests/contract/test_mysql_open.c. */
-#include <stdlib.h>
 
 #include "backends/mysql/errors.h"
 #include "support/test.h"

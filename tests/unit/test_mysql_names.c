@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of the tables of mysql-autoinc. */
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 

@@ -4,22 +4,11 @@
  * must hold of all spans is left to test_period_spans.
  */
 #include <inttypes.h>
-#include <string.h>
 #include <time.h>
 
 #include "platform/text.h"
 #include "support/test.h"
 #include "zone_expect.h"
-
-static struct period_zone *open_zone(const char *name)
-{
-    struct seqb_error err = {SEQB_OK, ""};
-    struct period_zone *zone = NULL;
-
-    (void)period_zone_open(name, &zone, &err);
-    assert_string_equal(err.text, "");
-    return zone;
-}
 
 /* "stamp begin end", the instants in UTC. */
 static void tell(const struct period_span *span, char *out, size_t size)
@@ -50,7 +39,7 @@ static void expect_rows(const struct row *rows, size_t n, int32_t year_month,
                         int32_t year_day)
 {
     for (size_t i = 0; i < n; i++) {
-        struct period_zone *zone = open_zone(rows[i].zone);
+        struct period_zone *zone = zone_expect_named(rows[i].zone);
         const struct period_rules rules = {rows[i].unit, zone, year_month,
                                            year_day};
         struct period_span span;
@@ -277,7 +266,7 @@ TEST(first_and_last_instant_have_spans_and_so_has_what_is_beyond)
     };
 
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct period_zone *zone = open_zone(rows[i].zone);
+        struct period_zone *zone = zone_expect_named(rows[i].zone);
         const struct period_rules rules = {rows[i].unit, zone, 1, 1};
         struct period_span span;
         struct period_span beyond;

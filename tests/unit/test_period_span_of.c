@@ -12,16 +12,6 @@
 #define FIRST "1970-01-01 00:00:00"
 #define LAST  "9999-12-31 00:00:00"
 
-static struct period_zone *open_zone(const char *name)
-{
-    struct seqb_error err = {SEQB_OK, ""};
-    struct period_zone *zone = NULL;
-
-    (void)period_zone_open(name, &zone, &err);
-    assert_string_equal(err.text, "");
-    return zone;
-}
-
 static void expect_span(const struct period_rules *rules,
                         const struct period_span *expected)
 {
@@ -44,39 +34,31 @@ static void expect_none(const struct period_rules *rules, int64_t stamp)
 }
 
 /* xorshift64: the same numbers in every run. */
-static int64_t chance(uint64_t *seed, int64_t below)
-{
-    *seed ^= *seed << 13;
-    *seed ^= *seed >> 7;
-    *seed ^= *seed << 17;
-    return (int64_t)(*seed % (uint64_t)below);
-}
-
 /* At any time, in our century, and within some days of a change. */
 static int64_t random_ms(const struct period_zone *zone, uint64_t *seed)
 {
-    const int64_t which = chance(seed, 3);
+    const int64_t which = zone_chance(seed, 3);
     int64_t from;
 
     if (which == 0)
-        return chance(seed, PERIOD_MAX_MS + 1);
+        return zone_chance(seed, PERIOD_MAX_MS + 1);
     if (which == 1)
-        return chance(seed, INT64_C(4102444800000));
-    from = zone->segments[chance(seed, (int64_t)zone->count)].from;
+        return zone_chance(seed, INT64_C(4102444800000));
+    from = zone->segments[zone_chance(seed, (int64_t)zone->count)].from;
     if (from < 0 || from > PERIOD_MAX_MS / 1000)
-        from = chance(seed, 2) == 0 ? PERIOD_MIN_MS : PERIOD_MAX_MS / 1000;
-    return from * 1000 + chance(seed, 400000000) - 200000000;
+        from = zone_chance(seed, 2) == 0 ? PERIOD_MIN_MS : PERIOD_MAX_MS / 1000;
+    return from * 1000 + zone_chance(seed, 400000000) - 200000000;
 }
 
 static void expect_found(const char *name)
 {
-    struct period_zone *zone = open_zone(name);
+    struct period_zone *zone = zone_expect_named(name);
     uint64_t seed = 0x9e3779b97f4a7c15u;
 
     for (int i = 0; i < RANDOM; i++) {
         const int64_t ms = random_ms(zone, &seed);
-        const int32_t month = (int32_t)chance(&seed, 12) + 1;
-        const int32_t day = (int32_t)chance(&seed, 28) + 1;
+        const int32_t month = (int32_t)zone_chance(&seed, 12) + 1;
+        const int32_t day = (int32_t)zone_chance(&seed, 28) + 1;
 
         for (int unit = PERIOD_NONE; unit <= PERIOD_YEAR; unit++) {
             const struct period_rules rules = {(enum period_unit)unit, zone,
@@ -124,7 +106,7 @@ struct row {
 static void expect_no_others(const struct row *row, int32_t year_month,
                              int32_t year_day)
 {
-    struct period_zone *zone = open_zone(row->zone);
+    struct period_zone *zone = zone_expect_named(row->zone);
     const struct period_rules rules = {row->unit, zone, year_month, year_day};
     struct period_span next;
     struct period_span last;
@@ -278,7 +260,7 @@ TEST(range_of_instants_ends_the_stamps)
     };
 
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        struct period_zone *zone = open_zone(rows[i].zone);
+        struct period_zone *zone = zone_expect_named(rows[i].zone);
         const struct period_rules rules = {PERIOD_DAY, zone, 1, 1};
         struct period_span span;
 

@@ -12,16 +12,6 @@
 
 #define RANDOM (2000 / SEQB_TEST_SCALE)
 
-static struct period_zone *open_zone(const char *name)
-{
-    struct seqb_error err = {SEQB_OK, ""};
-    struct period_zone *zone = NULL;
-
-    (void)period_zone_open(name, &zone, &err);
-    assert_string_equal(err.text, "");
-    return zone;
-}
-
 static int count_digits(int64_t value)
 {
     int digits = 1;
@@ -64,42 +54,34 @@ static void expect_sound(const struct period_rules *rules, int64_t ms)
 }
 
 /* xorshift64: the same numbers in every run. */
-static int64_t chance(uint64_t *seed, int64_t below)
-{
-    *seed ^= *seed << 13;
-    *seed ^= *seed >> 7;
-    *seed ^= *seed << 17;
-    return (int64_t)(*seed % (uint64_t)below);
-}
-
 /* At any time, in our century, and within some days of a change. */
 static int64_t random_ms(const struct period_zone *zone, uint64_t *seed)
 {
     const int64_t least = 86400000;
     const int64_t most = PERIOD_MAX_MS - INT64_C(86400000) * 2 * 366;
-    const int64_t which = chance(seed, 3);
+    const int64_t which = zone_chance(seed, 3);
     int64_t ms;
 
     if (which == 0)
-        return least + chance(seed, most - least);
+        return least + zone_chance(seed, most - least);
     if (which == 1)
-        return least + chance(seed, INT64_C(4102444800000));
-    ms = zone->segments[chance(seed, (int64_t)zone->count)].from;
+        return least + zone_chance(seed, INT64_C(4102444800000));
+    ms = zone->segments[zone_chance(seed, (int64_t)zone->count)].from;
     if (ms <= 0 || ms > most / 1000)
         return least;
-    ms = ms * 1000 + chance(seed, 400000000) - 200000000;
+    ms = ms * 1000 + zone_chance(seed, 400000000) - 200000000;
     return ms < least ? least : ms;
 }
 
 static void expect_all_sound(const char *name)
 {
-    struct period_zone *zone = open_zone(name);
+    struct period_zone *zone = zone_expect_named(name);
     uint64_t seed = 0x9e3779b97f4a7c15u;
 
     for (int i = 0; i < RANDOM; i++) {
         const int64_t ms = random_ms(zone, &seed);
-        const int32_t month = (int32_t)chance(&seed, 12) + 1;
-        const int32_t day = (int32_t)chance(&seed, 28) + 1;
+        const int32_t month = (int32_t)zone_chance(&seed, 12) + 1;
+        const int32_t day = (int32_t)zone_chance(&seed, 28) + 1;
 
         for (int unit = PERIOD_SECOND; unit <= PERIOD_YEAR; unit++) {
             const struct period_rules rules = {(enum period_unit)unit, zone,
@@ -142,7 +124,7 @@ TEST(spans_follow_each_other_and_their_stamps_increase)
 static void walk(const char *name, enum period_unit unit, const char *from,
                  const char *to, int64_t expected)
 {
-    struct period_zone *zone = open_zone(name);
+    struct period_zone *zone = zone_expect_named(name);
     const struct period_rules rules = {unit, zone, 1, 1};
     const int64_t end = zone_utc(to) * 1000;
     struct period_span span = {0, 0, 0};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an SQLSTATE means, and where it stands in libpq's text. */
-#include <stdlib.h>
 
 #include "backends/postgres/failure.h"
 #include "support/test.h"

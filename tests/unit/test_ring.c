@@ -2,8 +2,6 @@
 /* The ring with one thread, and after fork(). Against a model it is in
  * test_ring_model.c, with threads in test_ring_threads.c. */
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

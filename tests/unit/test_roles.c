@@ -5,21 +5,17 @@
  * password. The broker is a stub.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "credential/credential.h"
 #include "daemon/commands/commands.h"
 #include "daemon/http/route.h"
 #include "daemon/server.h"
-#include "support/dialogue.h"
-#include "support/stub_broker.h"
 #include "support/test.h"
 #include "support/web.h"
+#include "unit/session_fixture.h"
 
-#define MINUTE_MS 60000
-#define WHOLE     ((size_t)1 << 30)
-#define PASSWORD  "tr0ub4dor&3"
+#define PASSWORD "tr0ub4dor&3"
 
 static const struct {
     const char *name;
@@ -78,11 +74,10 @@ static struct session *only_session(struct server *server)
 static bool command_is_allowed(const char *request, unsigned rights)
 {
     struct server *server = dialogue_server();
-    struct talker talker;
     char line[64];
     bool is_allowed;
+    struct talker talker = talker_of(server);
 
-    talker_init(&talker, server);
     only_session(server)->identity = (struct identity){.rights = rights};
     snprintf(line, sizeof line, "%s\r\n", request);
     dialogue_say(server, &talker, line, strlen(line), WHOLE);
@@ -168,7 +163,7 @@ static struct users *users_make(struct tokens *tokens)
     take(users, "users.keys", "a");
     take(users, "users.keys", "c*");
     take(users, "users.password_hash", hash);
-    assert_int_equal(users_check(users, &err), SEQB_OK);
+    assert_ok(users_check(users, &err));
     return users;
 }
 
@@ -466,9 +461,8 @@ TEST(there_is_no_login_without_users)
         "-ERR no password is set: the topology has no users\r\n"
         "-ERR no password is set: the topology has no users\r\n+PONG\r\n";
     struct server *server = dialogue_server();
-    struct talker talker;
+    struct talker talker = talker_of(server);
 
-    talker_init(&talker, server);
     dialogue_say(server, &talker, said, strlen(said), WHOLE);
     assert_int_equal(talker.length, strlen(expected));
     assert_memory_equal(talker.heard, expected, strlen(expected));

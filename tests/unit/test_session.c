@@ -5,31 +5,19 @@
  * speed. The broker is a stub, so that the order of numbers is the order of
  * events.
  */
-#include <stdbool.h>
 #include <string.h>
 
 #include "daemon/server.h"
-#include "support/dialogue.h"
-#include "support/stub_broker.h"
 #include "support/test.h"
+#include "unit/session_fixture.h"
 
-#define PLENTY    1000000000
-#define MINUTE_MS 60000
-#define WHOLE     ((size_t)1 << 30) /* a piece that holds everything */
-#define EACH      ((size_t)0)       /* a request a piece */
-#define TURN      4096              /* a session's share of a turn */
-#define REFILLS   150               /* enough for every script */
-#define BRIEF     8000              /* bytes; longer ones are cut less finely */
+#define EACH    ((size_t)0) /* a request a piece */
+#define TURN    4096        /* a session's share of a turn */
+#define REFILLS 150         /* enough for every script */
+#define BRIEF   8000        /* bytes; longer ones are cut less finely */
 
 #define INCR_A "*2\r\n$4\r\nINCR\r\n$1\r\na\r\n"
 #define INCR_B "*2\r\n$4\r\nINCR\r\n$1\r\nb\r\n"
-
-static void assert_heard(const struct talker *talker,
-                         const struct script *script)
-{
-    assert_int_equal(talker->length, script->length);
-    assert_memory_equal(talker->heard, script->data, script->length);
-}
 
 /* What the stub does while a script is run. */
 struct circumstances {
@@ -64,12 +52,11 @@ static size_t script_say(struct server *server, struct talker *talker,
 static int64_t script_run(const struct script *script, size_t piece,
                           const struct circumstances *how, struct talker *out)
 {
-    struct server *server = NULL;
     int64_t commands = 0;
     size_t said = 0;
+    struct server *server =
+        server_over_stub(how->stock, how->empty, how->deadline_ms);
 
-    stub_reset(how->stock, how->empty, how->deadline_ms);
-    server = dialogue_server();
     talker_init(out, server);
     said = script_say(server, out, script, said, piece);
     for (int i = 0; how->refill > 0 && i < REFILLS; i++) {
@@ -228,7 +215,7 @@ TEST(a_pipeline_is_two_steps_of_the_ring)
     script_add(&script, INCR_A, 64);
     script_add_numbers(&expected, STUB_FIRST, 64);
     assert_int_equal(script_run(&script, WHOLE, &plenty, &talker), 64);
-    assert_heard(&talker, &expected);
+    talker_expect_script(&talker, &expected);
     assert_int_equal(stub.singles, 1);
     assert_int_equal(stub.manys, 1);
     talker_fini(&talker);
@@ -240,24 +227,21 @@ TEST(what_is_there_is_answered_before_the_rest_waits)
 {
     struct script script = {0};
     struct script expected = {0};
-    struct server *server = NULL;
-    struct talker talker;
+    struct server *server = server_over_stub(40, SEQB_AGAIN, MINUTE_MS);
+    struct talker talker = talker_of(server);
 
-    stub_reset(40, SEQB_AGAIN, MINUTE_MS);
-    server = dialogue_server();
-    talker_init(&talker, server);
     script_add(&script, INCR_A, 100);
     dialogue_say(server, &talker, script.data, script.length, WHOLE);
     script_add_numbers(&expected, STUB_FIRST, 40);
-    assert_heard(&talker, &expected);
+    talker_expect_script(&talker, &expected);
     stub_refill(25);
     dialogue_finish(server, &talker);
     script_add_numbers(&expected, STUB_FIRST + 40, 25);
-    assert_heard(&talker, &expected);
+    talker_expect_script(&talker, &expected);
     stub_refill(100);
     dialogue_finish(server, &talker);
     script_add_numbers(&expected, STUB_FIRST + 65, 35);
-    assert_heard(&talker, &expected);
+    talker_expect_script(&talker, &expected);
     assert_int_equal(stub.sequences[0].next, STUB_FIRST + 100);
     server_close(server);
     talker_fini(&talker);
@@ -268,16 +252,12 @@ TEST(what_is_there_is_answered_before_the_rest_waits)
 /* Who came first is served first, its whole pipeline at once. */
 TEST(a_pipeline_stands_in_line_like_any_request)
 {
-    struct server *server = NULL;
-    struct talker first;
-    struct talker second;
     struct script script = {0};
     struct script expected = {0};
+    struct server *server = server_over_stub(0, SEQB_AGAIN, MINUTE_MS);
+    struct talker first = talker_of(server);
+    struct talker second = talker_of(server);
 
-    stub_reset(0, SEQB_AGAIN, MINUTE_MS);
-    server = dialogue_server();
-    talker_init(&first, server);
-    talker_init(&second, server);
     dialogue_say(server, &first, INCR_A, strlen(INCR_A), WHOLE);
     script_add(&script, INCR_A, 10);
     stub.sequences[0].stock = 5; /* there, but nobody was told yet */
@@ -287,10 +267,10 @@ TEST(a_pipeline_stands_in_line_like_any_request)
     dialogue_finish(server, &first);
     dialogue_finish(server, &second);
     script_add_numbers(&expected, STUB_FIRST + 1, 4);
-    assert_heard(&second, &expected);
+    talker_expect_script(&second, &expected);
     expected.length = 0;
     script_add_numbers(&expected, STUB_FIRST, 1);
-    assert_heard(&first, &expected);
+    talker_expect_script(&first, &expected);
     server_close(server);
     talker_fini(&first);
     talker_fini(&second);

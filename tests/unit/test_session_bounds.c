@@ -11,12 +11,9 @@
 #include <string.h>
 
 #include "daemon/server.h"
-#include "support/dialogue.h"
-#include "support/stub_broker.h"
 #include "support/test.h"
+#include "unit/session_fixture.h"
 
-#define PLENTY       1000000000
-#define MINUTE_MS    60000
 #define CROWD        300
 #define SEQUENCES    10000
 #define MEMORY_BOUND ((size_t)64 << 20) /* bytes */

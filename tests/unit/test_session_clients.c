@@ -10,14 +10,11 @@
 #include <sys/resource.h>
 
 #include "daemon/server.h"
-#include "support/dialogue.h"
-#include "support/stub_broker.h"
 #include "support/test.h"
+#include "unit/session_fixture.h"
 
-#define MINUTE_MS 60000
-#define WHOLE     ((size_t)1 << 30) /* a piece that holds everything */
-#define LISTED    1000              /* connections at most */
-#define CROWD     (LISTED + 30)
+#define LISTED 1000 /* connections at most */
+#define CROWD  (LISTED + 30)
 
 static const char *const fields[] = {
     "id",        "addr",     "laddr",     "fd",   "name", "age",   "idle",

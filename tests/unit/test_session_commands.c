@@ -11,26 +11,18 @@
 
 #include "daemon/commands/commands.h"
 #include "daemon/server.h"
-#include "support/dialogue.h"
-#include "support/stub_broker.h"
 #include "support/test.h"
-
-#define PLENTY    1000000000
-#define MINUTE_MS 60000
-#define WHOLE     ((size_t)1 << 30) /* a piece that holds everything */
+#include "unit/session_fixture.h"
 
 #define HELLO "HELLO 3\r\n"
 
 /* The answer to `said` as a text; to be freed. */
 static char *answer(const char *said)
 {
-    struct server *server = NULL;
-    struct talker talker;
     char *text = NULL;
+    struct server *server = server_over_stub(PLENTY, SEQB_AGAIN, MINUTE_MS);
+    struct talker talker = talker_of(server);
 
-    stub_reset(PLENTY, SEQB_AGAIN, MINUTE_MS);
-    server = dialogue_server();
-    talker_init(&talker, server);
     dialogue_say(server, &talker, said, strlen(said), WHOLE);
     text = calloc(1, talker.length + 1);
     assert_non_null(text);

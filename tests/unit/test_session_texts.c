@@ -12,22 +12,12 @@
 #include "daemon/server.h"
 #include "daemon/session.h"
 #include "daemon/wire/wire.h"
-#include "support/dialogue.h"
-#include "support/stub_broker.h"
 #include "support/test.h"
+#include "unit/session_fixture.h"
 
-#define PLENTY    1000000000
-#define MINUTE_MS 60000
-#define WHOLE     ((size_t)1 << 30) /* a piece that holds everything */
-#define TURN      INT64_C(4096)     /* a session's share of a turn */
+#define TURN INT64_C(4096) /* a session's share of a turn */
 
 #define TEXT(n) "$11\r\nSN-000000" n "\r\n"
-
-static void assert_heard(const struct talker *talker, const char *expected)
-{
-    assert_int_equal(talker->length, strlen(expected));
-    assert_memory_equal(talker->heard, expected, talker->length);
-}
 
 /* Bytes said to a new daemon, whose stub is as it was left, in pieces, and
  * their answer. */
@@ -46,7 +36,7 @@ static void check(const char *line, const char *expected)
     struct talker talker;
 
     hear(line, strlen(line), WHOLE, &talker);
-    assert_heard(&talker, expected);
+    talker_expect(&talker, expected);
     talker_fini(&talker);
 }
 
@@ -200,7 +190,7 @@ TEST(many_texts_come_in_one_array)
                  counts[i]);
         hear(line, strlen(line), WHOLE, &talker);
         script_add_texts(&expected, STUB_FIRST, counts[i]);
-        assert_heard(&talker, expected.data);
+        talker_expect(&talker, expected.data);
         talker_fini(&talker);
         script_fini(&expected);
     }
@@ -209,18 +199,14 @@ TEST(many_texts_come_in_one_array)
 TEST(who_asks_for_many_texts_has_turns_like_others)
 {
     static const char line[] = "SEQ.NUMBER a COUNT 100000\r\n";
-    struct server *server = NULL;
-    struct talker greedy;
-    struct talker modest;
+    struct server *server = server_over_stub(PLENTY, SEQB_AGAIN, MINUTE_MS);
+    struct talker greedy = talker_of(server);
+    struct talker modest = talker_of(server);
 
-    stub_reset(PLENTY, SEQB_AGAIN, MINUTE_MS);
-    server = dialogue_server();
-    talker_init(&greedy, server);
-    talker_init(&modest, server);
     talker_say(&greedy, line, strlen(line));
     talker_say(&modest, "SEQ.NUMBER a\r\n", 14);
     dialogue_finish(server, &modest);
-    assert_heard(&modest, "$11\r\nSN-00004191\r\n"); /* after one turn */
+    talker_expect(&modest, "$11\r\nSN-00004191\r\n"); /* after one turn */
     dialogue_finish(server, &greedy);
     assert_int_equal(greedy.length, 9 + 100000 * 18);
     server_close(server);
@@ -233,12 +219,9 @@ TEST(many_texts_stop_for_a_client_that_does_not_read)
 {
     static const char line[] = "SEQ.NUMBER a COUNT 100000\r\n";
     const size_t step = (size_t)128 * (STUB_TEXT_SIZE + 8);
-    struct server *server = NULL;
-    struct talker talker;
+    struct server *server = server_over_stub(PLENTY, SEQB_AGAIN, MINUTE_MS);
+    struct talker talker = talker_of(server);
 
-    stub_reset(PLENTY, SEQB_AGAIN, MINUTE_MS);
-    server = dialogue_server();
-    talker_init(&talker, server);
     talker_say(&talker, line, strlen(line));
     for (int i = 0; i < 300; i++) {
         dialogue_turn(server);
@@ -258,26 +241,22 @@ TEST(many_texts_stop_for_a_client_that_does_not_read)
 TEST(a_text_is_waited_for_as_a_number_is)
 {
     static const char line[] = "SEQ.NUMBER a area x\r\n";
-    struct server *server = NULL;
-    struct talker first;
-    struct talker second;
+    struct server *server = server_over_stub(0, SEQB_AGAIN, MINUTE_MS);
+    struct talker first = talker_of(server);
+    struct talker second = talker_of(server);
 
-    stub_reset(0, SEQB_AGAIN, MINUTE_MS);
-    server = dialogue_server();
-    talker_init(&first, server);
-    talker_init(&second, server);
     dialogue_say(server, &first, line, strlen(line), WHOLE);
     stub.sequences[0].stock = 1; /* there, but nobody was told yet */
     dialogue_say(server, &second, "SEQ.NUMBER a\r\n", 14, WHOLE);
     assert_int_equal(first.length + second.length, 0);
     stub_refill(0);
     dialogue_finish(server, &first);
-    assert_heard(&first, "$13\r\nx-SN-00000095\r\n");
+    talker_expect(&first, "$13\r\nx-SN-00000095\r\n");
     dialogue_finish(server, &second);
     assert_int_equal(second.length, 0);
     stub_refill(1);
     dialogue_finish(server, &second);
-    assert_heard(&second, TEXT("96"));
+    talker_expect(&second, TEXT("96"));
     server_close(server);
     talker_fini(&first);
     talker_fini(&second);
@@ -288,21 +267,17 @@ TEST(many_texts_go_on_where_they_stood)
 {
     static const char line[] = "SEQ.NUMBER a COUNT 3 area x\r\n";
     static const char other[] = "SEQ.NUMBER b COUNT 3 area other\r\n";
-    struct server *server = NULL;
-    struct talker talker;
-    struct talker beside;
+    struct server *server = server_over_stub(2, SEQB_UNAVAILABLE, MINUTE_MS);
+    struct talker talker = talker_of(server);
+    struct talker beside = talker_of(server);
 
-    stub_reset(2, SEQB_UNAVAILABLE, MINUTE_MS);
-    server = dialogue_server();
-    talker_init(&talker, server);
-    talker_init(&beside, server);
     dialogue_say(server, &talker, line, strlen(line), WHOLE);
     dialogue_say(server, &beside, other, strlen(other), WHOLE);
     assert_int_equal(talker.length, 0);
     stub_refill(1);
     dialogue_finish(server, &talker);
-    assert_heard(&talker, "*3\r\n$13\r\nx-SN-00000095\r\n"
-                          "$13\r\nx-SN-00000096\r\n$13\r\nx-SN-00000097\r\n");
+    talker_expect(&talker, "*3\r\n$13\r\nx-SN-00000095\r\n"
+                           "$13\r\nx-SN-00000096\r\n$13\r\nx-SN-00000097\r\n");
     server_close(server);
     talker_fini(&talker);
     talker_fini(&beside);

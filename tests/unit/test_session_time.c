@@ -8,29 +8,17 @@
 #include <string.h>
 
 #include "daemon/server.h"
-#include "support/dialogue.h"
-#include "support/stub_broker.h"
 #include "support/test.h"
-
-#define PLENTY    1000000000
-#define MINUTE_MS 60000
-#define WHOLE     ((size_t)1 << 30) /* a piece that holds everything */
-
-static void assert_heard(const struct talker *talker, const char *expected)
-{
-    assert_int_equal(talker->length, strlen(expected));
-    assert_memory_equal(talker->heard, expected, talker->length);
-}
+#include "unit/session_fixture.h"
 
 /* A line said to a new daemon, whose stub is as it was left, and its answer. */
 static void check(const char *line, const char *expected)
 {
     struct server *server = dialogue_server();
-    struct talker talker;
+    struct talker talker = talker_of(server);
 
-    talker_init(&talker, server);
     dialogue_say(server, &talker, line, strlen(line), WHOLE);
-    assert_heard(&talker, expected);
+    talker_expect(&talker, expected);
     server_close(server);
     talker_fini(&talker);
 }
@@ -39,9 +27,8 @@ static void check(const char *line, const char *expected)
 static void check_part(const char *line, const char *part)
 {
     struct server *server = dialogue_server();
-    struct talker talker;
+    struct talker talker = talker_of(server);
 
-    talker_init(&talker, server);
     dialogue_say(server, &talker, line, strlen(line), WHOLE);
     assert_non_null(memmem(talker.heard, talker.length, part, strlen(part)));
     server_close(server);
@@ -101,17 +88,14 @@ TEST(what_cannot_be_is_refused_and_takes_nothing)
 TEST(numbers_of_one_stamp_come_together)
 {
     static const char line[] = "SEQ.NEXT a STAMP COUNT 3\r\n";
-    struct server *server = NULL;
-    struct talker talker;
+    struct server *server = server_over_stub(2, SEQB_AGAIN, MINUTE_MS);
+    struct talker talker = talker_of(server);
 
-    stub_reset(2, SEQB_AGAIN, MINUTE_MS);
-    server = dialogue_server();
-    talker_init(&talker, server);
     dialogue_say(server, &talker, line, strlen(line), WHOLE);
     assert_int_equal(talker.length, 0);
     stub_refill(1);
     dialogue_finish(server, &talker);
-    assert_heard(&talker, "*2\r\n:0\r\n*3\r\n:95\r\n:96\r\n:97\r\n");
+    talker_expect(&talker, "*2\r\n:0\r\n*3\r\n:95\r\n:96\r\n:97\r\n");
     server_close(server);
     talker_fini(&talker);
 }
@@ -119,12 +103,9 @@ TEST(numbers_of_one_stamp_come_together)
 TEST(those_of_a_stamp_that_is_over_are_none_of_them)
 {
     static const char line[] = "SEQ.NEXT a STAMP COUNT 5\r\n";
-    struct server *server = NULL;
-    struct talker talker;
+    struct server *server = server_over_stub(4, SEQB_AGAIN, MINUTE_MS);
+    struct talker talker = talker_of(server);
 
-    stub_reset(4, SEQB_AGAIN, MINUTE_MS);
-    server = dialogue_server();
-    talker_init(&talker, server);
     dialogue_say(server, &talker, line, strlen(line), WHOLE);
     stub.sequences[0].next = 300;
     stub_refill(3);
@@ -132,8 +113,8 @@ TEST(those_of_a_stamp_that_is_over_are_none_of_them)
     assert_int_equal(talker.length, 0);
     stub_refill(3);
     dialogue_finish(server, &talker);
-    assert_heard(&talker, "*2\r\n:300\r\n*5\r\n:300\r\n:301\r\n"
-                          ":302\r\n:303\r\n:304\r\n");
+    talker_expect(&talker, "*2\r\n:300\r\n*5\r\n:300\r\n:301\r\n"
+                           ":302\r\n:303\r\n:304\r\n");
     assert_int_equal(stub.sequences[0].stock, 1);
     server_close(server);
     talker_fini(&talker);
@@ -227,10 +208,9 @@ TEST(the_status_tells_of_lessors)
 static void hear_workers(const char *state)
 {
     struct server *server = dialogue_server();
-    struct talker talker;
     char expected[256];
+    struct talker talker = talker_of(server);
 
-    talker_init(&talker, server);
     talker_say(&talker, "SEQ.WORKERS\r\n", 13);
     while (talker.length == 0) {
         dialogue_turn(server);
@@ -241,7 +221,7 @@ static void hear_workers(const char *state)
              "$5\r\nstate\r\n$4\r\n%s\r\n$6\r\nholder\r\n$5\r\na@b:9\r\n"
              "$10\r\nrenewed_ms\r\n:11\r\n$12\r\nused_upto_ms\r\n:22\r\n",
              state);
-    assert_heard(&talker, expected);
+    talker_expect(&talker, expected);
     server_close(server);
     talker_fini(&talker);
 }

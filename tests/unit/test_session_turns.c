@@ -4,48 +4,33 @@
  * and how the daemon ends. The broker is a stub, so that the order of numbers
  * is the order of events.
  */
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "daemon/server.h"
 #include "daemon/session.h"
 #include "daemon/wire/wire.h"
-#include "support/dialogue.h"
-#include "support/stub_broker.h"
 #include "support/test.h"
+#include "unit/session_fixture.h"
 
-#define PLENTY    1000000000
-#define MINUTE_MS 60000
-#define WHOLE     ((size_t)1 << 30) /* a piece that holds everything */
-#define TURN      4096              /* a session's share of a turn */
-#define HEAVY     10                /* clients that ask for much */
-#define COUNT     INT64_C(100000)   /* at once */
+#define TURN  4096            /* a session's share of a turn */
+#define HEAVY 10              /* clients that ask for much */
+#define COUNT INT64_C(100000) /* at once */
 
 #define INCR_A "*2\r\n$4\r\nINCR\r\n$1\r\na\r\n"
-
-static void assert_heard(const struct talker *talker,
-                         const struct script *script)
-{
-    assert_int_equal(talker->length, script->length);
-    assert_memory_equal(talker->heard, script->data, script->length);
-}
 
 /* What is unsent is bounded, and no number is lost over it. */
 TEST(a_pipeline_stops_for_a_client_that_does_not_read)
 {
     const size_t requests = 200000;
-    struct server *server = NULL;
-    struct talker talker;
     struct script script = {0};
     struct script expected = {0};
     int64_t before = -1;
     size_t said = 0;
     size_t more = 1;
+    struct server *server = server_over_stub(PLENTY, SEQB_AGAIN, MINUTE_MS);
+    struct talker talker = talker_of(server);
 
-    stub_reset(PLENTY, SEQB_AGAIN, MINUTE_MS);
-    server = dialogue_server();
-    talker_init(&talker, server);
     script_add(&script, "INCR a\n", requests);
     while (more > 0 || server->daemon.commands_processed > before) {
         before = server->daemon.commands_processed;
@@ -60,7 +45,7 @@ TEST(a_pipeline_stops_for_a_client_that_does_not_read)
     dialogue_say(server, &talker, script.data + said, script.length - said,
                  WHOLE);
     script_add_numbers(&expected, STUB_FIRST, (int64_t)requests);
-    assert_heard(&talker, &expected);
+    talker_expect_script(&talker, &expected);
     server_close(server);
     talker_fini(&talker);
     script_fini(&script);
@@ -71,16 +56,12 @@ TEST(a_pipeline_stops_for_a_client_that_does_not_read)
 
 TEST(a_long_pipeline_is_interrupted_after_a_turn)
 {
-    struct server *server = NULL;
-    struct talker greedy;
-    struct talker modest;
     struct script script = {0};
     struct script expected = {0};
+    struct server *server = server_over_stub(PLENTY, SEQB_AGAIN, MINUTE_MS);
+    struct talker greedy = talker_of(server);
+    struct talker modest = talker_of(server);
 
-    stub_reset(PLENTY, SEQB_AGAIN, MINUTE_MS);
-    server = dialogue_server();
-    talker_init(&greedy, server);
-    talker_init(&modest, server);
     script_add(&script, "INCR a\n", 5000);
     assert_int_equal(talker_say(&greedy, script.data, script.length),
                      script.length);
@@ -88,7 +69,7 @@ TEST(a_long_pipeline_is_interrupted_after_a_turn)
     dialogue_finish(server, &greedy);
     dialogue_finish(server, &modest);
     script_add_numbers(&expected, STUB_FIRST + TURN, 1);
-    assert_heard(&modest, &expected);
+    talker_expect_script(&modest, &expected);
     server_close(server);
     talker_fini(&greedy);
     talker_fini(&modest);
@@ -127,15 +108,12 @@ static int64_t number_beside(struct server *server, struct talker *modest,
 TEST(who_asks_for_much_does_not_stall_who_asks_for_one)
 {
     const char request[] = "SEQ.NEXT a COUNT 100000\r\n";
-    struct server *server = NULL;
     struct talker heavy[HEAVY];
-    struct talker modest;
     int64_t last = STUB_FIRST;
     int numbers = 0;
+    struct server *server = server_over_stub(PLENTY, SEQB_AGAIN, MINUTE_MS);
+    struct talker modest = talker_of(server);
 
-    stub_reset(PLENTY, SEQB_AGAIN, MINUTE_MS);
-    server = dialogue_server();
-    talker_init(&modest, server);
     for (int i = 0; i < HEAVY; i++) {
         talker_init(&heavy[i], server);
         talker_say(&heavy[i], request, strlen(request));
@@ -163,16 +141,12 @@ TEST(who_asks_for_much_does_not_stall_who_asks_for_one)
 
 TEST(a_drain_answers_what_has_arrived_and_ends)
 {
-    struct server *server = NULL;
-    struct talker operator;
-    struct talker client;
     struct script script = {0};
     struct script expected = {0};
+    struct server *server = server_over_stub(PLENTY, SEQB_AGAIN, MINUTE_MS);
+    struct talker operator= talker_of(server);
+    struct talker client = talker_of(server);
 
-    stub_reset(PLENTY, SEQB_AGAIN, MINUTE_MS);
-    server = dialogue_server();
-    talker_init(&operator, server);
-    talker_init(&client, server);
     script_add(&script, INCR_A, 70);
     talker_say(&operator, "SEQ.DRAIN\r\nSEQ.HEALTH\r\n", 23);
     talker_say(&client, script.data, script.length);
@@ -181,7 +155,7 @@ TEST(a_drain_answers_what_has_arrived_and_ends)
     assert_true(talker_receive(&client));
     assert_true(talker_receive(&client) && client.fd < 0);
     script_add_numbers(&expected, STUB_FIRST, 70);
-    assert_heard(&client, &expected);
+    talker_expect_script(&client, &expected);
     assert_true(talker_receive(&operator));
     assert_memory_equal(operator.heard, "+OK\r\n", 5);
     assert_false(talker_receive(&operator)); /* it is open until the end */
@@ -196,14 +170,10 @@ TEST(a_drain_answers_what_has_arrived_and_ends)
 TEST(health_of_one_that_is_stopping_is_not_serving)
 {
     const char script[] = "INCR a\r\nSEQ.HEALTH\r\n";
-    struct server *server = NULL;
-    struct talker operator;
-    struct talker client;
+    struct server *server = server_over_stub(0, SEQB_AGAIN, MINUTE_MS);
+    struct talker operator= talker_of(server);
+    struct talker client = talker_of(server);
 
-    stub_reset(0, SEQB_AGAIN, MINUTE_MS);
-    server = dialogue_server();
-    talker_init(&operator, server);
-    talker_init(&client, server);
     talker_say(&client, script, strlen(script));
     talker_say(&operator, "SEQ.DRAIN\r\n", 11);
     dialogue_finish(server, &operator);
@@ -221,18 +191,15 @@ TEST(health_of_one_that_is_stopping_is_not_serving)
 TEST(a_turn_that_ends_with_the_last_number_repeats_no_head)
 {
     static const char line[] = "SEQ.NEXT a COUNT 4096\r\n";
-    struct server *server = NULL;
-    struct talker talker;
     struct script expected = {0};
+    struct server *server = server_over_stub(PLENTY, SEQB_AGAIN, MINUTE_MS);
+    struct talker talker = talker_of(server);
 
-    stub_reset(PLENTY, SEQB_AGAIN, MINUTE_MS);
-    server = dialogue_server();
-    talker_init(&talker, server);
     talker_say(&talker, line, strlen(line));
     dialogue_finish(server, &talker);
     script_add(&expected, "*4096\r\n", 1);
     script_add_numbers(&expected, STUB_FIRST, TURN);
-    assert_heard(&talker, &expected);
+    talker_expect_script(&talker, &expected);
     server_close(server);
     talker_fini(&talker);
     script_fini(&expected);

@@ -6,12 +6,10 @@
 #include <unistd.h>
 
 #include "daemon/server.h"
-#include "support/dialogue.h"
-#include "support/stub_broker.h"
 #include "support/test.h"
+#include "unit/session_fixture.h"
 
-#define MINUTE_MS 60000
-#define INCR_A    "INCR a\r\n"
+#define INCR_A "INCR a\r\n"
 
 /* The daemon's loop turns as soon as it is woken, before the thread that does
  * so goes on; NULL: it does not. */

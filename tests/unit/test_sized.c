@@ -41,7 +41,7 @@ static void fill(struct sized_out *out)
     struct here *structs;
     struct seqb_error err;
 
-    assert_int_equal(sized_begin(out, &err), SEQB_OK);
+    assert_ok(sized_begin(out, &err));
     structs = out->structs;
     for (int64_t i = 0; i < ROOM; i++)
         structs[i] = (struct here){.a = 10 + i, .b = 20 + i};
@@ -90,7 +90,7 @@ TEST(fewer_structs_than_fit_leave_the_rest_alone)
     struct later to[ROOM] = {{.a = 1}, {.a = 2}};
     struct sized_out out = out_of(to, sizeof to[0]);
 
-    assert_int_equal(sized_begin(&out, NULL), SEQB_OK);
+    assert_ok(sized_begin(&out, NULL));
     ((struct here *)out.structs)[0].a = 10;
     sized_end(&out, 1);
     assert_int_equal(to[0].a, 10);
@@ -117,7 +117,7 @@ TEST(what_is_only_counted_needs_no_struct)
     struct sized_out out = out_of(NULL, sizeof(struct later));
 
     out.capacity = 0;
-    assert_int_equal(sized_begin(&out, NULL), SEQB_OK);
+    assert_ok(sized_begin(&out, NULL));
     assert_null(out.structs);
     sized_end(&out, 5);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rule of a cell in seqb_counters. */
-#include <string.h>
 
 #include "backends/sql/cell.h"
 #include "support/test.h"
@@ -66,7 +65,7 @@ TEST(offsets_follow_each_other_to_the_end_of_the_window)
     while (next < SIZE) {
         const struct sql_cell_answer answer = sql_cell_take(&cell, &some);
 
-        assert_int_equal(answer.status, SEQB_OK);
+        assert_ok(answer.status);
         assert_true(answer.is_write);
         assert_int_equal(answer.window, 7);
         assert_int_equal(answer.block.first, next);
@@ -158,7 +157,7 @@ TEST(window_in_use_is_given_up_for_a_later_one_alone)
     assert_false(answer.is_write);
     window.over = 7;
     answer = sql_cell_install(&cell, &window);
-    assert_int_equal(answer.status, SEQB_OK);
+    assert_ok(answer.status);
     assert_int_equal(answer.cell.window, 8);
     assert_true(answer.is_write);
     window.window = 7;
@@ -188,7 +187,7 @@ TEST(drop_leaves_windows_above_its_floor)
     for (int64_t floor = 6; floor <= 8; floor++) {
         const struct sql_cell_answer answer = sql_cell_drop(&cell, floor);
 
-        assert_int_equal(answer.status, SEQB_OK);
+        assert_ok(answer.status);
         assert_int_equal(answer.window, floor < 7 ? 7 : floor);
         assert_int_equal(answer.is_write, floor >= 7);
         assert_int_equal(answer.cell.window, 0);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a row is bound to: the store and its epoch. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "backends/sql/sql.h"
@@ -37,8 +36,7 @@ static void expect_epoch(const char *base, const char *begins, size_t length)
     char epoch[SEQB_ORIGIN_SIZE];
     struct seqb_error err;
 
-    assert_int_equal(sql_epoch_make("sqlite a", base, "store", epoch, &err),
-                     SEQB_OK);
+    assert_ok(sql_epoch_make("sqlite a", base, "store", epoch, &err));
     assert_int_equal(strncmp(epoch, begins, strlen(begins)), 0);
     assert_int_equal(strlen(epoch), length);
 }
@@ -55,8 +53,7 @@ TEST(first_epoch_is_the_store_and_each_later_one_another)
     expect_epoch("store#01234567", "store#", strlen("store#01234567"));
     memset(store, 's', sizeof store);
     store[sizeof store - strlen("#01234567!") - 1] = '\0';
-    assert_int_equal(sql_epoch_make("sqlite a", store, store, epoch, &err),
-                     SEQB_OK);
+    assert_ok(sql_epoch_make("sqlite a", store, store, epoch, &err));
     assert_int_equal(strlen(epoch), SEQB_ORIGIN_SIZE - 2);
     store[strlen(store)] = 's';
     store[sizeof store - strlen("#01234567!")] = '\0';

@@ -75,7 +75,7 @@ TEST(no_guard_holds)
 {
     struct sql_guards *guards = guards_new();
 
-    assert_int_equal(judge(guards, NULL), SEQB_OK);
+    assert_ok(judge(guards, NULL));
     free(guards);
 }
 
@@ -117,15 +117,13 @@ TEST(another_incarnation_closes_the_backend)
     struct seqb_backend backend = {.incarnation = "run 1"};
     struct seqb_error err;
 
-    assert_int_equal(sql_incarnation_check(&backend, "run 1", "here", &err),
-                     SEQB_OK);
+    assert_ok(sql_incarnation_check(&backend, "run 1", "here", &err));
     assert_int_equal(sql_incarnation_check(&backend, NOW, "here", &err),
                      SEQB_UNREACHABLE);
     assert_int_equal(sql_incarnation_check(&backend, "", "here", &err),
                      SEQB_UNREACHABLE);
     backend.incarnation[0] = '\0';
-    assert_int_equal(sql_incarnation_check(&backend, NOW, "here", &err),
-                     SEQB_OK);
+    assert_ok(sql_incarnation_check(&backend, NOW, "here", &err));
 }
 
 TEST(swap_compares_what_it_names)
@@ -134,13 +132,11 @@ TEST(swap_compares_what_it_names)
     struct seqb_swap swap = {"known", "", "mine", NULL};
     struct seqb_error err;
 
-    assert_int_equal(sql_swap_check(&backend, &swap, "run 1", "here", &err),
-                     SEQB_OK);
+    assert_ok(sql_swap_check(&backend, &swap, "run 1", "here", &err));
     assert_int_equal(sql_swap_check(&backend, &swap, NOW, "here", &err),
                      SEQB_UNREACHABLE);
     swap.incarnation = NOW;
-    assert_int_equal(sql_swap_check(&backend, &swap, NOW, "here", &err),
-                     SEQB_OK);
+    assert_ok(sql_swap_check(&backend, &swap, NOW, "here", &err));
     assert_int_equal(sql_swap_check(&backend, &swap, "run 1", "here", &err),
                      SEQB_FENCED);
 }

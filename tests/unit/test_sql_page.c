@@ -45,7 +45,7 @@ TEST(range_holds_the_prefix_above_after)
         struct sql_range range;
         struct seqb_error err;
 
-        assert_int_equal(sql_page_begin(&page, &range, "here", &err), SEQB_OK);
+        assert_ok(sql_page_begin(&page, &range, "here", &err));
         assert_int_equal(page.count, 0);
         for (size_t j = 0; j < COUNT(names); j++) {
             if (strcmp(names[j], range.from) < 0 ||
@@ -76,9 +76,7 @@ TEST(page_needs_a_prefix_and_room)
         assert_int_equal(sql_page_begin(&pages[i], &range, "here", &err),
                          SEQB_INVALID);
     name[SEQB_COUNTER_SIZE - 1] = '\0';
-    assert_int_equal(
-        sql_page_begin(&pages[COUNT(pages) - 2], &range, "here", &err),
-        SEQB_OK);
+    assert_ok(sql_page_begin(&pages[COUNT(pages) - 2], &range, "here", &err));
 }
 
 /* Else a counter would be left out, and nobody would know. */
@@ -99,7 +97,7 @@ TEST(row_that_is_not_the_next_one_is_damage)
     struct sql_range range;
     struct seqb_error err;
 
-    assert_int_equal(sql_page_begin(&page, &range, "here", &err), SEQB_OK);
+    assert_ok(sql_page_begin(&page, &range, "here", &err));
     for (size_t i = 0; i < COUNT(cases); i++)
         assert_int_equal(
             sql_page_add(&page, cases[i].name, cases[i].value, "here", &err),
@@ -118,8 +116,8 @@ TEST(name_that_is_too_long_is_damage)
 
     memset(name, 'a', sizeof name);
     name[SEQB_COUNTER_SIZE] = '\0';
-    assert_int_equal(sql_page_begin(&page, &range, "here", &err), SEQB_OK);
+    assert_ok(sql_page_begin(&page, &range, "here", &err));
     assert_int_equal(sql_page_add(&page, name, 1, "here", &err), SEQB_CORRUPT);
     name[SEQB_COUNTER_SIZE - 1] = '\0';
-    assert_int_equal(sql_page_add(&page, name, 1, "here", &err), SEQB_OK);
+    assert_ok(sql_page_add(&page, name, 1, "here", &err));
 }

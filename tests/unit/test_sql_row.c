@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rule of a row in seqb_counters. */
-#include <stdlib.h>
-#include <string.h>
 
 #include "backends/sql/sql.h"
 #include "support/test.h"
@@ -231,7 +229,7 @@ TEST(raise_rebinds_with_a_gap_and_never_lowers)
                                          15,  BEGINS,         NULL, 0};
         const struct sql_lift lift = sql_counter_raise(&base, &counter, &raise);
 
-        assert_int_equal(lift.status, SEQB_OK);
+        assert_ok(lift.status);
         assert_writes(&lift, cases[i].base_after, cases[i].base_ms_after,
                       cases[i].value);
     }
@@ -274,7 +272,7 @@ TEST(raise_of_the_same_copy_twice_goes_elsewhere)
                                          .chance = cases[i].chance};
         const struct sql_lift lift = sql_counter_raise(&base, &counter, &raise);
 
-        assert_int_equal(lift.status, SEQB_OK);
+        assert_ok(lift.status);
         assert_int_equal(lift.value, cases[i].value);
     }
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Templates: what compiles, what is refused and where, and the texts. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "platform/text.h"
@@ -267,8 +265,8 @@ TEST(checks_do_not_cover_each_other)
 
     for (int64_t number = 1; number < 2000; number++) {
         case_facts(one, number, NULL, 0, &facts);
-        assert_int_equal(case_write(one, &facts, first, NULL), SEQB_OK);
-        assert_int_equal(case_write(two, &facts, second, NULL), SEQB_OK);
+        assert_ok(case_write(one, &facts, first, NULL));
+        assert_ok(case_write(two, &facts, second, NULL));
         assert_string_equal(second + 1, first);
     }
     template_free(one);
@@ -285,7 +283,7 @@ TEST(ids_are_written_by_their_parts)
     struct facts facts;
 
     case_facts(template, 524287, &shard, 1, &facts);
-    assert_int_equal(case_write(template, &facts, out, NULL), SEQB_OK);
+    assert_ok(case_write(template, &facts, out, NULL));
     assert_string_equal(out, "WB202611210000005242870017");
     assert_int_equal(template_length(template), strlen(out));
     template_free(template);
@@ -312,7 +310,7 @@ TEST(number_that_does_not_fit_is_refused)
         struct facts facts;
 
         case_facts(template, rows[i].last, NULL, 0, &facts);
-        assert_int_equal(case_write(template, &facts, out, &err), SEQB_OK);
+        assert_ok(case_write(template, &facts, out, &err));
         facts.number++;
         assert_int_equal(case_write(template, &facts, out, &err),
                          SEQB_EXHAUSTED);
@@ -356,7 +354,7 @@ TEST(two_digit_year_ends_with_its_century)
 
     case_facts(template, 1, NULL, 0, &facts);
     case_set_day(&facts, 20991231);
-    assert_int_equal(case_write(template, &facts, out, &err), SEQB_OK);
+    assert_ok(case_write(template, &facts, out, &err));
     case_set_day(&facts, 21000101);
     assert_int_equal(case_write(template, &facts, out, &err), SEQB_EXHAUSTED);
     assert_non_null(strstr(err.text, "2100"));
@@ -428,11 +426,11 @@ TEST(keys_and_parameters_are_those_of_the_call)
         case_make("@{date}@{param, name=x, width=1}@{key}/@{seq}", &rules);
     case_facts(template, 5, &one, 1, &facts);
     facts.key = "order";
-    assert_int_equal(case_write(template, &facts, out, NULL), SEQB_OK);
+    assert_ok(case_write(template, &facts, out, NULL));
     assert_string_equal(out, "202611211order/5");
     case_facts(template, 5, &two, 1, &facts);
     facts.key = "invoice";
-    assert_int_equal(case_write(template, &facts, out, NULL), SEQB_OK);
+    assert_ok(case_write(template, &facts, out, NULL));
     assert_string_equal(out, "202611212invoice/5");
     template_free(template);
 }

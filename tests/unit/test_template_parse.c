@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Texts read back: what they say, and why one is none of the sequence's. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "support/test.h"
@@ -154,7 +153,7 @@ TEST(parameters_are_given_back)
     struct facts facts;
 
     expect_verdicts(text, &rules, rows, COUNT_OF(rows));
-    assert_int_equal(case_read(template, rows[0].text, &facts, NULL), SEQB_OK);
+    assert_ok(case_read(template, rows[0].text, &facts, NULL));
     assert_int_equal(facts.number, 1);
     assert_int_equal(facts.stamp.digits, 20261121);
     assert_int_equal(facts.lengths[0], 3);
@@ -177,7 +176,7 @@ TEST(stamp_must_exist_in_the_zone)
     struct template_rules rules = case_rules();
     struct period_rules hour = {PERIOD_HOUR, NULL, 1, 1};
 
-    assert_int_equal(period_zone_open("Europe/Berlin", &zone, NULL), SEQB_OK);
+    assert_ok(period_zone_open("Europe/Berlin", &zone, NULL));
     hour.zone = zone;
     rules.period = &hour;
     expect_verdicts("@{date}.@{seq}", &rules, rows, COUNT_OF(rows));

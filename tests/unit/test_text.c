@@ -2,7 +2,6 @@
 /* Strings of bounded size: cutting, parsing, the forms of keys and names. */
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -59,8 +59,7 @@ static pthread_t start(void *(*run)(void *argument), struct helper *helper)
 {
     pthread_t thread;
 
-    assert_int_equal(thread_start(&thread, "seqb:helper", run, helper, NULL),
-                     SEQB_OK);
+    assert_ok(thread_start(&thread, "seqb:helper", run, helper, NULL));
     return thread;
 }
 

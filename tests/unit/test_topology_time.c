@@ -2,8 +2,6 @@
 /* What a topology says of time, as options: periods, ids, the guarded clock,
  * snowflakes; and the samples that are about it. */
 
-#include <string.h>
-
 #include "backends/backends.h"
 #include "config/config.h"
 #include "lease/lease.h"

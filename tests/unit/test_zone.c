@@ -260,7 +260,7 @@ TEST_WITH(ZONE, files_are_looked_for_in_the_folder_that_tzdir_names)
     zone_image_set(&leap, ZONE_AT_LEAP, 1);
     save(folder, "Leap", leap.bytes, leap.size);
     free(large);
-    assert_int_equal(period_zone_open("Mine", &zone, NULL), SEQB_OK);
+    assert_ok(period_zone_open("Mine", &zone, NULL));
     zone_expect_offset(zone, "2026-07-01 00:00:00", 2 * HOUR_S);
     period_zone_close(zone);
     expect_no_zone("Text", "time zone \"Text\": this is no zone file");
@@ -276,7 +276,7 @@ TEST_WITH(ZONE, utc_needs_no_file)
     struct period_zone *zone = NULL;
 
     assert_int_equal(setenv("TZDIR", "/nowhere", 1), 0);
-    assert_int_equal(period_zone_open("UTC", &zone, NULL), SEQB_OK);
+    assert_ok(period_zone_open("UTC", &zone, NULL));
     zone_expect_offset(zone, "1970-01-01 00:00:00", 0);
     zone_expect_offset(zone, "9999-12-31 00:00:00", 0);
     assert_int_equal(zone_reach(zone, 12345), 12345);

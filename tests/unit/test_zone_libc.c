@@ -146,14 +146,6 @@ static void expect_same(const struct period_zone *zone,
 }
 
 /* xorshift64: the same numbers in every run. */
-static int64_t chance(uint64_t *seed, int64_t below)
-{
-    *seed ^= *seed << 13;
-    *seed ^= *seed >> 7;
-    *seed ^= *seed << 17;
-    return (int64_t)(*seed % (uint64_t)below);
-}
-
 /* The two days at each end are only there to look back from. */
 static void compare(const struct period_zone *zone, int64_t from, int64_t to,
                     int randoms)
@@ -170,15 +162,16 @@ static void compare(const struct period_zone *zone, int64_t from, int64_t to,
         for (int64_t k = -2; k <= 2; k++)
             expect_same(zone, &found, at + k);
         for (int k = 0; k < 20; k++) {
-            expect_same(zone, &found, at + chance(&seed, HOLD_S));
+            expect_same(zone, &found, at + zone_chance(&seed, HOLD_S));
             /* Also a local time that is skipped. */
             expect_reach(zone, &found,
-                         at + libc_offset(at - 1) + chance(&seed, HOLD_S));
+                         at + libc_offset(at - 1) + zone_chance(&seed, HOLD_S));
         }
     }
     for (int i = 0; i < randoms; i++)
         expect_same(zone, &found,
-                    from + 2 * DAY_S + chance(&seed, to - from - 4 * DAY_S));
+                    from + 2 * DAY_S +
+                        zone_chance(&seed, to - from - 4 * DAY_S));
 }
 
 static struct period_zone *open_both(const char *name)

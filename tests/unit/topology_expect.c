@@ -3,7 +3,6 @@
 #include "unit/topology_expect.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "config/config.h"
 #include "platform/text.h"
@@ -53,7 +52,7 @@ struct config *topology_open_sound(const char *path)
     const enum seqb_status status = config_open(&request, &config, &error);
 
     assert_string_equal(error.text, "");
-    assert_int_equal(status, SEQB_OK);
+    assert_ok(status);
     return config;
 }
 

@@ -33,6 +33,24 @@ struct period_zone *zone_expect_sound(const struct zone_image *image)
     return zone;
 }
 
+struct period_zone *zone_expect_named(const char *name)
+{
+    struct seqb_error err = {SEQB_OK, ""};
+    struct period_zone *zone = NULL;
+
+    (void)period_zone_open(name, &zone, &err);
+    assert_string_equal(err.text, "");
+    return zone;
+}
+
+int64_t zone_chance(uint64_t *seed, int64_t below)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    return (int64_t)(*seed % (uint64_t)below);
+}
+
 void zone_expect_refused(const struct zone_image *image, const char *why)
 {
     struct period_zone *zone = NULL;

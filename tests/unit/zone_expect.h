@@ -16,6 +16,12 @@ struct zone_image zone_image_of(const struct zone_parts *parts);
 /* Opens the zone of a file, which must be valid. */
 struct period_zone *zone_expect_sound(const struct zone_image *image);
 
+/* Opens the zone of that name, which must be installed. */
+struct period_zone *zone_expect_named(const char *name);
+
+/* A random number from 0 to below - 1. */
+int64_t zone_chance(uint64_t *seed, int64_t below);
+
 /* The file must be refused, and the error must contain `why`. */
 void zone_expect_refused(const struct zone_image *image, const char *why);
 
