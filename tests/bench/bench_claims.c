@@ -5,7 +5,6 @@
  * claims in batches, and by an engine that is memcached but for these, in turn
  * in one run.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include <seqbroker/seqbroker.h>

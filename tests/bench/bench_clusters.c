@@ -5,7 +5,6 @@
  * after the other by its own client, in turn in one run. One cluster runs at a
  * time, all members on this machine.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "backends/redis/slot.h"

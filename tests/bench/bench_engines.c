@@ -156,8 +156,7 @@ static void bench_numbers(const struct bench *bench, struct store *store,
     struct seqb_sequence *sequence = NULL;
 
     assert_non_null(direct);
-    assert_int_equal(seqb_get_sequence(broker, "order", &sequence, NULL),
-                     SEQB_OK);
+    assert_ok(seqb_get_sequence(broker, "order", &sequence, NULL));
     report_row(bench->report);
     report_text(bench->report, ENGINE, "%s", store->ops->engine);
     report_text(bench->report, BITS, "%d", memory_bits);
@@ -201,8 +200,7 @@ static void counter_prepare(const struct store *store,
     int64_t standing;
 
     if (store->ops->guarantee == SEQB_WINDOWED)
-        assert_int_equal(store->ops->install(backend, &window, &standing, NULL),
-                         SEQB_OK);
+        assert_ok(store->ops->install(backend, &window, &standing, NULL));
 }
 
 static struct seqb_request request_of(const struct store *store,
@@ -253,7 +251,7 @@ static int64_t call_many(const struct store *store,
 
     for (size_t i = 0; i < n; i++)
         requests[i] = request_of(store, names[i]);
-    assert_int_equal(store->ops->reserve(backend, requests, n, NULL), SEQB_OK);
+    assert_ok(store->ops->reserve(backend, requests, n, NULL));
     for (size_t i = 0; i < n; i++)
         granted += requests[i].status == SEQB_OK;
     return granted;

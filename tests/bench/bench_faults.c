@@ -103,9 +103,8 @@ static int64_t waits_of(const char *key)
     struct seqb_sequence_status all[4];
     size_t count;
 
-    assert_int_equal(
-        seqb_sequences(stage.broker, all, sizeof all[0], 4, &count, NULL),
-        SEQB_OK);
+    assert_ok(
+        seqb_sequences(stage.broker, all, sizeof all[0], 4, &count, NULL));
     for (size_t i = 0; i < count; i++) {
         if (strcmp(all[i].key, key) == 0)
             return all[i].waits;

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <seqbroker/admin.h>
 
@@ -183,9 +182,8 @@ static int64_t waits_since(void)
     size_t count;
     int64_t waits;
 
-    assert_int_equal(
-        seqb_sequences(stage.broker, &status, sizeof status, 1, &count, NULL),
-        SEQB_OK);
+    assert_ok(
+        seqb_sequences(stage.broker, &status, sizeof status, 1, &count, NULL));
     waits = status.waits - stage.waits;
     stage.waits = status.waits;
     return waits;
@@ -196,9 +194,8 @@ static bool are_level(void)
     struct seqb_lessor lessors[LESSORS];
     size_t count = 0;
 
-    assert_int_equal(seqb_lessors(stage.broker, lessors, sizeof lessors[0],
-                                  LESSORS, &count, NULL),
-                     SEQB_OK);
+    assert_ok(seqb_lessors(stage.broker, lessors, sizeof lessors[0], LESSORS,
+                           &count, NULL));
     for (size_t i = 0; i < count; i++) {
         if (strcmp(lessors[i].state, "level") != 0)
             return false;
@@ -350,9 +347,8 @@ static bool is_told(void)
     struct seqb_lessor lessors[LESSORS];
     size_t count = 0;
 
-    assert_int_equal(seqb_lessors(stage.broker, lessors, sizeof lessors[0],
-                                  LESSORS, &count, NULL),
-                     SEQB_OK);
+    assert_ok(seqb_lessors(stage.broker, lessors, sizeof lessors[0], LESSORS,
+                           &count, NULL));
     for (size_t i = 0; i < count; i++) {
         if (strcmp(lessors[i].backend, names[MARIADB_A]) == 0)
             return strcmp(lessors[i].state, "waiting") == 0 &&

@@ -5,7 +5,6 @@
  * servers of config/mixed.conf; beside the same stores asked directly for each
  * number over one connection, in turn in one run.
  */
-#include <stdlib.h>
 
 #include "bench/mixed.h"
 #include "bench/now.h"

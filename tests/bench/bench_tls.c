@@ -4,8 +4,6 @@
  * pool of one Redis, and how long the calls of a caller at a steady pace take,
  * with TLS and without it, in turn in one run on one server.
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "bench/certificate.h"

@@ -2,7 +2,6 @@
 /* Pages of bits in a hash table with open addressing. */
 #include "oracle.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 
 #define PAGE_SHIFT     12

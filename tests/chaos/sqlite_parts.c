@@ -3,7 +3,6 @@
 #include "sqlite_parts.h"
 
 #include <stdbool.h>
-#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

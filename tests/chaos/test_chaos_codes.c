@@ -342,8 +342,7 @@ static void expect_all_of_one_day(struct day *day)
     int64_t stamp = 0;
 
     scene_open(scene, write_topology(day, "late"));
-    assert_int_equal(seqb_get_sequence(scene->broker, "code", &sequence, &err),
-                     SEQB_OK);
+    assert_ok(seqb_get_sequence(scene->broker, "code", &sequence, &err));
     for (size_t i = 0; i < day->count; i++) {
         if (seqb_parse(sequence, day->codes[i], &parsed, &err) != SEQB_OK)
             fail_msg("%s", err.text);

@@ -4,7 +4,6 @@
  * of each of its two engines. One that loses what it commits is used only if
  * the topology says so, and what it then repeats is counted.
  */
-#include <stdlib.h>
 
 #include "chaos.h"
 #include "platform/text.h"

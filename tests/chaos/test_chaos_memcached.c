@@ -5,7 +5,6 @@
  * only when the server forgot it.
  */
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>

@@ -3,7 +3,6 @@
  * A pool as in config/mixed.conf: two MariaDBs, a PostgreSQL and a Redis, any
  * of which fails at random while the others serve; brokers are killed too.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "chaos.h"

@@ -6,7 +6,6 @@
  * many are leased meanwhile.
  */
 #include <signal.h>
-#include <unistd.h>
 
 #include "chaos.h"
 #include "contract/sqlite_files.h"

@@ -4,7 +4,6 @@
  * tables are emptied, under one counter.
  */
 #include <signal.h>
-#include <stdlib.h>
 
 #include "chaos.h"
 #include "platform/text.h"

@@ -4,7 +4,6 @@
  * count in it, and the same file as the authority of another counter.
  */
 #include <stdio.h>
-#include <unistd.h>
 
 #include "chaos.h"
 #include "contract/sqlite_files.h"

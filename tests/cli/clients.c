@@ -12,7 +12,6 @@
  *   numbers   all that came
  */
 #include <arpa/inet.h>
-#include <inttypes.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>

@@ -2,8 +2,6 @@
 /* Drawing a scene. */
 #include "scene.h"
 
-#include <string.h>
-
 #include "clocks.h"
 #include "flakes.h"
 #include "platform/text.h"

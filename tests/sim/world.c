@@ -4,7 +4,6 @@
 
 #include <assert.h>
 #include <setjmp.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <ucontext.h>

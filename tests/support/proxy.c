@@ -339,8 +339,7 @@ struct proxy *proxy_new(const struct proxy_options *options)
     if (proxy->listener < 0)
         fail_msg("proxy: cannot listen on port %d: %s", (int)proxy->port,
                  strerror(errno));
-    assert_int_equal(
-        thread_start(&proxy->thread, "proxy", proxy_run, proxy, NULL), SEQB_OK);
+    assert_ok(thread_start(&proxy->thread, "proxy", proxy_run, proxy, NULL));
     return proxy;
 }
 

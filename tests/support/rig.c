@@ -435,11 +435,9 @@ void rig_put_claim(struct rig *rig, int32_t i, const char *name,
     struct seqb_backend *backend = NULL;
     char standing[SEQB_CLAIM_SIZE];
 
-    assert_int_equal(
-        backend_fake.open(&rig->backends[i].options, &backend, NULL), SEQB_OK);
-    assert_int_equal(
-        backend_fake.swap(backend, &swap, standing, sizeof standing, NULL),
-        SEQB_OK);
+    assert_ok(backend_fake.open(&rig->backends[i].options, &backend, NULL));
+    assert_ok(
+        backend_fake.swap(backend, &swap, standing, sizeof standing, NULL));
     assert_string_equal(standing, text);
     backend_fake.close(backend);
 }

@@ -2,9 +2,6 @@
 /* Starting and asking an etcd. */
 #include "support/server_etcd.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>

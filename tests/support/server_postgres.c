@@ -2,12 +2,10 @@
 /* Starting, asking and killing PostgreSQL. */
 #include "support/server_postgres.h"
 
-#include <ctype.h>
 #include <glob.h>
 #include <libpq-fe.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>

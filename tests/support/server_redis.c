@@ -2,7 +2,6 @@
 /* Starting and asking a redis-server. */
 #include "support/server_redis.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "support/server_kind.h"

@@ -3,7 +3,6 @@
 #include "support/server_sentinel.h"
 
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>

@@ -4,7 +4,6 @@
 #include "support/stub_broker.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include <seqbroker/admin.h>
 #include <seqbroker/counts.h>

@@ -3,7 +3,6 @@
 #include "support/tls_pair.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -27,10 +27,9 @@ struct web *web_open(void)
     signal(SIGPIPE, SIG_IGN); /* as main.c has it */
     web->server = dialogue_server();
     web->fd = -1;
-    assert_int_equal(http_open(&web->server->daemon, web->server->base, &places,
-                               &web->http, &err),
-                     SEQB_OK);
-    assert_int_equal(http_listen(web->http, &err), SEQB_OK);
+    assert_ok(http_open(&web->server->daemon, web->server->base, &places,
+                        &web->http, &err));
+    assert_ok(http_listen(web->http, &err));
     web->server->http = web->http; /* server_close closes it */
     web_connect(web);
     return web;
