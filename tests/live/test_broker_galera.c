@@ -1,9 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* config/galera.conf over a real cluster: a broker goes on taking numbers while
- * the node that it uses is killed. */
+/*
+ * config/galera.conf over a real cluster, which the tests share: a broker goes
+ * on taking numbers while the node that it uses is killed, and while that node
+ * joins again by a transfer of all files.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "scene.h"
+#include "support/folder.h"
 #include "support/server_galera.h"
 #include "support/test.h"
 
@@ -66,15 +79,102 @@ static int64_t more_await(struct scene *scene, int32_t partition)
     return longest_ms;
 }
 
+/* --- a transfer that stands still --- */
+
+/* A method of transfer: that by rsync, with another rsync. */
+static const char method[] = "#!/bin/sh\n"
+                             "PATH='%s':\"$PATH\"\n"
+                             "exec wsrep_sst_rsync \"$@\"\n";
+
+/* A donor, which has locked its tables by now, leaves a mark, and waits until
+ * the test releases the lock on a file. */
+static const char rsync[] = "#!/bin/sh\n"
+                            "PATH=\"${PATH#*:}\"\n"
+                            "case \"$*\" in *rsync://*)\n"
+                            "  : >'%s/waits'\n"
+                            "  exec flock --shared '%s/lock' rsync \"$@\"\n"
+                            "esac\n"
+                            "exec rsync \"$@\"\n";
+
+static char gate[32]; /* the folder of the scripts, the lock and the mark */
+
+static const char *gate_path(const char *name, char out[static 64])
+{
+    (void)text_format(out, 64, "%s/%s", gate, name);
+    return out;
+}
+
+static void script_write(const char *name, const char *text)
+{
+    char path[64];
+    FILE *file = fopen(gate_path(name, path), "we");
+
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fchmod(fileno(file), 0755), 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* For servers that are started later. */
+static void gate_make(void)
+{
+    char text[SCENE_TEXT_SIZE];
+
+    assert_true(folder_make(gate, sizeof gate));
+    assert_int_equal(chmod(gate, 0777), 0); /* the nodes are not root */
+    assert_true(text_format(text, sizeof text, method, gate));
+    script_write("wsrep_sst_gated", text);
+    assert_true(text_format(text, sizeof text, rsync, gate, gate));
+    script_write("rsync", text);
+    assert_true(text_format(text, sizeof text, "%s:%s", getenv("PATH"), gate));
+    assert_int_equal(setenv("PATH", text, 1), 0);
+}
+
+/* Returns what is to be closed to open it. */
+static int gate_close(void)
+{
+    char path[64];
+    const int fd =
+        open(gate_path("lock", path), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+
+    assert_true(fd >= 0);
+    assert_int_equal(flock(fd, LOCK_EX), 0);
+    (void)unlink(gate_path("waits", path));
+    return fd;
+}
+
+static bool gate_has_donor(void)
+{
+    char path[64];
+
+    return access(gate_path("waits", path), F_OK) == 0;
+}
+
+/* --- the tests --- */
+
+/* Nodes 1 and 2 serve on return, and node 0 unless a test before killed it. */
+static void cluster_require(void)
+{
+    static const char *const args[] = {"--wsrep-sst-method=gated",
+                                       "--wsrep-sst-donor=n1,", NULL};
+
+    galera_require();
+    if (nodes[0] == NULL) {
+        gate_make();
+        server_galera_cluster(args, nodes);
+        mariadb_execute(nodes[1], "CREATE USER seq;"
+                                  "GRANT ALL ON seq.* TO seq");
+    }
+    mariadb_execute(nodes[1],
+                    "DROP DATABASE IF EXISTS seq; CREATE DATABASE seq");
+}
+
 TEST_WITH(SCENE, node_that_dies_keeps_no_caller_waiting)
 {
     int64_t since_ms;
     int64_t longest_ms;
 
-    galera_require();
-    server_galera_cluster(NULL, nodes);
-    mariadb_execute(nodes[0], "CREATE DATABASE seq; CREATE USER seq;"
-                              "GRANT ALL ON seq.* TO seq");
+    cluster_require();
     scene_open(scene, sample_write(scene));
     scene_take_until(scene, "order", CLUSTER, SEQB_PARTITION_UP);
     (void)more_await(scene, CLUSTER);
@@ -88,8 +188,91 @@ TEST_WITH(SCENE, node_that_dies_keeps_no_caller_waiting)
                   (long long)(clock_now_ms() - since_ms));
     scene_close(scene);
     scene_expect_no_repeats(scene);
+}
+
+/* Write-sets of grants and claims that the node sent to the others since it
+ * started. */
+static int64_t replicated_by(int node)
+{
+    char count[MARIADB_ASK_SIZE];
+
+    mariadb_ask(nodes[node], count,
+                "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS "
+                "WHERE VARIABLE_NAME = 'wsrep_replicated'");
+    return strtoll(count, NULL, 10);
+}
+
+/* While the transfer stands still, node 2 alone grants. */
+static int64_t transfer_passes(struct scene *scene)
+{
+    const int fd = gate_close();
+    int64_t donors;
+    int64_t others;
+    int64_t longest_ms;
+
+    server_kill(nodes[0]);
+    galera_drop_files(nodes[0]);
+    (void)more_await(scene, CLUSTER);
+    galera_start_join(nodes[0]);
+    while (!gate_has_donor())
+        scene_take(scene, "order", 1);
+    galera_await(nodes[1], "wsrep_local_state", "2");
+    donors = replicated_by(1);
+    others = replicated_by(2);
+    longest_ms = more_await(scene, CLUSTER);
+    assert_int_equal(replicated_by(1), donors);
+    assert_true(replicated_by(2) > others);
+    assert_false(galera_is_synced(nodes[0]));
+    galera_await(nodes[1], "wsrep_local_state", "2");
+    assert_int_equal(close(fd), 0);
+    return longest_ms;
+}
+
+static void history_ask(int node, char out[static MARIADB_ASK_SIZE])
+{
+    mariadb_ask(nodes[node], out,
+                "SELECT text FROM seq.seqb_claims"
+                " WHERE name = 'cluster/incarnation'");
+}
+
+TEST_WITH(SCENE, node_that_joins_by_a_transfer_keeps_no_caller_waiting)
+{
+    char before[MARIADB_ASK_SIZE];
+    char after[MARIADB_ASK_SIZE];
+    int64_t longest_ms;
+    int64_t since_ms;
+
+    cluster_require();
+    scene_open(scene, sample_write(scene));
+    scene_take_until(scene, "order", CLUSTER, SEQB_PARTITION_UP);
+    (void)more_await(scene, CLUSTER);
+    history_ask(1, before);
+    longest_ms = transfer_passes(scene);
+    since_ms = clock_now_ms();
+    while (!galera_is_synced(nodes[0]))
+        scene_take(scene, "order", 1);
+    print_message("a node joined: the longest call took %lld ms while the "
+                  "transfer stood still; synced %lld ms after it went on\n",
+                  (long long)longest_ms,
+                  (long long)(clock_now_ms() - since_ms));
+    galera_await(nodes[1], "wsrep_local_state", "4");
+    server_kill(nodes[2]);
+    (void)more_await(scene, CLUSTER);
+    assert_true(replicated_by(0) > 0);
+    history_ask(0, after);
+    assert_string_equal(before, after);
+    scene_close(scene);
+    scene_expect_no_repeats(scene);
+}
+
+static int cluster_end(void **state)
+{
+    (void)state;
     for (int i = 0; i < GALERA_NODES; i++)
         server_free(nodes[i]);
+    folder_remove(gate);
+    return 0;
 }
 
 TEST_BEFORE_ALL(without_sigpipe);
+TEST_AFTER_ALL(cluster_end);

@@ -36,6 +36,7 @@ struct galera_more {
     int32_t group_port;
     int32_t ist_port;
     int32_t sst_port;
+    bool joins_later;             /* a start does not wait until it is synced */
     bool is_first;                /* bootstraps the cluster at its next start */
     char position[POSITION_SIZE]; /* of its files, "": as they say */
     struct server *like;          /* its files are copies of that one's */
@@ -185,8 +186,7 @@ static bool row_is(MYSQL *admin, const char *value)
     return is;
 }
 
-/* Whoever joins answers when it is synced. */
-static bool node_is_synced(struct server *server)
+bool galera_is_synced(struct server *server)
 {
     MYSQL *admin = mysql_init(NULL);
     bool is_synced = false;
@@ -200,12 +200,20 @@ static bool node_is_synced(struct server *server)
     return is_synced;
 }
 
+/* Whoever joins answers when it is synced. */
+static bool node_is_up(struct server *server)
+{
+    const struct galera_more *more = server->more;
+
+    return more->joins_later || galera_is_synced(server);
+}
+
 static const struct server_kind node_kind = {
     .program = "mariadbd",
     .as_nobody = true,
     .prepare = node_prepare,
     .command = node_command,
-    .is_up = node_is_synced,
+    .is_up = node_is_up,
     .forget = mariadb_forget,
 };
 
@@ -262,6 +270,15 @@ void galera_bootstrap(struct server *node)
     more->is_first = true;
     server_start(node);
     more->is_first = false;
+}
+
+void galera_start_join(struct server *node)
+{
+    struct galera_more *more = node->more;
+
+    more->joins_later = true;
+    server_start(node);
+    more->joins_later = false;
 }
 
 void galera_await(struct server *node, const char *name, const char *value)

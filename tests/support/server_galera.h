@@ -25,6 +25,12 @@ void server_galera_cluster_on(const struct lan *lan,
  * files. Other nodes join it by server_start. */
 void galera_bootstrap(struct server *node);
 
+/* Starts a stopped node like server_start, but returns before it is synced. */
+void galera_start_join(struct server *node);
+
+/* False, too, if the node does not answer. */
+bool galera_is_synced(struct server *node);
+
 /* Waits until the status variable `name` of the node is `value`. */
 void galera_await(struct server *node, const char *name, const char *value);
 
