@@ -25,6 +25,7 @@ struct cut_taker {
     const struct seqb_backend_ops *ops; /* for cut_take */
     struct seqb_backend_options options;
     struct seqb_backend *backend;
+    void *context;   /* of `take`, which may have one */
     int netns;       /* of its connections (see lan_fd); -1: outside */
     char error[256]; /* of the last call that failed */
     pthread_t thread;

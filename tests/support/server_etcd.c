@@ -145,13 +145,24 @@ static void cluster_add(char *cluster, size_t size,
                             (int)more->peer_port));
 }
 
-struct server *server_etcd(const char *const *args)
+struct server *server_etcd_on(const struct lan *lan, int host,
+                              const char *const *args)
 {
+    struct server *server;
+
     server_require("etcd");
     next_more = more_new(0, (int)more_count);
     cluster_add(next_more->cluster, sizeof next_more->cluster, next_more,
-                lan_address(NULL, 0));
-    return server_new(&etcd_kind, args);
+                lan_address(lan, host));
+    server_place(lan_fd(lan, host), lan_address(lan, host));
+    server = server_new(&etcd_kind, args);
+    server_place(-1, lan_address(NULL, 0));
+    return server;
+}
+
+struct server *server_etcd(const char *const *args)
+{
+    return server_etcd_on(NULL, 0, args);
 }
 
 void server_etcd_cluster_on(const struct lan *lan,

@@ -10,6 +10,10 @@
 /* A cluster of one member. See server_new for `args`. */
 struct server *server_etcd(const char *const *args);
 
+/* The same on a host of the network. */
+struct server *server_etcd_on(const struct lan *lan, int host,
+                              const char *const *args);
+
 /* Starts a cluster of three members. Free each by server_free. */
 void server_etcd_cluster(struct server *members[static ETCD_MEMBERS]);
 

@@ -22,7 +22,7 @@
 /* What a node knows of its cluster. */
 struct node_more {
     int index;
-    int32_t etcd_port;
+    const struct server *etcd;
     int32_t rest_port;
 };
 
@@ -41,8 +41,8 @@ static struct patroni *clusters[CLUSTER_MAX];
 static const char settings[] =
     "scope: seqbroker\n"
     "name: n%d\n"
-    "etcd: {hosts: ['127.0.0.1:%d']}\n"
-    "restapi: {listen: '127.0.0.1:%d', connect_address: '127.0.0.1:%d'}\n"
+    "etcd: {hosts: ['%s:%d']}\n"
+    "restapi: {listen: '%s:%d', connect_address: '%s:%d'}\n"
     "bootstrap:\n"
     "  dcs:\n"
     "    ttl: 7\n"
@@ -53,11 +53,11 @@ static const char settings[] =
     "      use_slots: false\n"
     "      parameters: {max_connections: 60, wal_keep_size: 256MB}\n"
     "  initdb: [encoding: UTF8, locale: C, auth: trust, no-sync]\n"
-    "  pg_hba: ['local all all trust', 'host all all 127.0.0.1/32 trust',\n"
-    "    'host replication all 127.0.0.1/32 trust']\n"
+    "  pg_hba: ['local all all trust', 'host all all samenet trust',\n"
+    "    'host replication all samenet trust']\n"
     "postgresql:\n"
-    "  listen: '127.0.0.1:%d'\n"
-    "  connect_address: '127.0.0.1:%d'\n"
+    "  listen: '%s:%d'\n"
+    "  connect_address: '%s:%d'\n"
     "  data_dir: data\n"
     "  bin_dir: '%s'\n"
     "  pgpass: pgpass\n"
@@ -71,6 +71,7 @@ static const char settings[] =
 static void settings_write(const struct server *server)
 {
     const struct node_more *more = server->more;
+    const char *const at = server->address;
     char programs[PROGRAM_PATH_SIZE];
     char path[URL_SIZE];
     char text[TEXT_SIZE];
@@ -78,9 +79,10 @@ static void settings_write(const struct server *server)
 
     (void)postgres_program("", programs);
     assert_true(text_format(text, sizeof text, settings, more->index,
-                            (int)more->etcd_port, (int)more->rest_port,
-                            (int)more->rest_port, (int)server->port,
-                            (int)server->port, programs, server->folder));
+                            more->etcd->address, (int)more->etcd->port, at,
+                            (int)more->rest_port, at, (int)more->rest_port, at,
+                            (int)server->port, at, (int)server->port, programs,
+                            server->folder));
     (void)text_format(path, sizeof path, "%s/patroni.yml", server->folder);
     file = fopen(path, "we");
     assert_non_null(file);
@@ -220,26 +222,32 @@ static void register_cluster(struct patroni *patroni)
     is_registered = true;
 }
 
-struct patroni *server_patroni(void)
+struct patroni *server_patroni_on(const struct lan *lan)
 {
     static const char *const v2[] = {"--enable-v2=true", NULL};
     struct patroni *patroni = calloc(1, sizeof *patroni);
 
     assert_non_null(patroni);
-    patroni->etcd = server_etcd(v2);
+    patroni->etcd = server_etcd_on(lan, PATRONI_NODES, v2);
     register_cluster(patroni);
     for (int i = 0; i < PATRONI_NODES; i++) {
         assert_true(more_count < COUNT_OF(mores));
         next_more = &mores[more_count++];
-        *next_more = (struct node_more){
-            .index = i, .etcd_port = server_port(patroni->etcd)};
+        *next_more = (struct node_more){.index = i, .etcd = patroni->etcd};
+        server_place(lan_fd(lan, i), lan_address(lan, i));
         patroni->nodes[i] = server_new(&node_kind, NULL);
         if (i == 0)
             patroni_await(patroni, 0, PATRONI_PRIMARY);
     }
+    server_place(-1, lan_address(NULL, 0));
     guard_start(patroni);
     assert_int_equal(patroni_await_streaming(patroni), 0);
     return patroni;
+}
+
+struct patroni *server_patroni(void)
+{
+    return server_patroni_on(NULL);
 }
 
 /* --- asking --- */
@@ -289,7 +297,8 @@ static void rest_call(struct patroni *patroni, size_t node, const char *method,
                                 url,
                                 NULL};
 
-    (void)text_format(url, sizeof url, "http://127.0.0.1:%d/%s",
+    (void)text_format(url, sizeof url, "http://%s:%d/%s",
+                      server_address(patroni->nodes[node]),
                       (int)more->rest_port, path);
     server_run(patroni->nodes[node], argv);
 }

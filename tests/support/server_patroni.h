@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A private PostgreSQL cluster under Patroni, on loopback: an etcd and the
- * nodes, each a Patroni and the PostgreSQL that it started. A node is a `struct
- * server` whose process is Patroni. So server_pause stops only Patroni, while
- * PostgreSQL continues. Port and socket are PostgreSQL's, so that postgres_ask
- * and postgres_execute work.
+ * A private PostgreSQL cluster under Patroni: an etcd and the nodes, each a
+ * Patroni and the PostgreSQL that it started. A node is a `struct server` whose
+ * process is Patroni. So server_pause stops only Patroni, while PostgreSQL
+ * continues. Port and socket are PostgreSQL's, so that postgres_ask and
+ * postgres_execute work.
  */
 #pragma once
 
+#include "support/lan.h"
 #include "support/servers.h"
 
 #define PATRONI_NODES 2
@@ -29,6 +30,11 @@ void patroni_require(void);
 /* On return, node 0 leads and the other one streams. The cluster lives until
  * patroni_free, or until the test program ends in any way. */
 struct patroni *server_patroni(void);
+
+/* The same with node 0 and node 1 on hosts 0 and 1 of the network, and the etcd
+ * on host 2. */
+struct patroni *server_patroni_on(const struct lan *lan);
+
 void patroni_free(struct patroni *patroni);
 
 /* The role that the node's PostgreSQL reports. */

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A leader of Patroni that a network cuts off from the etcd and from the other
+ * node, with a broker on its side. The other node is promoted without what the
+ * old leader still grants.
+ */
+#include "cut.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "platform/text.h"
+#include "scene.h"
+#include "support/lan.h"
+#include "support/netns.h"
+#include "support/server_patroni.h"
+#include "support/server_postgres.h"
+#include "support/test.h"
+
+#define HELD      16 /* numbers that a broker holds: fewer than a phase has */
+#define PATH_SIZE 128
+
+static struct lan *lan;
+static struct patroni *patroni;
+
+/* --- brokers --- */
+
+/* The broker of one side. */
+struct side {
+    char topology[PATH_SIZE];
+    struct seqb_broker *broker; /* NULL: not open */
+    struct seqb_sequence *sequence;
+};
+
+static const char topology[] =
+    "broker = { interval = \"5ms\"; state_dir = \"%s/state-%s\"; };"
+    "backends = ( { name = \"cluster\"; engine = \"postgres\";"
+    "  connect_timeout = \"2s\"; conninfo = \"host=%s,%s port=%d,%d "
+    "user=postgres dbname=postgres target_session_attrs=read-write\"; } );"
+    "pools = ( { name = \"main\"; partitions = [ \"cluster\" ];"
+    "  authority = \"none\"; timeout = \"1s\"; rescue_after = \"100ms\"; } );"
+    "sequences = ( { key = \"main\"; pool = \"main\"; max_unused = %d;"
+    "  deadline = \"1s\"; } );";
+
+static void side_init(struct side *side, const struct scene *scene,
+                      const char *name)
+{
+    const struct server *const *nodes =
+        (const struct server *const *)patroni->nodes;
+    char text[SCENE_TEXT_SIZE];
+
+    *side = (struct side){.broker = NULL};
+    assert_true(text_format(text, sizeof text, topology, scene->folder, name,
+                            server_address(nodes[0]), server_address(nodes[1]),
+                            (int)server_port(nodes[0]),
+                            (int)server_port(nodes[1]), HELD));
+    (void)text_copy(side->topology, sizeof side->topology,
+                    scene_write(scene, name, text));
+}
+
+/* The broker's threads are in the network namespace of the thread that opens
+ * it. */
+static bool side_is_open(struct side *side, struct seqb_error *err)
+{
+    return side->broker != NULL ||
+           (seqb_open(side->topology, &side->broker, err) == SEQB_OK &&
+            seqb_get_sequence(side->broker, "main", &side->sequence, err) ==
+                SEQB_OK);
+}
+
+static bool side_take(struct cut_taker *taker, int64_t *out)
+{
+    struct side *side = taker->context;
+    struct seqb_error err = {.text = ""};
+
+    if (side_is_open(side, &err) &&
+        seqb_next(side->sequence, out, &err) == SEQB_OK)
+        return true;
+    (void)text_copy(taker->error, sizeof taker->error, err.text);
+    return false;
+}
+
+/* --- the cut --- */
+
+/* Of tests before there is nothing left in the database. */
+static size_t cluster_require(void)
+{
+    size_t leader;
+
+    netns_require();
+    patroni_require();
+    if (lan == NULL) {
+        lan = lan_new();
+        patroni = server_patroni_on(lan);
+    }
+    leader = patroni_await_streaming(patroni);
+    postgres_execute(patroni->nodes[leader], "postgres",
+                     "DROP SCHEMA public CASCADE; CREATE SCHEMA public");
+    assert_int_equal(unsetenv("SEQBROKER_STATE_DIR"), 0); /* one for each */
+    return leader;
+}
+
+static void leader_cut(void *context)
+{
+    lan_cut(lan, (int)*(const size_t *)context);
+}
+
+/* The old leader is demoted by its Patroni. Its PostgreSQL ends once it has
+ * sent all to the other node, or has given that up after a minute. */
+static void network_heal(void *context)
+{
+    const size_t leader = *(const size_t *)context;
+
+    while (patroni_role(patroni, leader) == PATRONI_PRIMARY)
+        usleep(20000);
+    assert_int_equal(patroni_role(patroni, 1 - leader), PATRONI_PRIMARY);
+    lan_heal(lan);
+}
+
+/* Returns how many numbers the side of the old leader was granted. */
+static int64_t leader_is_cut_off(const struct scene *scene, size_t leader)
+{
+    struct cut_taker takers[2];
+    struct side sides[2];
+    int64_t granted;
+
+    side_init(&sides[0], scene, "old");
+    side_init(&sides[1], scene, "new");
+    for (int i = 0; i < 2; i++)
+        takers[i] = (struct cut_taker){.take = side_take, .context = &sides[i]};
+    takers[0].netns = lan_fd(lan, (int)leader);
+    takers[1].netns = lan_fd(lan, (int)(1 - leader));
+    granted = cut_run(takers, leader_cut, network_heal, &leader);
+    for (int i = 0; i < 2; i++)
+        seqb_close(sides[i].broker);
+    return granted;
+}
+
+TEST_WITH(SCENE, leader_that_is_cut_off_repeats_nothing)
+{
+    const size_t leader = cluster_require();
+
+    (void)leader_is_cut_off(scene, leader);
+}
+
+/* Its commits wait for a standby that is on the other side. */
+TEST_WITH(SCENE, synchronous_leader_that_is_cut_off_grants_nothing)
+{
+    size_t leader;
+
+    (void)cluster_require();
+    patroni_synchronous(patroni, true);
+    leader = cluster_require();
+    assert_in_range(leader_is_cut_off(scene, leader), 0, HELD);
+}
+
+static int cluster_end(void **state)
+{
+    (void)state;
+    patroni_free(patroni);
+    lan_free(lan);
+    return 0;
+}
+
+TEST_BEFORE_ALL(without_sigpipe);
+TEST_AFTER_ALL(cluster_end);
