@@ -23,6 +23,7 @@
 #define HELD      200 /* numbers that a broker may hold of a sequence */
 #define PAST_HELD 400
 #define BRIEF_GAP 1000 /* values of 8 numbers */
+#define BRIEF_MS  1000 /* a deadline */
 
 /* More than the gap and the part by chance, a 4096th of what is left. */
 #define BRIEF_MANY ((size_t)8 * (BRIEF_GAP + 100000000 / 8 / 4096 + 500))
@@ -259,6 +260,68 @@ TEST_WITH(SCENE, postgres_that_is_killed_repeats_nothing)
     stream_end(&stream, "PostgreSQL of the leader killed");
     seqb_close(service.broker);
     scene_expect_no_repeats(scene);
+}
+
+/* --- a cluster whose etcd is gone --- */
+
+/* Takes one number after the other, until a call fails because no node is a
+ * primary. Returns the longest time that a call took, in ms. */
+static int64_t take_until_refused(const struct service *service,
+                                  struct numbers *out)
+{
+    const struct seqb_take_options options = {
+        .size = sizeof options, .count = 1, .deadline_ms = BRIEF_MS};
+    struct seqb_error err = {.text = ""};
+    int64_t longest_ms = 0;
+
+    while (strstr(err.text, "standby") == NULL) {
+        const int64_t since_ms = clock_now_ms();
+        int64_t number;
+        int64_t took_ms;
+
+        if (seqb_take(service->sequences[KEY_MAIN], &options, &number, NULL,
+                      &err) == SEQB_OK)
+            numbers_add(out, &number, 1);
+        took_ms = clock_now_ms() - since_ms;
+        longest_ms = took_ms > longest_ms ? took_ms : longest_ms;
+    }
+    print_message("refused: %s\n", err.text);
+    return longest_ms;
+}
+
+/* Patroni demotes its leader, since another node could be promoted now. */
+static void etcd_is_lost(struct scene *scene, void (*lose)(struct server *),
+                         void (*bring_back)(struct server *))
+{
+    const size_t leader = cluster_require();
+    struct service service = service_open(scene, 0, 1);
+    int64_t longest_ms;
+    int64_t since_ms;
+
+    take(&service, KEY_MAIN, &scene->numbers, MANY);
+    lose(patroni->etcd);
+    longest_ms = take_until_refused(&service, &scene->numbers);
+    patroni_await(patroni, leader, PATRONI_STANDBY);
+    assert_int_equal(patroni_role(patroni, 1 - leader), PATRONI_STANDBY);
+    since_ms = clock_now_ms();
+    bring_back(patroni->etcd);
+    take(&service, KEY_MAIN, &scene->numbers, MANY);
+    print_message("no etcd: the longest call took %lld ms with a deadline of "
+                  "%d ms; numbers again %lld ms after its return\n",
+                  (long long)longest_ms, BRIEF_MS,
+                  (long long)(clock_now_ms() - since_ms));
+    seqb_close(service.broker);
+    scene_expect_no_repeats(scene);
+}
+
+TEST_WITH(SCENE, cluster_whose_etcd_hangs_repeats_nothing)
+{
+    etcd_is_lost(scene, server_pause, server_resume);
+}
+
+TEST_WITH(SCENE, cluster_whose_etcd_is_killed_repeats_nothing)
+{
+    etcd_is_lost(scene, server_kill, server_start);
 }
 
 /* --- a leader that is cut off and still answers --- */
