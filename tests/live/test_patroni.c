@@ -109,14 +109,17 @@ static struct service service_open(const struct scene *scene, size_t first,
     struct service service = {.broker = NULL};
     struct seqb_error err;
     char text[SCENE_TEXT_SIZE];
+    const char *path;
     char name[16];
 
     topology_make(scene, first, second, text);
     (void)text_format(name, sizeof name, "state-%zu", first);
     assert_int_equal(setenv("SEQBROKER_STATE_DIR", scene_path(scene, name), 1),
                      0);
-    if (seqb_open(scene_write(scene, "patroni.conf", text), &service.broker,
-                  &err) != SEQB_OK)
+    path = scene_write(scene, "patroni.conf", text);
+    while (seqb_open(path, &service.broker, &err) == SEQB_UNAVAILABLE)
+        continue; /* on a busy machine the leader may just be demoted */
+    if (service.broker == NULL)
         fail_msg("cannot open: %s", err.text);
     for (int i = 0; i < KEYS; i++) {
         if (seqb_get_sequence(service.broker, keys[i], &service.sequences[i],
@@ -277,32 +280,30 @@ static int64_t take_until_refused(const struct service *service,
     while (strstr(err.text, "standby") == NULL) {
         const int64_t since_ms = clock_now_ms();
         int64_t number;
-        int64_t took_ms;
 
         if (seqb_take(service->sequences[KEY_MAIN], &options, &number, NULL,
                       &err) == SEQB_OK)
             numbers_add(out, &number, 1);
-        took_ms = clock_now_ms() - since_ms;
-        longest_ms = took_ms > longest_ms ? took_ms : longest_ms;
+        if (clock_now_ms() - since_ms > longest_ms)
+            longest_ms = clock_now_ms() - since_ms;
     }
-    print_message("refused: %s\n", err.text);
     return longest_ms;
 }
 
-/* Patroni demotes its leader, since another node could be promoted now. */
 static void etcd_is_lost(struct scene *scene, void (*lose)(struct server *),
                          void (*bring_back)(struct server *))
 {
-    const size_t leader = cluster_require();
-    struct service service = service_open(scene, 0, 1);
+    struct service service;
     int64_t longest_ms;
     int64_t since_ms;
 
+    (void)cluster_require();
+    service = service_open(scene, 0, 1);
     take(&service, KEY_MAIN, &scene->numbers, MANY);
     lose(patroni->etcd);
     longest_ms = take_until_refused(&service, &scene->numbers);
-    patroni_await(patroni, leader, PATRONI_STANDBY);
-    assert_int_equal(patroni_role(patroni, 1 - leader), PATRONI_STANDBY);
+    for (size_t i = 0; i < PATRONI_NODES; i++)
+        patroni_await(patroni, i, PATRONI_STANDBY);
     since_ms = clock_now_ms();
     bring_back(patroni->etcd);
     take(&service, KEY_MAIN, &scene->numbers, MANY);
