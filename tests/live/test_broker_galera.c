@@ -202,6 +202,13 @@ static int64_t replicated_by(int node)
     return strtoll(count, NULL, 10);
 }
 
+/* Leaves the processor to those that transfer. */
+static void take_one(struct scene *scene)
+{
+    scene_take(scene, "order", 1);
+    usleep(1000);
+}
+
 /* While the transfer stands still, node 2 alone grants. */
 static int64_t transfer_passes(struct scene *scene)
 {
@@ -215,7 +222,7 @@ static int64_t transfer_passes(struct scene *scene)
     (void)more_await(scene, CLUSTER);
     galera_start_join(nodes[0]);
     while (!gate_has_donor())
-        scene_take(scene, "order", 1);
+        take_one(scene);
     galera_await(nodes[1], "wsrep_local_state", "2");
     donors = replicated_by(1);
     others = replicated_by(2);
@@ -250,7 +257,7 @@ TEST_WITH(SCENE, node_that_joins_by_a_transfer_keeps_no_caller_waiting)
     longest_ms = transfer_passes(scene);
     since_ms = clock_now_ms();
     while (!galera_is_synced(nodes[0]))
-        scene_take(scene, "order", 1);
+        take_one(scene);
     print_message("a node joined: the longest call took %lld ms while the "
                   "transfer stood still; synced %lld ms after it went on\n",
                   (long long)longest_ms,
