@@ -164,6 +164,14 @@ static bool lessors_settled(const struct broker *broker)
     return true;
 }
 
+/* Whether a partition that answers may have no number left. A store that failed
+ * over begins above the few values that ids have. */
+static bool may_be_used_up(const struct run *run)
+{
+    return run->scene.runs_out ||
+           (run->scene.has_ids && run->score.exhausted > 0);
+}
+
 static bool broker_settled(const struct broker *broker, int64_t since_us)
 {
     struct seqb_partition_status partitions[SCENE_BACKENDS];
@@ -176,9 +184,8 @@ static bool broker_settled(const struct broker *broker, int64_t since_us)
     }
     if (!lessors_settled(broker) || !flakes_settled(broker, since_us))
         return false;
-    return broker->granted_us > since_us || broker->run->scene.runs_out ||
-           broker->run->score.poisoned > 0 ||
-           (broker->run->scene.has_ids && broker->run->score.exhausted > 0);
+    return broker->granted_us > since_us || may_be_used_up(broker->run) ||
+           broker->run->score.poisoned > 0;
 }
 
 bool judge_settled(struct run *run, int64_t since_us, bool is_late)
@@ -267,7 +274,6 @@ static void refusal_check(const struct judge_call *call,
     run->score.errors++;
     if (flakes_are(&run->scene, call->key) && flakes_excuse(call->status))
         return;
-    /* A store that failed over begins above the few values that ids have. */
     if (call->status == SEQB_EXHAUSTED &&
         (run->scene.runs_out || run->scene.has_ids)) {
         run->score.exhausted++;
@@ -280,7 +286,7 @@ static void refusal_check(const struct judge_call *call,
         judge_fail(run, "broker %d: a caller is told %s: %s",
                    (int)call->broker->index, seqb_status_name(call->status),
                    err->text);
-    else if (able >= 0 && !run->scene.runs_out &&
+    else if (able >= 0 && !may_be_used_up(run) &&
              !clocks_excuse(&run->machines[call->broker->index]))
         judge_fail(run,
                    "broker %d: a caller was given nothing though partition %d "
