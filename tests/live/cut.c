@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "platform/clock.h"
 #include "platform/text.h"
 #include "platform/thread.h"
 #include "support/test.h"
@@ -14,6 +15,7 @@
 #define LIMIT   ((int64_t)1 << 50)
 #define SOME    20 /* numbers of a phase */
 #define FAILED  2  /* calls that fail */
+#define HANG_MS 600000
 
 static bool backend_ready(struct cut_taker *taker, struct seqb_error *err)
 {
@@ -73,10 +75,19 @@ static void *taker_run(void *argument)
     return NULL;
 }
 
-static void count_await(const atomic_llong *count, int64_t least)
+/* The clients use what is on the caller's stack, so a hang ends the process. */
+static void count_await(const struct cut_taker *taker,
+                        const atomic_llong *count, int64_t least)
 {
-    while (atomic_load(count) < least)
+    const int64_t until_ms = clock_now_ms() + HANG_MS;
+
+    while (atomic_load(count) < least) {
+        if (clock_now_ms() > until_ms) {
+            print_error("a client waits for too long: %s\n", taker->error);
+            abort();
+        }
         usleep(5000);
+    }
 }
 
 static void phase_begin(struct cut_taker takers[static 2], enum cut_phase phase)
@@ -88,7 +99,7 @@ static void phase_begin(struct cut_taker takers[static 2], enum cut_phase phase)
 static void both_await(struct cut_taker takers[static 2], enum cut_phase phase)
 {
     for (int i = 0; i < 2; i++)
-        count_await(&takers[i].granted[phase], SOME);
+        count_await(&takers[i], &takers[i].granted[phase], SOME);
 }
 
 static void takers_start(struct cut_taker takers[static 2],
@@ -124,8 +135,8 @@ int64_t cut_run(struct cut_taker takers[static 2], void (*cut)(void *context),
     both_await(takers, CUT_BEFORE);
     cut(context);
     phase_begin(takers, CUT_DURING);
-    count_await(&takers[0].failed[CUT_DURING], FAILED);
-    count_await(&takers[1].granted[CUT_DURING], SOME);
+    count_await(&takers[0], &takers[0].failed[CUT_DURING], FAILED);
+    count_await(&takers[1], &takers[1].granted[CUT_DURING], SOME);
     phase_begin(takers, CUT_AFTER);
     heal(context);
     both_await(takers, CUT_AFTER);
