@@ -169,15 +169,21 @@ static void cluster_require(void)
                     "DROP DATABASE IF EXISTS seq; CREATE DATABASE seq");
 }
 
+/* A broker is open, and the cluster grants. */
+static void cluster_serve(struct scene *scene)
+{
+    cluster_require();
+    scene_open(scene, sample_write(scene));
+    scene_take_until(scene, "order", CLUSTER, SEQB_PARTITION_UP);
+    (void)more_await(scene, CLUSTER);
+}
+
 TEST_WITH(SCENE, node_that_dies_keeps_no_caller_waiting)
 {
     int64_t since_ms;
     int64_t longest_ms;
 
-    cluster_require();
-    scene_open(scene, sample_write(scene));
-    scene_take_until(scene, "order", CLUSTER, SEQB_PARTITION_UP);
-    (void)more_await(scene, CLUSTER);
+    cluster_serve(scene);
     (void)more_await(scene, SQLITE);
     server_kill(nodes[0]);
     since_ms = clock_now_ms();
@@ -249,10 +255,7 @@ TEST_WITH(SCENE, node_that_joins_by_a_transfer_keeps_no_caller_waiting)
     int64_t longest_ms;
     int64_t since_ms;
 
-    cluster_require();
-    scene_open(scene, sample_write(scene));
-    scene_take_until(scene, "order", CLUSTER, SEQB_PARTITION_UP);
-    (void)more_await(scene, CLUSTER);
+    cluster_serve(scene);
     history_ask(1, before);
     longest_ms = transfer_passes(scene);
     since_ms = clock_now_ms();
