@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include <signal.h>
-#include <sys/time.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,16 +21,24 @@ struct scene {
     struct stripes *stripes;
 };
 
-/* Slices of 4 numbers, over runs of 2^memory_bits in one of four partitions. */
-static struct scene scene_make(int32_t memory_bits)
+/* Slices over runs of 2^memory_bits in one of 2^partition_bits partitions. */
+static struct scene scene_make_of(int32_t memory_bits, int32_t partition_bits,
+                                  uint64_t slice)
 {
-    struct scene scene = {.ring = ring_make(SEGMENTS, memory_bits, 2)};
+    struct scene scene = {.ring =
+                              ring_make(SEGMENTS, memory_bits, partition_bits)};
     void *memory = fork_wiped_new(sizeof *scene.stripes);
 
     assert_non_null(memory);
     scene.stripes = stripes_init(memory, scene.ring);
-    stripes_set_slice(scene.stripes, 4);
+    stripes_set_slice(scene.stripes, slice);
     return scene;
+}
+
+/* Slices of 4 numbers, in one of four partitions. */
+static struct scene scene_make(int32_t memory_bits)
+{
+    return scene_make_of(memory_bits, 2, 4);
 }
 
 static void scene_unmake(struct scene *scene)
@@ -177,91 +185,111 @@ TEST(a_stripe_that_is_held_is_left_alone)
     scene_unmake(&scene);
 }
 
-/* Of the next thread that takes: SIGALRM takes, too, wherever it stops that
- * one. */
+/* --- a signal after each instruction of a taking --- */
+
+/* In a child that takes a number between two stops, again and again. */
 static struct {
     struct scene scene;
-    int64_t *seen; /* by the handler */
-    _Atomic size_t count;
-    size_t most;
-    int takes; /* of a handler */
-} handled;
+    int handler_takes;
+    int64_t partition; /* its bits in a number, all of which are 0 */
+    unsigned char seen[1 << 20];
+    int wrong;
+} interrupted;
+
+static void note(int64_t number)
+{
+    interrupted.wrong += number < 0 || (number & interrupted.partition) != 0 ||
+                         interrupted.seen[number]++;
+}
 
 static void take_in_handler(int signal)
 {
     (void)signal;
-    for (int i = 0; i < handled.takes && handled.count < handled.most; i++)
-        handled.seen[handled.count++] = take(&handled.scene);
+    for (int i = 0; i < interrupted.handler_takes; i++)
+        note(take(&interrupted.scene));
 }
 
-static void ticks_start(int us)
+static void end_in_handler(int signal)
 {
-    const struct itimerval every = {{0, us}, {0, us}};
-    const struct sigaction action = {.sa_handler = take_in_handler,
-                                     .sa_flags = SA_RESTART};
-
-    assert_int_equal(sigaction(SIGALRM, &action, NULL), 0);
-    assert_int_equal(setitimer(ITIMER_REAL, &every, NULL), 0);
+    (void)signal;
+    _exit(interrupted.wrong > 0);
 }
 
-static void ticks_stop(void)
+/* The ring and the stripes are its own: another process's would be empty. */
+static void be_interrupted(int32_t memory_bits, int32_t partition_bits,
+                           uint64_t slice)
 {
-    const struct itimerval never = {{0, 0}, {0, 0}};
-
-    assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
-    (void)signal(SIGALRM, SIG_DFL);
-}
-
-static void note_once(unsigned char *seen, int64_t number, int64_t end)
-{
-    assert_in_range(number, 0, end - 1);
-    assert_int_equal(seen[number], 0);
-    seen[number] = 1;
-}
-
-/* A taking that a handler's stops anywhere shares no number with that. */
-static void expect_once_each(int32_t memory_bits, int32_t partition_bits,
-                             uint64_t slice, int takes)
-{
-    enum { NUMBERS = 1 << 26, HANDLERS = 2000, LEFT = 1 << 16 };
-    unsigned char *seen = calloc(NUMBERS, 1);
     int64_t number;
 
-    assert_non_null(seen);
-    handled.scene = scene_make(memory_bits);
-    handled.takes = takes;
-    handled.count = 0;
-    handled.most = (size_t)takes * HANDLERS;
-    handled.seen = calloc(handled.most, sizeof *handled.seen);
-    assert_non_null(handled.seen);
-    stripes_set_slice(handled.scene.stripes, slice);
-    ring_unmake(handled.scene.ring, SEGMENTS);
-    handled.scene.ring = ring_make(SEGMENTS, memory_bits, partition_bits);
-    stripes_init(handled.scene.stripes, handled.scene.ring);
-    assert_true(ring_push(handled.scene.ring, 0, NUMBERS >> partition_bits));
-    ticks_start(200);
-    do {
-        number = take(&handled.scene);
-        note_once(seen, number, NUMBERS);
-    } while (handled.count < handled.most && number < NUMBERS - LEFT);
-    ticks_stop();
-    assert_true(handled.count > 0);
-    for (size_t i = 0; i < handled.count; i++)
-        note_once(seen, handled.seen[i], NUMBERS);
-    free(handled.seen);
-    free(seen);
-    scene_unmake(&handled.scene);
+    interrupted.scene = scene_make_of(memory_bits, partition_bits, slice);
+    interrupted.partition = ((1 << partition_bits) - 1) << memory_bits;
+    (void)ring_push(interrupted.scene.ring, 0,
+                    sizeof interrupted.seen >> partition_bits);
+    (void)signal(SIGUSR1, take_in_handler);
+    (void)signal(SIGUSR2, end_in_handler);
+    if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
+        _exit(EXIT_FAILURE);
+    for (;;) {
+        (void)raise(SIGSTOP);
+        number = take(&interrupted.scene);
+        (void)raise(SIGSTOP);
+        note(number);
+    }
+}
+
+/* Returns the signal that the child stops at next; 0 if it ended well. */
+static int go_on(pid_t child, enum __ptrace_request how, long signal)
+{
+    int status;
+
+    assert_int_equal(ptrace(how, child, NULL, signal), 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (WIFSTOPPED(status))
+        return WSTOPSIG(status);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), EXIT_SUCCESS);
+    return 0;
+}
+
+/* False if the child is at its second stop before so many instructions. */
+static bool interrupt_after(pid_t child, int steps)
+{
+    for (int i = 0; i < steps; i++)
+        if (go_on(child, PTRACE_SINGLESTEP, 0) == SIGSTOP)
+            return false;
+    assert_int_equal(go_on(child, PTRACE_CONT, SIGUSR1), SIGSTOP);
+    return true;
+}
+
+static void expect_nothing_wrong(int32_t memory_bits, int32_t partition_bits,
+                                 uint64_t slice)
+{
+    const pid_t child = fork();
+    int status;
+
+    assert_true(child >= 0);
+    if (child == 0)
+        be_interrupted(memory_bits, partition_bits, slice);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSTOPPED(status));
+    assert_int_equal(ptrace(PTRACE_SETOPTIONS, child, NULL, PTRACE_O_EXITKILL),
+                     0);
+    for (int steps = 0; interrupt_after(child, steps); steps++)
+        assert_int_equal(go_on(child, PTRACE_CONT, 0), SIGSTOP);
+    assert_int_equal(go_on(child, PTRACE_CONT, SIGUSR2), 0);
 }
 
 TEST(handlers_of_signals_take_from_the_same_stripe)
 {
-    expect_once_each(10, 0, 64, 3);
+    interrupted.handler_takes = 3;
+    expect_nothing_wrong(10, 0, 64);
 }
 
 /* Each of them leaves a slice of another run in it, whose base is another. */
 TEST(handlers_of_signals_fill_the_stripe_again)
 {
-    expect_once_each(8, 2, 256, 300);
+    interrupted.handler_takes = 300;
+    expect_nothing_wrong(8, 2, 256);
 }
 
 /* The handler of a signal came while its thread took of a slice that somebody
