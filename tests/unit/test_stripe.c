@@ -187,6 +187,8 @@ TEST(a_stripe_that_is_held_is_left_alone)
 
 /* --- a signal after each instruction of a taking --- */
 
+enum { STEPS = 250 }; /* more than it has without a sanitizer */
+
 /* In a child that takes a number between two stops, again and again. */
 static struct {
     struct scene scene;
@@ -274,7 +276,7 @@ static void expect_nothing_wrong(int32_t memory_bits, int32_t partition_bits,
     assert_true(WIFSTOPPED(status));
     assert_int_equal(ptrace(PTRACE_SETOPTIONS, child, NULL, PTRACE_O_EXITKILL),
                      0);
-    for (int steps = 0; interrupt_after(child, steps); steps++)
+    for (int steps = 0; steps < STEPS && interrupt_after(child, steps); steps++)
         assert_int_equal(go_on(child, PTRACE_CONT, 0), SIGSTOP);
     assert_int_equal(go_on(child, PTRACE_CONT, SIGUSR2), 0);
 }
