@@ -144,13 +144,15 @@ static void append_neighbours(const struct explained *pool, char *line)
 
 static void append_alone(const struct explained *pool, char *line)
 {
-    if (has_windowed(pool))
+    const char *before =
+        pool->layout->bits == 0 ? "the store " : "one of the stores ";
+
+    if (has_windowed(pool)) {
+        before = " or one of the direct stores ";
         (void)text_append(line, LINE_SIZE, "the authority %s",
                           pool->backends[pool->layout->authority].options.name);
-    append_direct(pool,
-                  has_windowed(pool) ? " or one of the direct stores "
-                                     : "one of the stores ",
-                  line);
+    }
+    append_direct(pool, before, line);
     (void)text_append(line, LINE_SIZE,
                       " goes back alone and says nothing of it, as when a "
                       "snapshot of its disk is put back, or loses more than "

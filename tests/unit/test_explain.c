@@ -57,7 +57,7 @@ TEST(pool_of_one_store_is_told_of_no_way_out)
 {
     expect("backends=(" SQLITE("a") ");\n" POOL_OF("\"a\"", ""),
            "pool p: partition 0 (a) is " DIRECT
-           "pool p: a number repeats if one of the stores a" UNNOTICED);
+           "pool p: a number repeats if the store a" UNNOTICED);
     if (backend_find("redis") == NULL)
         skip();
     expect("backends=(" REDIS("") "," SQLITE("a") ");\n" POOL_OF(

@@ -55,7 +55,7 @@
         "with its stamp. Part of the layout, see time.md.")                    \
     ROW(section, time_zone, TEXT, NO_RANGE, "UTC", ALL_ENGINES,                \
         "The time zone in which a period begins, by its IANA name, as "        \
-        "\"Asia/Shanghai\".")                                                  \
+        "\"Asia/Shanghai\". Part of the layout of a sequence with a period.")  \
     ROW(section, year_starts, DAY, ONE_OF(WRITTEN_DAY), "01-01", ALL_ENGINES,  \
         "When a period of a year or a quarter begins, as \"04-01\". Part of "  \
         "the layout.")                                                         \
