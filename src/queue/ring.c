@@ -248,8 +248,15 @@ static size_t plan_slices(const struct ring *ring, uint64_t *at, uint64_t *hint,
     return n;
 }
 
-/* Writes a slice that is within one window and has the window's base. Goes run
- * by run, because numbers are contiguous within a run. */
+/* Positions from `at` on whose numbers are contiguous. If there is only one
+ * partition, the runs follow each other. */
+static uint64_t contiguous_from(const struct ring *ring, uint64_t at)
+{
+    return ring->shape.gap == 0 ? ring_left_of_window(ring, at)
+                                : left_of_run(ring, at);
+}
+
+/* Writes a slice that is within one window and has the window's base. */
 static int64_t *write_runs(const struct ring *ring,
                            const struct ring_slice *slice, int64_t *out)
 {
@@ -259,7 +266,7 @@ static int64_t *write_runs(const struct ring *ring,
     while (left > 0) {
         const int64_t first =
             ring_number_of_window(ring->shape, slice->base, at);
-        const uint64_t n = min_of(left, left_of_run(ring, at));
+        const uint64_t n = min_of(left, contiguous_from(ring, at));
 
         for (uint64_t i = 0; i < n; i++)
             out[i] = first + (int64_t)i;

@@ -39,6 +39,21 @@ static inline enum seqb_status make_id(const struct seqb_sequence *front,
         number, err);
 }
 
+/* The same for `n` numbers of a call. */
+static enum seqb_status make_ids(const struct taking *taking,
+                                 const struct current_period *current, size_t n,
+                                 int64_t *numbers, struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+
+    if (taking->front->options->ids == NULL)
+        return SEQB_OK;
+    for (size_t i = 0; i < n && status == SEQB_OK; i++)
+        status = make_id(taking->front, current, taking->take->shard,
+                         &numbers[i], err);
+    return status;
+}
+
 static inline struct seqb_stamp stamp_of(const struct current_period *current)
 {
     return (struct seqb_stamp){current->span.stamp, current->span.begin_ms,
@@ -83,13 +98,11 @@ static enum seqb_status take_several(struct taking *taking,
     const size_t left = taking->take->count - taking->have;
     int64_t *out = taking->take->out + taking->have;
     const size_t n = sequence_take_some(current->slot->sequence, left, out);
-    enum seqb_status status = SEQB_OK;
+    enum seqb_status status;
 
     if (n == 0 || !current_holds(current))
         return SEQB_AGAIN;
-    for (size_t i = 0; i < n && status == SEQB_OK; i++)
-        status =
-            make_id(taking->front, current, taking->take->shard, &out[i], err);
+    status = make_ids(taking, current, n, out, err);
     if (status != SEQB_OK)
         return status;
     keep_stamp(taking, current, n);
