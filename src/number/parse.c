@@ -66,7 +66,7 @@ enum seqb_status template_read(const struct template *template,
                                struct facts *facts, struct seqb_error *err)
 {
     /* The text is not written to: the type is shared with writing. */
-    struct spread spread = {.template = template, .facts = facts};
+    struct spread spread; /* not initialized; shape_split sets the starts */
     char copy[SEQB_TEXT_MAX];
     enum seqb_status status;
 
@@ -75,6 +75,8 @@ enum seqb_status template_read(const struct template *template,
                          "%zu characters, but no text is longer than %zu",
                          length, template->length);
     memcpy(copy, text, length);
+    spread.template = template;
+    spread.facts = facts;
     spread.text = copy;
     if (!shape_split(template, length, &spread))
         return error_set(err, SEQB_FOREIGN,
@@ -133,11 +135,16 @@ static enum seqb_status parse(const struct template *template, const char *key,
                               const char *text, struct seqb_parsed *out,
                               struct seqb_error *err)
 {
-    struct facts facts = {.key = key, .shard = -1};
+    struct facts facts; /* not initialized; reading sets the rest */
     int64_t value = 0;
-    enum seqb_status status = template_read(
-        template, text, strnlen(text, SEQB_TEXT_MAX + 1), &facts, err);
+    enum seqb_status status;
 
+    facts.key = key;
+    facts.number = 0;
+    facts.seen = (struct date_seen){.tells = 0};
+    facts.shard = -1;
+    status = template_read(template, text, strnlen(text, SEQB_TEXT_MAX + 1),
+                           &facts, err);
     if (status == SEQB_OK)
         status = find_value(template, &facts, &value, err);
     if (status != SEQB_OK)

@@ -13,6 +13,8 @@
 #include "period/date.h"
 #include "period/zone.h"
 
+#define YEAR_MIN         1970 /* of PERIOD_MIN_MS and PERIOD_MAX_MS */
+#define YEAR_MAX         9999
 #define SECOND_MS        1000
 #define MONTHS_A_QUARTER 3
 
@@ -196,6 +198,21 @@ static int64_t pair_take(int64_t *digits)
     return pair;
 }
 
+static bool day_exists(int64_t year, int64_t month, int64_t day)
+{
+    return month >= 1 && month <= 12 && day >= 1 &&
+           day <= date_month_days(year, month);
+}
+
+bool period_has_day(int64_t stamp)
+{
+    int64_t year = stamp;
+    const int64_t day = pair_take(&year);
+    const int64_t month = pair_take(&year);
+
+    return year >= YEAR_MIN && year <= YEAR_MAX && day_exists(year, month, day);
+}
+
 static bool clock_span_of(enum period_unit unit, int64_t stamp,
                           struct local_span *out)
 {
@@ -207,8 +224,8 @@ static bool clock_span_of(enum period_unit unit, int64_t stamp,
     const int64_t month = pair_take(&year);
     int64_t from;
 
-    if (second > 59 || minute > 59 || hour > 23 || month < 1 || month > 12 ||
-        day < 1 || day > date_month_days(year, month))
+    if (second > 59 || minute > 59 || hour > 23 ||
+        !day_exists(year, month, day))
         return false;
     from = date_to_days(year, month, day) * DATE_DAY_S +
            (hour * 60 + minute) * 60 + second;

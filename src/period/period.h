@@ -75,6 +75,10 @@ void period_span_at(const struct period_rules *rules, int64_t ms,
 bool period_span_of(const struct period_rules *rules, int64_t stamp,
                     struct period_span *out);
 
+/* Whether the calendar has a day, given as the stamp of a day. A zone may still
+ * skip it. It takes less time than period_span_of. */
+bool period_has_day(int64_t stamp);
+
 /* The unit's name, such as "day"; and the unit of a name, false if no unit has
  * it. */
 const char *period_unit_name(enum period_unit unit);

@@ -269,3 +269,20 @@ TEST(range_of_instants_ends_the_stamps)
         period_zone_close(zone);
     }
 }
+
+/* From 1969 to 2004, and the last year. */
+TEST(day_exists_if_it_has_a_span)
+{
+    static const int64_t rows[][2] = {{19690101, 20041332},
+                                      {99990000, 100000102}};
+    const struct period_rules rules = {PERIOD_DAY, NULL, 1, 1};
+
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        for (int64_t day = rows[i][0]; day <= rows[i][1]; day++) {
+            struct period_span span;
+
+            if (period_has_day(day) != period_span_of(&rules, day, &span))
+                fail_msg("%lld", (long long)day);
+        }
+    }
+}

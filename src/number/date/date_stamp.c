@@ -151,12 +151,11 @@ static bool day_is_as_seen(const struct date_seen *day,
 
 static bool day_of(const struct date_seen *seen, int64_t *stamp)
 {
-    struct period_span span;
     struct date_seen day;
 
     *stamp = day_stamp(&seen->fields);
     if ((seen->tells & ~(unsigned)CLOCK) == YEAR_MONTH_DAY)
-        return period_span_of(rules_of(PERIOD_DAY), *stamp, &span);
+        return period_has_day(*stamp);
     if (!day_find(seen, &day) || !day_is_as_seen(&day, seen))
         return false;
     *stamp = day_stamp(&day.fields);
