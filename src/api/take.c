@@ -100,8 +100,8 @@ static enum seqb_status take_end(enum seqb_status status,
 
 /* The most frequent case: one number, with the usual wait. No struct has to be
  * filled. */
-static bool is_one(const struct seqb_take_options *options,
-                   const struct seqb_taken *taken)
+static inline bool is_one(const struct seqb_take_options *options,
+                          const struct seqb_taken *taken)
 {
     return options->size == sizeof *options && options->count == 1 &&
            (options->flags & ~(uint32_t)(SEQB_SHARD | SEQB_ANY_STAMP)) == 0 &&

@@ -139,7 +139,8 @@ static void write_pair(uint32_t value, char *out)
     memcpy(out, digits_pairs + (size_t)value * 2, 2);
 }
 
-/* Four digits a step: each step depends on one division only. */
+/* Four digits a step: each step depends on one division only. What is left has
+ * at most three digits. */
 static void write_decimal(uint64_t value, size_t width, char *out)
 {
     for (; width >= 4; width -= 4) {
@@ -149,12 +150,12 @@ static void write_decimal(uint64_t value, size_t width, char *out)
         write_pair(four / 100, out + width - 4);
         write_pair(four % 100, out + width - 2);
     }
-    for (; width >= 2; width -= 2) {
-        write_pair((uint32_t)(value % 100), out + width - 2);
-        value /= 100;
+    if (width % 2 != 0) {
+        out[width - 1] = digits_pairs[value % 10 * 2 + 1];
+        value /= 10;
     }
-    if (width > 0)
-        out[0] = digits_pairs[value % 10 * 2 + 1];
+    if (width >= 2)
+        write_pair((uint32_t)value, out);
 }
 
 /* Inlined into its callers, so that the base is a constant. */
@@ -171,6 +172,7 @@ void digits_write(int32_t base, int64_t value, size_t width, char *out)
 {
     const uint64_t rest = (uint64_t)value;
 
+    assert(width >= digits_count(base, value));
     switch (base) {
     case 16:
         write_letters(PLAIN, 16, rest, width, out);

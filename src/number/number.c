@@ -52,24 +52,38 @@ static void set_date(struct writer *writer)
         set_moment(writer, clock_wall_ms());
 }
 
-/* Sets the number, and what follows from it: an id's number is its counter, and
- * a snowflake's date is its time. */
+/* An id's number is its counter. This and the next are functions of their own,
+ * so that a plain number needs no room for parts. */
+static __attribute__((noinline)) int64_t
+number_of(const struct bits_layout *ids, int64_t value)
+{
+    struct bits_parts parts;
+
+    bits_take_apart(ids, value, &parts);
+    return parts.counter;
+}
+
+/* A snowflake's date is its time. */
+static __attribute__((noinline)) void set_own_moment(struct writer *writer,
+                                                     int64_t value)
+{
+    struct seqb_decoded decoded;
+
+    queue_decode(writer->sequence, value, &decoded);
+    if (decoded.time_ms >= 0)
+        set_moment(writer, decoded.time_ms);
+}
+
+/* Sets the number, and what follows from it. */
 static void set_value(struct writer *writer, int64_t value)
 {
     const struct template *template = writer->template;
-    struct seqb_decoded decoded;
 
     writer->facts.number = value;
-    if (template->rules.ids != NULL) {
-        struct bits_parts parts;
-
-        bits_take_apart(template->rules.ids, value, &parts);
-        writer->facts.number = parts.counter;
-    } else if (template->rules.period == NULL && template->has_date) {
-        queue_decode(writer->sequence, value, &decoded);
-        if (decoded.time_ms >= 0)
-            set_moment(writer, decoded.time_ms);
-    }
+    if (template->rules.ids != NULL)
+        writer->facts.number = number_of(template->rules.ids, value);
+    else if (template->rules.period == NULL && template->has_date)
+        set_own_moment(writer, value);
 }
 
 /* Begins texts of the stamp in the facts. */
@@ -246,9 +260,10 @@ static enum seqb_status facts_begin(const struct template *template,
     facts->key = key;
     facts->shard = has(options, SEQB_SHARD) ? options->shard : -1;
     status = check_size(template, key, options->text_size, err);
-    return status == SEQB_OK ? params_resolve(template, options->params,
-                                              options->param_count, facts, err)
-                             : status;
+    if (status != SEQB_OK || (template->is_bare && options->param_count == 0))
+        return status;
+    return params_resolve(template, options->params, options->param_count,
+                          facts, err);
 }
 
 /* Checks the options before any number is used up. `writer` need not be

@@ -147,8 +147,11 @@ struct template
     size_t stamped_starts[STAMPED_PIECES + 1]; /* their starts, as in struct
                                                   spread */
     struct stamped *stamped; /* the cache of their last text; NULL: none */
-    size_t running; /* the index of a check that covers all other pieces;
-                       piece_count: none */
+    size_t running;     /* the index of a check that covers all other pieces;
+                           piece_count: none */
+    bool ends_in_check; /* that check is the last piece, and the only one of a
+                           later phase */
+    bool is_bare;       /* texts have neither parameters nor a shard */
     size_t param_count;
     const struct piece *params[SEQB_PARAM_MAX]; /* by parameter index */
     char text[SEQB_TEXT_MAX];                   /* static text, of all pieces */

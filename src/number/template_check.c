@@ -180,6 +180,8 @@ static void find_common(struct template *template)
             piece->check.over != OVER_SEQ)
             template->running = i;
     }
+    template->ends_in_check = template->late_count == 1 &&
+                              template->running + 1 == template->piece_count;
 }
 
 /* Counts the leading static texts and dates of a period that can be cached. The
@@ -232,6 +234,8 @@ bool template_check(struct compile *compile, size_t end)
         return false;
     find_late(compile->template);
     find_common(compile->template);
+    compile->template->is_bare = compile->template->param_count == 0 &&
+                                 compile->template->rules.ids == NULL;
     return make_stamped(compile);
 }
 

@@ -164,6 +164,42 @@ static void put_prefix(const struct draft *draft, char *out)
         memcpy(out, draft->prefix, length);
 }
 
+/* The values, and whatever is computed from them. A function of its own, so
+ * that write_checked needs no room for a piece. */
+static __attribute__((noinline)) enum seqb_status
+write_pieces(struct draft *draft, struct seqb_error *err)
+{
+    struct spread *spread = &draft->spread;
+    const struct template *template = spread->template;
+    enum seqb_status status = write_values(spread, template->prefix_count,
+                                           template->piece_count, err);
+
+    for (size_t i = 0; i < template->late_count && status == SEQB_OK; i++)
+        status = put_in(draft, template->late[i], err);
+    return status;
+}
+
+/* Mostly only the running check is computed, and it ends the text. */
+static enum seqb_status write_checked(const struct template *template,
+                                      struct draft *draft,
+                                      struct seqb_error *err)
+{
+    struct spread *spread = &draft->spread;
+    const size_t i = template->running;
+    const size_t from = spread->starts[template->prefix_count];
+    const enum seqb_status status =
+        write_values(spread, template->prefix_count, i, err);
+    struct check check = draft->check;
+
+    if (status != SEQB_OK)
+        return status;
+    check_feed_covered(&check, &template->pieces[i].check, spread->text + from,
+                       spread->starts[i] - from);
+    check_end(&check, spread->text + spread->starts[i]);
+    spread->starts[i + 1] = spread->starts[i] + template->pieces[i].max;
+    return SEQB_OK;
+}
+
 enum seqb_status template_write(struct draft *draft, char *out,
                                 struct seqb_error *err)
 {
@@ -173,10 +209,8 @@ enum seqb_status template_write(struct draft *draft, char *out,
 
     spread->text = out;
     put_prefix(draft, out);
-    status = write_values(spread, template->prefix_count, template->piece_count,
-                          err);
-    for (size_t i = 0; i < template->late_count && status == SEQB_OK; i++)
-        status = put_in(draft, template->late[i], err);
+    status = template->ends_in_check ? write_checked(template, draft, err)
+                                     : write_pieces(draft, err);
     if (status == SEQB_OK)
         out[spread->starts[template->piece_count]] = '\0';
     return status;

@@ -43,8 +43,7 @@ static bool make_check(struct compile *compile, struct piece *piece)
     return true;
 }
 
-/* Feeds only the digits, if the algorithm would also read letters. */
-static void feed_digits(struct check *check, const char *text, size_t length)
+void check_feed_digits(struct check *check, const char *text, size_t length)
 {
     while (length > 0) {
         size_t skip = 0;
@@ -59,15 +58,6 @@ static void feed_digits(struct check *check, const char *text, size_t length)
         text += skip + run;
         length -= skip + run;
     }
-}
-
-void check_feed_covered(struct check *check, const struct check_piece *piece,
-                        const char *text, size_t length)
-{
-    if (piece->skips_letters)
-        feed_digits(check, text, length);
-    else
-        check_feed(check, text, length);
 }
 
 /* Feeds the covered pieces: no pieces of later phases, and no other checks. */

@@ -95,12 +95,22 @@ enum seqb_status read_fail(const struct spread *spread, size_t i,
                            struct seqb_error *err, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Of fields/check.c: check_feed_covered adds a covered part, from left to
- * right. check_run completes the running check, which was fed with the prefix
- * before. */
-void check_feed_covered(struct check *check, const struct check_piece *piece,
-                        const char *text, size_t length);
+/* Of fields/check.c: check_feed_digits adds only the digits of a part, for an
+ * algorithm that would read letters, too. check_run completes the running
+ * check, which was fed with the prefix before. */
+void check_feed_digits(struct check *check, const char *text, size_t length);
 void check_run(const struct draft *draft, char *out);
+
+/* Adds a part that the check covers, from left to right. */
+static inline void check_feed_covered(struct check *check,
+                                      const struct check_piece *piece,
+                                      const char *text, size_t length)
+{
+    if (piece->skips_letters)
+        check_feed_digits(check, text, length);
+    else
+        check_feed(check, text, length);
+}
 
 /* Of template_check.c: checks the rules of a whole template. `end` is the
  * column after its last character. */
