@@ -229,20 +229,34 @@ static void notice_ignore(void *context, const PGresult *result)
     (void)result;
 }
 
-static void sql_ask(struct server *server, const char *database,
-                    const char *sql, char out[static POSTGRES_ASK_SIZE])
+/* A look whether the server answers costs as much as a connection: the server
+ * starts a process for each. So it is only for a connection that fails. */
+static PGconn *admin_connect(struct server *server, const char *database)
 {
     char conninfo[CONNINFO_SIZE];
     PGconn *conn;
-    PGresult *result;
 
-    postgres_await(server);
+    server_expect(server);
+    if (server->pid == 0)
+        server_start(server);
     conninfo_make(server, database, conninfo);
     conn = PQconnectdb(conninfo);
-    (void)PQsetNoticeReceiver(conn, notice_ignore, NULL);
+    if (PQstatus(conn) != CONNECTION_OK) {
+        postgres_await(server);
+        PQreset(conn);
+    }
     if (PQstatus(conn) != CONNECTION_OK)
         fail_msg("postgres: %s", PQerrorMessage(conn));
-    result = sql_run(server, conn, sql);
+    (void)PQsetNoticeReceiver(conn, notice_ignore, NULL);
+    return conn;
+}
+
+static void sql_ask(struct server *server, const char *database,
+                    const char *sql, char out[static POSTGRES_ASK_SIZE])
+{
+    PGconn *conn = admin_connect(server, database);
+    PGresult *result = sql_run(server, conn, sql);
+
     out[0] = '\0';
     if (PQntuples(result) > 0 && PQnfields(result) > 0)
         (void)text_copy(out, POSTGRES_ASK_SIZE, PQgetvalue(result, 0, 0));
