@@ -27,6 +27,7 @@
 #define TAKER_MANY 37 /* numbers in one call of a taker: no power of two */
 #define READ_MANY  4096
 #define TAKE_MANY  10000 /* the stock may be large */
+#define REST_MS    10 /* after them: a server that starts needs the processor */
 
 /* All paths that a test asked for. */
 static struct path {
@@ -322,6 +323,11 @@ static bool is_in(enum seqb_partition_state state,
                                state == SEQB_PARTITION_PROBING);
 }
 
+static void rest(long ms)
+{
+    nanosleep(&(struct timespec){0, ms * 1000000}, NULL);
+}
+
 /* NULL: takes no numbers meanwhile. */
 static void await_state(struct scene *scene, const char *key, int32_t partition,
                         enum seqb_partition_state state)
@@ -335,8 +341,7 @@ static void await_state(struct scene *scene, const char *key, int32_t partition,
                      scene_partition(scene, partition).reason);
         if (key != NULL)
             scene_take(scene, key, TAKE_MANY);
-        else
-            nanosleep(&(struct timespec){0, 1000000}, NULL);
+        rest(key != NULL ? REST_MS : 1);
     }
 }
 
@@ -362,6 +367,7 @@ void scene_take_until_says(struct scene *scene, const char *key,
             fail_msg("partition %d does not say '%s' but '%s'", (int)partition,
                      words, scene_partition(scene, partition).reason);
         scene_take(scene, key, TAKE_MANY);
+        rest(REST_MS);
     }
 }
 
