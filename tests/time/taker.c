@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define PAIRS_FIRST 4096
-#define NAP_US      1000 /* between two requests: others want the daemon, too */
+#define NAP_US      4000 /* between two requests: less than a step takes */
 
 static void must(bool holds)
 {
