@@ -252,9 +252,10 @@ struct patroni *server_patroni(void)
 
 /* --- asking --- */
 
+/* Each look is a connection, for which PostgreSQL starts a process. */
 static void pause_shortly(void)
 {
-    nanosleep(&(struct timespec){0, 20000000}, NULL);
+    nanosleep(&(struct timespec){0, 200000000}, NULL);
 }
 
 enum patroni_role patroni_role(struct patroni *patroni, size_t node)
