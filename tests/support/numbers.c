@@ -66,14 +66,46 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Puts sorted numbers among those before them, which are sorted too. From the
+ * end, so that those below all of them stay where they are. */
+static void merge(int64_t *values, size_t sorted, size_t count)
+{
+    const size_t size = (count - sorted) * sizeof *values;
+    size_t left = count - sorted;
+    int64_t *others = malloc(size);
+
+    if (others == NULL)
+        abort();
+    memcpy(others, values + sorted, size);
+    while (left > 0) {
+        count--;
+        values[count] = sorted > 0 && values[sorted - 1] > others[left - 1]
+                            ? values[--sorted]
+                            : others[--left];
+    }
+    free(others);
+}
+
+/* Those that were sorted before are at the beginning, and most of all where it
+ * is asked again and again. */
+static void sort(int64_t *values, size_t count)
+{
+    size_t sorted = 1;
+
+    while (sorted < count && values[sorted - 1] <= values[sorted])
+        sorted++;
+    if (sorted >= count)
+        return;
+    qsort(values + sorted, count - sorted, sizeof *values, compare);
+    merge(values, sorted, count);
+}
+
 size_t numbers_repeats(struct numbers *numbers)
 {
     size_t repeats = 0;
 
     pthread_mutex_lock(&numbers->lock);
-    if (numbers->count > 0)
-        qsort(numbers->values, numbers->count, sizeof *numbers->values,
-              compare);
+    sort(numbers->values, numbers->count);
     for (size_t i = 1; i < numbers->count; i++)
         repeats += numbers->values[i] == numbers->values[i - 1];
     pthread_mutex_unlock(&numbers->lock);
