@@ -118,6 +118,7 @@ static enum seqb_status backend_assemble(struct ha *ha, size_t i,
     worker->events = &ha->events;
     worker->raised = ha->raised;
     worker->granted = ha->granted;
+    worker->begun_ms = &ha->begun_ms;
     return worker_init(worker, &ha->lock, ha->options->pool_count, err);
 }
 

@@ -356,6 +356,11 @@ enum seqb_status ha_note(struct ha *ha, const struct ha_entry *entry,
  */
 int32_t ha_clocks(struct ha *ha, int64_t *wall_ms);
 
+/* This broker has begun a period that begins at that time, or will soon. From
+ * now on no store that lost counters begins that period at 1 again, also if our
+ * clock goes back. Any thread. */
+void ha_begun(struct ha *ha, int64_t begins_ms);
+
 #define HA_TEXT_SIZE 640 /* of a text that a store keeps */
 
 /* A text that a direct store keeps under a name. */

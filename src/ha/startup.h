@@ -23,6 +23,8 @@ struct ha {
     struct neighbours *neighbours;  /* NULL: no pool has any, or not started */
     pthread_cond_t lessors_changed; /* wakes the thread that looks at lessors */
     struct ha_reload *reloads;      /* the committed ones, the latest first */
+    _Atomic int64_t begun_ms; /* see ha_begun. Relaxed, because no other data
+                                 depends on it */
 };
 
 /* In reload.c: frees all reloads. Call it after the workers have ended. */

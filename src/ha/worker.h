@@ -29,6 +29,7 @@ struct worker {
     struct events *events;   /* NULL: only the log */
     struct raised *raised;   /* of the ha; NULL: nothing is kept */
     struct granted *granted; /* the same */
+    const _Atomic int64_t *begun_ms;       /* of the ha, see ha_begun */
     struct worker_membership *memberships; /* constant after start */
     size_t membership_count;
     pthread_t thread;
@@ -144,3 +145,7 @@ void worker_change(struct worker *worker, const struct store_options *options,
 
 /* Any thread: makes the worker check again when its next probe is due. */
 void worker_wake(struct worker *worker);
+
+/* In clocks.c. The time that a raise passes for the store's base: no period
+ * that any broker has begun so far begins after it. */
+int64_t worker_base_ms(const struct worker *worker);

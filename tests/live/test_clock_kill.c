@@ -100,6 +100,13 @@ int32_t __wrap_ha_clocks(struct ha *ha, int64_t *least_ms)
     return 0;
 }
 
+void __wrap_ha_begun(struct ha *ha, int64_t begins_ms);
+void __wrap_ha_begun(struct ha *ha, int64_t begins_ms)
+{
+    (void)ha;
+    (void)begins_ms;
+}
+
 /* --- a life --- */
 
 struct fixture {

@@ -47,6 +47,13 @@ int32_t __wrap_ha_clocks(struct ha *ha, int64_t *wall_ms)
     return atomic_load(&world.clocks);
 }
 
+void __wrap_ha_begun(struct ha *ha, int64_t begins_ms);
+void __wrap_ha_begun(struct ha *ha, int64_t begins_ms)
+{
+    (void)ha;
+    (void)begins_ms;
+}
+
 enum seqb_status __wrap_ha_note(struct ha *ha, const struct ha_entry *entry,
                                 int64_t until_ms, int64_t *standing,
                                 struct seqb_error *err);

@@ -13,6 +13,7 @@
 struct raised {
     struct rig *rig;
     struct rig_broker *broker;
+    const char *key;
     const char *counter; /* of the first store */
     int64_t base_ms;
 };
@@ -24,7 +25,7 @@ static bool is_raised(void *context)
     int64_t number;
 
     assert_int_equal(
-        queue_next(rig_sequence(raised->broker, "order"), &number, NULL),
+        queue_next(rig_sequence(raised->broker, raised->key), &number, NULL),
         SEQB_OK);
     raise = fake_first_raise(raised->rig->stores[0], raised->counter);
     raised->base_ms = raise.base_ms;
@@ -33,9 +34,10 @@ static bool is_raised(void *context)
 
 /* What the raise passes after the first store was replaced. */
 static int64_t base_ms_of(struct rig *rig, struct rig_broker *broker,
-                          const char *counter)
+                          const char *key, const char *counter)
 {
-    struct raised raised = {.rig = rig, .broker = broker, .counter = counter};
+    struct raised raised = {
+        .rig = rig, .broker = broker, .key = key, .counter = counter};
 
     fake_change_origin(rig->stores[0]);
     rig_await(is_raised, &raised);
@@ -51,7 +53,8 @@ TEST_WITH(PERIOD, clock_that_went_back_leaves_no_begun_period_out)
     rig->sequences[0].attributes = NULL;
     broker = rig_open(rig);
     script_clock_step(-HOUR);
-    assert_true(base_ms_of(rig, broker, "main/0/order") >= NOON + SLACK);
+    assert_true(base_ms_of(rig, broker, "order", "main/0/order") >=
+                NOON + SLACK);
 }
 
 TEST_WITH(PERIOD, restart_behind_the_begun_period_does_not_leave_it_out)
@@ -64,6 +67,38 @@ TEST_WITH(PERIOD, restart_behind_the_begun_period_does_not_leave_it_out)
     rig_close(broker);
     script_clock_step(-20 * MINUTE);
     broker = rig_open(rig);
-    assert_true(base_ms_of(rig, broker, "main/0/order@20261121120000") >=
-                NOON + SLACK);
+    assert_true(base_ms_of(rig, broker, "order",
+                           "main/0/order@20261121120000") >= NOON + SLACK);
+}
+
+/* A sequence without a period is asked first. */
+TEST_WITH(PERIOD, other_sequence_does_not_leave_out_the_begun_period)
+{
+    struct rig *rig = fixture->rig;
+    struct rig_broker *broker;
+    int64_t digits;
+
+    rig->queue.sequence_count = 2;
+    broker = rig_open(rig);
+    (void)period_number(broker, &digits);
+    rig_close(broker);
+    script_clock_step(-20 * MINUTE);
+    broker = rig_open(rig);
+    assert_true(base_ms_of(rig, broker, "bill", "main/0/bill") >= NOON + SLACK);
+}
+
+/* The clock was ahead between two looks at the store, and no longer is. */
+TEST_WITH(PERIOD, clock_that_was_ahead_for_a_moment_leaves_no_begun_period_out)
+{
+    struct rig *rig = fixture->rig;
+    struct rig_broker *broker;
+    int64_t digits;
+
+    rig->queue.sequence_count = 2;
+    broker = rig_open(rig);
+    script_clock_step(20 * MINUTE);
+    (void)period_number(broker, &digits);
+    script_clock_step(-20 * MINUTE);
+    assert_true(base_ms_of(rig, broker, "bill", "main/0/bill") >=
+                NOON + 20 * MINUTE + SLACK);
 }

@@ -193,8 +193,7 @@ static enum seqb_status mend_raise(struct worker *worker, struct slot *slot,
         .limit = reply->limit,
         .base_gap = failover_gap,
         .base_floor = is_synced ? 0 : base_floor(worker, slot, failover_gap),
-        .base_ms =
-            connection_base_ms(&worker->connection, slot_stamp(slot).begins_ms),
+        .base_ms = worker_base_ms(worker),
         .chance = slot_chance(slot, floor),
     };
     int64_t value;

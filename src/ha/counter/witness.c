@@ -56,7 +56,7 @@ static enum seqb_status note_raise(struct worker *worker,
         .counter = noted->counter,
         .floor = noted->lease,
         .limit = noted->limit,
-        .base_ms = connection_base_ms(&worker->connection, 0),
+        .base_ms = worker_base_ms(worker),
         .guard = guard,
     };
     const enum seqb_status status =

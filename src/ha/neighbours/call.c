@@ -24,9 +24,10 @@ static void known_name(const struct call *call, int32_t lessor, char *out,
     (void)text_format(out, size, "known/%s/%d", call->pool->name, (int)lessor);
 }
 
-enum seqb_status call_read(struct connection *connection, struct call *call,
+enum seqb_status call_read(struct worker *worker, struct call *call,
                            struct seqb_error *err)
 {
+    struct connection *connection = &worker->connection;
     struct seen *seen = &call->seen;
     enum seqb_status status = SEQB_OK;
 
@@ -49,7 +50,7 @@ enum seqb_status call_read(struct connection *connection, struct call *call,
     return status;
 }
 
-enum seqb_status call_swap(struct connection *connection, struct call *call,
+enum seqb_status call_swap(struct worker *worker, struct call *call,
                            struct seqb_error *err)
 {
     const struct seqb_swap swap = {.name = call->name,
@@ -57,22 +58,23 @@ enum seqb_status call_swap(struct connection *connection, struct call *call,
                                    .text = call->text,
                                    .incarnation = call->incarnation};
     const enum seqb_status status = connection_swap(
-        connection, &swap, call->standing, sizeof call->standing, err);
+        &worker->connection, &swap, call->standing, sizeof call->standing, err);
 
     /* The connection's information about the store is outdated. */
     if (status == SEQB_FENCED)
-        connection_close(connection);
+        connection_close(&worker->connection);
     return status;
 }
 
-enum seqb_status call_list(struct connection *connection, struct call *call,
+enum seqb_status call_list(struct worker *worker, struct call *call,
                            struct seqb_error *err)
 {
     struct seqb_page page = {.prefix = call->prefix,
                              .after = call->after,
                              .listed = call->listed,
                              .most = CALL_LISTED};
-    const enum seqb_status status = connection_list(connection, &page, err);
+    const enum seqb_status status =
+        connection_list(&worker->connection, &page, err);
 
     call->count = page.count;
     return status;
@@ -96,15 +98,16 @@ static enum seqb_status raise_time(struct connection *connection,
 }
 
 /* It compares nothing: a late raise only skips leases. */
-static enum seqb_status raise_one(struct connection *connection,
+static enum seqb_status raise_one(struct worker *worker,
                                   const struct seqb_listed *listed,
                                   struct seqb_error *err)
 {
+    struct connection *connection = &worker->connection;
     const struct seqb_raise raise = {
         .counter = listed->counter,
         .floor = listed->value,
         .limit = INT64_MAX,
-        .base_ms = connection_base_ms(connection, 0),
+        .base_ms = worker_base_ms(worker),
     };
     int64_t value;
 
@@ -113,13 +116,13 @@ static enum seqb_status raise_one(struct connection *connection,
     return connection_raise(connection, &raise, &value, err);
 }
 
-enum seqb_status call_raise(struct connection *connection, struct call *call,
+enum seqb_status call_raise(struct worker *worker, struct call *call,
                             struct seqb_error *err)
 {
     enum seqb_status status = SEQB_OK;
 
     for (int32_t i = 0; i < call->count && status == SEQB_OK; i++) {
-        status = raise_one(connection, &call->listed[i], err);
+        status = raise_one(worker, &call->listed[i], err);
         ask_step(&call->ask);
     }
     return status;
@@ -149,7 +152,7 @@ static enum seqb_status call_run(struct worker *worker, struct ask *ask,
 
     if (status != SEQB_OK)
         return status;
-    status = call->run(&worker->connection, call, err);
+    status = call->run(worker, call, err);
     if (!connection_was_refused(status))
         worker_fail(worker, err, clock_now_us() - start_us);
     return status;

@@ -23,7 +23,7 @@ struct call {
     struct ask ask; /* first */
     struct ha_pool *pool;
     int32_t lessor; /* lessor whose store is asked */
-    enum seqb_status (*run)(struct connection *connection, struct call *call,
+    enum seqb_status (*run)(struct worker *worker, struct call *call,
                             struct seqb_error *err);
     bool is_fresh; /* close and open the connection before */
 
@@ -46,13 +46,13 @@ struct call {
 struct call *call_new(struct ha_pool *pool, int32_t lessor);
 
 /* The calls, for `run`. call_read reads the marks before the level. */
-enum seqb_status call_read(struct connection *connection, struct call *call,
+enum seqb_status call_read(struct worker *worker, struct call *call,
                            struct seqb_error *err);
-enum seqb_status call_swap(struct connection *connection, struct call *call,
+enum seqb_status call_swap(struct worker *worker, struct call *call,
                            struct seqb_error *err);
-enum seqb_status call_list(struct connection *connection, struct call *call,
+enum seqb_status call_list(struct worker *worker, struct call *call,
                            struct seqb_error *err);
-enum seqb_status call_raise(struct connection *connection, struct call *call,
+enum seqb_status call_raise(struct worker *worker, struct call *call,
                             struct seqb_error *err);
 
 /* Posts it. False if the broker is closing; then the call was freed. */

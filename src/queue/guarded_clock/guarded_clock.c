@@ -173,8 +173,10 @@ static bool guarded_clock_keep(struct guarded_clock *clock)
     (void)keep_both(clock, wanted_ms, &kept_ms, &failure);
     pthread_mutex_lock(&clock->lock);
     clock->failure = failure;
-    if (failure.status == SEQB_OK)
+    if (failure.status == SEQB_OK) {
+        ha_begun(clock->ha, kept_ms);
         guard_keep(&clock->guard, kept_ms);
+    }
     pthread_cond_broadcast(&clock->kept);
     pthread_mutex_unlock(&clock->lock);
     keep_log(clock, &was, &failure);
@@ -354,6 +356,7 @@ static enum seqb_status guarded_clock_begin(struct guarded_clock *clock,
     now = reading_take();
     guard_init(&clock->guard, &options->rules,
                noted_ms > kept_ms ? noted_ms : kept_ms, now);
+    ha_begun(clock->ha, clock->guard.issued_ms);
     guarded_clock_poll(clock);
     status = clock_check_ahead(&clock->guard, now, err);
     if (status == SEQB_OK)
