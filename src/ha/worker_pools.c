@@ -181,3 +181,26 @@ bool worker_is_usable(struct worker *worker)
     }
     return is_usable;
 }
+
+static bool membership_has_base(const struct worker *worker,
+                                const struct worker_membership *membership)
+{
+    return membership->pool->authority == worker ||
+           !pool_is_windowed(membership->pool, membership->member);
+}
+
+int64_t worker_base_gap(const struct worker *worker)
+{
+    int64_t gap = 0;
+
+    for (size_t i = 0; i < worker->membership_count; i++) {
+        const struct worker_membership *membership = &worker->memberships[i];
+        struct ha_pool *pool = membership->pool;
+
+        pthread_mutex_lock(pool->lock);
+        if (membership_has_base(worker, membership))
+            gap = max_of(gap, pool->failover_gap);
+        pthread_mutex_unlock(pool->lock);
+    }
+    return gap;
+}

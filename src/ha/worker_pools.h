@@ -21,6 +21,11 @@ int64_t worker_evaluate(struct worker *worker, int64_t now_ms);
 void worker_note(struct worker *worker, const struct seqb_error *why,
                  int64_t elapsed_us);
 
+/* Any thread: by how much the store's base is raised if the store changed: the
+ * largest gap of the pools that have counters there which begin after it. 0: it
+ * has only leases of neighbours, which the sync protects, or cells. */
+int64_t worker_base_gap(const struct worker *worker);
+
 /* The rest is for the worker's own thread. */
 
 /* Updates the server in the status: it may be another one than before. */

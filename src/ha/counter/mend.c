@@ -78,7 +78,8 @@ static int64_t base_floor(const struct worker *worker, const struct slot *slot,
 
     if (highest == 0)
         return 0;
-    if (slot_pool(slot)->authority == worker && floor > windows)
+    if ((slot_pool(slot)->authority == worker || slot_is_lessors(slot)) &&
+        floor > windows)
         floor = windows;
     return floor;
 }
@@ -179,10 +180,8 @@ static enum seqb_status mend_raise(struct worker *worker, struct slot *slot,
                                    const struct seqb_request *reply,
                                    struct seqb_error *err)
 {
-    const bool is_synced = slot_is_lessors(slot);
-    const int64_t failover_gap =
-        is_synced ? 0 : failover_gap_of(slot_pool(slot));
-    const int64_t gap = is_synced ? 0 : slot_gap(slot);
+    const int64_t gap = slot_is_lessors(slot) ? 0 : slot_gap(slot);
+    const int64_t base_gap = worker_base_gap(worker);
     const struct fence_mark known = slot_known(worker, slot, reply);
     const int64_t floor = max_of(
         fence_raise_floor(&known, slot->floor, gap, reply), slot_level(slot));
@@ -191,8 +190,8 @@ static enum seqb_status mend_raise(struct worker *worker, struct slot *slot,
         .floor = floor,
         .gap = gap,
         .limit = reply->limit,
-        .base_gap = failover_gap,
-        .base_floor = is_synced ? 0 : base_floor(worker, slot, failover_gap),
+        .base_gap = base_gap,
+        .base_floor = base_floor(worker, slot, base_gap),
         .base_ms = worker_base_ms(worker),
         .chance = slot_chance(slot, floor),
     };

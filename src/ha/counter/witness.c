@@ -56,6 +56,7 @@ static enum seqb_status note_raise(struct worker *worker,
         .counter = noted->counter,
         .floor = noted->lease,
         .limit = noted->limit,
+        .base_gap = worker_base_gap(worker),
         .base_ms = worker_base_ms(worker),
         .guard = guard,
     };

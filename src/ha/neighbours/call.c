@@ -107,6 +107,7 @@ static enum seqb_status raise_one(struct worker *worker,
         .counter = listed->counter,
         .floor = listed->value,
         .limit = INT64_MAX,
+        .base_gap = worker_base_gap(worker),
         .base_ms = worker_base_ms(worker),
     };
     int64_t value;
