@@ -9,8 +9,10 @@
 
 #include "callers.h"
 #include "clocks.h"
+#include "extras.h"
 #include "flakes.h"
 #include "judge.h"
+#include "state.h"
 #include "world.h"
 
 #define OPEN_TIMEOUT_MS 3000
@@ -65,10 +67,11 @@ static struct broker *broker_new(struct machine *machine)
     broker->index = machine->index;
     for (int32_t i = 0; i < scene->backend_count; i++)
         backend_set(broker, i);
+    extras_set(broker);
     broker->ha_options = (struct ha_options){
         .backends = broker->backends,
         .backend_count = (size_t)scene->backend_count,
-        .pools = &scene->pool,
+        .pools = &broker->pool,
         .pool_count = 1,
         .open_timeout_ms = OPEN_TIMEOUT_MS,
         .granted_path = scene->noted,
@@ -80,12 +83,15 @@ static struct broker *broker_new(struct machine *machine)
     };
     clocks_set(machine, broker);
     flakes_set(scene, broker);
+    state_set(machine, broker);
     return broker;
 }
 
 static void broker_close(struct broker *broker)
 {
     broker->is_open = false;
+    while (broker->orders > 0)
+        (void)world_wait(&broker->orders, WORLD_NEVER);
     queue_stop(broker->queue);
     ha_close(broker->ha);
     while (broker->callers > 0)
@@ -142,10 +148,13 @@ static void machine_serve(struct machine *machine)
         world_sleep(AGAIN_US);
     if (broker->is_open)
         callers_start(broker);
-    while (!machine->run->is_over && !broker->is_gone)
+    while (!machine->run->is_over && !broker->is_gone && !broker->is_halting)
         (void)world_wait(machine, WORLD_NEVER);
     machine->broker = NULL;
-    (void)world_spawn(broker_bury, broker, false);
+    if (broker->is_halting && !broker->is_gone)
+        (void)broker_bury(broker);
+    else
+        (void)world_spawn(broker_bury, broker, false);
 }
 
 static void *machine_run(void *argument)
@@ -155,6 +164,7 @@ static void *machine_run(void *argument)
     world_use_clock(&machine->clock);
     do {
         world_sleep(machine->rest_us);
+        extras_put_back(machine->run);
         machine_serve(machine);
     } while (!machine->run->is_over);
     return NULL;
@@ -176,8 +186,22 @@ void machine_kill(struct machine *machine, int64_t rest_us)
     broker->is_open = false;
     for (int32_t i = 0; i < machine->run->scene.backend_count; i++)
         broker->sites[i].is_gone = true;
+    state_crash(machine);
     machine->rest_us = rest_us;
     machine->run->score.kills++;
+    world_wake(machine, true);
+}
+
+void machine_halt(struct machine *machine, int64_t rest_us)
+{
+    struct broker *broker = machine->broker;
+
+    if (broker == NULL || broker->is_gone || !broker->is_open)
+        return;
+    run_report(machine->run, "broker %d is stopped", (int)machine->index);
+    broker->is_halting = true;
+    broker->is_open = false;
+    machine->rest_us = rest_us;
     world_wake(machine, true);
 }
 

@@ -12,5 +12,8 @@ void machine_start(struct machine *machine, int64_t after_us);
  * next one starts after `rest_us`. */
 void machine_kill(struct machine *machine, int64_t rest_us);
 
+/* Ends the broker in order. The next one starts `rest_us` after its end. */
+void machine_halt(struct machine *machine, int64_t rest_us);
+
 /* The run is over: stops the broker normally. */
 void machine_stop(struct machine *machine);

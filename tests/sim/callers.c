@@ -5,12 +5,14 @@
 #include <stdlib.h>
 
 #include "clocks.h"
+#include "flakes.h"
 #include "judge.h"
 #include "support/queue_calls.h"
 #include "world.h"
 
 #define STREAM_CALLERS 1000
-#define MOST           64 /* numbers in one call */
+#define MOST           64         /* numbers in one call */
+#define CURSOR_US      (300 * MS) /* how long a slice is kept, usually */
 
 struct caller {
     struct broker *broker;
@@ -60,10 +62,70 @@ static enum seqb_status take_stamped(struct caller *caller, size_t n,
     const enum seqb_status status =
         queue_take(broker->sequences[caller->key], &take, err);
 
-    if (status == SEQB_OK && broker->is_open)
+    if (status == SEQB_OK && (broker->is_open || broker->is_halting))
         clocks_record(broker, caller->key, &caller->last_ms, &stamp, numbers,
                       n);
     return status;
+}
+
+/* What a broker that ends in order still answers counts, if it is a number. */
+static void caller_told(const struct judge_call *call, const int64_t *numbers,
+                        size_t n, const struct seqb_error *err)
+{
+    const struct broker *broker = call->broker;
+
+    if (broker->is_open)
+        judge_answer(call, numbers, n, err);
+    else if (broker->is_halting && call->status == SEQB_OK)
+        judge_numbers(broker->run, call->key, numbers, n);
+}
+
+/* The numbers of a run that the cursor shows are the caller's. */
+static void cursor_take(struct caller *caller, struct seqb_cursor *cursor)
+{
+    struct broker *broker = caller->broker;
+    struct judge_call call = {
+        .broker = broker, .key = caller->key, .begun_us = world_now_us()};
+    struct seqb_error err;
+    int64_t number;
+
+    if (cursor->next < cursor->end) {
+        number = cursor->next++;
+        call.status = SEQB_OK;
+    } else {
+        call.status = queue_cursor_refill(cursor, &number, &err);
+    }
+    caller_told(&call, &number, 1, &err);
+}
+
+/* A slice is kept for a while, and what is left of it is given back. */
+static void cursor_call(struct caller *caller)
+{
+    struct broker *broker = caller->broker;
+    const size_t slice = (size_t)random_between(&caller->random, 1, 300);
+    const int64_t first = random_between(&caller->random, 1, 40);
+    const int64_t second = random_between(&caller->random, 0, 40);
+    struct seqb_cursor *cursor;
+
+    if (queue_cursor_open(broker->sequences[caller->key], slice, &cursor,
+                          NULL) != SEQB_OK)
+        return;
+    for (int64_t i = 0; i < first && broker->is_open; i++)
+        cursor_take(caller, cursor);
+    world_sleep(random_wait(&caller->random, CURSOR_US));
+    for (int64_t i = 0; i < second && broker->is_open; i++)
+        cursor_take(caller, cursor);
+    queue_cursor_close(cursor);
+}
+
+static bool uses_cursor(struct caller *caller)
+{
+    const struct scene *scene = &caller->broker->run->scene;
+
+    return scene->extras.has_cursors &&
+           scene->sequences[caller->key].period == NULL &&
+           !flakes_are(scene, caller->key) &&
+           random_chance(&caller->random, 25);
 }
 
 static void caller_call(struct caller *caller)
@@ -82,8 +144,7 @@ static void caller_call(struct caller *caller)
     else
         call.status = n == 1 ? queue_next(sequence, numbers, &err)
                              : queue_next_many(sequence, n, numbers, &err);
-    if (broker->is_open)
-        judge_answer(&call, numbers, n, &err);
+    caller_told(&call, numbers, n, &err);
 }
 
 static void *caller_run(void *argument)
@@ -95,7 +156,10 @@ static void *caller_run(void *argument)
         caller_pause(caller);
         if (!broker->is_open || broker->run->is_over)
             break;
-        caller_call(caller);
+        if (uses_cursor(caller))
+            cursor_call(caller);
+        else
+            caller_call(caller);
     }
     if (--broker->callers == 0)
         world_wake(&broker->callers, true);

@@ -92,15 +92,22 @@ void clocks_draw(struct scene *scene, uint64_t seed)
     scene->sequences[0].ids = scene->has_ids ? &scene->ids : NULL;
 }
 
+/* What its clock shows while it does not step. */
+static int64_t skew_of(const struct machine *machine)
+{
+    return machine->run->scene.extras.skew_ms[machine->index];
+}
+
 void clocks_begin(struct run *run)
 {
-    if (run->scene.is_timed && !folder_make(run->folder, sizeof run->folder))
-        judge_fail(run, "no folder for the clocks' files");
+    if ((run->scene.is_timed || run->scene.extras.has_state) &&
+        !folder_make(run->folder, sizeof run->folder))
+        judge_fail(run, "no folder for the brokers' files");
 }
 
 void clocks_end(struct run *run)
 {
-    if (run->scene.is_timed)
+    if (run->folder[0] != '\0')
         folder_remove(run->folder);
 }
 
@@ -121,7 +128,7 @@ void clocks_set(struct machine *machine, struct broker *broker)
     broker->queue_options.clock = &broker->clock;
     /* Whether a start finds a store to ask is not known: it is set before. */
     if (machine->clock.ahead_ms > AHEAD_MOST_MS)
-        machine->clock.ahead_ms = 0;
+        machine->clock.ahead_ms = skew_of(machine);
     broker->floor_ms = machine->highest_ms;
 }
 
@@ -152,7 +159,7 @@ static void step_back(void *context)
     struct machine *machine = context;
 
     run_report(machine->run, "clock %d is right again", (int)machine->index);
-    machine->clock.ahead_ms = 0;
+    machine->clock.ahead_ms = skew_of(machine);
 }
 
 /* Behind or led ahead, callers may be refused until time has caught up. */
@@ -163,7 +170,7 @@ static void step_begin(struct machine *machine, int64_t by_ms, int64_t for_us)
 
     run_report(machine->run, "clock %d steps by %lld ms", (int)machine->index,
                (long long)by_ms);
-    machine->clock.ahead_ms = by_ms;
+    machine->clock.ahead_ms = skew_of(machine) + by_ms;
     if (odd_us > machine->odd_until_us)
         machine->odd_until_us = odd_us;
     world_at(world_now_us() + for_us, step_back, machine);
@@ -178,7 +185,7 @@ static void next_step(void *context)
 
     if (world_now_us() >= end_us)
         return;
-    if (machine->clock.ahead_ms == 0)
+    if (machine->clock.ahead_ms == skew_of(machine))
         step_begin(machine, step_draw(run, machine),
                    random_wait(&run->steps, SECOND));
     world_at(world_now_us() + random_wait(&run->steps, STEP_US), next_step,

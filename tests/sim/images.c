@@ -18,11 +18,13 @@
 #define LEAP_LEAST_MS 2100
 #define LEAP_MOST_MS  60000
 
-/* Where the time is part of a number, a leap has more effects than this one. */
+/* Where the time is part of a number, a leap has more effects than this one.
+ * What a cursor shows, or an exchange with the spool has, may come twice. */
 static bool may_be_imaged(const struct scene *scene)
 {
     return !scene->has_surgery && !scene->runs_out && !scene->is_timed &&
-           scene->flakes.lease_ms == 0;
+           scene->flakes.lease_ms == 0 && !scene->extras.has_state &&
+           !scene->extras.has_cursors;
 }
 
 bool images_hide(const struct broker *broker, int64_t begun_us)

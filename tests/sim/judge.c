@@ -7,6 +7,7 @@
 
 #include "bounds.h"
 #include "clocks.h"
+#include "extras.h"
 #include "flakes.h"
 #include "ha/policy/round_robin.h"
 #include "images.h"
@@ -272,6 +273,8 @@ static void refusal_check(const struct judge_call *call,
     const int32_t able = find_able(call->broker, deadline_us);
 
     run->score.errors++;
+    if (extras_excuse(run, call->key, call->status))
+        return;
     if (flakes_are(&run->scene, call->key) && flakes_excuse(call->status))
         return;
     if (call->status == SEQB_EXHAUSTED &&

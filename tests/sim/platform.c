@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/random.h>
+#include <time.h>
 
 #include "platform/clock.h"
 #include "platform/thread.h"
@@ -21,6 +22,7 @@ int __wrap_pthread_cond_broadcast(pthread_cond_t *condition);
 int __wrap_pthread_join(pthread_t thread, void **result);
 int __wrap_pthread_rwlock_rdlock(pthread_rwlock_t *lock);
 int __wrap_pthread_rwlock_wrlock(pthread_rwlock_t *lock);
+int __wrap_nanosleep(const struct timespec *rest, struct timespec *left);
 ssize_t __wrap_getrandom(void *buffer, size_t size, unsigned int flags);
 
 #define TAKEN_US 10 /* before a lock that was taken is tried again */
@@ -173,6 +175,14 @@ void fork_wiped_free(void *memory, size_t size)
 {
     (void)size;
     free(memory);
+}
+
+/* Between two attempts to lock a file. */
+int __wrap_nanosleep(const struct timespec *rest, struct timespec *left)
+{
+    (void)left;
+    world_sleep(rest->tv_sec * SECOND + rest->tv_nsec / 1000);
+    return 0;
 }
 
 /* The stores' ids, too, are the seed's. */

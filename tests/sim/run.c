@@ -8,6 +8,7 @@
 
 #include "broker.h"
 #include "clocks.h"
+#include "extras.h"
 #include "flakes.h"
 #include "images.h"
 #include "judge.h"
@@ -50,7 +51,10 @@ void run_begin(struct run *run, int without)
     if (run->is_verbose)
         seqb_set_logger(run_log, run);
     for (int32_t i = 0; i < run->scene.brokers; i++) {
-        run->machines[i] = (struct machine){.run = run, .index = i};
+        run->machines[i] =
+            (struct machine){.run = run,
+                             .index = i,
+                             .clock.ahead_ms = run->scene.extras.skew_ms[i]};
         machine_start(&run->machines[i], i * START_US);
     }
 }
@@ -100,10 +104,12 @@ void run_seed(uint64_t seed, int without, bool is_verbose, struct score *out)
         abort();
     scene_draw(&run->scene, seed);
     run->is_verbose = is_verbose;
+    extras_begin(run);
     run_begin(run, without);
     clocks_schedule(run);
     schedule_draw(run);
     images_schedule(run);
+    extras_schedule(run);
     run_until(run, run->begun_us + run->scene.faulty_us + HEALING_US);
     run_until_settled(run);
     run_end(run);

@@ -23,13 +23,21 @@ struct broker {
     struct queue_options queue_options;
     struct queue_clock_options clock;
     int64_t floor_ms; /* its stamps must not begin before */
+    struct ha_pool_options pool;
+    struct queue_options reloaded[2]; /* of the last reloads */
+    bool is_reloading;
+    char granted[160]; /* paths in the state directory */
+    char raised[160];
+    char spool[160];
     struct site sites[SCENE_BACKENDS];
     struct ha *ha;
     struct queue *queue;
     struct seqb_sequence *sequences[SCENE_KEYS];
     bool is_open;    /* callers may call it */
     bool is_gone;    /* killed: its actions have no effect any more */
+    bool is_halting; /* it ends in order */
     int32_t callers; /* number of callers that have not ended */
+    int32_t orders;  /* number of orders that have not ended */
     int64_t opened_us;
     int64_t imaged_us;  /* when it was last resumed from an image; 0: never */
     int64_t granted_us; /* when a caller last got a number of a counter ... */
@@ -47,6 +55,8 @@ struct machine {
     int64_t odd_until_us;     /* until then they may distrust the clock */
     int64_t highest_ms;       /* latest begin of a stamp that they issued */
     char path[96];            /* of the file of their guarded clock */
+    int32_t life;             /* number of kills, in the name of the state
+                                 directory */
 };
 
 /* The results of a run. */
@@ -79,6 +89,7 @@ struct run {
     struct random faults;       /* draws when, where and which faults happen */
     struct random steps;        /* draws steps of clocks */
     struct random images;       /* draws images of brokers */
+    struct random orders;       /* draws what operators do */
     char folder[64];            /* for files of guarded clocks */
     int64_t stamps[RUN_STAMPS]; /* stamps seen, as digits */
     int32_t stamp_count;

@@ -3,6 +3,7 @@
 #include "scene.h"
 
 #include "clocks.h"
+#include "extras.h"
 #include "flakes.h"
 #include "platform/text.h"
 #include "world.h"
@@ -187,6 +188,7 @@ void scene_draw(struct scene *scene, uint64_t seed)
     windows_draw(scene, seed);
     flakes_draw(scene, seed);
     looks_draw(scene, seed);
+    extras_draw(scene, seed);
 }
 
 void scene_plain(struct scene *scene, uint64_t seed, bool is_windowed)

@@ -24,6 +24,20 @@ struct scene_backend {
     char host[16]; /* the server's name */
 };
 
+/* What only some seeds have, see extras.h. */
+struct scene_extras {
+    bool is_on;
+    bool has_state;   /* each broker has a state directory ... */
+    bool loses_state; /* ... which may be lost, or be put back */
+    bool goes_back;   /* stores go back while the only broker is down */
+    bool has_cursors;
+    bool is_advanced; /* an operator advances a sequence */
+    bool is_reloaded; /* brokers are reloaded, without their last sequence */
+    int64_t gaps[SCENE_BROKERS];    /* failover_gap of each broker */
+    int64_t skew_ms[SCENE_BROKERS]; /* of their clocks, when these do not
+                                       step */
+};
+
 struct scene {
     uint64_t seed;
     int32_t brokers;
@@ -53,6 +67,8 @@ struct scene {
 
     /* Of its snowflakes; lease_ms 0: it has none. */
     struct lease_options flakes;
+
+    struct scene_extras extras;
 
     const char *noted; /* The brokers' granted_path (see struct ha_options), a
                           real file. NULL: none. */

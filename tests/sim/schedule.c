@@ -3,6 +3,7 @@
 #include "schedule.h"
 
 #include "broker.h"
+#include "extras.h"
 #include "faults.h"
 #include "store/layout.h"
 #include "world.h"
@@ -68,6 +69,10 @@ static void broker_dies(struct run *run)
 
     if (run->has_to_remember)
         return;
+    if (extras_halts(run)) {
+        machine_halt(&run->machines[i], duration(run));
+        return;
+    }
     run_report(run, "broker %d is killed", (int)i);
     machine_kill(&run->machines[i], duration(run));
 }
