@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "platform/minmax.h"
+
 #define CAPACITY_FIRST 4096
 
 void numbers_init(struct numbers *numbers)
@@ -117,10 +119,19 @@ int64_t numbers_highest(struct numbers *numbers)
     int64_t highest = 0;
 
     pthread_mutex_lock(&numbers->lock);
-    for (size_t i = 0; i < numbers->count; i++) {
-        if (numbers->values[i] > highest)
-            highest = numbers->values[i];
-    }
+    for (size_t i = 0; i < numbers->count; i++)
+        highest = max_of(highest, numbers->values[i]);
     pthread_mutex_unlock(&numbers->lock);
     return highest;
+}
+
+int64_t numbers_lowest(struct numbers *numbers, size_t before)
+{
+    int64_t lowest = INT64_MAX;
+
+    pthread_mutex_lock(&numbers->lock);
+    for (size_t i = before; i < numbers->count; i++)
+        lowest = min_of(lowest, numbers->values[i]);
+    pthread_mutex_unlock(&numbers->lock);
+    return lowest;
 }

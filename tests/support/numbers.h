@@ -24,5 +24,7 @@ size_t numbers_count(struct numbers *numbers);
 /* How many of the numbers are repeats; sorts them. */
 size_t numbers_repeats(struct numbers *numbers);
 
-/* The largest number, 0 if there is none. */
+/* The largest number, 0 if there is none. numbers_lowest returns the smallest
+ * of those that were added after the first `before`, INT64_MAX without one. */
 int64_t numbers_highest(struct numbers *numbers);
+int64_t numbers_lowest(struct numbers *numbers, size_t before);

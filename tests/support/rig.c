@@ -132,7 +132,7 @@ static void rig_set_options(struct rig *rig)
     };
 }
 
-static int rig_setup(void **state, enum rig_kind kind)
+static int rig_setup(void **state, enum rig_kind kind, int32_t bits)
 {
     struct rig *rig = calloc(1, sizeof *rig);
 
@@ -141,30 +141,43 @@ static int rig_setup(void **state, enum rig_kind kind)
     for (size_t i = 0; i < RIG_PARTITIONS; i++)
         rig->stores[i] = fake_store_new(store_names[i]);
     rig->authority = fake_store_new(store_names[RIG_PARTITIONS]);
+    for (size_t i = 0; i < RIG_BROKERS_MAX; i++)
+        rig->brokers[i].rig = rig;
+    numbers_init(&rig->taken);
     rig_set_options(rig);
-    rig_shape(rig, kind, 1);
+    rig_shape(rig, kind, bits);
     *state = rig;
     return 0;
 }
 
 int rig_setup_direct(void **state)
 {
-    return rig_setup(state, RIG_DIRECT);
+    return rig_setup(state, RIG_DIRECT, 1);
 }
 
 int rig_setup_windowed(void **state)
 {
-    return rig_setup(state, RIG_WINDOWED);
+    return rig_setup(state, RIG_WINDOWED, 1);
 }
 
 int rig_setup_cells(void **state)
 {
-    return rig_setup(state, RIG_CELLS);
+    return rig_setup(state, RIG_CELLS, 1);
 }
 
 int rig_setup_neighbours(void **state)
 {
-    return rig_setup(state, RIG_NEIGHBOURS);
+    return rig_setup(state, RIG_NEIGHBOURS, 1);
+}
+
+int rig_setup_one_direct(void **state)
+{
+    return rig_setup(state, RIG_DIRECT, 0);
+}
+
+int rig_setup_one_windowed(void **state)
+{
+    return rig_setup(state, RIG_WINDOWED, 0);
 }
 
 /* Whether the store's user kept the contract; it must be closed. */
@@ -176,6 +189,7 @@ static bool store_was_used_well(struct fake_store *store)
 int rig_teardown(void **state)
 {
     struct rig *rig = *state;
+    size_t repeats;
     bool is_well = true;
 
     for (size_t i = 0; i < RIG_PARTITIONS; i++)
@@ -190,20 +204,30 @@ int rig_teardown(void **state)
     }
     is_well = store_was_used_well(rig->authority) && is_well;
     fake_store_free(rig->authority);
+    repeats = numbers_repeats(&rig->taken);
+    numbers_fini(&rig->taken);
     free(rig);
     if (!is_well)
         print_error("a backend was misused or left open\n");
-    return is_well ? 0 : -1;
+    if (repeats > 0)
+        print_error("%zu numbers were taken twice\n", repeats);
+    return is_well && repeats == 0 ? 0 : -1;
 }
 
 /* --- brokers --- */
+
+void rig_forget(struct rig_broker *broker)
+{
+    broker->ha = NULL;
+    broker->queue = NULL;
+}
 
 void rig_close(struct rig_broker *broker)
 {
     queue_stop(broker->queue);
     ha_close(broker->ha);
     queue_free(broker->queue);
-    *broker = (struct rig_broker){NULL, NULL};
+    rig_forget(broker);
 }
 
 enum seqb_status rig_try_open(struct rig *rig, struct rig_broker **out,
@@ -250,7 +274,7 @@ void rig_set_deadline(struct rig_broker *broker, const char *key, int32_t ms)
     atomic_store(&rig_sequence(broker, key)->settings->deadline_ms, ms);
 }
 
-void rig_take(struct rig_broker *broker, size_t count, struct numbers *out)
+void rig_take(struct rig_broker *broker, size_t count)
 {
     struct seqb_sequence *sequence = rig_sequence(broker, "order");
     int64_t numbers[AT_ONCE];
@@ -261,7 +285,7 @@ void rig_take(struct rig_broker *broker, size_t count, struct numbers *out)
 
         if (queue_next_many(sequence, n, numbers, &err) != SEQB_OK)
             fail_msg("no numbers: %s", err.text);
-        numbers_add(out, numbers, n);
+        numbers_add(&broker->rig->taken, numbers, n);
         count -= n;
     }
 }
@@ -376,26 +400,26 @@ void rig_await_use(const struct rig_broker *broker, int32_t partition)
 }
 
 void rig_take_until(struct rig_broker *broker, int32_t partition,
-                    enum seqb_partition_state state, struct numbers *out)
+                    enum seqb_partition_state state)
 {
     const int64_t until_ms = clock_now_ms() + RIG_PATIENCE_MS;
 
     while (rig_partition(broker, partition).state != state) {
         if (clock_now_ms() > until_ms)
             state_fails_to_come(&(struct awaited){broker, partition, state});
-        rig_take(broker, 16, out);
+        rig_take(broker, 16);
     }
 }
 
 void rig_take_until_failed(struct rig_broker *broker, int32_t partition,
-                           int64_t errors, struct numbers *out)
+                           int64_t errors)
 {
     const int64_t until_ms = clock_now_ms() + RIG_PATIENCE_MS;
 
     while (rig_partition(broker, partition).errors <= errors) {
         if (clock_now_ms() > until_ms)
             fail_msg("partition %d does not fail", (int)partition);
-        rig_take(broker, 16, out);
+        rig_take(broker, 16);
     }
 }
 
@@ -412,19 +436,19 @@ void rig_await_rest(const struct rig_broker *broker)
 }
 
 void rig_take_from(struct rig_broker *broker, int32_t partition,
-                   int64_t granted, struct numbers *out)
+                   int64_t granted)
 {
     while (rig_partition(broker, partition).granted < granted)
-        rig_take(broker, 100, out);
+        rig_take(broker, 100);
     rig_await_rest(broker);
 }
 
-void rig_use(struct rig *rig, size_t count, struct numbers *out)
+void rig_use(struct rig *rig, size_t count)
 {
     struct rig_broker *broker = rig_open(rig);
 
     if (count > 0)
-        rig_take(broker, count, out);
+        rig_take(broker, count);
     rig_close(broker);
 }
 

@@ -26,6 +26,7 @@
 enum rig_kind { RIG_DIRECT, RIG_WINDOWED, RIG_CELLS, RIG_NEIGHBOURS };
 
 struct rig_broker {
+    struct rig *rig;
     struct ha *ha; /* NULL: not open */
     struct queue *queue;
 };
@@ -46,20 +47,30 @@ struct rig {
     struct queue_options queue;
 
     struct rig_broker brokers[RIG_BROKERS_MAX];
+
+    /* What the functions below took, of all brokers together. A test may add
+     * what it took itself. */
+    struct numbers taken;
 };
 
 /* For cmocka: *state becomes a rig with two partitions. The teardown closes its
- * brokers, and fails if the contract of an engine was broken. */
+ * brokers. It fails if a number was taken twice, or if the contract of an
+ * engine was broken. */
 int rig_setup_direct(void **state);
 int rig_setup_windowed(void **state);
 int rig_setup_cells(void **state);
 int rig_setup_neighbours(void **state);
+int rig_setup_one_direct(void **state); /* one partition */
+int rig_setup_one_windowed(void **state);
 int rig_teardown(void **state);
 
 #define DIRECT     FIXTURE(struct rig *rig, rig_setup_direct, rig_teardown)
 #define WINDOWED   FIXTURE(struct rig *rig, rig_setup_windowed, rig_teardown)
 #define NEIGHBOURS FIXTURE(struct rig *rig, rig_setup_neighbours, rig_teardown)
 #define CELLS      FIXTURE(struct rig *rig, rig_setup_cells, rig_teardown)
+#define ONE_DIRECT FIXTURE(struct rig *rig, rig_setup_one_direct, rig_teardown)
+#define ONE_WINDOWED                                                           \
+    FIXTURE(struct rig *rig, rig_setup_one_windowed, rig_teardown)
 
 /* Sets the backends and the pool again, with 2^bits partitions. */
 void rig_shape(struct rig *rig, enum rig_kind kind, int32_t bits);
@@ -74,13 +85,16 @@ enum seqb_status rig_try_open(struct rig *rig, struct rig_broker **out,
 struct rig_broker *rig_open(struct rig *rig);
 void rig_close(struct rig_broker *broker);
 
+/* The test closed the parts of the broker itself. */
+void rig_forget(struct rig_broker *broker);
+
 struct seqb_sequence *rig_sequence(struct rig_broker *broker, const char *key);
 
 /* Sets the deadline of calls that begin from now on, as a reload would. */
 void rig_set_deadline(struct rig_broker *broker, const char *key, int32_t ms);
 
 /* Takes numbers of "order", and fails if any is missing. */
-void rig_take(struct rig_broker *broker, size_t count, struct numbers *out);
+void rig_take(struct rig_broker *broker, size_t count);
 
 /* Takes one number of "order", and retries as long as necessary.
  * Thread-safe. */
@@ -98,7 +112,7 @@ struct seqb_sequence_status rig_status(const struct rig_broker *broker,
 
 /* Opens a broker, takes `count` numbers (may be 0), and closes it: the pool was
  * in use. */
-void rig_use(struct rig *rig, size_t count, struct numbers *out);
+void rig_use(struct rig *rig, size_t count);
 
 /* Replaces the claim `name` in backend i's store by `text`, whoever wrote it.
  * `before` is its present text, "" for none. */
@@ -111,18 +125,17 @@ void rig_expect_open_fails(struct rig *rig, enum seqb_status expected,
                            const char *words);
 
 /* Both wait until the partition is in `state`, which must be a lasting state.
- * rig_take_until takes numbers into `out` meanwhile, so that the partition is
- * asked. */
+ * rig_take_until takes numbers meanwhile, so that the partition is asked. */
 void rig_await_state(const struct rig_broker *broker, int32_t partition,
                      enum seqb_partition_state state);
 void rig_take_until(struct rig_broker *broker, int32_t partition,
-                    enum seqb_partition_state state, struct numbers *out);
+                    enum seqb_partition_state state);
 
 /* Takes numbers until the partition has granted at least `granted`, and nothing
  * is in flight. Then it has something to lose. A store that connects slowly may
  * have granted nothing after thousands of numbers. */
 void rig_take_from(struct rig_broker *broker, int32_t partition,
-                   int64_t granted, struct numbers *out);
+                   int64_t granted);
 
 /* Waits until a partition may be asked: it is up, or about to be. */
 void rig_await_use(const struct rig_broker *broker, int32_t partition);
@@ -130,7 +143,7 @@ void rig_await_use(const struct rig_broker *broker, int32_t partition);
 /* Takes numbers until more than `errors` calls of a partition have failed. Its
  * quarantine may be over by then. */
 void rig_take_until_failed(struct rig_broker *broker, int32_t partition,
-                           int64_t errors, struct numbers *out);
+                           int64_t errors);
 
 /* Waits until nothing of "order" is in flight, and the refill thread is
  * idle. */

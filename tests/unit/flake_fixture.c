@@ -53,12 +53,24 @@ void flake_set_lease(struct rig *rig, int32_t lease_ms)
 struct rig *flake_rig_open(void **state, int32_t worker_bits)
 {
     struct rig *rig = flake_rig(state, worker_bits);
-    struct numbers numbers;
 
-    numbers_init(&numbers);
-    rig_use(rig, 1, &numbers);
-    numbers_fini(&numbers);
+    rig_use(rig, 1);
+    rig->taken.count = 0;
     return rig;
+}
+
+int flake_setup(void **state)
+{
+    assert_int_equal(rig_setup_windowed(state), 0);
+    (void)flake_rig(state, 10);
+    return 0;
+}
+
+int flake_setup_open(void **state)
+{
+    assert_int_equal(rig_setup_windowed(state), 0);
+    (void)flake_rig_open(state, 10);
+    return 0;
 }
 
 /* --- the authority's rows --- */
@@ -146,15 +158,15 @@ int64_t flake_worker(int64_t number)
 }
 
 /* Takes one number, whose worker id it tells. */
-int64_t flake_take_worker(struct rig_broker *broker, struct numbers *numbers)
+int64_t flake_take_worker(struct rig_broker *broker)
 {
-    rig_take(broker, 1, numbers);
-    return flake_worker(numbers->values[numbers->count - 1]);
+    rig_take(broker, 1);
+    return flake_worker(
+        broker->rig->taken.values[broker->rig->taken.count - 1]);
 }
 
 struct coming {
     struct rig_broker *broker;
-    struct numbers *numbers;
     int64_t worker;
     const char *words; /* of the refusal */
 };
@@ -163,13 +175,12 @@ static bool worker_has_come(void *context)
 {
     struct coming *coming = context;
 
-    return flake_take_worker(coming->broker, coming->numbers) == coming->worker;
+    return flake_take_worker(coming->broker) == coming->worker;
 }
 
-void flake_await_worker(struct rig_broker *broker, struct numbers *numbers,
-                        int64_t worker)
+void flake_await_worker(struct rig_broker *broker, int64_t worker)
 {
-    struct coming coming = {broker, numbers, worker, NULL};
+    struct coming coming = {broker, worker, NULL};
 
     rig_await(worker_has_come, &coming);
 }
@@ -185,15 +196,14 @@ static bool is_refused(void *context)
         rig_sequence(coming->broker, "order"), 1, &number, &taken, &err);
 
     if (status == SEQB_OK)
-        numbers_add(coming->numbers, &number, 1);
+        numbers_add(&coming->broker->rig->taken, &number, 1);
     return status == SEQB_UNAVAILABLE &&
            strstr(err.text, coming->words) != NULL;
 }
 
-void flake_await_refusal(struct rig_broker *broker, struct numbers *numbers,
-                         const char *words)
+void flake_await_refusal(struct rig_broker *broker, const char *words)
 {
-    struct coming coming = {broker, numbers, 0, words};
+    struct coming coming = {broker, 0, words};
 
     rig_await(is_refused, &coming);
 }
@@ -214,10 +224,4 @@ const char *flake_why(struct rig_broker *broker)
 struct worker_lease *flake_lease_of(const struct rig_broker *broker)
 {
     return broker->queue->context.generators[0].lease;
-}
-
-void flake_expect_no_repeat(struct numbers *numbers)
-{
-    assert_int_equal(numbers_repeats(numbers), 0);
-    numbers_fini(numbers);
 }

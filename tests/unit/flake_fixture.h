@@ -27,6 +27,14 @@ struct lease_options *flake_options(void);
  * leased earlier can be in use is over. */
 struct rig *flake_rig_open(void **state, int32_t worker_bits);
 
+/* For cmocka: a rig of both kinds, with 10 bits of worker id. */
+int flake_setup(void **state);
+int flake_setup_open(void **state);
+
+#define SNOWFLAKES FIXTURE(struct rig *rig, flake_setup, rig_teardown)
+#define SNOWFLAKES_IN_USE                                                      \
+    FIXTURE(struct rig *rig, flake_setup_open, rig_teardown)
+
 void flake_set_lease(struct rig *rig, int32_t lease_ms);
 
 /* row_get returns the text of an id's row, of LEASE_TEXT_SIZE bytes. row_put
@@ -45,15 +53,13 @@ struct lease_row row_read(const struct rig *rig, int64_t id);
 int64_t flake_worker(int64_t number);
 
 /* Takes one number, and returns its worker id by flake_worker. */
-int64_t flake_take_worker(struct rig_broker *broker, struct numbers *numbers);
+int64_t flake_take_worker(struct rig_broker *broker);
 
 /* Takes numbers until one has that worker id. */
-void flake_await_worker(struct rig_broker *broker, struct numbers *numbers,
-                        int64_t worker);
+void flake_await_worker(struct rig_broker *broker, int64_t worker);
 
 /* Takes numbers until one is refused with `words`. The next one may succeed. */
-void flake_await_refusal(struct rig_broker *broker, struct numbers *numbers,
-                         const char *words);
+void flake_await_refusal(struct rig_broker *broker, const char *words);
 
 /* Tries to take a number. Returns the reason why it was refused, "" if it was
  * not. Valid until the next call. */
@@ -61,6 +67,3 @@ const char *flake_why(struct rig_broker *broker);
 
 /* The worker lease of the broker's pool. */
 struct worker_lease *flake_lease_of(const struct rig_broker *broker);
-
-/* Checks that no number repeats, and frees the numbers. */
-void flake_expect_no_repeat(struct numbers *numbers);

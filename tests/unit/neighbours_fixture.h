@@ -28,6 +28,24 @@ static inline struct rig *mixed(void **state, int32_t lessors)
     return rig;
 }
 
+static inline int setup_two_lessors(void **state)
+{
+    assert_int_equal(rig_setup_neighbours(state), 0);
+    (void)mixed(state, 2);
+    return 0;
+}
+
+static inline int setup_three_lessors(void **state)
+{
+    assert_int_equal(rig_setup_neighbours(state), 0);
+    (void)mixed(state, 3);
+    return 0;
+}
+
+#define TWO_LESSORS FIXTURE(struct rig *rig, setup_two_lessors, rig_teardown)
+#define THREE_LESSORS                                                          \
+    FIXTURE(struct rig *rig, setup_three_lessors, rig_teardown)
+
 static inline void forget(struct rig *rig, int32_t lessors)
 {
     for (int32_t i = lessors; i < RIG_PARTITIONS; i++)
@@ -105,10 +123,4 @@ static inline struct seen *seen_level(void)
         (void)text_copy(seen[i].synced, sizeof seen[i].synced, "run-0");
     }
     return seen;
-}
-
-static inline void expect_no_repeats(struct numbers *numbers)
-{
-    assert_int_equal(numbers_repeats(numbers), 0);
-    numbers_fini(numbers);
 }

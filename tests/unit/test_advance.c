@@ -19,17 +19,6 @@
 #define COUNTER_1 "main/1/order"
 #define SHIFT     3 /* bits below the counter value: two partitions, runs of 4 */
 
-static int64_t lowest(const struct numbers *numbers)
-{
-    int64_t low = INT64_MAX;
-
-    for (size_t i = 0; i < numbers->count; i++) {
-        if (numbers->values[i] < low)
-            low = numbers->values[i];
-    }
-    return low;
-}
-
 static void advance(struct rig_broker *broker, int64_t to)
 {
     struct seqb_error err;
@@ -48,10 +37,10 @@ static void expect_refused(struct rig_broker *broker, int64_t to,
     rig_expect_words(err.text, words);
 }
 
-static void take_stock(struct rig_broker *broker, struct numbers *out)
+static void take_stock(struct rig_broker *broker)
 {
     rig_await_rest(broker);
-    rig_take(broker, (size_t)rig_status(broker, "order").stock, out);
+    rig_take(broker, (size_t)rig_status(broker, "order").stock);
 }
 
 /* The number need not be a run's last. */
@@ -59,66 +48,55 @@ TEST_WITH(DIRECT, numbers_are_above_what_was_advanced_to)
 {
     static const int64_t to[] = {100000, 200001, 300007, 400003, 1 << 30};
     struct rig_broker *broker = rig_open(rig);
-    struct numbers before;
 
-    numbers_init(&before);
     for (size_t i = 0; i < sizeof to / sizeof to[0]; i++) {
-        struct numbers after;
+        size_t before;
 
-        numbers_init(&after);
-        rig_take(broker, 10, &before);
+        rig_take(broker, 10);
         advance(broker, to[i]);
         assert_true(fake_value(rig->stores[0], COUNTER_0) > to[i] >> SHIFT);
         assert_true(fake_value(rig->stores[1], COUNTER_1) > to[i] >> SHIFT);
-        take_stock(broker, &after);
-        rig_take(broker, 100, &after);
-        assert_true(lowest(&after) > to[i]);
+        before = rig->taken.count;
+        take_stock(broker);
+        rig_take(broker, 100);
+        assert_true(numbers_lowest(&rig->taken, before) > to[i]);
         /* Nor is much more skipped than has to be. */
-        assert_true(lowest(&after) <= to[i] + (2 << SHIFT));
-        numbers_add(&before, after.values, after.count);
-        numbers_fini(&after);
+        assert_true(numbers_lowest(&rig->taken, before) <=
+                    to[i] + (2 << SHIFT));
     }
-    assert_int_equal(numbers_repeats(&before), 0);
-    numbers_fini(&before);
 }
 
 TEST_WITH(WINDOWED, windows_are_skipped_as_a_whole)
 {
     struct rig_broker *broker = rig_open(rig);
     const int64_t to = (int64_t)1000 << (8 + SHIFT); /* in window 1000 */
-    struct numbers numbers;
 
-    numbers_init(&numbers);
-    rig_take(broker, 100, &numbers);
+    rig_take(broker, 100);
     rig_await_rest(broker);
     advance(broker, to);
     assert_true(fake_window(rig->stores[0], COUNTER_0) > 1000);
     assert_true(fake_window(rig->stores[1], COUNTER_1) > 1000);
-    numbers.count = 0;
-    rig_take(broker, 1000, &numbers);
-    assert_true(lowest(&numbers) > to);
-    numbers_fini(&numbers);
+    rig->taken.count = 0;
+    rig_take(broker, 1000);
+    assert_true(numbers_lowest(&rig->taken, 0) > to);
 }
 
 TEST_WITH(DIRECT, what_is_dropped_was_not_taken)
 {
     struct rig_broker *broker = rig_open(rig);
-    struct numbers numbers;
 
-    numbers_init(&numbers);
     events_start();
     advance(broker, 1000); /* it holds nothing yet */
     events_expect("event=dropped", "", 0);
-    rig_take(broker, 10, &numbers);
+    rig_take(broker, 10);
     rig_await_rest(broker);
     assert_true(rig_status(broker, "order").stock > 0);
     advance(broker, 1000000);
     events_expect("event=dropped", "key=order", 1);
     assert_int_equal(rig_status(broker, "order").taken, 10);
-    rig_take(broker, 10, &numbers);
+    rig_take(broker, 10);
     assert_int_equal(rig_status(broker, "order").taken, 20);
     assert_true(rig_status(broker, "order").rate < 1000000);
-    numbers_fini(&numbers);
 }
 
 TEST_WITH(DIRECT, sequence_never_goes_back)
@@ -126,14 +104,12 @@ TEST_WITH(DIRECT, sequence_never_goes_back)
     struct rig_broker *broker = rig_open(rig);
     const int64_t most =
         (layout_counter_max(1, 2) << SHIFT) - 1; /* one value is left */
-    struct numbers numbers;
     int64_t highest;
     char words[64];
 
-    numbers_init(&numbers);
-    rig_take(broker, 1, &numbers);
-    take_stock(broker, &numbers);
-    highest = numbers_highest(&numbers);
+    rig_take(broker, 1);
+    take_stock(broker);
+    highest = numbers_highest(&rig->taken);
     (void)snprintf(words, sizeof words, "numbers up to %lld were granted",
                    (long long)highest);
     expect_refused(broker, 1, SEQB_INVALID, words);
@@ -148,53 +124,43 @@ TEST_WITH(DIRECT, sequence_never_goes_back)
     /* Now the stores have granted more than that. */
     expect_refused(broker, highest + 1, SEQB_INVALID, "never goes back");
     advance(broker, most);
-    numbers.count = 0;
-    take_stock(broker, &numbers);
-    assert_true(lowest(&numbers) > most);
+    rig->taken.count = 0;
+    take_stock(broker);
+    assert_true(numbers_lowest(&rig->taken, 0) > most);
     assert_int_equal(queue_advance(broker->queue, "no", 5, NULL),
                      SEQB_UNKNOWN_KEY);
-    numbers_fini(&numbers);
 }
 
 TEST_WITH(WINDOWED, windowed_bits_have_their_bound)
 {
     struct rig_broker *broker = rig_open(rig);
     const int64_t windows = layout_window_max(1, 2, 8);
-    struct numbers numbers;
 
-    numbers_init(&numbers);
     expect_refused(broker, windows << (8 + SHIFT), SEQB_INVALID,
                    "beyond its bits");
     advance(broker, (windows << (8 + SHIFT)) - 1);
-    rig_take(broker, 1, &numbers);
-    assert_true(lowest(&numbers) >= windows << (8 + SHIFT));
-    numbers_fini(&numbers);
+    rig_take(broker, 1);
+    assert_true(numbers_lowest(&rig->taken, 0) >= windows << (8 + SHIFT));
 }
 
 TEST_WITH(DIRECT, nothing_granted_yet_is_no_obstacle)
 {
-    struct numbers numbers;
     struct rig_broker *broker;
 
-    numbers_init(&numbers);
-    rig_use(rig, 1000, &numbers);
+    rig_use(rig, 1000);
     broker = rig_open(rig);
     advance(broker, 1); /* the stores are beyond it already */
-    rig_take(broker, 1000, &numbers);
-    assert_int_equal(numbers_repeats(&numbers), 0);
-    numbers_fini(&numbers);
+    rig_take(broker, 1000);
 }
 
 TEST_WITH(DIRECT, partition_that_is_down_is_raised_before_it_is_used)
 {
     struct rig_broker *broker = rig_open(rig);
-    struct numbers numbers;
 
-    numbers_init(&numbers);
     events_start();
-    rig_take(broker, 10, &numbers);
+    rig_take(broker, 10);
     fake_set_down(rig->stores[0], true);
-    rig_take_until(broker, 0, SEQB_PARTITION_QUARANTINED, &numbers);
+    rig_take_until(broker, 0, SEQB_PARTITION_QUARANTINED);
     expect_refused(broker, 1000000, SEQB_UNAVAILABLE,
                    "; partition 0 (b0): fake store-0: is down");
     events_expect("event=advanced", "key=order", 1);
@@ -202,31 +168,27 @@ TEST_WITH(DIRECT, partition_that_is_down_is_raised_before_it_is_used)
     assert_true(fake_value(rig->stores[1], COUNTER_1) > 1000000 >> SHIFT);
     assert_true(fake_value(rig->stores[0], COUNTER_0) < 1000000 >> SHIFT);
     fake_set_down(rig->stores[0], false);
-    numbers.count = 0;
-    rig_take_until(broker, 0, SEQB_PARTITION_UP, &numbers);
-    rig_take(broker, 1000, &numbers);
-    assert_true(lowest(&numbers) > 1000000);
+    rig->taken.count = 0;
+    rig_take_until(broker, 0, SEQB_PARTITION_UP);
+    rig_take(broker, 1000);
+    assert_true(numbers_lowest(&rig->taken, 0) > 1000000);
     assert_true(fake_value(rig->stores[0], COUNTER_0) > 1000000 >> SHIFT);
-    numbers_fini(&numbers);
 }
 
 TEST_WITH(DIRECT, store_that_refuses_is_told)
 {
     struct rig_broker *broker = rig_open(rig);
-    struct numbers numbers;
 
-    numbers_init(&numbers);
-    rig_take(broker, 10, &numbers);
+    rig_take(broker, 10);
     rig_await_rest(broker);
     fake_refuse(rig->stores[1], FAKE_RAISE, COUNTER_1, SEQB_REFUSED);
     expect_refused(broker, 1000000, SEQB_UNAVAILABLE,
                    "; partition 1 (b1): fake store-1: " COUNTER_1
                    ": told to refuse");
     fake_refuse(rig->stores[1], FAKE_RAISE, COUNTER_1, SEQB_OK);
-    numbers.count = 0;
-    rig_take(broker, 1000, &numbers);
-    assert_true(lowest(&numbers) > 1000000);
-    numbers_fini(&numbers);
+    rig->taken.count = 0;
+    rig_take(broker, 1000);
+    assert_true(numbers_lowest(&rig->taken, 0) > 1000000);
 }
 
 /* --- under way --- */
@@ -269,19 +231,16 @@ static bool has_floor(void *context)
 
 /* The answer to a request that was sent before is too low, and is not handed
  * out; the store is asked again. */
-TEST_WITH(DIRECT, grant_on_its_way_is_dropped)
+TEST_WITH(ONE_DIRECT, grant_on_its_way_is_dropped)
 {
     struct call taker;
     struct call operator_;
     pthread_t threads[2];
-    struct numbers numbers;
 
-    numbers_init(&numbers);
-    rig_shape(rig, RIG_DIRECT, 0);
     taker.broker = rig_open(rig);
     operator_.broker = taker.broker;
-    rig_take(taker.broker, 1, &numbers);
-    take_stock(taker.broker, &numbers);
+    rig_take(taker.broker, 1);
+    take_stock(taker.broker);
     fake_hang(rig->stores[0]);
     pthread_create(&threads[0], NULL, take_one, &taker);
     assert_true(fake_wait_for_hanging(rig->stores[0], 1, RIG_PATIENCE_MS));
@@ -293,50 +252,40 @@ TEST_WITH(DIRECT, grant_on_its_way_is_dropped)
     assert_int_equal(taker.status, SEQB_OK);
     assert_int_equal(operator_.status, SEQB_OK);
     assert_true(taker.out > 1000000);
-    numbers_fini(&numbers);
 }
 
 /* Of an answer on its way that reaches above the number, what does is handed
  * out, and nothing beyond it. */
-TEST_WITH(DIRECT, rest_of_a_grant_on_its_way_is_used)
+TEST_WITH(ONE_DIRECT, rest_of_a_grant_on_its_way_is_used)
 {
     struct rig_broker *broker;
     struct seqb_sequence *order;
-    struct numbers numbers;
     int64_t value;
 
-    numbers_init(&numbers);
-    rig_shape(rig, RIG_DIRECT, 0);
     rig->sequences[0].max_unused = 256;
     broker = rig_open(rig);
     order = rig_sequence(broker, "order");
-    rig_take(broker, 1000, &numbers);
+    rig_take(broker, 1000);
     rig_await_rest(broker);
     value = fake_value(rig->stores[0], COUNTER_0);
     pthread_mutex_lock(&order->lock);
     (void)sequence_drop_below(order, (value + 4) << 2); /* runs of 4 */
     pthread_mutex_unlock(&order->lock);
-    numbers_fini(&numbers);
-    numbers_init(&numbers);
-    rig_take(broker, 2000, &numbers);
-    assert_int_equal(lowest(&numbers), (value + 5) << 2);
-    assert_int_equal(numbers_repeats(&numbers), 0);
-    numbers_fini(&numbers);
+    rig_take(broker, 2000);
+    assert_int_equal(numbers_lowest(&rig->taken, 1000), (value + 5) << 2);
 }
 
 /* A run that begins at the number itself is too low as a whole, the next one is
  * not: wherever it comes from. */
-TEST_WITH(DIRECT, run_that_begins_at_the_number_is_dropped)
+TEST_WITH(ONE_DIRECT, run_that_begins_at_the_number_is_dropped)
 {
-    struct rig_broker *broker;
+    struct rig_broker *broker = rig_open(rig);
     struct seqb_sequence *order;
     const int64_t to = 1000 << 2; /* runs of 4 */
     const struct ha_grant grant = {.first = to, .count = 2};
     const struct ring_slice slice = {.base = (uint64_t)to, .count = 4};
     int64_t number = 0;
 
-    rig_shape(rig, RIG_DIRECT, 0);
-    broker = rig_open(rig);
     order = rig_sequence(broker, "order");
     rig_await_rest(broker);
     fake_hang(rig->stores[0]); /* all that comes is from here */
@@ -356,19 +305,16 @@ TEST_WITH(DIRECT, run_that_begins_at_the_number_is_dropped)
 TEST_WITH(DIRECT, hung_store_is_waited_for_until_the_deadline)
 {
     struct rig_broker *broker;
-    struct numbers numbers;
 
-    numbers_init(&numbers);
     rig->sequences[0].max_unused = 1 << 16;
     broker = rig_open(rig);
-    rig_take(broker, 1, &numbers);
+    rig_take(broker, 1);
     rig_await_rest(broker);
     rig_set_deadline(broker, "order", 50);
     fake_hang(rig->stores[0]);
     expect_refused(broker, 1000000, SEQB_UNAVAILABLE,
                    "partition 0 (b0): no answer in time");
     fake_release(rig->stores[0]);
-    numbers_fini(&numbers);
 }
 
 #define TAKERS 3
@@ -416,13 +362,10 @@ static bool goes_on(void *context)
 /* Each time beyond all that was granted, which the error says. */
 static void advance_beyond(struct crowd *crowd, int64_t gap)
 {
-    struct numbers few;
     int64_t to;
 
-    numbers_init(&few);
-    rig_take(crowd->broker, 1, &few);
-    to = numbers_highest(&few) + gap;
-    numbers_fini(&few);
+    rig_take(crowd->broker, 1);
+    to = numbers_highest(&crowd->broker->rig->taken) + gap;
     advance(crowd->broker, to);
     atomic_store(&crowd->floor, to);
     atomic_store(&crowd->taken, 0);

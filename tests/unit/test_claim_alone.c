@@ -17,14 +17,13 @@ static bool has_refused(void *context)
 
 /* A broker starts, and is refused partition 0 alone, in which it does nothing.
  */
-static void expect_refused_alone(struct rig *rig, const char *words,
-                                 struct numbers *numbers)
+static void expect_refused_alone(struct rig *rig, const char *words)
 {
     struct rig_broker *broker = rig_open(rig);
 
     rig_await(has_refused, broker);
     rig_expect_words(rig_partition(broker, 0).reason, words);
-    rig_take(broker, 1000, numbers);
+    rig_take(broker, 1000);
     assert_int_equal(rig_partition(broker, 0).granted, 0);
     rig_close(broker);
 }
@@ -33,59 +32,40 @@ static void expect_refused_alone(struct rig *rig, const char *words,
  * and no more. When it is there again it goes on. */
 TEST_WITH(DIRECT, store_that_is_new_is_refused_alone)
 {
-    struct numbers numbers;
-
-    numbers_init(&numbers);
-    rig_use(rig, 500, &numbers);
+    rig_use(rig, 500);
     rig->backends[0].options.path = "store-2";
-    expect_refused_alone(rig, "b0 is new and empty", &numbers);
-    expect_refused_alone(rig, "b0 is new and empty", &numbers);
+    expect_refused_alone(rig, "b0 is new and empty");
+    expect_refused_alone(rig, "b0 is new and empty");
     rig_shape(rig, rig->kind, 1);
-    rig_use(rig, 500, &numbers);
-    assert_int_equal(numbers_repeats(&numbers), 0);
-    numbers_fini(&numbers);
+    rig_use(rig, 500);
 }
 
 /* Of four, so that two others are left to lease and to witness. */
 TEST_WITH(NEIGHBOURS, neighbour_that_is_new_is_refused_alone)
 {
-    struct numbers numbers;
-
-    numbers_init(&numbers);
     rig_shape(rig, rig->kind, 2);
-    rig_use(rig, 500, &numbers);
+    rig_use(rig, 500);
     fake_store_free(rig->stores[0]);
     rig->stores[0] = fake_store_new("store-0");
-    expect_refused_alone(rig, "b0 is new and empty", &numbers);
-    assert_int_equal(numbers_repeats(&numbers), 0);
-    numbers_fini(&numbers);
+    expect_refused_alone(rig, "b0 is new and empty");
 }
 
 TEST_WITH(DIRECT, store_of_another_id_is_refused_alone)
 {
-    struct numbers numbers;
-
-    numbers_init(&numbers);
-    rig_use(rig, 500, &numbers);
+    rig_use(rig, 500);
     rig->backends[0].options.path = "store-2";
     rig_put_claim(rig, 0, "store", "", "another");
-    expect_refused_alone(rig, "another store stands there", &numbers);
-    assert_int_equal(numbers_repeats(&numbers), 0);
-    numbers_fini(&numbers);
+    expect_refused_alone(rig, "another store stands there");
 }
 
 /* It was given to another pool: the topology is wrong, and no store. */
 TEST_WITH(DIRECT, store_that_stands_elsewhere_refuses_the_start)
 {
-    struct numbers numbers;
-
-    numbers_init(&numbers);
-    rig_use(rig, 500, &numbers);
+    rig_use(rig, 500);
     rig->backends[0].options.path = "store-2";
     rig_put_claim(rig, 0, "store", "", "another");
     rig_put_claim(rig, 0, "place", "", "other/0");
     rig_expect_open_fails(rig, SEQB_LAYOUT, "another store stands there");
-    numbers_fini(&numbers);
 }
 
 /* Who else was granted those numbers knows them by the other bits. */
@@ -94,11 +74,9 @@ TEST_WITH(DIRECT, sequence_of_other_bits_is_refused_alone)
     struct rig_broker *broker;
     struct seqb_sequence *sequence;
     struct seqb_error err;
-    struct numbers numbers;
     int64_t number;
 
-    numbers_init(&numbers);
-    rig_use(rig, 500, &numbers);
+    rig_use(rig, 500);
     rig->queue.sequence_count = 2;
     rig->sequences[0].memory_bits++;
     broker = rig_open(rig);
@@ -113,8 +91,6 @@ TEST_WITH(DIRECT, sequence_of_other_bits_is_refused_alone)
         rig_partition(broker, 0).refused + rig_partition(broker, 1).refused, 1);
     rig_close(broker);
     rig->sequences[0].memory_bits = 2;
-    rig_use(rig, 500, &numbers);
-    assert_int_equal(numbers_repeats(&numbers), 0);
-    numbers_fini(&numbers);
+    rig_use(rig, 500);
 }
 TEST_ALSO(WINDOWED, sequence_of_other_bits_is_refused_alone);

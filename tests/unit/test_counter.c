@@ -45,7 +45,7 @@ static void taker_end(struct taker *taker, struct rig_broker *broker)
     ha_close(broker->ha);
     queue_free(broker->queue);
     ha_counter_free(taker->counter);
-    *broker = (struct rig_broker){NULL, NULL};
+    rig_forget(broker);
 }
 
 static bool has_all(void *context)

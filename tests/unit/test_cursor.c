@@ -65,45 +65,35 @@ TEST_WITH(DIRECT, every_number_comes_once_whatever_the_slice)
 {
     static const size_t slices[] = {0, 1, 3, RUN, 10, 1000};
     struct rig_broker *broker = rig_open(rig);
-    struct numbers numbers;
 
-    numbers_init(&numbers);
     for (size_t i = 0; i < sizeof slices / sizeof slices[0]; i++) {
         struct seqb_cursor *cursor = cursor_open(broker, slices[i]);
 
         for (int j = 0; j < 500; j++) {
-            (void)cursor_take(cursor, &numbers);
-            rig_take(broker, 1, &numbers);
+            (void)cursor_take(cursor, &rig->taken);
+            rig_take(broker, 1);
         }
         queue_cursor_close(cursor);
     }
-    assert_int_equal(numbers_repeats(&numbers), 0);
-    numbers_fini(&numbers);
 }
 TEST_ALSO(WINDOWED, every_number_comes_once_whatever_the_slice);
 
 /* After each number of a slice: nothing is lost, nothing comes twice. */
-TEST_WITH(DIRECT, closing_gives_the_rest_back)
+TEST_WITH(ONE_DIRECT, closing_gives_the_rest_back)
 {
-    struct rig_broker *broker;
-    struct numbers numbers;
+    struct rig_broker *broker = rig_open(rig);
 
-    numbers_init(&numbers);
-    rig_shape(rig, RIG_DIRECT, 0);
-    broker = rig_open(rig);
     for (int used = 0; used < 5 * RUN; used++) {
         struct seqb_cursor *cursor = cursor_open(broker, (size_t)5 * RUN);
 
         for (int i = 0; i < used; i++)
-            (void)cursor_take(cursor, &numbers);
+            (void)cursor_take(cursor, &rig->taken);
         queue_cursor_close(cursor);
     }
     rig_await_rest(broker);
-    rig_take(broker, (size_t)rig_status(broker, "order").stock, &numbers);
-    assert_int_equal(numbers_repeats(&numbers), 0);
-    assert_int_equal(numbers_count(&numbers),
+    rig_take(broker, (size_t)rig_status(broker, "order").stock);
+    assert_int_equal(numbers_count(&rig->taken),
                      rig_partition(broker, 0).granted * RUN);
-    numbers_fini(&numbers);
 }
 
 TEST_WITH(DIRECT, a_cursor_waits_and_fails_as_any_caller)
@@ -156,15 +146,13 @@ TEST_WITH(DIRECT, threads_with_a_cursor_each_share_no_number)
 {
     struct rig_broker *broker;
     struct worker workers[THREADS];
-    struct numbers numbers;
 
-    numbers_init(&numbers);
     rig->sequences[0].deadline_ms = RIG_FOREVER_MS;
     rig->sequences[0].max_unused = 5000;
     broker = rig_open(rig);
     for (size_t i = 0; i < THREADS; i++) {
         workers[i] = (struct worker){.cursor = cursor_open(broker, 1 + 50 * i),
-                                     .numbers = &numbers};
+                                     .numbers = &rig->taken};
         assert_int_equal(
             pthread_create(&workers[i].thread, NULL, worker_run, &workers[i]),
             0);
@@ -173,8 +161,6 @@ TEST_WITH(DIRECT, threads_with_a_cursor_each_share_no_number)
         pthread_join(workers[i].thread, NULL);
         assert_false(workers[i].has_failed);
     }
-    assert_int_equal(numbers_repeats(&numbers), 0);
-    numbers_fini(&numbers);
 }
 
 /* What the cursor held is the parent's. */

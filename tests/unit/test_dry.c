@@ -81,7 +81,7 @@ static void make_row(struct rig *rig, struct queue_sequence_options *sequences,
 
 /* The refill thread might ask once more while a taker that has its number was
  * not yet scheduled. */
-TEST_WITH(DIRECT, a_burst_of_dry_sequences_is_one_call)
+TEST_WITH(ONE_DIRECT, a_burst_of_dry_sequences_is_one_call)
 {
     struct queue_sequence_options sequences[MANY + 1];
     struct taker takers[MANY];
@@ -90,7 +90,6 @@ TEST_WITH(DIRECT, a_burst_of_dry_sequences_is_one_call)
     struct fake_store *store = rig->stores[0];
     int64_t calls;
 
-    rig_shape(rig, RIG_DIRECT, 0);
     rig_set_timeout(rig, RIG_FOREVER_MS);
     make_row(rig, sequences, keys);
     broker = rig_open(rig);

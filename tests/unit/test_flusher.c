@@ -20,10 +20,9 @@
 #include "support/rig.h"
 #include "support/test.h"
 
-/* A folder with a spool, and every number that was taken. */
+/* A folder with a spool. */
 struct scene {
     struct rig *rig;
-    struct numbers numbers;
     char folder[64];
     char path[80];
 };
@@ -35,16 +34,12 @@ static void scene_begin(struct scene *scene, void **state)
     assert_non_null(mkdtemp(scene->folder));
     snprintf(scene->path, sizeof scene->path, "%s/spool", scene->folder);
     scene->rig->queue.spool_path = scene->path;
-    numbers_init(&scene->numbers);
 }
 
-/* No number came twice. */
 static void scene_end(struct scene *scene)
 {
     for (size_t i = 0; i < RIG_BROKERS_MAX; i++)
         rig_close(&scene->rig->brokers[i]);
-    assert_int_equal(numbers_repeats(&scene->numbers), 0);
-    numbers_fini(&scene->numbers);
     folder_remove(scene->folder);
 }
 
@@ -84,15 +79,14 @@ TEST_STATE(DIRECT, a_clean_stop_loses_nothing)
     for (int i = 0; i < 10; i++) {
         struct rig_broker *broker = rig_open(rig);
 
-        rig_take(broker, 1 + 37 * (size_t)i, &scene.numbers);
+        rig_take(broker, 1 + 37 * (size_t)i);
         rig_await_rest(broker);
         values += granted(rig, broker);
         if (i == 9)
-            rig_take(broker, (size_t)rig_status(broker, "order").stock,
-                     &scene.numbers);
+            rig_take(broker, (size_t)rig_status(broker, "order").stock);
         rig_close(broker);
     }
-    assert_int_equal(numbers_count(&scene.numbers), values * 4);
+    assert_int_equal(numbers_count(&scene.rig->taken), values * 4);
     scene_end(&scene);
 }
 TEST_ALSO(WINDOWED, a_clean_stop_loses_nothing);
@@ -115,15 +109,14 @@ TEST_STATE(NEIGHBOURS, several_windows_of_a_grant_are_kept)
     for (int i = 0; i < 10; i++) {
         struct rig_broker *broker = rig_open(rig);
 
-        rig_take(broker, 100000 + 37 * (size_t)i, &scene.numbers);
+        rig_take(broker, 100000 + 37 * (size_t)i);
         rig_await_rest(broker);
         values += granted(rig, broker);
         if (i == 9)
-            rig_take(broker, (size_t)rig_status(broker, "order").stock,
-                     &scene.numbers);
+            rig_take(broker, (size_t)rig_status(broker, "order").stock);
         rig_close(broker);
     }
-    assert_int_equal(numbers_count(&scene.numbers), values * 4);
+    assert_int_equal(numbers_count(&scene.rig->taken), values * 4);
     scene_end(&scene);
 }
 
@@ -136,12 +129,12 @@ TEST_STATE(DIRECT, the_next_start_needs_no_store_for_its_first_number)
 
     scene_begin(&scene, state);
     broker = rig_open(rig);
-    rig_take(broker, 1, &scene.numbers);
+    rig_take(broker, 1);
     rig_close(broker);
     broker = rig_open(rig);
     calls = fake_calls(rig->stores[1], FAKE_RESERVE);
     assert_true(rig_status(broker, "order").stock > 0);
-    rig_take(broker, 1, &scene.numbers);
+    rig_take(broker, 1);
     assert_int_equal(rig_status(broker, "order").waits, 0);
     assert_int_equal(fake_calls(rig->stores[1], FAKE_RESERVE), calls);
     scene_end(&scene);
@@ -168,7 +161,7 @@ TEST_STATE(DIRECT, each_sequence_takes_what_it_has_room_for)
     rig->queue.sequence_count = 2;
     set_most(rig, 4000);
     broker = rig_open(rig);
-    rig_take(broker, 1900, &scene.numbers);
+    rig_take(broker, 1900);
     assert_int_equal(queue_next(rig_sequence(broker, "bill"), &bill, NULL),
                      SEQB_OK);
     rig_await_rest(broker);
@@ -233,9 +226,9 @@ TEST_STATE(DIRECT, what_a_cursor_gave_back_is_kept_too)
         SEQB_OK);
     for (int i = 0; i < 7; i++) {
         assert_int_equal(queue_cursor_refill(cursor, &number, NULL), SEQB_OK);
-        numbers_add(&scene.numbers, &number, 1);
+        numbers_add(&scene.rig->taken, &number, 1);
         while (cursor->next < cursor->end) {
-            numbers_add(&scene.numbers, &cursor->next, 1);
+            numbers_add(&scene.rig->taken, &cursor->next, 1);
             cursor->next++;
         }
     }
@@ -245,7 +238,7 @@ TEST_STATE(DIRECT, what_a_cursor_gave_back_is_kept_too)
     rig_close(broker);
     broker = rig_open(rig);
     assert_int_equal(rig_status(broker, "order").stock, stock);
-    rig_take(broker, (size_t)stock, &scene.numbers);
+    rig_take(broker, (size_t)stock);
     scene_end(&scene);
 }
 
@@ -280,19 +273,19 @@ TEST_STATE(DIRECT, an_idle_sequence_gives_its_stock_and_takes_it_back)
     rig->sequences[0].idle_after_ms = 1;
     rig->sequences[0].max_unused = 4000;
     broker = rig_open(rig);
-    rig_take(broker, 1900, &scene.numbers);
+    rig_take(broker, 1900);
     rig_await(is_given, broker);
     values = granted(rig, broker);
     stock = values * 4 - 1900;
     give_no_more(rig, broker);
-    rig_take(broker, 1, &scene.numbers); /* a store answers at once */
+    rig_take(broker, 1); /* a store answers at once */
     rig_await_rest(broker);
     if (stock > 1000)
         rig_await(is_taken_back, broker);
     rig_close(broker);
     broker = rig_open(rig);
-    rig_take(broker, (size_t)rig_status(broker, "order").stock, &scene.numbers);
-    assert_true(numbers_count(&scene.numbers) >= (size_t)values * 4);
+    rig_take(broker, (size_t)rig_status(broker, "order").stock);
+    assert_true(numbers_count(&scene.rig->taken) >= (size_t)values * 4);
     scene_end(&scene);
 }
 
@@ -315,14 +308,14 @@ TEST_STATE(DIRECT, what_was_given_uncertainly_is_not_taken_back)
     events_start();
     first = rig_open(rig);
     atomic_store(&lies, 1);
-    rig_take(first, 10, &scene.numbers);
+    rig_take(first, 10);
     rig_await(has_failed, NULL);
     give_no_more(rig, first);
     assert_int_equal(atomic_load(&lies), 0);
     second = rig_open(rig);
     assert_true(rig_status(second, "order").stock > 0); /* of the file */
-    rig_take(second, 1000, &scene.numbers);
-    rig_take(first, 1000, &scene.numbers);
+    rig_take(second, 1000);
+    rig_take(first, 1000);
     scene_end(&scene);
 }
 TEST_ALSO(WINDOWED, what_was_given_uncertainly_is_not_taken_back);
@@ -339,8 +332,8 @@ TEST_STATE(DIRECT, brokers_of_one_folder_share_what_is_kept)
     scene_begin(&scene, state);
     first = rig_open(rig);
     second = rig_open(rig);
-    rig_take(first, 10, &scene.numbers);
-    rig_take(second, 10, &scene.numbers);
+    rig_take(first, 10);
+    rig_take(second, 10);
     rig_await_rest(first);
     rig_await_rest(second);
     stock =
@@ -349,7 +342,7 @@ TEST_STATE(DIRECT, brokers_of_one_folder_share_what_is_kept)
     rig_close(second);
     first = rig_open(rig);
     assert_int_equal(rig_status(first, "order").stock, stock);
-    rig_take(first, (size_t)stock, &scene.numbers);
+    rig_take(first, (size_t)stock);
     scene_end(&scene);
 }
 TEST_ALSO(WINDOWED, brokers_of_one_folder_share_what_is_kept);
@@ -364,13 +357,13 @@ TEST_STATE(DIRECT, stores_that_are_down_at_the_stop_cost_a_gap_only)
     scene_begin(&scene, state);
     events_start();
     broker = rig_open(rig);
-    rig_take(broker, 100, &scene.numbers);
+    rig_take(broker, 100);
     rig_set_down(rig, true);
     rig_close(broker);
     events_expect("event=spool_failed", "", 1);
     rig_set_down(rig, false);
     broker = rig_open(rig);
-    rig_take(broker, 2000, &scene.numbers);
+    rig_take(broker, 2000);
     scene_end(&scene);
 }
 
@@ -379,20 +372,16 @@ TEST_STATE(DIRECT, an_advanced_sequence_keeps_nothing_from_before)
     struct rig *rig = *state;
     struct scene scene;
     struct rig_broker *broker;
-    struct numbers later;
 
     scene_begin(&scene, state);
-    numbers_init(&later);
     broker = rig_open(rig);
-    rig_take(broker, 100, &scene.numbers);
+    rig_take(broker, 100);
     assert_int_equal(queue_advance(broker->queue, "order", 1000000, NULL),
                      SEQB_OK);
     rig_close(broker);
     broker = rig_open(rig);
-    rig_take(broker, 2000, &later);
-    assert_int_equal(numbers_repeats(&later), 0);
-    assert_true(later.values[0] > 1000000); /* sorted by then */
-    numbers_fini(&later);
+    rig_take(broker, 2000);
+    assert_true(numbers_lowest(&rig->taken, 100) > 1000000);
     scene_end(&scene);
 }
 
@@ -408,17 +397,15 @@ TEST_STATE(DIRECT, a_spool_forgets_what_lies_below_an_advance)
     scene_begin(&scene, state);
     first = rig_open(rig);
     second = rig_open(rig);
-    rig_take(first, 10, &scene.numbers);
+    rig_take(first, 10);
     rig_close(first);
-    numbers_fini(&scene.numbers);
-    numbers_init(&scene.numbers);
+    rig->taken.count = 0;
     assert_int_equal(queue_advance(second->queue, "order", 1000000, NULL),
                      SEQB_OK);
     rig_close(second);
     first = rig_open(rig);
-    rig_take(first, 2000, &scene.numbers);
-    assert_int_equal(numbers_repeats(&scene.numbers), 0);
-    assert_true(scene.numbers.values[0] > 1000000); /* sorted by then */
+    rig_take(first, 2000);
+    assert_true(numbers_lowest(&rig->taken, 0) > 1000000);
     scene_end(&scene);
 }
 
@@ -435,12 +422,12 @@ TEST_STATE(DIRECT, a_store_that_forgot_what_is_kept_is_raised)
     fake_refuse(rig->stores[0], FAKE_RESERVE, "main/0/order", SEQB_REFUSED);
     broker = rig_open(rig);
     while (rig_partition(broker, 1).granted < 100)
-        rig_take(broker, 1, &scene.numbers);
+        rig_take(broker, 1);
     rig_close(broker);
     fake_go_back(rig->stores[1], 1000);
     broker = rig_open(rig);
     assert_true(rig_status(broker, "order").stock > 0);
-    rig_take(broker, 2000, &scene.numbers);
+    rig_take(broker, 2000);
     scene_end(&scene);
 }
 
@@ -458,13 +445,13 @@ TEST_STATE(DIRECT, kept_numbers_that_begin_there_are_dropped)
                                             .options = &rig->sequences[0]};
 
         broker = rig_open(rig);
-        rig_take(broker, 1, &scene.numbers);
+        rig_take(broker, 1);
         rig_await_rest(broker);
         rig_close(broker);
         rig->queue.sequences = &rig->sequences[1];
         broker = rig_open(rig);
         assert_int_equal(flusher_drop(broker->queue->flusher, &order,
-                                      numbers_highest(&scene.numbers) + more,
+                                      numbers_highest(&scene.rig->taken) + more,
                                       clock_now_ms() + RIG_PATIENCE_MS, NULL),
                          SEQB_OK);
         rig_close(broker);

@@ -21,7 +21,6 @@
 struct scene {
     struct rig *rig;
     struct rig_broker *broker;
-    struct numbers numbers;
     pthread_barrier_t stopped; /* who outlives the broker waits here */
     bool is_outlived;
     char folder[64];
@@ -39,7 +38,6 @@ static void scene_begin(struct scene *scene, void **state)
     rig->queue.spool_path = scene->path;
     rig->sequences[0].max_unused = UNUSED;
     rig->sequences[0].prefetch = true;
-    numbers_init(&scene->numbers);
     assert_int_equal(pthread_barrier_init(&scene->stopped, NULL, THREADS + 1),
                      0);
     scene->broker = rig_open(rig);
@@ -48,8 +46,6 @@ static void scene_begin(struct scene *scene, void **state)
 static void scene_end(struct scene *scene)
 {
     rig_close(scene->broker);
-    assert_int_equal(numbers_repeats(&scene->numbers), 0);
-    numbers_fini(&scene->numbers);
     pthread_barrier_destroy(&scene->stopped);
     folder_remove(scene->folder);
 }
@@ -71,7 +67,7 @@ static void make_busy(struct scene *scene)
     pthread_mutex_lock(&sequence->lock);
     sequence->refill.rate = BUSY;
     pthread_mutex_unlock(&sequence->lock);
-    rig_take(scene->broker, 1, &scene->numbers);
+    rig_take(scene->broker, 1);
     rig_await(has_stripes, scene);
 }
 
@@ -83,7 +79,7 @@ static void *taker_run(void *argument)
 
     for (int i = 0; i < TAKEN; i++) {
         if (queue_next(sequence, &number, NULL) == SEQB_OK)
-            numbers_add(&scene->numbers, &number, 1);
+            numbers_add(&scene->rig->taken, &number, 1);
     }
     (void)pthread_barrier_wait(&scene->stopped);
     if (scene->is_outlived) /* the broker is closed by now */
@@ -132,7 +128,7 @@ static void take_by_threads_then_stop(struct scene *scene)
     for (int i = 0; i < THREADS && !scene->is_outlived; i++)
         pthread_join(threads[i], NULL);
     rig_await(is_at_rest, scene);
-    unused = granted(scene) - (int64_t)numbers_count(&scene->numbers);
+    unused = granted(scene) - (int64_t)numbers_count(&scene->rig->taken);
     /* The rest is in the stripes. */
     assert_true(rig_status(scene->broker, "order").stock < unused);
     stop_and_start(scene);
@@ -140,7 +136,7 @@ static void take_by_threads_then_stop(struct scene *scene)
         pthread_join(threads[i], NULL);
     stock = rig_status(scene->broker, "order").stock;
     assert_int_equal(stock, unused);
-    rig_take(scene->broker, (size_t)stock, &scene->numbers);
+    rig_take(scene->broker, (size_t)stock);
 }
 
 TEST_STATE(DIRECT, stripes_of_threads_that_live_are_kept)
@@ -174,9 +170,9 @@ TEST_STATE(DIRECT, stripes_are_kept_when_the_ring_has_many_segments)
     make_busy(&scene);
     sequence = rig_sequence(scene.broker, "order");
     assert_int_equal(queue_next(sequence, &number, NULL), SEQB_OK);
-    numbers_add(&scene.numbers, &number, 1);
+    numbers_add(&scene.rig->taken, &number, 1);
     rig_await(is_at_rest, &scene);
-    before = granted(&scene) - (int64_t)numbers_count(&scene.numbers);
+    before = granted(&scene) - (int64_t)numbers_count(&scene.rig->taken);
     assert_true(rig_status(scene.broker, "order").stock < before);
     pthread_mutex_lock(&sequence->lock);
     while (ring_free_blocks(sequence->ring) > 0) { /* as grants of one number */
@@ -206,7 +202,7 @@ TEST_STATE(DIRECT, what_comes_back_after_the_close_is_kept)
 
     scene_begin(&scene, state);
     sequence = rig_sequence(scene.broker, "order");
-    rig_take(scene.broker, 1, &scene.numbers);
+    rig_take(scene.broker, 1);
     rig_await(is_at_rest, &scene);
     unused = granted(&scene) - 1;
     assert_int_not_equal(ring_take_slice(sequence->ring, 8, RING_RUN, &slice),

@@ -218,56 +218,48 @@ static int64_t counter_limit(const struct rig *rig)
                               rig->sequences[0].memory_bits);
 }
 
-TEST_WITH(DIRECT, counters_of_the_store_are_what_is_measured)
+TEST_WITH(ONE_DIRECT, counters_of_the_store_are_what_is_measured)
 {
     struct rig_broker *broker;
-    struct numbers numbers;
     int64_t alone;
 
-    numbers_init(&numbers);
-    rig_shape(rig, RIG_DIRECT, 0);
     rig->sequences[0].memory_bits = 30 - 10; /* 2^43 values */
     rig->sequences[0].max_unused = 4 << 20;
-    rig_use(rig, 1, &numbers);
+    rig_use(rig, 1);
     fake_put(rig->stores[0], "main/0/order", counter_limit(rig) - 1000000);
     broker = rig_open(rig);
     assert_int_equal(end_after_minutes(broker, 0), INT64_MAX);
     assert_int_equal(last_end_after_minutes(broker, 0), INT64_MAX);
-    rig_take(broker, 1, &numbers);
+    rig_take(broker, 1);
     rig_await_rest(broker);
     assert_int_equal(end_after_minutes(broker, 2), INT64_MAX);
     /* Another broker takes a tenth of what is left. */
     fake_put(rig->stores[0], "main/0/order", counter_limit(rig) - 900000);
-    rig_take(broker, (size_t)rig_status(broker, "order").stock + 1, &numbers);
+    rig_take(broker, (size_t)rig_status(broker, "order").stock + 1);
     rig_await_rest(broker);
     alone = end_after_minutes(broker, 4);
     assert_in_range(alone, 17 * MINUTE, 19 * MINUTE);
     assert_in_range(last_end_after_minutes(broker, 4), alone - MINUTE, alone);
     /* Nothing was used since: it is looked at again, and is farther away. */
     assert_true(last_end_after_minutes(broker, 40) > alone + MINUTE);
-    numbers_fini(&numbers);
 }
 
-TEST_WITH(DIRECT, raise_by_the_gap_is_no_consumption)
+TEST_WITH(ONE_DIRECT, raise_by_the_gap_is_no_consumption)
 {
     struct rig_broker *broker;
-    struct numbers numbers;
 
-    numbers_init(&numbers);
-    rig_shape(rig, RIG_DIRECT, 0);
     rig->pool.layout.failover_gap = 1000000;
     broker = rig_open(rig);
-    rig_take(broker, 1, &numbers);
+    rig_take(broker, 1);
     rig_await_rest(broker);
     (void)end_after_minutes(broker, 1);
     fake_change_origin(rig->stores[0]);
-    rig_take(broker, (size_t)rig_status(broker, "order").stock + 1, &numbers);
+    rig_take(broker, (size_t)rig_status(broker, "order").stock + 1);
     rig_await_rest(broker);
     assert_true(fake_value(rig->stores[0], "main/0/order") > 1000000);
     (void)end_after_minutes(broker, 3);
     assert_true(counter_of(broker)->sample->forecast.rate * MINUTE < 1000);
     assert_true(counter_of(broker)->sample->forecast.rate > 0);
-    numbers_fini(&numbers);
 }
 
 /* A counter of two partitions, sampled at a time, when the higher one stood at
@@ -355,24 +347,21 @@ TEST(counter_is_sampled_when_it_is_due)
     counter_discard(counter);
 }
 
-TEST_WITH(DIRECT, end_within_a_year_is_told_once)
+TEST_WITH(ONE_DIRECT, end_within_a_year_is_told_once)
 {
     struct rig_broker *broker;
     struct ha_counter *counter;
-    struct numbers numbers;
 
-    numbers_init(&numbers);
     events_start();
-    rig_shape(rig, RIG_DIRECT, 0);
-    rig_use(rig, 1, &numbers);
+    rig_use(rig, 1);
     fake_put(rig->stores[0], "main/0/order", counter_limit(rig) - 10000000);
     broker = rig_open(rig);
     counter = counter_of(broker);
-    rig_take(broker, 1, &numbers);
+    rig_take(broker, 1);
     rig_await_rest(broker);
     (void)ha_counter_ask(counter, 1, HA_ASK_ONE, clock_now_ms() + 2 * MINUTE);
     rig_await_rest(broker);
-    rig_take(broker, (size_t)rig_status(broker, "order").stock + 1, &numbers);
+    rig_take(broker, (size_t)rig_status(broker, "order").stock + 1);
     rig_await_rest(broker);
     assert_int_equal(events_count("event=forecast", ""), 0);
     for (int64_t i = 2; i < 6; i++) {
@@ -384,5 +373,4 @@ TEST_WITH(DIRECT, end_within_a_year_is_told_once)
     events_expect("event=forecast", "days at the usual", 1);
     /* Whether to warn was looked at, and is not with the next answer. */
     assert_false(counter->sample->forecast.is_new);
-    numbers_fini(&numbers);
 }

@@ -265,12 +265,6 @@ TEST(without_a_path_nothing_is_noted)
 
 /* --- stores that went back --- */
 
-static void expect_no_repeats(struct numbers *numbers)
-{
-    assert_int_equal(numbers_repeats(numbers), 0);
-    numbers_fini(numbers);
-}
-
 /* All of them, while no broker runs. */
 static void put_all_back(struct rig *rig)
 {
@@ -281,35 +275,29 @@ static void put_all_back(struct rig *rig)
 TEST_WITH(GRANTED, copies_with_their_origin_repeat_nothing)
 {
     struct rig *rig = scene->rig;
-    struct numbers numbers;
 
-    numbers_init(&numbers);
-    rig_use(rig, 1000, &numbers);
+    rig_use(rig, 1000);
     for (int i = 0; i < 2; i++)
         fake_save(rig->stores[i]);
     for (int i = 0; i < 4; i++) {
-        rig_use(rig, 5000, &numbers);
+        rig_use(rig, 5000);
         put_all_back(rig);
     }
-    rig_use(rig, 5000, &numbers);
-    expect_no_repeats(&numbers);
+    rig_use(rig, 5000);
 }
 
 /* A, its copy B, and A as it was left. */
 TEST_WITH(GRANTED, store_that_comes_back_repeats_nothing)
 {
     struct rig *rig = scene->rig;
-    struct numbers numbers;
 
-    numbers_init(&numbers);
-    rig_use(rig, 1000, &numbers);
+    rig_use(rig, 1000);
     fake_save(rig->stores[0]);
     for (int i = 0; i < 4; i++) {
-        rig_use(rig, 5000, &numbers);
+        rig_use(rig, 5000);
         fake_exchange(rig->stores[0]);
     }
-    rig_use(rig, 5000, &numbers);
-    expect_no_repeats(&numbers);
+    rig_use(rig, 5000);
 }
 
 /* Of which the one that comes first knows nothing: they are below its own and
@@ -318,23 +306,20 @@ TEST_WITH(GRANTED, what_others_were_granted_is_not_repeated)
 {
     struct rig *rig = scene->rig;
     struct rig_broker *broker;
-    struct numbers numbers;
 
-    numbers_init(&numbers);
     rig->pool.layout.failover_gap = 1000000;
-    rig_use(rig, 1000, &numbers);
+    rig_use(rig, 1000);
     fake_save(rig->stores[0]);
     fake_save(rig->stores[1]);
     broker = rig_open(rig);
     for (int32_t i = 0; i < 2; i++)
-        rig_take_from(broker, i, 1, &numbers);
+        rig_take_from(broker, i, 1);
     rig_close(broker);
     rig->ha.granted_path = NULL;
-    rig_use(rig, 5000, &numbers);
+    rig_use(rig, 5000);
     rig->ha.granted_path = scene->path;
     put_all_back(rig);
-    rig_use(rig, 20000, &numbers);
-    expect_no_repeats(&numbers);
+    rig_use(rig, 20000);
 }
 
 #define RAISED "before its last start"
@@ -342,23 +327,20 @@ TEST_WITH(GRANTED, what_others_were_granted_is_not_repeated)
 TEST_WITH(GRANTED, store_that_went_back_is_told)
 {
     struct rig *rig = scene->rig;
-    struct numbers numbers;
 
-    numbers_init(&numbers);
     rig_shape(rig, RIG_DIRECT, 0);
     events_start();
-    rig_use(rig, 1000, &numbers);
+    rig_use(rig, 1000);
     fake_save(rig->stores[0]);
-    rig_use(rig, 1000, &numbers);
-    rig_use(rig, 1000, &numbers);
+    rig_use(rig, 1000);
+    rig_use(rig, 1000);
     events_expect("event=raised", "", 0);
     fake_put_back(rig->stores[0]);
-    rig_use(rig, 5000, &numbers);
+    rig_use(rig, 5000);
     events_expect("warn event=raised", RAISED, 1);
-    rig_use(rig, 5000, &numbers);
+    rig_use(rig, 5000);
     events_expect("event=raised", "", 1);
     events_stop();
-    expect_no_repeats(&numbers);
 }
 
 /* That was before the start: now it is surgery. */
@@ -366,31 +348,25 @@ TEST_WITH(GRANTED, counter_that_goes_back_after_the_start_is_poisoned)
 {
     struct rig *rig = scene->rig;
     struct rig_broker *broker;
-    struct numbers numbers;
 
-    numbers_init(&numbers);
-    rig_use(rig, 1000, &numbers);
+    rig_use(rig, 1000);
     broker = rig_open(rig);
-    rig_take_from(broker, 0, 2000, &numbers);
+    rig_take_from(broker, 0, 2000);
     fake_go_back(rig->stores[0], 100);
-    rig_take_until(broker, 0, SEQB_PARTITION_POISONED, &numbers);
-    expect_no_repeats(&numbers);
+    rig_take_until(broker, 0, SEQB_PARTITION_POISONED);
 }
 
 /* Nothing is skipped where nothing went back, and one line is noted. */
 TEST_WITH(GRANTED, restart_leaves_no_gap)
 {
     struct rig *rig = scene->rig;
-    struct numbers numbers;
 
-    numbers_init(&numbers);
     rig_shape(rig, RIG_DIRECT, 0);
     rig->pool.layout.failover_gap = 1000000;
     for (int i = 0; i < 20; i++)
-        rig_use(rig, i == 0 ? 5000 : 100, &numbers);
+        rig_use(rig, i == 0 ? 5000 : 100);
     assert_true(fake_value(rig->stores[0], order.name) < 1000000);
     assert_int_equal(file_size(scene, 0), LINE_SIZE);
-    expect_no_repeats(&numbers);
 }
 
 /* --- stamps --- */
@@ -453,19 +429,16 @@ TEST_WITH(GRANTED, stamps_that_went_back_repeat_nothing)
 TEST_WITH(GRANTED_WINDOWED, authority_that_went_back_leases_nothing_twice)
 {
     struct rig *rig = scene->rig;
-    struct numbers numbers;
 
-    numbers_init(&numbers);
-    rig_use(rig, 1000, &numbers);
+    rig_use(rig, 1000);
     fake_save(rig->authority);
     for (int i = 0; i < 4; i++) {
-        rig_use(rig, 5000, &numbers);
+        rig_use(rig, 5000);
         fake_put_back(rig->authority);
         for (int j = 0; j < 2; j++)
             fake_flush(rig->stores[j]);
     }
-    rig_use(rig, 5000, &numbers);
-    expect_no_repeats(&numbers);
+    rig_use(rig, 5000);
 }
 
 /* As a machine does that is resumed from a snapshot with its memory. Once in
@@ -473,18 +446,15 @@ TEST_WITH(GRANTED_WINDOWED, authority_that_went_back_leases_nothing_twice)
 static void put_cells_back(struct scene *scene, size_t count)
 {
     struct rig *rig = scene->rig;
-    struct numbers numbers;
 
-    numbers_init(&numbers);
-    rig_use(rig, count, &numbers);
+    rig_use(rig, count);
     for (int i = 0; i < 2; i++)
         fake_save(rig->stores[i]);
     for (int i = 0; i < 4; i++) {
-        rig_use(rig, count, &numbers);
+        rig_use(rig, count);
         put_all_back(rig);
     }
-    rig_use(rig, count, &numbers);
-    expect_no_repeats(&numbers);
+    rig_use(rig, count);
 }
 
 TEST_WITH(GRANTED_WINDOWED, cells_that_went_back_repeat_nothing)

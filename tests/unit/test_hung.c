@@ -37,16 +37,11 @@ static bool one_was_ended(void *context)
 static void expect_ended(struct rig *rig, struct rig_broker *broker,
                          const char *reason)
 {
-    struct numbers numbers;
-
-    numbers_init(&numbers);
-    rig_take_until_failed(broker, 0, 0, &numbers);
+    rig_take_until_failed(broker, 0, 0);
     rig_await(one_was_ended, rig->stores[0]);
     rig_await_use(broker, 0);
-    rig_take(broker, 1000, &numbers);
-    assert_int_equal(numbers_repeats(&numbers), 0);
+    rig_take(broker, 1000);
     events_await("event=quarantined", reason);
-    numbers_fini(&numbers);
 }
 
 #define ENDED "no answer within 50 ms, ended: fake store-0"
@@ -110,7 +105,7 @@ TEST_WITH(DIRECT, a_store_that_hangs_at_the_start_is_done_without)
 {
     struct rig_broker *broker;
 
-    rig_use(rig, 0, NULL);
+    rig_use(rig, 0);
     events_start();
     use_sockets(rig);
     fake_block(rig->stores[0], FAKE_CLAIM);
@@ -121,20 +116,17 @@ TEST_WITH(DIRECT, a_store_that_hangs_at_the_start_is_done_without)
 /* Closing waits for the worker, and the worker for the call. */
 TEST_WITH(DIRECT, a_broker_closes_though_a_call_hangs)
 {
-    struct numbers numbers;
     struct rig_broker *broker;
 
-    numbers_init(&numbers);
     use_sockets(rig);
     broker = rig_open(rig);
     fake_block(rig->stores[0], FAKE_RESERVE);
     while (!fake_wait_for_hanging(rig->stores[0], 1, 0) &&
            fake_ended(rig->stores[0]) == 0)
-        rig_take(broker, 16, &numbers);
+        rig_take(broker, 16);
     rig_close(broker);
     assert_int_equal(fake_ended(rig->stores[0]), 1);
     assert_int_equal(fake_open_backends(rig->stores[0]), 0);
-    numbers_fini(&numbers);
 }
 
 static bool the_time_has_passed(void *context)
@@ -149,32 +141,28 @@ static bool the_time_has_passed(void *context)
 static bool idles_undisturbed(struct rig *rig)
 {
     struct rig_broker *broker = rig_open(rig);
-    struct numbers numbers;
     int64_t opens;
     int64_t calls;
     int64_t until_ms;
     bool is_undisturbed;
 
-    numbers_init(&numbers);
-    rig_take(broker, 100, &numbers);
+    rig_take(broker, 100);
     rig_await_rest(broker);
     opens = fake_calls(rig->stores[0], FAKE_OPEN);
     until_ms = clock_now_ms() + IDLE_MS;
     rig_await(the_time_has_passed, &until_ms);
     calls = fake_calls(rig->stores[0], FAKE_RESERVE);
     while (fake_calls(rig->stores[0], FAKE_RESERVE) == calls)
-        rig_take(broker, 16, &numbers);
+        rig_take(broker, 16);
     is_undisturbed = fake_calls(rig->stores[0], FAKE_OPEN) == opens;
     rig_close(broker);
-    numbers_fini(&numbers);
     return is_undisturbed;
 }
 
-TEST_WITH(DIRECT, an_idle_connection_is_left_alone)
+TEST_WITH(ONE_DIRECT, an_idle_connection_is_left_alone)
 {
     bool is_undisturbed = false;
 
-    rig_shape(rig, RIG_DIRECT, 0);
     use_sockets(rig);
     for (int i = 0; i < 20 && !is_undisturbed; i++)
         is_undisturbed = idles_undisturbed(rig);
@@ -186,11 +174,9 @@ TEST_WITH(DIRECT, an_idle_connection_is_left_alone)
 TEST_WITH(DIRECT, a_partition_is_quarantined_while_its_call_hangs)
 {
     const int64_t start_ms = clock_now_ms();
-    struct numbers numbers;
     struct rig_broker *broker;
     int64_t slow;
 
-    numbers_init(&numbers);
     events_start();
     rig->pool.timeout_ms = TIMEOUT_MS;
     rig->pool.slow_count = SLOW_COUNT;
@@ -200,7 +186,7 @@ TEST_WITH(DIRECT, a_partition_is_quarantined_while_its_call_hangs)
     broker = rig_open(rig);
     fake_hang(rig->stores[0]);
     while (!fake_wait_for_hanging(rig->stores[0], 1, 0))
-        rig_take(broker, 16, &numbers);
+        rig_take(broker, 16);
     rig_await_state(broker, 0, SEQB_PARTITION_QUARANTINED);
     assert_true(fake_wait_for_hanging(rig->stores[0], 1, 0));
     events_expect("event=suspect was=up", "backend=b0", 1);
@@ -212,9 +198,7 @@ TEST_WITH(DIRECT, a_partition_is_quarantined_while_its_call_hangs)
     fake_release(rig->stores[0]);
     rig_await_use(broker, 0);
     assert_int_equal(rig_partition(broker, 0).slow, slow);
-    rig_take(broker, 1000, &numbers);
-    assert_int_equal(numbers_repeats(&numbers), 0);
-    numbers_fini(&numbers);
+    rig_take(broker, 1000);
 }
 
 static bool many_were_counted(void *context)
@@ -222,14 +206,13 @@ static bool many_were_counted(void *context)
     return rig_partition(context, 0).slow > 10;
 }
 
-TEST_WITH(DIRECT, the_last_partition_is_kept_though_its_call_hangs)
+TEST_WITH(ONE_DIRECT, the_last_partition_is_kept_though_its_call_hangs)
 {
     struct rig_broker *broker;
     int64_t number;
     size_t taken;
 
     events_start();
-    rig_shape(rig, RIG_DIRECT, 0);
     rig->pool.timeout_ms = 5;
     broker = rig_open(rig);
     fake_hang(rig->stores[0]);
@@ -286,16 +269,14 @@ TEST_WITH(DIRECT, one_that_hangs_for_a_sequence_is_not_asked_for_others)
 {
     struct taker taker = {.sink = {taker_deliver}};
     struct rig_broker *broker = rig_open(rig);
-    struct numbers numbers;
     int64_t until_ms;
 
-    numbers_init(&numbers);
     assert_int_equal(ha_counter_new(ha_pool_at(broker->ha, 0), "bill", 2,
                                     &taker.sink, &taker.counter, NULL),
                      SEQB_OK);
     fake_hang(rig->stores[0]);
     while (!fake_wait_for_hanging(rig->stores[0], 1, 0))
-        rig_take(broker, 16, &numbers);
+        rig_take(broker, 16);
     /* Longer than usual. */
     until_ms = clock_now_ms() + 5 + rig_partition(broker, 0).latency_us / 250;
     rig_await(the_time_has_passed, &until_ms);
@@ -310,5 +291,4 @@ TEST_WITH(DIRECT, one_that_hangs_for_a_sequence_is_not_asked_for_others)
     fake_release(rig->stores[0]);
     rig_close(broker);
     ha_counter_free(taker.counter);
-    numbers_fini(&numbers);
 }

@@ -35,8 +35,7 @@ ssize_t __wrap_getrandom(void *buffer, size_t size, unsigned int flags)
 }
 
 /* Leases to the fourth partition come from the first store alone. */
-static struct rig_broker *open_with_one_lessor(struct rig *rig,
-                                               struct numbers *numbers)
+static struct rig_broker *open_with_one_lessor(struct rig *rig)
 {
     struct rig_broker *broker;
 
@@ -46,7 +45,7 @@ static struct rig_broker *open_with_one_lessor(struct rig *rig,
     for (int32_t i = 0; i < LESSORS; i++)
         await_lessor(broker, i, HA_LESSOR_LEVEL);
     while (rig_partition(broker, 3).granted == 0)
-        rig_take(broker, 16, numbers);
+        rig_take(broker, 16);
     return broker;
 }
 
@@ -55,26 +54,22 @@ static struct rig_broker *open_with_one_lessor(struct rig *rig,
 static int64_t raise_of_one_set_back(struct rig *rig, uint64_t bits)
 {
     struct rig_broker *broker;
-    struct numbers numbers;
     int64_t before;
 
-    numbers_init(&numbers);
-    broker = open_with_one_lessor(rig, &numbers);
+    broker = open_with_one_lessor(rig);
     atomic_store(&chance, bits);
     atomic_store(&is_fixed, true);
     before = fake_value(rig->stores[0], LEASES(3));
     fake_put(rig->stores[0], LEASES(3), 0);
     fake_flush(rig->stores[3]);
-    rig_take_until(broker, 0, SEQB_PARTITION_POISONED, &numbers);
+    rig_take_until(broker, 0, SEQB_PARTITION_POISONED);
     rig_expect_words(rig_partition(broker, 0).reason, "window/main/3/order");
     atomic_store(&is_fixed, false);
-    expect_no_repeats(&numbers);
     return fake_value(rig->stores[0], LEASES(3)) - before;
 }
 
-TEST_STATE(NEIGHBOURS, gap_is_a_sixteenth_of_the_leases)
+TEST_WITH(THREE_LESSORS, gap_is_a_sixteenth_of_the_leases)
 {
-    struct rig *rig = mixed(state, LESSORS);
     const int64_t leases = 1023;
     int64_t by;
 
@@ -83,9 +78,8 @@ TEST_STATE(NEIGHBOURS, gap_is_a_sixteenth_of_the_leases)
     assert_in_range(by, 1, 2 * layout_window_gap(leases));
 }
 
-TEST_STATE(NEIGHBOURS, chance_is_a_part_of_the_leases_that_a_text_has)
+TEST_WITH(THREE_LESSORS, chance_is_a_part_of_the_leases_that_a_text_has)
 {
-    struct rig *rig = mixed(state, LESSORS);
     const int64_t useful = INT64_C(1000000000000);
     const int64_t most = (useful >> LOW_BITS) / SEQB_SPREAD_PARTS;
     int64_t by;

@@ -77,9 +77,8 @@ static bool has_none(void *context)
 
 /* --- a sync --- */
 
-TEST_STATE(NEIGHBOURS, sync_waits_for_no_busy_worker_for_good)
+TEST_WITH(TWO_LESSORS, sync_waits_for_no_busy_worker_for_good)
 {
-    struct rig *rig = mixed(state, 2);
     struct seen *seen = seen_level();
     struct rig_broker *broker;
     struct sync sync;
@@ -100,9 +99,8 @@ TEST_STATE(NEIGHBOURS, sync_waits_for_no_busy_worker_for_good)
 
 /* The connection's word on the incarnation is out of date then: the next call
  * makes another one. */
-TEST_STATE(NEIGHBOURS, connection_to_a_store_that_was_restarted_is_closed)
+TEST_WITH(TWO_LESSORS, connection_to_a_store_that_was_restarted_is_closed)
 {
-    struct rig *rig = mixed(state, 2);
     struct seen *seen = seen_level();
     struct rig_broker *broker = rig_open(rig);
     const struct sync sync = sync_of(ha_pool_at(broker->ha, 0), seen, 0);
@@ -121,9 +119,8 @@ TEST_STATE(NEIGHBOURS, connection_to_a_store_that_was_restarted_is_closed)
     free(seen);
 }
 
-TEST_STATE(NEIGHBOURS, call_of_a_worker_that_stops_is_told_so)
+TEST_WITH(TWO_LESSORS, call_of_a_worker_that_stops_is_told_so)
 {
-    struct rig *rig = mixed(state, 2);
     struct rig_broker *broker = rig_open(rig);
     struct worker *worker = worker_of(broker, 1);
     struct call *call = call_new(ha_pool_at(broker->ha, 0), 1);
@@ -152,11 +149,9 @@ static void *fail_the_last_claim(void *argument)
     return hangs ? rig : NULL;
 }
 
-TEST_STATE(NEIGHBOURS, sync_whose_last_claim_fails_is_none)
+TEST_WITH(TWO_LESSORS, sync_whose_last_claim_fails_is_none)
 {
-    struct rig *rig = mixed(state, 2);
     struct seen *seen = seen_level();
-    struct numbers numbers;
     struct rig_broker *broker;
     struct sync sync;
     pthread_t thread;
@@ -164,7 +159,6 @@ TEST_STATE(NEIGHBOURS, sync_whose_last_claim_fails_is_none)
     char text[256];
     struct seqb_error err;
 
-    numbers_init(&numbers);
     rig_set_timeout(rig, RIG_FOREVER_MS);
     broker = rig_open(rig);
     (void)text_copy(seen[0].synced, sizeof seen[0].synced, "-run-0");
@@ -180,8 +174,7 @@ TEST_STATE(NEIGHBOURS, sync_whose_last_claim_fails_is_none)
     fake_claim_text(rig->stores[0], "synced/main", text, sizeof text);
     assert_string_equal(text, "-run-0");
     free(seen);
-    rig_take(broker, 4 * WINDOW_STOCK, &numbers);
-    expect_no_repeats(&numbers);
+    rig_take(broker, 4 * WINDOW_STOCK);
 }
 
 /* --- a note --- */
@@ -224,9 +217,8 @@ static enum seqb_status note_lease(const struct rig_broker *broker,
 }
 
 /* It may be no one to be asked by the time that its thread comes to it. */
-TEST_STATE(NEIGHBOURS, store_that_was_drained_meanwhile_notes_nothing)
+TEST_WITH(TWO_LESSORS, store_that_was_drained_meanwhile_notes_nothing)
 {
-    struct rig *rig = mixed(state, 2);
     struct rig_broker *broker = rig_open(rig);
 
     await_lessor(broker, 0, HA_LESSOR_LEVEL);
@@ -268,9 +260,8 @@ static void expect_told_of_the_close(const struct seqb_sequence *sequence)
     assert_true(told > 0);
 }
 
-TEST_STATE(NEIGHBOURS, closing_ends_a_lease_that_waits_for_its_note)
+TEST_WITH(TWO_LESSORS, closing_ends_a_lease_that_waits_for_its_note)
 {
-    struct rig *rig = mixed(state, 2);
     struct rig_broker *broker;
     struct seqb_sequence *sequence;
 
@@ -287,7 +278,7 @@ TEST_STATE(NEIGHBOURS, closing_ends_a_lease_that_waits_for_its_note)
     ha_close(broker->ha);
     expect_told_of_the_close(sequence);
     queue_free(broker->queue);
-    *broker = (struct rig_broker){NULL, NULL};
+    rig_forget(broker);
     assert_int_equal(fake_window(rig->stores[2], "main/2/order"),
                      SEQB_NO_WINDOW);
     assert_int_equal(fake_window(rig->stores[3], "main/3/order"),

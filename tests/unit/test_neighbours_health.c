@@ -28,64 +28,51 @@ static void expect_health(const struct rig_broker *broker,
 }
 
 /* Takes what the windows hold that are leased already; more must not come. */
-static void take_what_is_left(struct rig_broker *broker,
-                              struct numbers *numbers)
+static void take_what_is_left(struct rig_broker *broker)
 {
     struct seqb_error err = {SEQB_OK, ""};
     int64_t number;
 
     while (rig_take_one(broker, &number, &err) == SEQB_OK) {
-        numbers_add(numbers, &number, 1);
-        assert_true(numbers_count(numbers) < 64 * WINDOW_STOCK);
+        numbers_add(&broker->rig->taken, &number, 1);
+        assert_true(numbers_count(&broker->rig->taken) < 64 * WINDOW_STOCK);
     }
 }
 
-TEST_STATE(NEIGHBOURS, lessor_that_waits_degrades_the_health)
+TEST_WITH(THREE_LESSORS, lessor_that_waits_degrades_the_health)
 {
-    struct rig *rig = mixed(state, 3);
-    struct numbers numbers;
-    struct rig_broker *broker;
+    struct rig_broker *broker = rig_open(rig);
 
-    numbers_init(&numbers);
-    broker = rig_open(rig);
-    rig_take(broker, 4 * WINDOW_STOCK, &numbers);
+    rig_take(broker, 4 * WINDOW_STOCK);
     expect_health(broker, SEQB_HEALTH_SERVING, "");
     fake_set_down(rig->stores[1], true);
-    rig_take_until(broker, 1, SEQB_PARTITION_QUARANTINED, &numbers);
+    rig_take_until(broker, 1, SEQB_PARTITION_QUARANTINED);
     fake_restart(rig->stores[0]);
-    rig_take(broker, 8 * WINDOW_STOCK, &numbers);
+    rig_take(broker, 8 * WINDOW_STOCK);
     await_lessor(broker, 0, HA_LESSOR_WAITING);
     expect_health(broker, SEQB_HEALTH_DEGRADED,
                   "; partition 0 (b0) leases no windows: it waits for b1");
-    numbers_fini(&numbers);
 }
 
-TEST_STATE(NEIGHBOURS, pool_without_windows_cannot_serve)
+TEST_WITH(TWO_LESSORS, pool_without_windows_cannot_serve)
 {
-    struct rig *rig = mixed(state, 2);
-    struct numbers numbers;
     struct rig_broker *broker;
 
-    numbers_init(&numbers);
     rig->sequences[0].deadline_ms = 300;
     broker = rig_open(rig);
     fake_set_down(rig->stores[1], true);
-    take_what_is_left(broker, &numbers);
+    take_what_is_left(broker);
     rig_await_state(broker, 1, SEQB_PARTITION_QUARANTINED);
     expect_health(broker, SEQB_HEALTH_NOT_SERVING,
                   "pool main cannot serve: no neighbour can lease a window, "
                   "and no spare one is left; partition 1 (b1) is");
-    numbers_fini(&numbers);
 }
 
 /* As a migration leaves it, which may have left out the store that leases. */
-TEST_STATE(NEIGHBOURS, ended_counter_notes_nothing)
+TEST_WITH(TWO_LESSORS, ended_counter_notes_nothing)
 {
-    struct rig *rig = mixed(state, 2);
-    struct numbers numbers;
     struct rig_broker *broker;
 
-    numbers_init(&numbers);
     rig->sequences[0].deadline_ms = 300;
     broker = rig_open(rig);
     await_lessor(broker, 0, HA_LESSOR_LEVEL);
@@ -93,9 +80,7 @@ TEST_STATE(NEIGHBOURS, ended_counter_notes_nothing)
     fake_put(rig->stores[1], LEASES(1), LEASE_END);
     fake_put(rig->stores[1], LEASES(2), LEASE_END);
     fake_put(rig->stores[1], LEASES(3), LEASE_END);
-    take_what_is_left(broker, &numbers);
-    assert_int_equal(numbers_repeats(&numbers), 0);
-    numbers_fini(&numbers);
+    take_what_is_left(broker);
 }
 
 /* --- lessors that refuse a lease --- */
@@ -120,17 +105,14 @@ static bool refuses_nothing(void *context)
 }
 
 /* Its partition is well, and so are those who lease. */
-TEST_STATE(NEIGHBOURS, what_each_lessor_refuses_is_that_counters_alone)
+TEST_WITH(THREE_LESSORS, what_each_lessor_refuses_is_that_counters_alone)
 {
-    struct rig *rig = mixed(state, 3);
-    struct numbers numbers;
     struct rig_broker *broker;
 
-    numbers_init(&numbers);
     events_start();
     refuse_leases(rig, SEQB_REFUSED, SEQB_REFUSED, SEQB_REFUSED);
     broker = rig_open(rig);
-    rig_take(broker, WINDOW_STOCK, &numbers);
+    rig_take(broker, WINDOW_STOCK);
     rig_await(refuses_order, broker);
     rig_expect_words(rig_partition(broker, 3).reason,
                      "refuses counter order: fake store-");
@@ -141,13 +123,10 @@ TEST_STATE(NEIGHBOURS, what_each_lessor_refuses_is_that_counters_alone)
     rig_await(refuses_nothing, broker);
     events_expect("event=counter_recovered", "partition=3", 1);
     events_expect("event=quarantined", "", 0);
-    assert_int_equal(numbers_repeats(&numbers), 0);
-    numbers_fini(&numbers);
 }
 
 struct asked {
     struct rig_broker *broker;
-    struct numbers *numbers;
     const char *words;
     char reason[SEQB_ERROR_TEXT_SIZE];
 };
@@ -161,7 +140,7 @@ static bool is_without_window(void *context)
         &rig_sequence(asked->broker, "order")->counter->slots[3];
     struct ha_pool *pool = ha_pool_at(asked->broker->ha, 0);
 
-    rig_take(asked->broker, 16, asked->numbers);
+    rig_take(asked->broker, 16);
     pthread_mutex_lock(pool->lock);
     asked->reason[0] = '\0';
     if (slot->refusal != NULL)
@@ -172,10 +151,9 @@ static bool is_without_window(void *context)
 }
 
 /* In the words of a lessor, and as a failure that passes. */
-static void expect_no_window(struct rig_broker *broker, struct numbers *numbers,
-                             const char *words)
+static void expect_no_window(struct rig_broker *broker, const char *words)
 {
-    struct asked asked = {.broker = broker, .numbers = numbers, .words = words};
+    struct asked asked = {.broker = broker, .words = words};
 
     rig_await(is_without_window, &asked);
     rig_expect_words(asked.reason, "no window: ");
@@ -183,33 +161,23 @@ static void expect_no_window(struct rig_broker *broker, struct numbers *numbers,
     events_expect("event=counter_refused", "", 0);
 }
 
-TEST_STATE(NEIGHBOURS, what_lessors_refuse_differently_is_no_refusal)
+TEST_WITH(THREE_LESSORS, what_lessors_refuse_differently_is_no_refusal)
 {
-    struct rig *rig = mixed(state, 3);
-    struct numbers numbers;
-
-    numbers_init(&numbers);
     events_start();
     refuse_leases(rig, SEQB_REFUSED, SEQB_CORRUPT, SEQB_PROTOCOL);
-    expect_no_window(rig_open(rig), &numbers,
-                     ": " LEASES(3) ": told to refuse");
-    numbers_fini(&numbers);
+    expect_no_window(rig_open(rig), ": " LEASES(3) ": told to refuse");
 }
 
 /* The other one is away, and might lease. */
-TEST_STATE(NEIGHBOURS, what_all_but_one_refuse_is_no_refusal)
+TEST_WITH(THREE_LESSORS, what_all_but_one_refuse_is_no_refusal)
 {
-    struct rig *rig = mixed(state, 3);
-    struct numbers numbers;
     struct rig_broker *broker;
 
-    numbers_init(&numbers);
     events_start();
     refuse_leases(rig, SEQB_REFUSED, SEQB_REFUSED, SEQB_REFUSED);
     broker = rig_open(rig);
     await_lessor(broker, 2, HA_LESSOR_LEVEL);
     fake_set_down(rig->stores[2], true);
-    rig_take_until(broker, 2, SEQB_PARTITION_QUARANTINED, &numbers);
-    expect_no_window(broker, &numbers, "told to refuse");
-    numbers_fini(&numbers);
+    rig_take_until(broker, 2, SEQB_PARTITION_QUARANTINED);
+    expect_no_window(broker, "told to refuse");
 }

@@ -12,24 +12,20 @@
 #include "support/test.h"
 
 /* The first of all, too. */
-TEST_STATE(NEIGHBOURS, restarted_lessor_waits_for_the_first_one)
+TEST_WITH(THREE_LESSORS, restarted_lessor_waits_for_the_first_one)
 {
-    struct rig *rig = mixed(state, 3);
-    struct numbers numbers;
     struct rig_broker *broker = rig_open(rig);
 
-    numbers_init(&numbers);
     fake_set_down(rig->stores[0], true);
-    rig_take_until(broker, 0, SEQB_PARTITION_QUARANTINED, &numbers);
+    rig_take_until(broker, 0, SEQB_PARTITION_QUARANTINED);
     fake_restart(rig->stores[2]);
-    rig_take(broker, 8 * WINDOW_STOCK, &numbers);
+    rig_take(broker, 8 * WINDOW_STOCK);
     await_lessor(broker, 2, HA_LESSOR_WAITING);
     assert_string_equal(lessor_of(broker, 2).waits_for, "b0");
     assert_int_equal(lessor_of(broker, 2).partition, 2);
     fake_set_down(rig->stores[0], false);
     await_lessor(broker, 2, HA_LESSOR_LEVEL);
     assert_null(lessor_of(broker, 2).waits_for);
-    expect_no_repeats(&numbers);
 }
 
 /* New ones, others made level by another broker, and marks to be renewed. */
@@ -57,9 +53,8 @@ static void lease_name(int i, char *out, size_t size)
 
 /* Of the lessor's own, of which each second one is not behind, and of the
  * other's. */
-TEST_STATE(NEIGHBOURS, all_pages_are_raised)
+TEST_WITH(TWO_LESSORS, all_pages_are_raised)
 {
-    struct rig *rig = mixed(state, 2);
     struct rig_broker *broker;
     char name[64];
 
@@ -83,26 +78,22 @@ TEST_STATE(NEIGHBOURS, all_pages_are_raised)
 }
 
 /* What a note took counts from its begin: else each would be slow. */
-TEST_STATE(NEIGHBOURS, note_whose_answer_is_lost_is_no_slow_call)
+TEST_WITH(TWO_LESSORS, note_whose_answer_is_lost_is_no_slow_call)
 {
-    struct rig *rig = mixed(state, 2);
-    struct numbers numbers;
     struct rig_broker *broker;
     struct ha_pool *pool;
 
-    numbers_init(&numbers);
     rig_set_timeout(rig, RIG_FOREVER_MS);
     broker = rig_open(rig);
     pool = ha_pool_at(broker->ha, 0);
-    rig_take(broker, WINDOW_STOCK, &numbers);
+    rig_take(broker, WINDOW_STOCK);
     fake_lose_answers(rig->stores[1], FAKE_RAISE, 1);
-    rig_take_until_failed(broker, 1, 0, &numbers);
+    rig_take_until_failed(broker, 1, 0);
     rig_await_use(broker, 1);
     pthread_mutex_lock(pool->lock);
     assert_int_equal(pool->pool.member[1].slow, 0);
     assert_int_equal(pool->pool.member[1].ejections, 1);
     pthread_mutex_unlock(pool->lock);
-    expect_no_repeats(&numbers);
 }
 
 static bool is_found_hanging(void *context)
@@ -121,25 +112,22 @@ static bool is_found_hanging(void *context)
 TEST_WITH(NEIGHBOURS, lessor_that_hangs_is_passed_over)
 {
     const struct ha_entry entry = {0, "clock/x", 1};
-    struct numbers numbers;
     struct rig_broker *broker;
     int64_t standing;
 
-    numbers_init(&numbers);
     rig_shape(rig, RIG_NEIGHBOURS, 2);
     rig_set_timeout(rig, RIG_FOREVER_MS);
     broker = rig_open(rig);
     await_no_look(broker);
-    rig_take(broker, 4 * WINDOW_STOCK, &numbers);
+    rig_take(broker, 4 * WINDOW_STOCK);
     rig_await_rest(broker);
     fake_hang(rig->stores[0]);
     assert_int_equal(
         ha_note(broker->ha, &entry, clock_now_ms() + 10, &standing, NULL),
         SEQB_UNAVAILABLE);
     rig_await(is_found_hanging, broker);
-    rig_take(broker, 64 * WINDOW_STOCK, &numbers);
+    rig_take(broker, 64 * WINDOW_STOCK);
     fake_release(rig->stores[0]);
-    expect_no_repeats(&numbers);
 }
 
 /* No more than there is room for, and how many there are. */
@@ -176,9 +164,8 @@ static void look_again(struct rig_broker *broker)
 }
 
 /* Its marks of the others, and the level. */
-TEST_STATE(NEIGHBOURS, look_reads_each_lessor_once)
+TEST_WITH(THREE_LESSORS, look_reads_each_lessor_once)
 {
-    struct rig *rig = mixed(state, 3);
     struct rig_broker *broker = rig_open(rig);
     int64_t claims[3];
 
@@ -227,9 +214,8 @@ static bool has_failed(void *context)
 }
 
 /* Nor is a look. */
-TEST_STATE(NEIGHBOURS, look_whose_answer_is_lost_is_no_slow_call)
+TEST_WITH(TWO_LESSORS, look_whose_answer_is_lost_is_no_slow_call)
 {
-    struct rig *rig = mixed(state, 2);
     struct rig_broker *broker;
 
     rig_set_timeout(rig, RIG_FOREVER_MS);

@@ -29,54 +29,41 @@ TEST(term_has_its_nonce_before_the_incarnation)
 
 /* A copy takes its place and leases; then it is there again, as it was left and
  * never restarted, and later that copy is. */
-TEST_STATE(NEIGHBOURS, lessor_that_ran_elsewhere_leases_nothing_twice)
+TEST_WITH(TWO_LESSORS, lessor_that_ran_elsewhere_leases_nothing_twice)
 {
-    struct rig *rig = mixed(state, 2);
-    struct numbers numbers;
-
-    numbers_init(&numbers);
-    rig_use(rig, 8 * WINDOW_STOCK, &numbers);
+    rig_use(rig, 8 * WINDOW_STOCK);
     fake_save(rig->stores[0]);
     for (int i = 0; i < 6; i++) {
-        rig_use(rig, 8 * WINDOW_STOCK, &numbers);
+        rig_use(rig, 8 * WINDOW_STOCK);
         fake_exchange(rig->stores[0]);
         forget(rig, 2);
     }
-    expect_no_repeats(&numbers);
 }
 
 /* Its server goes on and nobody knows, while the cells are gone as well, whose
  * windows would refuse what it leases then. */
-TEST_STATE(NEIGHBOURS, lessor_that_was_emptied_leases_nothing_twice)
+TEST_WITH(TWO_LESSORS, lessor_that_was_emptied_leases_nothing_twice)
 {
-    struct rig *rig = mixed(state, 2);
-    struct numbers numbers;
-
-    numbers_init(&numbers);
     for (int i = 0; i < 6; i++) {
-        rig_use(rig, 8 * WINDOW_STOCK, &numbers);
+        rig_use(rig, 8 * WINDOW_STOCK);
         fake_flush(rig->stores[0]);
         forget(rig, 2);
     }
-    expect_no_repeats(&numbers);
 }
 
 /* A lease of its first term may be noted late. So that term does not begin once
  * more. */
-TEST_STATE(NEIGHBOURS, lessor_that_came_back_begins_another_term)
+TEST_WITH(TWO_LESSORS, lessor_that_came_back_begins_another_term)
 {
-    struct rig *rig = mixed(state, 2);
-    struct numbers numbers;
     char synced[256];
     char mark[256];
     char expected[256];
 
-    numbers_init(&numbers);
-    rig_use(rig, WINDOW_STOCK, &numbers);
+    rig_use(rig, WINDOW_STOCK);
     fake_save(rig->stores[0]);
     for (int i = 0; i < 2; i++) {
         fake_exchange(rig->stores[0]);
-        rig_use(rig, WINDOW_STOCK, &numbers);
+        rig_use(rig, WINDOW_STOCK);
     }
     await_lessor(rig_open(rig), 0, HA_LESSOR_LEVEL);
     fake_claim_text(rig->stores[0], "synced/main", synced, sizeof synced);
@@ -85,35 +72,27 @@ TEST_STATE(NEIGHBOURS, lessor_that_came_back_begins_another_term)
     assert_non_null(strstr(synced, "~run-0"));
     (void)text_format(expected, sizeof expected, "%s|run-0", synced);
     assert_string_equal(mark, expected);
-    expect_no_repeats(&numbers);
 }
 
 /* A witness that was only started is no sign of a copy. */
-TEST_STATE(NEIGHBOURS, lessor_of_a_restarted_witness_keeps_its_term)
+TEST_WITH(TWO_LESSORS, lessor_of_a_restarted_witness_keeps_its_term)
 {
-    struct rig *rig = mixed(state, 2);
-    struct numbers numbers;
     char text[256];
 
-    numbers_init(&numbers);
-    rig_use(rig, WINDOW_STOCK, &numbers);
+    rig_use(rig, WINDOW_STOCK);
     fake_restart(rig->stores[1]);
-    rig_use(rig, WINDOW_STOCK, &numbers);
+    rig_use(rig, WINDOW_STOCK);
     await_lessor(rig_open(rig), 0, HA_LESSOR_LEVEL);
     fake_claim_text(rig->stores[0], "synced/main", text, sizeof text);
     assert_string_equal(text, "run-0");
-    expect_no_repeats(&numbers);
 }
 
 /* Others know an earlier term of it, as they would if a copy had leased. */
-TEST_STATE(NEIGHBOURS, trusted_lessor_needs_no_sync)
+TEST_WITH(THREE_LESSORS, trusted_lessor_needs_no_sync)
 {
-    struct rig *rig = mixed(state, 3);
-    struct numbers numbers;
     struct rig_broker *broker;
 
-    numbers_init(&numbers);
-    rig_use(rig, WINDOW_STOCK, &numbers);
+    rig_use(rig, WINDOW_STOCK);
     fake_restart(rig->stores[0]);
     fake_set_down(rig->stores[1], true);
     broker = rig_open(rig);
@@ -121,8 +100,7 @@ TEST_STATE(NEIGHBOURS, trusted_lessor_needs_no_sync)
     fake_claim_put(rig->stores[0], "synced/main", TERM_TRUSTED "run-1");
     await_lessor(broker, 0, HA_LESSOR_LEVEL);
     bar_lessor(rig, 2);
-    rig_take(broker, 32 * WINDOW_STOCK, &numbers);
-    expect_no_repeats(&numbers);
+    rig_take(broker, 32 * WINDOW_STOCK);
 }
 
 /* --- what a look says --- */
@@ -199,9 +177,8 @@ static struct call *read_store(struct ha_pool *pool, int32_t lessor)
     return call;
 }
 
-TEST_STATE(NEIGHBOURS, look_reads_the_marks_and_the_level_once)
+TEST_WITH(THREE_LESSORS, look_reads_the_marks_and_the_level_once)
 {
-    struct rig *rig = mixed(state, 3);
     struct rig_broker *broker = rig_open(rig);
     int64_t claims;
     struct call *call;

@@ -36,14 +36,12 @@ TEST_WITH(DIRECT, a_note_leaves_the_base_as_it_is)
 {
     const int64_t until_ms = clock_now_ms() + RIG_PATIENCE_MS;
     struct rig_broker *broker;
-    struct numbers numbers;
     struct seqb_error err;
     int64_t standing;
 
-    numbers_init(&numbers);
     for (int i = 0; i < RIG_PARTITIONS; i++)
         fake_save(rig->stores[i]);
-    rig_use(rig, 20, &numbers);
+    rig_use(rig, 20);
     for (int i = 0; i < RIG_PARTITIONS; i++)
         fake_restore(rig->stores[i]);
     broker = rig_open(rig);
@@ -52,9 +50,7 @@ TEST_WITH(DIRECT, a_note_leaves_the_base_as_it_is)
                                  &(struct ha_entry){i, "clock/x", 1}, until_ms,
                                  &standing, &err),
                          SEQB_OK);
-    rig_take(broker, 20, &numbers);
-    assert_int_equal(numbers_repeats(&numbers), 0);
-    numbers_fini(&numbers);
+    rig_take(broker, 20);
 }
 
 TEST_WITH(DIRECT, a_note_that_is_not_answered_says_so)
@@ -76,16 +72,14 @@ TEST_WITH(DIRECT, note_connects_to_a_store_that_is_back)
 {
     const int64_t until_ms = clock_now_ms() + RIG_PATIENCE_MS;
     struct rig_broker *broker;
-    struct numbers numbers;
     struct seqb_error err;
     int64_t standing = 0;
 
-    numbers_init(&numbers);
     rig->pool.rescue = HA_RESCUE_FIXED;
     rig->pool.rescue_after_ms = RIG_FOREVER_MS;
     broker = rig_open(rig);
     fake_set_down(rig->stores[1], true);
-    rig_take_until(broker, 1, SEQB_PARTITION_QUARANTINED, &numbers);
+    rig_take_until(broker, 1, SEQB_PARTITION_QUARANTINED);
     assert_int_equal(ha_note(broker->ha, &(struct ha_entry){1, "clock/x", 7},
                              until_ms, &standing, &err),
                      SEQB_UNAVAILABLE);
@@ -94,5 +88,4 @@ TEST_WITH(DIRECT, note_connects_to_a_store_that_is_back)
                    &standing, &err) != SEQB_OK)
         assert_true(clock_now_ms() < until_ms);
     assert_int_equal(standing, 7);
-    numbers_fini(&numbers);
 }

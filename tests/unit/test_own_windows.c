@@ -20,18 +20,14 @@ static void expect_three_windows(struct rig *rig, int32_t window_bits)
 {
     const size_t size = ((size_t)1 << window_bits) * RUN;
     struct rig_broker *broker;
-    struct numbers numbers;
 
-    numbers_init(&numbers);
     rig_shape(rig, RIG_WINDOWED, 0);
     rig->sequences[0].window_bits = window_bits;
     broker = rig_open(rig);
-    rig_take(broker, 3 * size, &numbers);
+    rig_take(broker, 3 * size);
     assert_int_equal(rig_status(broker, "order").window_bits, window_bits);
-    assert_int_equal(numbers_repeats(&numbers), 0);
-    assert_int_equal(numbers.values[0], size);
-    assert_int_equal(numbers_highest(&numbers), 4 * size - 1);
-    numbers_fini(&numbers);
+    assert_int_equal(rig->taken.values[0], size);
+    assert_int_equal(numbers_highest(&rig->taken), 4 * size - 1);
 }
 
 TEST_WITH(WINDOWED, windows_may_be_smaller_than_those_of_the_pool)
@@ -48,19 +44,15 @@ TEST_WITH(WINDOWED, windows_may_be_larger_than_those_of_the_pool)
 static void expect_brokers_to_share(struct rig *rig, int32_t window_bits)
 {
     struct rig_broker *brokers[2];
-    struct numbers numbers;
 
-    numbers_init(&numbers);
     rig->sequences[0].window_bits = window_bits;
     for (size_t i = 0; i < 2; i++)
         brokers[i] = rig_open(rig);
     for (int i = 0; i < 20; i++)
-        rig_take(brokers[i % 2], 1000, &numbers);
+        rig_take(brokers[i % 2], 1000);
     fake_restart(rig->stores[0]);
     for (int i = 0; i < 20; i++)
-        rig_take(brokers[i % 2], 1000, &numbers);
-    assert_int_equal(numbers_repeats(&numbers), 0);
-    numbers_fini(&numbers);
+        rig_take(brokers[i % 2], 1000);
 }
 
 TEST_WITH(NEIGHBOURS, brokers_share_what_neighbours_lease)
@@ -88,16 +80,11 @@ TEST_WITH(DIRECT, status_tells_that_nothing_counts_in_windows)
 /* A broker of an earlier version, or without the setting, claims the same. */
 TEST_WITH(WINDOWED, same_size_as_the_pools_is_no_other_layout)
 {
-    struct numbers numbers;
-
-    numbers_init(&numbers);
-    rig_use(rig, 500, &numbers);
+    rig_use(rig, 500);
     rig->sequences[0].window_bits = POOL_BITS;
-    rig_use(rig, 500, &numbers);
+    rig_use(rig, 500);
     rig->sequences[0].window_bits = 0;
-    rig_use(rig, 500, &numbers);
-    assert_int_equal(numbers_repeats(&numbers), 0);
-    numbers_fini(&numbers);
+    rig_use(rig, 500);
 }
 
 TEST_WITH(NEIGHBOURS, another_size_is_refused)
@@ -111,35 +98,29 @@ TEST_WITH(NEIGHBOURS, another_size_is_refused)
         {9, "memory_bits=2 window_bits=10 and is configured with "
             "memory_bits=2 window_bits=9;"},
     };
-    struct numbers numbers;
 
-    numbers_init(&numbers);
     rig->sequences[0].window_bits = 10;
-    rig_use(rig, 500, &numbers);
+    rig_use(rig, 500);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         rig->sequences[0].window_bits = others[i].window_bits;
         rig_expect_open_fails(rig, SEQB_LAYOUT, others[i].words);
     }
     rig->sequences[0].window_bits = 10;
-    rig_use(rig, 500, &numbers);
-    assert_int_equal(numbers_repeats(&numbers), 0);
-    numbers_fini(&numbers);
+    rig_use(rig, 500);
 }
 
 /* The other store gives no more of it either. */
 TEST_WITH(CELLS, store_that_knows_another_size_closes_the_sequence)
 {
-    struct numbers numbers;
     struct rig_broker *broker;
     struct seqb_error err;
     enum seqb_status status = SEQB_OK;
     int64_t granted;
     int64_t number;
 
-    numbers_init(&numbers);
     rig->sequences[0].window_bits = 10;
     broker = rig_open(rig);
-    rig_take(broker, 100, &numbers);
+    rig_take(broker, 100);
     rig_put_claim(rig, 1, CLAIM, "memory_bits=2 window_bits=10",
                   "memory_bits=2");
     fake_restart(rig->stores[1]);
@@ -151,7 +132,6 @@ TEST_WITH(CELLS, store_that_knows_another_size_closes_the_sequence)
     rig_expect_words(err.text, "in backend b1 was used with memory_bits=2 and "
                                "is configured with memory_bits=2 "
                                "window_bits=10");
-    numbers_fini(&numbers);
 }
 
 /* --- an operator's order --- */
@@ -161,19 +141,16 @@ static void expect_to_advance(struct rig *rig, int32_t window_bits)
     const int64_t size = (int64_t)1 << window_bits;
     const int64_t to = 100 * size * RUN + 7; /* one partition */
     struct rig_broker *broker;
-    struct numbers numbers;
 
-    numbers_init(&numbers);
     rig_shape(rig, RIG_CELLS, 0);
     rig->sequences[0].window_bits = window_bits;
     broker = rig_open(rig);
-    rig_take(broker, 100, &numbers);
+    rig_take(broker, 100);
     assert_int_equal(queue_advance(broker->queue, "order", to, NULL), SEQB_OK);
     assert_in_range(fake_window(rig->stores[0], CELL), 101, 102);
-    numbers.count = 0;
-    rig_take(broker, 1, &numbers);
-    assert_true(numbers.values[0] > to);
-    numbers_fini(&numbers);
+    rig->taken.count = 0;
+    rig_take(broker, 1);
+    assert_true(rig->taken.values[0] > to);
 }
 
 TEST_WITH(CELLS, windows_are_skipped_by_their_own_size)

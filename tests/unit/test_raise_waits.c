@@ -27,11 +27,9 @@
 
 /* A pool in use, of which the second store is far above the first one, and the
  * first one became another one. */
-static void change_first(struct rig *rig, int64_t level,
-                         struct numbers *numbers)
+static void change_first(struct rig *rig, int64_t level)
 {
-    numbers_init(numbers);
-    rig_use(rig, 500, numbers);
+    rig_use(rig, 500);
     fake_put(rig->stores[1], SECOND, level);
     fake_change_origin(rig->stores[0]);
 }
@@ -46,10 +44,10 @@ static void *take_one(void *context)
 }
 
 /* As many numbers as it takes until the first store gives some, too. */
-static void take_of_first(struct rig_broker *broker, struct numbers *numbers)
+static void take_of_first(struct rig_broker *broker)
 {
     while (rig_partition(broker, 0).granted == 0)
-        rig_take(broker, 16, numbers);
+        rig_take(broker, 16);
 }
 
 /* The first store answers while the second one does not. How far it is raised
@@ -57,13 +55,12 @@ static void take_of_first(struct rig_broker *broker, struct numbers *numbers)
 static int64_t raised_above(struct rig *rig, int64_t level)
 {
     struct rig_broker *broker;
-    struct numbers numbers;
     pthread_t taker;
     int64_t calls;
 
     rig_shape(rig, RIG_DIRECT, 1);
     rig->pool.layout.failover_gap = LARGE_GAP;
-    change_first(rig, level, &numbers);
+    change_first(rig, level);
     broker = rig_open(rig);
     calls = fake_calls(rig->stores[0], FAKE_RESERVE);
     fake_hang(rig->stores[1]);
@@ -72,9 +69,8 @@ static int64_t raised_above(struct rig *rig, int64_t level)
                                     RIG_PATIENCE_MS));
     fake_release(rig->stores[1]);
     assert_int_equal(pthread_join(taker, NULL), 0);
-    take_of_first(broker, &numbers);
+    take_of_first(broker);
     rig_close(broker);
-    numbers_fini(&numbers);
     return fake_first_raise(rig->stores[0], FIRST).floor - level;
 }
 
@@ -90,55 +86,43 @@ TEST_WITH(DIRECT, store_that_changed_is_raised_above_the_level_of_others)
 TEST_WITH(DIRECT, stores_that_all_changed_do_not_wait_for_each_other)
 {
     struct rig_broker *broker;
-    struct numbers numbers;
 
-    numbers_init(&numbers);
     rig_shape(rig, RIG_DIRECT, 2);
-    rig_use(rig, 500, &numbers);
+    rig_use(rig, 500);
     for (int i = 0; i < RIG_PARTITIONS; i++)
         fake_change_origin(rig->stores[i]);
     broker = rig_open(rig);
-    take_of_first(broker, &numbers);
-    assert_int_equal(numbers_repeats(&numbers), 0);
-    numbers_fini(&numbers);
+    take_of_first(broker);
 }
 
 TEST_WITH(DIRECT, store_that_cannot_be_asked_is_not_waited_for)
 {
-    struct numbers numbers;
-
-    change_first(rig, LEVEL, &numbers);
+    change_first(rig, LEVEL);
     fake_set_down(rig->stores[1], true);
-    rig_take(rig_open(rig), 500, &numbers);
+    rig_take(rig_open(rig), 500);
     assert_in_range(fake_value(rig->stores[0], FIRST), GAP, LEVEL - 1);
-    numbers_fini(&numbers);
 }
 
 TEST_WITH(DIRECT, store_that_refuses_the_counter_is_not_waited_for)
 {
-    struct numbers numbers;
-
-    change_first(rig, LEVEL, &numbers);
+    change_first(rig, LEVEL);
     fake_refuse(rig->stores[1], FAKE_RESERVE, SECOND, SEQB_REFUSED);
-    rig_take(rig_open(rig), 500, &numbers);
+    rig_take(rig_open(rig), 500);
     assert_in_range(fake_value(rig->stores[0], FIRST), GAP, LEVEL - 1);
-    numbers_fini(&numbers);
 }
 
 /* Each store is asked for it, the one that waits once more. */
 TEST_WITH(DIRECT, advance_raises_the_one_that_waits_too)
 {
     struct rig_broker *broker;
-    struct numbers numbers;
     struct seqb_error err;
     const int64_t to = 16 * LEVEL;
 
-    change_first(rig, LEVEL, &numbers);
+    change_first(rig, LEVEL);
     broker = rig_open(rig);
     if (queue_advance(broker->queue, "order", to, &err) != SEQB_OK)
         fail_msg("%s", err.text);
     assert_true(fake_value(rig->stores[0], FIRST) > LEVEL);
-    numbers_fini(&numbers);
 }
 
 /* --- windows of an authority --- */
@@ -146,15 +130,13 @@ TEST_WITH(DIRECT, advance_raises_the_one_that_waits_too)
 /* A pool in use, of which the second store counts in a window far above those
  * of the first one. The first one forgot its window, and the authority became
  * another one. */
-static void change_authority(struct rig *rig, int64_t level,
-                             struct numbers *numbers)
+static void change_authority(struct rig *rig, int64_t level)
 {
-    numbers_init(numbers);
-    rig_use(rig, 500, numbers);
+    rig_use(rig, 500);
     fake_put(rig->authority, SECOND_WINDOWS, level);
     fake_restart(rig->stores[1]);
     fake_set_down(rig->stores[0], true);
-    rig_use(rig, 500, numbers);
+    rig_use(rig, 500);
     fake_set_down(rig->stores[0], false);
     fake_restart(rig->stores[0]);
     fake_change_origin(rig->authority);
@@ -165,11 +147,10 @@ static void change_authority(struct rig *rig, int64_t level,
 static int64_t raise_below(struct rig *rig, int64_t level)
 {
     struct rig_broker *broker;
-    struct numbers numbers;
     pthread_t taker;
     int64_t calls;
 
-    change_authority(rig, level, &numbers);
+    change_authority(rig, level);
     broker = rig_open(rig);
     calls = fake_calls(rig->authority, FAKE_RESERVE);
     fake_hang(rig->stores[1]);
@@ -178,9 +159,7 @@ static int64_t raise_below(struct rig *rig, int64_t level)
                                     RIG_PATIENCE_MS));
     fake_release(rig->stores[1]);
     assert_int_equal(pthread_join(taker, NULL), 0);
-    take_of_first(broker, &numbers);
-    assert_int_equal(numbers_repeats(&numbers), 0);
-    numbers_fini(&numbers);
+    take_of_first(broker);
     return fake_first_raise(rig->authority, FIRST_WINDOWS).floor;
 }
 
@@ -199,27 +178,20 @@ TEST_WITH(WINDOWED, windows_past_half_are_raised_above_the_level_of_others)
 TEST_WITH(WINDOWED, stores_that_all_forgot_do_not_wait_for_each_other)
 {
     struct rig_broker *broker;
-    struct numbers numbers;
 
-    numbers_init(&numbers);
-    rig_use(rig, 500, &numbers);
+    rig_use(rig, 500);
     for (int i = 0; i < 2; i++)
         fake_restart(rig->stores[i]);
     fake_change_origin(rig->authority);
     broker = rig_open(rig);
-    take_of_first(broker, &numbers);
-    assert_int_equal(numbers_repeats(&numbers), 0);
-    numbers_fini(&numbers);
+    take_of_first(broker);
 }
 
 TEST_WITH(WINDOWED, windows_do_not_wait_for_a_store_that_cannot_be_asked)
 {
-    struct numbers numbers;
-
-    change_authority(rig, LEVEL, &numbers);
+    change_authority(rig, LEVEL);
     fake_set_down(rig->stores[1], true);
-    rig_take(rig_open(rig), 500, &numbers);
+    rig_take(rig_open(rig), 500);
     assert_in_range(fake_value(rig->authority, FIRST_WINDOWS), WINDOW_GAP,
                     LEVEL - 1);
-    numbers_fini(&numbers);
 }

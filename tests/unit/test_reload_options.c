@@ -192,18 +192,16 @@ TEST_WITH(PERIOD, numbers_of_a_sequence_that_goes_are_kept)
     struct rig *rig = fixture->rig;
     struct queue_options options;
     struct rig_broker *broker;
-    struct numbers numbers;
     char spool[128];
     int64_t stock;
     int64_t granted;
 
-    numbers_init(&numbers);
     rig->sequences[0].period = NULL;
     rig->queue.clock = NULL;
     (void)text_format(spool, sizeof spool, "%s/spool", fixture->folder);
     rig->queue.spool_path = spool;
     broker = rig_open(rig);
-    rig_take(broker, 1, &numbers);
+    rig_take(broker, 1);
     rig_await_rest(broker);
     stock = rig_status(broker, "order").stock;
     assert_true(stock > 0);
@@ -214,13 +212,11 @@ TEST_WITH(PERIOD, numbers_of_a_sequence_that_goes_are_kept)
     broker = rig_open(rig);
     granted =
         rig_partition(broker, 0).granted + rig_partition(broker, 1).granted;
-    rig_take(broker, (size_t)stock, &numbers);
+    rig_take(broker, (size_t)stock);
     assert_int_equal(rig_partition(broker, 0).granted +
                          rig_partition(broker, 1).granted,
                      granted);
-    assert_int_equal(numbers_repeats(&numbers), 0);
     rig_close(broker);
-    numbers_fini(&numbers);
 }
 
 /* Its counters point to them. */
@@ -363,12 +359,10 @@ TEST_WITH(DIRECT, only_a_backend_that_changed_is_connected_again)
     struct rig_broker *broker = rig_open(rig);
     struct ha_options options = rig->ha;
     struct store_options next[RIG_PARTITIONS + 1];
-    struct numbers numbers;
     int64_t opened[2];
 
-    numbers_init(&numbers);
-    rig_take_from(broker, 0, 1, &numbers);
-    rig_take_from(broker, 1, 1, &numbers);
+    rig_take_from(broker, 0, 1);
+    rig_take_from(broker, 1, 1);
     memcpy(next, rig->backends, sizeof next);
     options.backends = next;
     for (int i = 0; i < 3; i++) {
@@ -376,16 +370,12 @@ TEST_WITH(DIRECT, only_a_backend_that_changed_is_connected_again)
             opened[j] = fake_calls(rig->stores[j], FAKE_OPEN);
         next[1].options.timeout_ms -= i != 1;
         ha_reload_to(broker, &options);
-        rig_take_from(broker, 0, rig_partition(broker, 0).granted + 1,
-                      &numbers);
-        rig_take_from(broker, 1, rig_partition(broker, 1).granted + 1,
-                      &numbers);
+        rig_take_from(broker, 0, rig_partition(broker, 0).granted + 1);
+        rig_take_from(broker, 1, rig_partition(broker, 1).granted + 1);
         assert_int_equal(fake_calls(rig->stores[0], FAKE_OPEN), opened[0]);
         assert_int_equal(fake_calls(rig->stores[1], FAKE_OPEN),
                          opened[1] + (i != 1));
     }
-    assert_int_equal(numbers_repeats(&numbers), 0);
-    numbers_fini(&numbers);
 }
 
 /* Its next probe is far away, and what kept it away may be over. */
@@ -394,21 +384,18 @@ TEST_WITH(DIRECT, backend_that_changed_is_tried_at_once)
     struct ha_options options = rig->ha;
     struct store_options next[RIG_PARTITIONS + 1];
     struct rig_broker *broker;
-    struct numbers numbers;
 
-    numbers_init(&numbers);
     rig->pool.rescue = HA_RESCUE_FIXED;
     rig->pool.rescue_after_ms = RIG_FOREVER_MS;
     broker = rig_open(rig);
     fake_set_down(rig->stores[1], true);
-    rig_take_until(broker, 1, SEQB_PARTITION_QUARANTINED, &numbers);
+    rig_take_until(broker, 1, SEQB_PARTITION_QUARANTINED);
     fake_set_down(rig->stores[1], false);
     memcpy(next, rig->backends, sizeof next);
     options.backends = next;
     next[1].options.timeout_ms--;
     ha_reload_to(broker, &options);
     rig_await_use(broker, 1);
-    numbers_fini(&numbers);
 }
 
 TEST_WITH(DIRECT, pools_are_found_by_their_names)

@@ -41,14 +41,6 @@ static void resume(void)
     events_await("event=resumed", "apart_ms=3600000");
 }
 
-static struct rig *one_partition(void **state, enum rig_kind kind)
-{
-    struct rig *rig = *state;
-
-    rig_shape(rig, kind, 0);
-    return rig;
-}
-
 static int64_t take_one(struct rig_broker *broker)
 {
     struct seqb_error err;
@@ -65,9 +57,8 @@ static int64_t next_of(struct rig *rig)
     return (fake_value(rig->stores[0], COUNTER_0) + 1) * RUN;
 }
 
-TEST_STATE(DIRECT, numbers_of_the_ring_are_dropped)
+TEST_WITH(ONE_DIRECT, numbers_of_the_ring_are_dropped)
 {
-    struct rig *rig = one_partition(state, RIG_DIRECT);
     struct rig_broker *broker = rig_open(rig);
     int64_t next;
 
@@ -80,9 +71,8 @@ TEST_STATE(DIRECT, numbers_of_the_ring_are_dropped)
 }
 
 /* Nobody has taken a number for long: no other thread wakes the broker. */
-TEST_STATE(DIRECT, broker_that_is_idle_notices_it_too)
+TEST_WITH(ONE_DIRECT, broker_that_is_idle_notices_it_too)
 {
-    struct rig *rig = one_partition(state, RIG_DIRECT);
     struct rig_broker *broker = rig_open(rig);
 
     (void)take_one(broker);
@@ -92,9 +82,8 @@ TEST_STATE(DIRECT, broker_that_is_idle_notices_it_too)
     assert_int_equal(rig_status(broker, "order").stock, 0);
 }
 
-TEST_STATE(DIRECT, slice_of_a_cursor_is_dropped_but_for_a_run)
+TEST_WITH(ONE_DIRECT, slice_of_a_cursor_is_dropped_but_for_a_run)
 {
-    struct rig *rig = one_partition(state, RIG_DIRECT);
     struct rig_broker *broker = rig_open(rig);
     struct seqb_cursor *cursor;
     int64_t number;
@@ -130,9 +119,8 @@ static void ask_and_hang(struct rig *rig, struct rig_broker *broker)
     assert_true(fake_wait_for_hanging(rig->stores[0], 1, RIG_PATIENCE_MS));
 }
 
-TEST_STATE(DIRECT, answer_that_is_under_way_is_dropped)
+TEST_WITH(ONE_DIRECT, answer_that_is_under_way_is_dropped)
 {
-    struct rig *rig = one_partition(state, RIG_DIRECT);
     struct rig_broker *broker;
     int64_t next;
 
@@ -181,9 +169,8 @@ static void await_leases(struct rig *rig, int64_t count)
     rig_await(leases_have_come, &leases);
 }
 
-TEST_STATE(WINDOWED, window_that_was_leased_ahead_is_dropped)
+TEST_WITH(ONE_WINDOWED, window_that_was_leased_ahead_is_dropped)
 {
-    struct rig *rig = one_partition(state, RIG_WINDOWED);
     struct rig_broker *broker = rig_open(rig);
 
     (void)take_one(broker);
@@ -195,9 +182,8 @@ TEST_STATE(WINDOWED, window_that_was_leased_ahead_is_dropped)
     assert_int_equal(fake_window(rig->stores[0], COUNTER_0), 3);
 }
 
-TEST_STATE(WINDOWED, window_that_is_being_leased_is_dropped)
+TEST_WITH(ONE_WINDOWED, window_that_is_being_leased_is_dropped)
 {
-    struct rig *rig = one_partition(state, RIG_WINDOWED);
     struct rig_broker *broker;
 
     rig_set_timeout(rig, RIG_FOREVER_MS);

@@ -10,9 +10,8 @@
 #include "support/folder.h"
 #include "support/test.h"
 
-TEST_STATE(WINDOWED, snowflake_cannot_be_advanced)
+TEST_WITH(SNOWFLAKES_IN_USE, snowflake_cannot_be_advanced)
 {
-    struct rig *rig = flake_rig_open(state, 10);
     struct rig_broker *broker = rig_open(rig);
     struct seqb_error err;
 
@@ -21,9 +20,8 @@ TEST_STATE(WINDOWED, snowflake_cannot_be_advanced)
     rig_expect_words(err.text, "of the time");
 }
 
-TEST_STATE(WINDOWED, snowflake_has_no_cursor)
+TEST_WITH(SNOWFLAKES_IN_USE, snowflake_has_no_cursor)
 {
-    struct rig *rig = flake_rig_open(state, 10);
     struct rig_broker *broker = rig_open(rig);
     struct seqb_cursor *cursor = NULL;
     struct seqb_error err;
@@ -35,28 +33,24 @@ TEST_STATE(WINDOWED, snowflake_has_no_cursor)
 }
 
 /* One that is listed, and one that made itself. */
-TEST_STATE(WINDOWED, each_sequence_of_a_pool_counts_its_own)
+TEST_WITH(SNOWFLAKES_IN_USE, each_sequence_of_a_pool_counts_its_own)
 {
-    struct rig *rig = flake_rig_open(state, 10);
     struct rig_broker *broker;
-    struct numbers numbers;
     struct seqb_error err;
     int64_t id;
 
-    numbers_init(&numbers);
     rig->automatic.memory_bits = 0;
     rig->automatic.snowflake = flake_options();
     rig->queue.automatic = &rig->automatic;
     rig->queue.auto_pattern = "tmp-*";
     rig->queue.auto_limit = 1;
     broker = rig_open(rig);
-    rig_take(broker, 3, &numbers);
+    rig_take(broker, 3);
     assert_int_equal(queue_next(rig_sequence(broker, "tmp-1"), &id, &err),
                      SEQB_OK);
-    numbers_add(&numbers, &id, 1);
+    numbers_add(&rig->taken, &id, 1);
     assert_int_equal(rig_status(broker, "order").taken, 3);
     assert_int_equal(rig_status(broker, "tmp-1").taken, 1);
-    flake_expect_no_repeat(&numbers);
 }
 
 static int64_t rate_at(struct rig_broker *broker, int64_t now_ms)
@@ -70,26 +64,22 @@ static int64_t rate_at(struct rig_broker *broker, int64_t now_ms)
 }
 
 /* Of the last full second, however often it is asked for. */
-TEST_STATE(WINDOWED, rate_is_that_of_the_last_second)
+TEST_WITH(SNOWFLAKES_IN_USE, rate_is_that_of_the_last_second)
 {
-    struct rig *rig = flake_rig_open(state, 10);
     const int64_t from_ms = clock_now_ms();
     struct rig_broker *broker = rig_open(rig);
     const int64_t open_ms = clock_now_ms();
     const int64_t then_ms = open_ms + 1000;
-    struct numbers numbers;
 
-    numbers_init(&numbers);
-    rig_take(broker, 100, &numbers);
+    rig_take(broker, 100);
     assert_in_range(rate_at(broker, then_ms), 100000 / (then_ms - from_ms),
                     100);
-    rig_take(broker, 30, &numbers);
+    rig_take(broker, 30);
     assert_int_equal(rate_at(broker, then_ms + 1500), 20);
-    rig_take(broker, 10, &numbers);
+    rig_take(broker, 10);
     assert_int_equal(rate_at(broker, then_ms + 2499), 20);
     assert_int_equal(rate_at(broker, then_ms + 2500), 10);
     assert_int_equal(rig_status(broker, "order").rate, 10);
-    flake_expect_no_repeat(&numbers);
 }
 
 /* They would come back with times of long ago. */
@@ -97,27 +87,23 @@ TEST_STATE(WINDOWED, nothing_is_left_at_a_stop)
 {
     struct rig *rig = flake_rig_open(state, 4);
     struct rig_broker *broker;
-    struct numbers numbers;
     char folder[64];
     char path[80];
 
-    numbers_init(&numbers);
     assert_true(folder_make(folder, sizeof folder));
     (void)text_format(path, sizeof path, "%s/spool", folder);
     rig->queue.spool_path = path;
     broker = rig_open(rig);
-    rig_take(broker, 1, &numbers);
+    rig_take(broker, 1);
     assert_int_equal(rig_status(broker, "order").stock, 0);
     rig_close(broker);
     assert_int_equal(access(path, F_OK), -1);
     folder_remove(folder);
-    numbers_fini(&numbers);
 }
 
 /* Looks again where the clock went on meanwhile. */
-TEST_STATE(WINDOWED, status_says_when_the_bits_run_out)
+TEST_WITH(SNOWFLAKES_IN_USE, status_says_when_the_bits_run_out)
 {
-    struct rig *rig = flake_rig_open(state, 10);
     struct rig_broker *broker = rig_open(rig);
     const int64_t end_ms = bits_end_ms(&flake_options()->layout);
     int64_t left_ms;
@@ -130,9 +116,8 @@ TEST_STATE(WINDOWED, status_says_when_the_bits_run_out)
     assert_int_equal(left_ms, end_ms - now_ms);
 }
 
-TEST_STATE(WINDOWED, all_ids_that_were_ever_taken_are_listed)
+TEST_WITH(SNOWFLAKES_IN_USE, all_ids_that_were_ever_taken_are_listed)
 {
-    struct rig *rig = flake_rig_open(state, 10);
     struct rig_broker *broker;
     struct seqb_worker workers[8];
     struct seqb_error err;
@@ -165,9 +150,8 @@ TEST_STATE(WINDOWED, all_ids_that_were_ever_taken_are_listed)
     fake_set_down(rig->authority, false);
 }
 
-TEST_STATE(WINDOWED, lease_is_told_and_what_is_taken_out_gives_no_id)
+TEST_WITH(SNOWFLAKES_IN_USE, lease_is_told_and_what_is_taken_out_gives_no_id)
 {
-    struct rig *rig = flake_rig_open(state, 10);
     struct rig_broker *broker = rig_open(rig);
     struct seqb_worker_lease leases[2] = {{.worker = -2}, {.worker = -2}};
     struct seqb_sequence *order = rig_sequence(broker, "order");

@@ -21,23 +21,18 @@
 
 /* --- the pool --- */
 
-TEST_STATE(WINDOWED, use_of_every_value_of_a_ms_is_no_failure)
+TEST_WITH(SNOWFLAKES, use_of_every_value_of_a_ms_is_no_failure)
 {
-    struct rig *rig = flake_rig(state, 10);
-    struct numbers numbers;
     struct rig_broker *broker;
 
-    numbers_init(&numbers);
     flake_options()->layout.counter = 2; /* 4 values */
     broker = rig_open(rig);
-    rig_take(broker, rig_scaled(MANY), &numbers);
+    rig_take(broker, rig_scaled(MANY));
     assert_string_equal(flake_why(broker), "");
-    flake_expect_no_repeat(&numbers);
 }
 
-TEST_STATE(WINDOWED, other_bits_are_another_layout)
+TEST_WITH(SNOWFLAKES_IN_USE, other_bits_are_another_layout)
 {
-    struct rig *rig = flake_rig_open(state, 10);
     struct lease_options *options = flake_options();
 
     options->layout.shard = 9;
@@ -55,18 +50,15 @@ TEST_STATE(WINDOWED, other_bits_are_another_layout)
     rig_expect_open_fails(rig, SEQB_LAYOUT, "datacenter=1/1 worker_bits=10");
 }
 
-TEST_STATE(WINDOWED, snowflake_needs_a_direct_store)
+TEST_WITH(SNOWFLAKES, snowflake_needs_a_direct_store)
 {
-    struct rig *rig = flake_rig(state, 10);
-
     rig->pool.layout.authority = -1;
     rig->ha.backend_count = 1;
     rig_expect_open_fails(rig, SEQB_CONFIG, "needs a direct store");
 }
 
-TEST_STATE(WINDOWED, number_that_does_not_fit_is_refused)
+TEST_WITH(SNOWFLAKES, number_that_does_not_fit_is_refused)
 {
-    struct rig *rig = flake_rig(state, 10);
     struct rig_broker *broker;
     struct seqb_error err;
     int64_t number;
@@ -90,13 +82,10 @@ static int64_t time_of(int64_t id)
 }
 
 /* However long nobody took any: none was made ahead. */
-TEST_STATE(WINDOWED, id_has_the_time_of_its_taking)
+TEST_WITH(SNOWFLAKES_IN_USE, id_has_the_time_of_its_taking)
 {
-    struct rig *rig = flake_rig_open(state, 10);
     struct rig_broker *broker;
-    struct numbers numbers;
 
-    numbers_init(&numbers);
     flake_set_lease(rig, FLAKE_LONG_LEASE_MS);
     be_warm(rig, RIG_FOREVER_MS);
     broker = rig_open(rig);
@@ -104,15 +93,14 @@ TEST_STATE(WINDOWED, id_has_the_time_of_its_taking)
     for (int i = 0; i < 20; i++) {
         const int64_t from_ms = clock_wall_ms();
 
-        rig_take(broker, 1, &numbers);
-        assert_in_range(time_of(numbers.values[numbers.count - 1]), from_ms,
-                        clock_wall_ms());
+        rig_take(broker, 1);
+        assert_in_range(time_of(rig->taken.values[rig->taken.count - 1]),
+                        from_ms, clock_wall_ms());
         thread_rest_us(INT64_C(1000) * i);
     }
     assert_int_equal(rig_status(broker, "order").stock, 0);
     assert_int_equal(rig_status(broker, "order").taken, 20);
     assert_int_equal(rig_status(broker, "order").window_bits, 0);
-    flake_expect_no_repeat(&numbers);
 }
 
 /* --- the guarded clock --- */
@@ -199,32 +187,28 @@ static int64_t take_run(struct seqb_sequence *sequence, size_t count)
 }
 
 /* They share the worker id and the count of a ms. */
-TEST_STATE(WINDOWED, sequences_of_a_pool_share_no_id)
+TEST_WITH(SNOWFLAKES_IN_USE, sequences_of_a_pool_share_no_id)
 {
-    struct rig *rig = flake_rig_open(state, 10);
     struct rig_broker *broker;
-    struct numbers numbers;
     struct seqb_error err;
     int64_t id;
 
-    numbers_init(&numbers);
     rig->queue.sequence_count = 2;
     broker = rig_open(rig);
     for (size_t i = 0; i < rig_scaled(MANY); i++) {
         assert_int_equal(queue_next(rig_sequence(broker, "order"), &id, &err),
                          SEQB_OK);
-        numbers_add(&numbers, &id, 1);
+        numbers_add(&rig->taken, &id, 1);
         assert_int_equal(queue_next(rig_sequence(broker, "bill"), &id, &err),
                          SEQB_OK);
-        numbers_add(&numbers, &id, 1);
+        numbers_add(&rig->taken, &id, 1);
     }
     id = take_run(rig_sequence(broker, "bill"), 1);
-    numbers_add(&numbers, &id, 1);
+    numbers_add(&rig->taken, &id, 1);
     assert_int_equal(rig_status(broker, "order").taken, rig_scaled(MANY));
     assert_int_equal(rig_status(broker, "bill").taken, rig_scaled(MANY) + 1);
     (void)take_run(rig_sequence(broker, "bill"), 5);
     assert_int_equal(rig_status(broker, "bill").taken, rig_scaled(MANY) + 6);
-    flake_expect_no_repeat(&numbers);
 }
 
 /* Two sites whose stores know nothing of each other lease the same worker id.
@@ -254,9 +238,8 @@ TEST_STATE(WINDOWED, sites_have_numbers_of_their_own)
 }
 
 /* More than a ms has are waited for, in order, and never of a ms to come. */
-TEST_STATE(WINDOWED, full_ms_is_waited_for)
+TEST_WITH(SNOWFLAKES, full_ms_is_waited_for)
 {
-    struct rig *rig = flake_rig(state, 10);
     int64_t ids[20] = {0};
     struct seqb_sequence *sequence;
     struct queue_take run = {
@@ -303,15 +286,12 @@ TEST_STATE(WINDOWED, full_ms_is_waited_for_until_the_deadline)
 }
 
 /* 16 ids a ms: five runs of 3, and one id that is let go; or one of all. */
-TEST_STATE(WINDOWED, increments_are_contiguous)
+TEST_WITH(SNOWFLAKES, increments_are_contiguous)
 {
-    struct rig *rig = flake_rig(state, 10);
     struct seqb_sequence *sequence;
-    struct numbers numbers;
     struct seqb_error err;
     int64_t ids[3];
 
-    numbers_init(&numbers);
     flake_options()->layout.counter = 4;
     sequence = rig_sequence(rig_open(rig), "order");
     for (int i = 0; i < 100; i++) {
@@ -319,18 +299,17 @@ TEST_STATE(WINDOWED, increments_are_contiguous)
         assert_true((ids[0] & 15) + 2 <= 15);
         ids[1] = ids[0] + 1;
         ids[2] = ids[0] + 2;
-        numbers_add(&numbers, ids, COUNT_OF(ids));
+        numbers_add(&rig->taken, ids, COUNT_OF(ids));
     }
     ids[0] = take_run(sequence, 1);
     ids[1] = take_run(sequence, 16);
     assert_int_equal(ids[1] & 15, 0);
     assert_true(ids[1] > ids[0]);
     ids[2] = ids[1] + 15;
-    numbers_add(&numbers, ids, COUNT_OF(ids));
+    numbers_add(&rig->taken, ids, COUNT_OF(ids));
     assert_int_equal(queue_try_run(sequence, 17, ids, &err), SEQB_INVALID);
     rig_expect_words(err.text, "must be 1 ... 16");
     assert_int_equal(queue_try_run(sequence, 0, ids, &err), SEQB_INVALID);
-    flake_expect_no_repeat(&numbers);
 }
 
 static void become_ready(void *context)
@@ -344,9 +323,8 @@ static bool is_set(void *context)
 }
 
 /* Who does not wait is called when the next ms has come. */
-TEST_STATE(WINDOWED, who_finds_a_full_ms_is_called)
+TEST_WITH(SNOWFLAKES_IN_USE, who_finds_a_full_ms_is_called)
 {
-    struct rig *rig = flake_rig_open(state, 10);
     struct rig_broker *broker;
     struct seqb_sequence *sequence;
     struct seqb_error err;
@@ -382,9 +360,8 @@ static void expect_poll(struct rig_broker *broker, bool is_armed)
     assert_int_equal(next_ms, is_armed ? 1005 : INT64_MAX);
 }
 
-TEST_STATE(WINDOWED, first_broker_says_what_it_waits_for)
+TEST_WITH(SNOWFLAKES, first_broker_says_what_it_waits_for)
 {
-    struct rig *rig = flake_rig(state, 10);
     struct rig_broker *broker;
 
     flake_set_lease(rig, FLAKE_LONG_LEASE_MS);
@@ -398,9 +375,8 @@ TEST_STATE(WINDOWED, first_broker_says_what_it_waits_for)
 }
 
 /* Nor does the first broker of a pool have to be asked again and again. */
-TEST_STATE(WINDOWED, who_finds_no_lease_is_called)
+TEST_WITH(SNOWFLAKES, who_finds_no_lease_is_called)
 {
-    struct rig *rig = flake_rig(state, 10);
     struct rig_broker *broker = rig_open(rig);
     struct seqb_sequence *sequence = rig_sequence(broker, "order");
     struct seqb_error err;
@@ -433,20 +409,17 @@ static int child_answers(struct seqb_sequence *sequence)
            (queue_try_run(sequence, 2, ids, &err) != SEQB_FORKED) << 3;
 }
 
-TEST_STATE(WINDOWED, forked_child_gets_no_id)
+TEST_WITH(SNOWFLAKES_IN_USE, forked_child_gets_no_id)
 {
-    struct rig *rig = flake_rig_open(state, 10);
     struct rig_broker *broker;
     struct seqb_sequence *sequence;
-    struct numbers numbers;
     pid_t child;
     int status;
 
-    numbers_init(&numbers);
     flake_set_lease(rig, FLAKE_LONG_LEASE_MS);
     broker = rig_open(rig);
     sequence = rig_sequence(broker, "order");
-    rig_take(broker, 10, &numbers);
+    rig_take(broker, 10);
     child = fork();
     if (child == 0)
         _exit(child_answers(sequence));
@@ -454,25 +427,21 @@ TEST_STATE(WINDOWED, forked_child_gets_no_id)
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
-    rig_take(broker, 10, &numbers);
-    flake_expect_no_repeat(&numbers);
+    rig_take(broker, 10);
 }
 
-TEST_STATE(WINDOWED, none_is_given_once_the_broker_stops)
+TEST_WITH(SNOWFLAKES_IN_USE, none_is_given_once_the_broker_stops)
 {
-    struct rig *rig = flake_rig_open(state, 10);
     struct rig_broker *broker;
     struct seqb_sequence *sequence;
-    struct numbers numbers;
     struct seqb_error err;
     int64_t ids[2];
     size_t taken;
 
-    numbers_init(&numbers);
     flake_set_lease(rig, FLAKE_LONG_LEASE_MS);
     broker = rig_open(rig);
     sequence = rig_sequence(broker, "order");
-    rig_take(broker, 1, &numbers);
+    rig_take(broker, 1);
     /* as if the ms did not end */
     atomic_store(&broker->queue->context.generators[0].gate->span, UINT64_MAX);
     queue_stop(broker->queue);
@@ -480,5 +449,4 @@ TEST_STATE(WINDOWED, none_is_given_once_the_broker_stops)
     assert_int_equal(queue_try_many(sequence, 2, ids, &taken, &err),
                      SEQB_CLOSED);
     assert_int_equal(queue_next(sequence, ids, &err), SEQB_CLOSED);
-    numbers_fini(&numbers);
 }

@@ -253,17 +253,13 @@ TEST_WITH(SPOOL, numbers_of_a_store_with_another_history_are_lost)
 
 TEST_WITH(SPOOL, numbers_of_a_store_that_went_back_are_not_kept)
 {
-    struct numbers numbers;
-
-    numbers_init(&numbers);
-    rig_take_from(c->broker, 1, 2000, &numbers);
+    rig_take_from(c->broker, 1, 2000);
     fake_go_back(c->rig->stores[1], 100000);
-    rig_take_until(c->broker, 1, SEQB_PARTITION_POISONED, &numbers);
+    rig_take_until(c->broker, 1, SEQB_PARTITION_POISONED);
     events_start();
     spool_case_give(c, spool_case_block("bill", 1, 10, 5));
     events_expect("event=spool_lost numbers=20", "", 1);
     spool_case_expect(c, 0);
-    numbers_fini(&numbers);
 }
 
 /* --- another layout --- */

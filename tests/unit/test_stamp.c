@@ -79,7 +79,7 @@ static void taker_end(struct taker *taker, struct rig_broker *broker)
     ha_close(broker->ha);
     queue_free(broker->queue);
     ha_counter_free(taker->counter);
-    *broker = (struct rig_broker){NULL, NULL};
+    rig_forget(broker);
 }
 
 TEST_WITH(DIRECT, each_stamp_has_a_counter_of_its_own)

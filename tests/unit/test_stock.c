@@ -40,21 +40,17 @@ TEST_WITH(DIRECT, nothing_is_fetched_before_the_first_call)
 TEST_WITH(DIRECT, without_prefetch_only_waiting_fetches)
 {
     struct rig_broker *broker = rig_open(rig);
-    struct numbers numbers;
     int64_t calls;
 
-    numbers_init(&numbers);
     for (int i = 0; i < 10; i++) {
-        rig_take(broker, 1, &numbers);
+        rig_take(broker, 1);
         rig_await_rest(broker);
         calls = all_calls(rig);
-        rig_take(broker, (size_t)rig_status(broker, "order").stock, &numbers);
+        rig_take(broker, (size_t)rig_status(broker, "order").stock);
         assert_int_equal(rig_status(broker, "order").stock, 0);
         assert_int_equal(all_calls(rig), calls);
     }
     assert_int_equal(rig_status(broker, "order").waits, 10);
-    assert_int_equal(numbers_repeats(&numbers), 0);
-    numbers_fini(&numbers);
 }
 
 struct refilling {
@@ -75,28 +71,24 @@ static bool was_asked_or_need_not_be(void *context)
                refilling->calls;
 }
 
-TEST_WITH(DIRECT, with_prefetch_a_low_ring_is_filled_before_it_is_empty)
+TEST_WITH(ONE_DIRECT, with_prefetch_a_low_ring_is_filled_before_it_is_empty)
 {
     struct rig_broker *broker;
     struct refilling refilling = {.rig = rig};
-    struct numbers numbers;
 
-    numbers_init(&numbers);
-    rig_shape(rig, RIG_DIRECT, 0);
     rig->sequences[0].prefetch = true;
     broker = rig_open(rig);
     refilling.broker = broker;
-    rig_take(broker, 1, &numbers);
+    rig_take(broker, 1);
     rig_await_rest(broker);
     for (int i = 0; i < 2000; i++) {
         assert_true(rig_status(broker, "order").stock > 0);
         refilling.calls = fake_calls(rig->stores[0], FAKE_RESERVE);
-        rig_take(broker, 1, &numbers);
+        rig_take(broker, 1);
         rig_await(was_asked_or_need_not_be, &refilling);
     }
     assert_int_equal(rig_status(broker, "order").waits, 1);
     assert_true(fake_calls(rig->stores[0], FAKE_RESERVE) > 1);
-    numbers_fini(&numbers);
 }
 
 /* Numbers granted and not taken: all that a kill would lose. */
@@ -205,20 +197,16 @@ TEST_WITH(DIRECT, what_is_under_way_is_not_asked_for_again)
 static void expect_bounded(struct rig *rig, int64_t max_unused, bool prefetch)
 {
     struct rig_broker *broker;
-    struct numbers numbers;
 
-    numbers_init(&numbers);
     rig_shape(rig, RIG_DIRECT, 0);
     rig->sequences[0].prefetch = prefetch;
     rig->sequences[0].max_unused = max_unused;
     broker = rig_open(rig);
     for (size_t i = 0; i < rig_scaled(5000); i++) {
-        rig_take(broker, i % 40 + 1, &numbers);
+        rig_take(broker, i % 40 + 1);
         assert_in_range(unused(broker), 0, max_unused + RUN - 1);
     }
     rig_close(broker);
-    assert_int_equal(numbers_repeats(&numbers), 0);
-    numbers_fini(&numbers);
 }
 
 TEST_WITH(DIRECT, no_more_than_max_unused_is_held)
@@ -297,25 +285,20 @@ TEST_WITH(DIRECT, asking_all_partitions_asks_for_no_more_in_all)
     pthread_mutex_destroy(&sink.lock);
 }
 
-TEST_WITH(DIRECT, rescue_fetches_no_more_than_the_ring_holds)
+TEST_WITH(ONE_DIRECT, rescue_fetches_no_more_than_the_ring_holds)
 {
     struct rig_broker *broker;
-    struct numbers numbers;
 
-    numbers_init(&numbers);
     events_start();
-    rig_shape(rig, RIG_DIRECT, 0);
     rig->sequences[0].max_unused = RUN;
     broker = rig_open(rig);
     for (int i = 0; i < 3; i++) {
         fake_lose_answers(rig->stores[0], FAKE_RESERVE, 1);
-        rig_take_until_failed(broker, 0, i, &numbers);
+        rig_take_until_failed(broker, 0, i);
         rig_await_use(broker, 0);
     }
-    rig_take(broker, 100, &numbers);
+    rig_take(broker, 100);
     assert_int_equal(events_count("event=dropped", ""), 0);
-    assert_int_equal(numbers_repeats(&numbers), 0);
-    numbers_fini(&numbers);
 }
 
 /* --- doing nothing --- */
@@ -331,15 +314,12 @@ static bool was_silent(void *context)
 TEST_WITH(DIRECT, idle_broker_asks_nothing)
 {
     struct rig_broker *broker;
-    struct numbers numbers;
 
-    numbers_init(&numbers);
     rig->sequences[0].prefetch = true;
     broker = rig_open(rig);
     rig_await(was_silent, rig);
-    rig_take(broker, 1000, &numbers);
+    rig_take(broker, 1000);
     rig_await(was_silent, rig);
-    numbers_fini(&numbers);
 }
 TEST_ALSO(WINDOWED, idle_broker_asks_nothing);
 

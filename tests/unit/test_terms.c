@@ -40,11 +40,9 @@ static const struct {
 TEST_WITH(DIRECT, another_key_is_refused_and_the_same_opens)
 {
     static const char attributes[] = " shuffle=10/0123456789abcdef";
-    struct numbers numbers;
 
-    numbers_init(&numbers);
     rig->sequences[0].attributes = attributes;
-    rig_use(rig, 100, &numbers);
+    rig_use(rig, 100);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         const int64_t before = fake_value(rig->stores[0], COUNTER_0);
 
@@ -52,10 +50,8 @@ TEST_WITH(DIRECT, another_key_is_refused_and_the_same_opens)
         rig_expect_open_fails(rig, SEQB_LAYOUT, others[i].words);
         assert_int_equal(fake_value(rig->stores[0], COUNTER_0), before);
         rig->sequences[0].attributes = attributes;
-        rig_use(rig, 100, &numbers);
+        rig_use(rig, 100);
     }
-    assert_int_equal(numbers_repeats(&numbers), 0);
-    numbers_fini(&numbers);
 }
 
 /* It is not there at the start: it is refused when it is asked for first, by
@@ -93,8 +89,7 @@ static void make_safe(struct rig *rig)
 }
 
 /* Takes numbers until none comes; returns how many came. */
-static size_t take_all(struct rig_broker *broker, struct numbers *out,
-                       struct seqb_error *err)
+static size_t take_all(struct rig_broker *broker, struct seqb_error *err)
 {
     struct seqb_sequence *order = rig_sequence(broker, "order");
     enum seqb_status status = SEQB_OK;
@@ -105,7 +100,7 @@ static size_t take_all(struct rig_broker *broker, struct numbers *out,
 
         status = queue_next(order, &number, err);
         if (status == SEQB_OK) {
-            numbers_add(out, &number, 1);
+            numbers_add(&broker->rig->taken, &number, 1);
             count++;
         }
     }
@@ -115,48 +110,41 @@ static size_t take_all(struct rig_broker *broker, struct numbers *out,
 
 TEST_WITH(DIRECT, numbers_end_below_2_to_the_53)
 {
-    struct numbers numbers;
     struct seqb_error err;
     struct rig_broker *broker;
 
-    numbers_init(&numbers);
     make_safe(rig);
-    rig_use(rig, 100, &numbers);
+    rig_use(rig, 100);
     /* Ten values are left in each partition, of four numbers. */
     for (int i = 0; i < 2; i++)
         fake_put(rig->stores[i], i == 0 ? COUNTER_0 : "main/1/order",
                  SAFE_VALUES - 11);
-    numbers.count = 0;
+    rig->taken.count = 0;
     broker = rig_open(rig);
-    assert_in_range(take_all(broker, &numbers, &err), 80, 80 + 400);
-    assert_int_equal(numbers_highest(&numbers), SAFE_END - 1);
-    assert_int_equal(numbers_repeats(&numbers), 0);
+    assert_in_range(take_all(broker, &err), 80, 80 + 400);
+    assert_int_equal(numbers_highest(&rig->taken), SAFE_END - 1);
     assert_int_equal(fake_value(rig->stores[0], COUNTER_0), SAFE_VALUES - 1);
-    numbers_fini(&numbers);
 }
 
 /* By another broker, which is not told to be safe. */
 TEST_WITH(DIRECT, counters_that_are_beyond_it_give_nothing)
 {
-    struct numbers numbers;
     struct seqb_error err;
     struct rig_broker *broker;
 
-    numbers_init(&numbers);
     rig->queue.spool_path = NULL;
-    rig_use(rig, 100, &numbers);
+    rig_use(rig, 100);
     fake_put(rig->stores[0], COUNTER_0, SAFE_VALUES + 5);
     fake_put(rig->stores[1], "main/1/order", SAFE_VALUES - 1);
     make_safe(rig);
     broker = rig_open(rig);
-    assert_int_equal(take_all(broker, &numbers, &err), 0);
+    assert_int_equal(take_all(broker, &err), 0);
     rig_close(broker);
     rig->sequences[0].value_bits = 0;
     broker = rig_open(rig);
-    numbers.count = 0;
-    rig_take(broker, 1, &numbers);
-    assert_true(numbers_highest(&numbers) >= SAFE_END);
-    numbers_fini(&numbers);
+    rig->taken.count = 0;
+    rig_take(broker, 1);
+    assert_true(numbers_highest(&rig->taken) >= SAFE_END);
 }
 
 /* They were kept by a broker that was not told to be safe. */
@@ -164,41 +152,36 @@ TEST_WITH(DIRECT, kept_numbers_beyond_it_are_not_handed_out)
 {
     char folder[] = "/tmp/seqbroker-terms-XXXXXX";
     char spool[64];
-    struct numbers numbers;
     struct seqb_error err;
     struct rig_broker *broker;
 
-    numbers_init(&numbers);
     assert_non_null(mkdtemp(folder));
     assert_true(text_format(spool, sizeof spool, "%s/spool", folder));
     rig->queue.spool_path = spool;
-    rig_use(rig, 1, &numbers);
+    rig_use(rig, 1);
     fake_put(rig->stores[0], COUNTER_0, SAFE_VALUES + 5);
     fake_put(rig->stores[1], "main/1/order", SAFE_VALUES + 5);
     broker = rig_open(rig);
-    rig_take(broker, (size_t)rig_status(broker, "order").stock + 1, &numbers);
+    rig_take(broker, (size_t)rig_status(broker, "order").stock + 1);
     rig_await_rest(broker);
     assert_true(rig_status(broker, "order").stock > 0);
     rig_close(broker);
     make_safe(rig);
-    numbers.count = 0;
+    rig->taken.count = 0;
     broker = rig_open(rig);
-    assert_int_equal(take_all(broker, &numbers, &err), 0);
+    assert_int_equal(take_all(broker, &err), 0);
     rig_close(broker);
     folder_remove(folder);
-    numbers_fini(&numbers);
 }
 
 TEST_WITH(WINDOWED, windows_end_below_2_to_the_53)
 {
     const int64_t windows = layout_window_max(1 + 10, 2, 8);
-    struct numbers numbers;
     struct seqb_error err;
     struct rig_broker *broker;
 
-    numbers_init(&numbers);
     make_safe(rig);
-    rig_use(rig, 100, &numbers);
+    rig_use(rig, 100);
     for (int i = 0; i < 2; i++) {
         fake_put(rig->authority,
                  i == 0 ? "window/main/0/order" : "window/main/1/order",
@@ -206,22 +189,18 @@ TEST_WITH(WINDOWED, windows_end_below_2_to_the_53)
         fake_flush(rig->stores[i]);
     }
     broker = rig_open(rig);
-    (void)take_all(broker, &numbers, &err);
-    assert_true(numbers_highest(&numbers) < SAFE_END);
-    assert_int_equal(numbers_repeats(&numbers), 0);
-    numbers_fini(&numbers);
+    (void)take_all(broker, &err);
+    assert_true(numbers_highest(&rig->taken) < SAFE_END);
 }
 
 TEST_WITH(DIRECT, advancing_stays_below_2_to_the_53)
 {
     struct rig_broker *broker;
-    struct numbers numbers;
     struct seqb_error err;
 
-    numbers_init(&numbers);
     make_safe(rig);
     broker = rig_open(rig);
-    rig_take(broker, 1, &numbers);
+    rig_take(broker, 1);
     assert_int_equal(queue_advance(broker->queue, "order", SAFE_END, &err),
                      SEQB_INVALID);
     rig_expect_words(err.text, "beyond its bits: it can be advanced to "
@@ -232,10 +211,9 @@ TEST_WITH(DIRECT, advancing_stays_below_2_to_the_53)
     assert_int_equal(queue_advance(broker->queue, "order",
                                    SAFE_END - (1 << SHIFT) - 1, &err),
                      SEQB_OK);
-    numbers.count = 0;
-    (void)take_all(broker, &numbers, &err);
-    assert_true(numbers_highest(&numbers) < SAFE_END);
-    numbers_fini(&numbers);
+    rig->taken.count = 0;
+    (void)take_all(broker, &err);
+    assert_true(numbers_highest(&rig->taken) < SAFE_END);
 }
 
 static int64_t end_after_minutes(struct rig_broker *broker, int64_t minutes)
@@ -245,27 +223,23 @@ static int64_t end_after_minutes(struct rig_broker *broker, int64_t minutes)
 }
 
 /* A million numbers in two minutes: nine millions last for 18. */
-TEST_WITH(DIRECT, forecast_tells_the_end_of_53_bits)
+TEST_WITH(ONE_DIRECT, forecast_tells_the_end_of_53_bits)
 {
     struct rig_broker *broker;
-    struct numbers numbers;
 
-    numbers_init(&numbers);
-    rig_shape(rig, RIG_DIRECT, 0);
     rig->sequences[0].memory_bits = 0;
     make_safe(rig);
-    rig_use(rig, 1, &numbers);
+    rig_use(rig, 1);
     fake_put(rig->stores[0], COUNTER_0, SAFE_END - 10000000);
     broker = rig_open(rig);
     assert_int_equal(end_after_minutes(broker, 0), FORECAST_NEVER);
-    rig_take(broker, 1, &numbers);
+    rig_take(broker, 1);
     rig_await_rest(broker);
     assert_int_equal(end_after_minutes(broker, 2), FORECAST_NEVER);
     fake_put(rig->stores[0], COUNTER_0, SAFE_END - 9000000);
-    rig_take(broker, (size_t)rig_status(broker, "order").stock + 1, &numbers);
+    rig_take(broker, (size_t)rig_status(broker, "order").stock + 1);
     rig_await_rest(broker);
     assert_in_range(end_after_minutes(broker, 4), 17 * MINUTE, 19 * MINUTE);
-    numbers_fini(&numbers);
 }
 
 TEST_WITH(DIRECT, a_sequence_without_a_template_has_no_width)

@@ -71,17 +71,14 @@ TEST_WITH(DIRECT, each_place_has_tickets_of_its_own)
 TEST_WITH(DIRECT, ticket_is_no_number_of_a_sequence)
 {
     struct rig_broker *broker;
-    struct numbers numbers;
 
-    numbers_init(&numbers);
     rig->sequences[1].key = NAME;
     rig->queue.sequence_count = 2;
     broker = rig_open(rig);
-    rig_take(broker, 100, &numbers);
+    rig_take(broker, 100);
     assert_int_equal(must_take(broker, 0).value, 1);
     assert_int_equal(fake_value(rig->stores[0], "main/0/" NAME), -1);
     assert_int_equal(fake_value(rig->stores[0], "window/main/0/" NAME), -1);
-    numbers_fini(&numbers);
 }
 
 TEST_WITH(DIRECT, store_that_changed_says_so_and_skips)

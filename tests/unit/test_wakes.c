@@ -81,17 +81,12 @@ static void set_hanging(struct rig *rig, bool is_hanging)
 /* Takes all that there is, and starts a taker that waits for more. */
 static void taker_start(struct taker *taker, struct rig *rig)
 {
-    struct numbers numbers;
-
-    numbers_init(&numbers);
     rig_set_timeout(rig, RIG_FOREVER_MS);
     *taker = (struct taker){.broker = rig_open(rig)};
-    rig_take(taker->broker, 1, &numbers);
+    rig_take(taker->broker, 1);
     rig_await_rest(taker->broker);
     set_hanging(rig, true);
-    rig_take(taker->broker, (size_t)rig_status(taker->broker, "order").stock,
-             &numbers);
-    numbers_fini(&numbers);
+    rig_take(taker->broker, (size_t)rig_status(taker->broker, "order").stock);
     atomic_store(&begun, 0);
     atomic_store(&ended, 0);
     atomic_store(&late, 0);

@@ -23,51 +23,52 @@ static struct rig *neighbours_rig(void **state, int32_t bits)
     return rig;
 }
 
-static int64_t worker_of(struct rig_broker *broker, struct numbers *numbers)
+static int setup(void **state)
 {
-    rig_take(broker, 1, numbers);
-    return numbers->values[numbers->count - 1] >> 12 & 1023;
+    assert_int_equal(rig_setup_neighbours(state), 0);
+    (void)neighbours_rig(state, 1);
+    return 0;
+}
+
+#define SNOWFLAKES_OF_TWO FIXTURE(struct rig *rig, setup, rig_teardown)
+
+static int64_t worker_of(struct rig_broker *broker)
+{
+    rig_take(broker, 1);
+    return broker->rig->taken.values[broker->rig->taken.count - 1] >> 12 & 1023;
 }
 
 /* Both make ids of the same ms. */
-static void take_by_turns(struct rig_broker *a, struct rig_broker *b,
-                          struct numbers *numbers)
+static void take_by_turns(struct rig_broker *a, struct rig_broker *b)
 {
     for (size_t i = 0; i < rig_scaled(MANY); i++) {
-        rig_take(a, 1, numbers);
-        rig_take(b, 1, numbers);
+        rig_take(a, 1);
+        rig_take(b, 1);
     }
 }
 
 /* Nobody waits for a lease to end, which is longer than a test may take. */
-TEST_STATE(NEIGHBOURS, times_are_noted_before_they_are_used)
+TEST_WITH(SNOWFLAKES_OF_TWO, times_are_noted_before_they_are_used)
 {
-    struct rig *rig = neighbours_rig(state, 1);
-    struct numbers numbers;
     struct rig_broker *brokers[2];
 
-    numbers_init(&numbers);
     for (int i = 0; i < 2; i++) {
         brokers[i] = rig_open(rig);
-        assert_int_equal(worker_of(brokers[i], &numbers), 2 * i);
+        assert_int_equal(worker_of(brokers[i]), 2 * i);
     }
     assert_true(fake_value(rig->stores[0], TIMES(0)) > FLAKE_EPOCH);
     assert_int_equal(fake_value(rig->stores[0], TIMES(0)),
                      fake_value(rig->stores[1], TIMES(0)));
     assert_int_equal(fake_value(rig->stores[0], TIMES(2)),
                      fake_value(rig->stores[1], TIMES(2)));
-    take_by_turns(brokers[0], brokers[1], &numbers);
-    flake_expect_no_repeat(&numbers);
+    take_by_turns(brokers[0], brokers[1]);
 }
 
 /* Its rows say that an id is free which a broker has. */
-TEST_STATE(NEIGHBOURS, lessor_that_went_back_leases_no_time_twice)
+TEST_WITH(SNOWFLAKES_OF_TWO, lessor_that_went_back_leases_no_time_twice)
 {
-    struct rig *rig = neighbours_rig(state, 1);
-    struct numbers numbers;
     struct rig_broker *first;
 
-    numbers_init(&numbers);
     rig_close(rig_open(rig));
     fake_forget(rig->stores[0], "worker/"); /* as if none had been held yet */
     fake_save(rig->stores[0]);
@@ -77,12 +78,10 @@ TEST_STATE(NEIGHBOURS, lessor_that_went_back_leases_no_time_twice)
 
         fake_put_back(rig->stores[0]);
         second = rig_open(rig);
-        assert_int_not_equal(worker_of(first, &numbers),
-                             worker_of(second, &numbers));
-        take_by_turns(first, second, &numbers);
+        assert_int_not_equal(worker_of(first), worker_of(second));
+        take_by_turns(first, second);
         rig_close(second);
     }
-    flake_expect_no_repeat(&numbers);
 }
 
 /* Of lessor 0, in a term that another one of the same incarnation went before.
@@ -97,28 +96,24 @@ static bool is_level_again(void *context)
 }
 
 /* A copy took its place and leased; then it is there again. */
-TEST_STATE(NEIGHBOURS, lessor_that_came_back_leases_times)
+TEST_WITH(SNOWFLAKES_OF_TWO, lessor_that_came_back_leases_times)
 {
-    struct rig *rig = neighbours_rig(state, 1);
-    struct numbers numbers;
     struct rig_broker *first;
     struct rig_broker *second;
 
-    numbers_init(&numbers);
     rig_close(rig_open(rig));
     fake_save(rig->stores[0]);
     first = rig_open(rig);
     for (int i = 0; i < 2; i++) {
         fake_exchange(rig->stores[0]);
         second = rig_open(rig);
-        take_by_turns(first, second, &numbers);
+        take_by_turns(first, second);
         rig_close(second);
     }
     rig_await(is_level_again, rig);
     second = rig_open(rig);
-    assert_int_equal(worker_of(second, &numbers) % 2, 0);
-    take_by_turns(first, second, &numbers);
-    flake_expect_no_repeat(&numbers);
+    assert_int_equal(worker_of(second) % 2, 0);
+    take_by_turns(first, second);
 }
 
 static struct worker_id id_of(const struct rig_broker *broker)
@@ -141,93 +136,74 @@ static bool was_renewed(void *context)
 }
 
 /* The next times follow those that it has. */
-TEST_STATE(NEIGHBOURS, renewed_lease_goes_on_with_its_times)
+TEST_WITH(SNOWFLAKES_OF_TWO, renewed_lease_goes_on_with_its_times)
 {
-    struct rig *rig = neighbours_rig(state, 1);
-    struct numbers numbers;
     struct rig_broker *broker;
     struct worker_id before;
 
-    numbers_init(&numbers);
     flake_set_lease(rig, 3000);
     broker = rig_open(rig);
-    rig_take(broker, 1, &numbers);
+    rig_take(broker, 1);
     before = id_of(broker);
     rig_await(was_renewed, broker);
     assert_int_equal(id_of(broker).worker, before.worker);
     assert_int_equal(id_of(broker).above_ms, before.above_ms);
     assert_true(id_of(broker).upto_ms > before.upto_ms);
-    rig_take(broker, rig_scaled(MANY), &numbers);
-    flake_expect_no_repeat(&numbers);
+    rig_take(broker, rig_scaled(MANY));
 }
 
 /* Times that are leased cannot be given back, so that those of the next lease
  * would be ahead of the clock: another id is taken, and this one left alone. */
-TEST_STATE(NEIGHBOURS, id_with_times_ahead_is_left_alone)
+TEST_WITH(SNOWFLAKES_OF_TWO, id_with_times_ahead_is_left_alone)
 {
-    struct rig *rig = neighbours_rig(state, 1);
-    struct numbers numbers;
-    struct rig_broker *broker;
+    struct rig_broker *broker = rig_open(rig);
     int64_t upto;
 
-    numbers_init(&numbers);
-    broker = rig_open(rig);
-    assert_int_equal(worker_of(broker, &numbers), 0);
+    assert_int_equal(worker_of(broker), 0);
     upto = fake_value(rig->stores[0], TIMES(0));
     rig_close(broker);
     broker = rig_open(rig);
-    assert_int_equal(worker_of(broker, &numbers), 2);
+    assert_int_equal(worker_of(broker), 2);
     assert_int_equal(fake_value(rig->stores[0], TIMES(0)), upto);
-    flake_expect_no_repeat(&numbers);
 }
 
 /* The ids of another one do, as long as two of the others can be asked. */
 TEST_STATE(NEIGHBOURS, lessor_that_is_away_costs_no_more_than_its_ids)
 {
     struct rig *rig = neighbours_rig(state, 2);
-    struct numbers numbers;
     struct rig_broker *broker;
 
-    numbers_init(&numbers);
     flake_set_lease(rig, FLAKE_LEASE_MS);
     broker = rig_open(rig);
-    rig_take(broker, 1, &numbers);
+    rig_take(broker, 1);
     flake_set_lease(rig, FLAKE_LONG_LEASE_MS);
     fake_set_down(rig->stores[0], true);
-    flake_await_worker(broker, &numbers, 1);
-    assert_int_equal(worker_of(rig_open(rig), &numbers) % 4, 1);
-    flake_expect_no_repeat(&numbers);
+    flake_await_worker(broker, 1);
+    assert_int_equal(worker_of(rig_open(rig)) % 4, 1);
 }
 
 /* Without a note nobody knows of the times but their lessor. */
-TEST_STATE(NEIGHBOURS, no_time_is_leased_without_a_witness)
+TEST_WITH(SNOWFLAKES_OF_TWO, no_time_is_leased_without_a_witness)
 {
-    struct rig *rig = neighbours_rig(state, 1);
-    struct numbers numbers;
     struct rig_broker *broker;
 
-    numbers_init(&numbers);
     rig_close(rig_open(rig));
     fake_set_down(rig->stores[1], true);
     broker = rig_open(rig);
     rig_expect_words(flake_why(broker), "no worker id");
     fake_set_down(rig->stores[1], false);
-    rig_take(broker, rig_scaled(MANY), &numbers);
-    flake_expect_no_repeat(&numbers);
+    rig_take(broker, rig_scaled(MANY));
 }
 
-TEST_STATE(NEIGHBOURS, ids_of_all_lessors_are_listed)
+TEST_WITH(SNOWFLAKES_OF_TWO, ids_of_all_lessors_are_listed)
 {
-    struct rig *rig = neighbours_rig(state, 1);
     struct rig_broker *brokers[2] = {rig_open(rig), rig_open(rig)};
-    struct numbers numbers;
     struct seqb_worker workers[4];
     struct seqb_error err;
     size_t count = 0;
 
-    numbers_init(&numbers);
     for (int i = 0; i < 2; i++)
-        rig_take(brokers[i], 1, &numbers);
+        rig_take(brokers[i], 1);
     assert_int_equal(
         worker_lease_list(flake_lease_of(brokers[0]), workers, 4, &count, &err),
         SEQB_OK);
@@ -235,5 +211,4 @@ TEST_STATE(NEIGHBOURS, ids_of_all_lessors_are_listed)
     assert_int_equal(workers[0].worker, 0);
     assert_true(workers[0].is_ours);
     assert_int_equal(workers[1].worker, 2);
-    numbers_fini(&numbers);
 }

@@ -38,7 +38,7 @@ void taker_end(struct taker *taker)
     ha_close(broker->ha);
     queue_free(broker->queue);
     ha_counter_free(taker->counter);
-    *broker = (struct rig_broker){NULL, NULL};
+    rig_forget(broker);
 }
 
 void taker_post(struct taker *taker, int64_t want)
