@@ -8,8 +8,10 @@
 
 #include "ha/policy/round_robin.h"
 #include "platform/clock.h"
+#include "platform/text.h"
 #include "queue/sequence.h"
 #include "support/events.h"
+#include "support/folder.h"
 #include "support/test.h"
 
 #define AT_ONCE 64 /* numbers in one call of rig_take */
@@ -132,6 +134,15 @@ static void rig_set_options(struct rig *rig)
     };
 }
 
+const char *rig_file(struct rig *rig, const char *name)
+{
+    if (rig->folder[0] == '\0')
+        assert_true(folder_make(rig->folder, sizeof rig->folder));
+    assert_true(
+        text_format(rig->path, sizeof rig->path, "%s/%s", rig->folder, name));
+    return rig->path;
+}
+
 static int rig_setup(void **state, enum rig_kind kind, int32_t bits)
 {
     struct rig *rig = calloc(1, sizeof *rig);
@@ -206,6 +217,8 @@ int rig_teardown(void **state)
     fake_store_free(rig->authority);
     repeats = numbers_repeats(&rig->taken);
     numbers_fini(&rig->taken);
+    if (rig->folder[0] != '\0')
+        folder_remove(rig->folder);
     free(rig);
     if (!is_well)
         print_error("a backend was misused or left open\n");

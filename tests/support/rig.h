@@ -48,6 +48,9 @@ struct rig {
 
     struct rig_broker brokers[RIG_BROKERS_MAX];
 
+    char folder[64]; /* "": none yet */
+    char path[96];   /* what rig_file returned last */
+
     /* What the functions below took, of all brokers together. A test may add
      * what it took itself. */
     struct numbers taken;
@@ -71,6 +74,10 @@ int rig_teardown(void **state);
 #define ONE_DIRECT FIXTURE(struct rig *rig, rig_setup_one_direct, rig_teardown)
 #define ONE_WINDOWED                                                           \
     FIXTURE(struct rig *rig, rig_setup_one_windowed, rig_teardown)
+
+/* Returns the path of a file in a folder that the teardown removes. Valid until
+ * the next call. */
+const char *rig_file(struct rig *rig, const char *name);
 
 /* Sets the backends and the pool again, with 2^bits partitions. */
 void rig_shape(struct rig *rig, enum rig_kind kind, int32_t bits);

@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-#include "platform/text.h"
-#include "support/folder.h"
 #include "support/test.h"
 
 static int fixture_setup(void **state, int (*rig_make)(void **state))
@@ -19,10 +17,6 @@ static int fixture_setup(void **state, int (*rig_make)(void **state))
         return -1;
     *state = fixture;
     fixture->rig = rig;
-    if (!folder_make(fixture->folder, sizeof fixture->folder))
-        return -1;
-    (void)text_format(fixture->path, sizeof fixture->path, "%s/clock",
-                      fixture->folder);
     fixture->rules = (struct period_rules){
         .unit = PERIOD_SECOND, .year_month = 1, .year_day = 1};
     fixture->clock = (struct queue_clock_options){
@@ -30,7 +24,7 @@ static int fixture_setup(void **state, int (*rig_make)(void **state))
                   .max_rollback_ms = HOUR,
                   .max_ahead_ms = HOUR},
         .broker = "test",
-        .path = fixture->path,
+        .path = rig_file(rig, "clock"),
         .store = -1,
     };
     fixture->rig->queue.clock = &fixture->clock;
@@ -57,7 +51,6 @@ int period_teardown(void **state)
     void *rig = fixture->rig;
     const int result = rig_teardown(&rig);
 
-    folder_remove(fixture->folder);
     free(fixture);
     return result;
 }

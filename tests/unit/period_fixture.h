@@ -15,8 +15,6 @@
 
 struct period_fixture {
     struct rig *rig;
-    char folder[64];
-    char path[96]; /* of the clock's file */
     struct period_rules rules;
     struct bits_layout ids;
     struct queue_clock_options clock;

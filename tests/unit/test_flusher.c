@@ -16,31 +16,13 @@
 #include "queue/flusher/flusher.h"
 #include "queue/queue_state.h"
 #include "support/events.h"
-#include "support/folder.h"
 #include "support/rig.h"
 #include "support/test.h"
 
-/* A folder with a spool. */
-struct scene {
-    struct rig *rig;
-    char folder[64];
-    char path[80];
-};
-
-static void scene_begin(struct scene *scene, void **state)
+/* A file for the brokers' unused numbers. */
+static void use_spool(struct rig *rig)
 {
-    *scene = (struct scene){.rig = *state,
-                            .folder = "/tmp/seqbroker-flusher-XXXXXX"};
-    assert_non_null(mkdtemp(scene->folder));
-    snprintf(scene->path, sizeof scene->path, "%s/spool", scene->folder);
-    scene->rig->queue.spool_path = scene->path;
-}
-
-static void scene_end(struct scene *scene)
-{
-    for (size_t i = 0; i < RIG_BROKERS_MAX; i++)
-        rig_close(&scene->rig->brokers[i]);
-    folder_remove(scene->folder);
+    rig->queue.spool_path = rig_file(rig, "spool");
 }
 
 /* The next so many renames are done, and said to have failed. */
@@ -69,13 +51,11 @@ static int64_t granted(struct rig *rig, struct rig_broker *broker)
 }
 
 /* Stops and starts: what every broker was granted is taken to the last. */
-TEST_STATE(DIRECT, a_clean_stop_loses_nothing)
+TEST_WITH(DIRECT, a_clean_stop_loses_nothing)
 {
-    struct rig *rig = *state;
-    struct scene scene;
     int64_t values = 0;
 
-    scene_begin(&scene, state);
+    use_spool(rig);
     for (int i = 0; i < 10; i++) {
         struct rig_broker *broker = rig_open(rig);
 
@@ -86,26 +66,23 @@ TEST_STATE(DIRECT, a_clean_stop_loses_nothing)
             rig_take(broker, (size_t)rig_status(broker, "order").stock);
         rig_close(broker);
     }
-    assert_int_equal(numbers_count(&scene.rig->taken), values * 4);
-    scene_end(&scene);
+    assert_int_equal(numbers_count(&rig->taken), values * 4);
 }
 TEST_ALSO(WINDOWED, a_clean_stop_loses_nothing);
 
-TEST_STATE(NEIGHBOURS, a_clean_stop_among_neighbours_loses_nothing)
+TEST_WITH(NEIGHBOURS, a_clean_stop_among_neighbours_loses_nothing)
 {
-    a_clean_stop_loses_nothing(state);
+    a_clean_stop_loses_nothing(rig);
 }
 
 /* More of them than a ring has segments, and all of them come back. Not always
  * at the start: a busy machine once showed none right after it. */
-TEST_STATE(NEIGHBOURS, several_windows_of_a_grant_are_kept)
+TEST_WITH(NEIGHBOURS, several_windows_of_a_grant_are_kept)
 {
-    struct rig *rig = *state;
-    struct scene scene;
     int64_t values = 0;
 
     rig->sequences[0].max_unused = 1 << 18;
-    scene_begin(&scene, state);
+    use_spool(rig);
     for (int i = 0; i < 10; i++) {
         struct rig_broker *broker = rig_open(rig);
 
@@ -116,18 +93,15 @@ TEST_STATE(NEIGHBOURS, several_windows_of_a_grant_are_kept)
             rig_take(broker, (size_t)rig_status(broker, "order").stock);
         rig_close(broker);
     }
-    assert_int_equal(numbers_count(&scene.rig->taken), values * 4);
-    scene_end(&scene);
+    assert_int_equal(numbers_count(&rig->taken), values * 4);
 }
 
-TEST_STATE(DIRECT, the_next_start_needs_no_store_for_its_first_number)
+TEST_WITH(DIRECT, the_next_start_needs_no_store_for_its_first_number)
 {
-    struct rig *rig = *state;
-    struct scene scene;
     struct rig_broker *broker;
     int64_t calls;
 
-    scene_begin(&scene, state);
+    use_spool(rig);
     broker = rig_open(rig);
     rig_take(broker, 1);
     rig_close(broker);
@@ -137,7 +111,6 @@ TEST_STATE(DIRECT, the_next_start_needs_no_store_for_its_first_number)
     rig_take(broker, 1);
     assert_int_equal(rig_status(broker, "order").waits, 0);
     assert_int_equal(fake_calls(rig->stores[1], FAKE_RESERVE), calls);
-    scene_end(&scene);
 }
 
 static void set_most(struct rig *rig, int64_t max_unused)
@@ -148,16 +121,14 @@ static void set_most(struct rig *rig, int64_t max_unused)
 
 /* There is room for what is kept of either sequence, not for both of them in
  * one. */
-TEST_STATE(DIRECT, each_sequence_takes_what_it_has_room_for)
+TEST_WITH(DIRECT, each_sequence_takes_what_it_has_room_for)
 {
-    struct rig *rig = *state;
-    struct scene scene;
     struct rig_broker *broker;
     int64_t orders;
     int64_t bills;
     int64_t bill;
 
-    scene_begin(&scene, state);
+    use_spool(rig);
     rig->queue.sequence_count = 2;
     set_most(rig, 4000);
     broker = rig_open(rig);
@@ -175,19 +146,16 @@ TEST_STATE(DIRECT, each_sequence_takes_what_it_has_room_for)
     broker = rig_open(rig);
     assert_int_equal(rig_status(broker, "order").stock, orders);
     assert_int_equal(rig_status(broker, "bill").stock, bills);
-    scene_end(&scene);
 }
 
 /* One that makes itself is made by what was kept of it. */
-TEST_STATE(DIRECT, a_sequence_that_makes_itself_goes_on_at_once)
+TEST_WITH(DIRECT, a_sequence_that_makes_itself_goes_on_at_once)
 {
-    struct rig *rig = *state;
-    struct scene scene;
     struct rig_broker *broker;
     int64_t number;
     int64_t last;
 
-    scene_begin(&scene, state);
+    use_spool(rig);
     rig->queue.automatic = &rig->automatic;
     rig->queue.auto_pattern = "b*";
     rig->queue.auto_limit = 1;
@@ -207,28 +175,25 @@ TEST_STATE(DIRECT, a_sequence_that_makes_itself_goes_on_at_once)
     assert_int_equal(queue_find(broker->queue, "bill",
                                 &(struct seqb_sequence *){NULL}, NULL),
                      SEQB_UNKNOWN_KEY);
-    scene_end(&scene);
 }
 
-TEST_STATE(DIRECT, what_a_cursor_gave_back_is_kept_too)
+TEST_WITH(DIRECT, what_a_cursor_gave_back_is_kept_too)
 {
-    struct rig *rig = *state;
-    struct scene scene;
     struct rig_broker *broker;
     struct seqb_cursor *cursor;
     int64_t number;
     int64_t stock;
 
-    scene_begin(&scene, state);
+    use_spool(rig);
     broker = rig_open(rig);
     assert_int_equal(
         queue_cursor_open(rig_sequence(broker, "order"), 50, &cursor, NULL),
         SEQB_OK);
     for (int i = 0; i < 7; i++) {
         assert_int_equal(queue_cursor_refill(cursor, &number, NULL), SEQB_OK);
-        numbers_add(&scene.rig->taken, &number, 1);
+        numbers_add(&rig->taken, &number, 1);
         while (cursor->next < cursor->end) {
-            numbers_add(&scene.rig->taken, &cursor->next, 1);
+            numbers_add(&rig->taken, &cursor->next, 1);
             cursor->next++;
         }
     }
@@ -239,7 +204,6 @@ TEST_STATE(DIRECT, what_a_cursor_gave_back_is_kept_too)
     broker = rig_open(rig);
     assert_int_equal(rig_status(broker, "order").stock, stock);
     rig_take(broker, (size_t)stock);
-    scene_end(&scene);
 }
 
 /* All that a kill would lose of it is in the file then. */
@@ -261,15 +225,13 @@ static void give_no_more(struct rig *rig, struct rig_broker *broker)
     pthread_rwlock_unlock(&broker->queue->catalog_lock);
 }
 
-TEST_STATE(DIRECT, an_idle_sequence_gives_its_stock_and_takes_it_back)
+TEST_WITH(DIRECT, an_idle_sequence_gives_its_stock_and_takes_it_back)
 {
-    struct rig *rig = *state;
-    struct scene scene;
     struct rig_broker *broker;
     int64_t stock;
     int64_t values;
 
-    scene_begin(&scene, state);
+    use_spool(rig);
     rig->sequences[0].idle_after_ms = 1;
     rig->sequences[0].max_unused = 4000;
     broker = rig_open(rig);
@@ -285,8 +247,7 @@ TEST_STATE(DIRECT, an_idle_sequence_gives_its_stock_and_takes_it_back)
     rig_close(broker);
     broker = rig_open(rig);
     rig_take(broker, (size_t)rig_status(broker, "order").stock);
-    assert_true(numbers_count(&scene.rig->taken) >= (size_t)values * 4);
-    scene_end(&scene);
+    assert_true(numbers_count(&rig->taken) >= (size_t)values * 4);
 }
 
 static bool has_failed(void *context)
@@ -296,14 +257,12 @@ static bool has_failed(void *context)
 }
 
 /* The file may have what was given to it, for any other broker to take. */
-TEST_STATE(DIRECT, what_was_given_uncertainly_is_not_taken_back)
+TEST_WITH(DIRECT, what_was_given_uncertainly_is_not_taken_back)
 {
-    struct rig *rig = *state;
-    struct scene scene;
     struct rig_broker *first;
     struct rig_broker *second;
 
-    scene_begin(&scene, state);
+    use_spool(rig);
     rig->sequences[0].idle_after_ms = 1;
     events_start();
     first = rig_open(rig);
@@ -316,20 +275,17 @@ TEST_STATE(DIRECT, what_was_given_uncertainly_is_not_taken_back)
     assert_true(rig_status(second, "order").stock > 0); /* of the file */
     rig_take(second, 1000);
     rig_take(first, 1000);
-    scene_end(&scene);
 }
 TEST_ALSO(WINDOWED, what_was_given_uncertainly_is_not_taken_back);
 
 /* Two brokers of one state directory: the blocks of one are the other's. */
-TEST_STATE(DIRECT, brokers_of_one_folder_share_what_is_kept)
+TEST_WITH(DIRECT, brokers_of_one_folder_share_what_is_kept)
 {
-    struct rig *rig = *state;
-    struct scene scene;
     struct rig_broker *first;
     struct rig_broker *second;
     int64_t stock;
 
-    scene_begin(&scene, state);
+    use_spool(rig);
     first = rig_open(rig);
     second = rig_open(rig);
     rig_take(first, 10);
@@ -343,18 +299,15 @@ TEST_STATE(DIRECT, brokers_of_one_folder_share_what_is_kept)
     first = rig_open(rig);
     assert_int_equal(rig_status(first, "order").stock, stock);
     rig_take(first, (size_t)stock);
-    scene_end(&scene);
 }
 TEST_ALSO(WINDOWED, brokers_of_one_folder_share_what_is_kept);
 
 /* Nothing can be kept without the stores: a gap, and a line of the log. */
-TEST_STATE(DIRECT, stores_that_are_down_at_the_stop_cost_a_gap_only)
+TEST_WITH(DIRECT, stores_that_are_down_at_the_stop_cost_a_gap_only)
 {
-    struct rig *rig = *state;
-    struct scene scene;
     struct rig_broker *broker;
 
-    scene_begin(&scene, state);
+    use_spool(rig);
     events_start();
     broker = rig_open(rig);
     rig_take(broker, 100);
@@ -364,16 +317,13 @@ TEST_STATE(DIRECT, stores_that_are_down_at_the_stop_cost_a_gap_only)
     rig_set_down(rig, false);
     broker = rig_open(rig);
     rig_take(broker, 2000);
-    scene_end(&scene);
 }
 
-TEST_STATE(DIRECT, an_advanced_sequence_keeps_nothing_from_before)
+TEST_WITH(DIRECT, an_advanced_sequence_keeps_nothing_from_before)
 {
-    struct rig *rig = *state;
-    struct scene scene;
     struct rig_broker *broker;
 
-    scene_begin(&scene, state);
+    use_spool(rig);
     broker = rig_open(rig);
     rig_take(broker, 100);
     assert_int_equal(queue_advance(broker->queue, "order", 1000000, NULL),
@@ -382,19 +332,16 @@ TEST_STATE(DIRECT, an_advanced_sequence_keeps_nothing_from_before)
     broker = rig_open(rig);
     rig_take(broker, 2000);
     assert_true(numbers_lowest(&rig->taken, 100) > 1000000);
-    scene_end(&scene);
 }
 
 /* Kept by a broker that has stopped, or for a sequence that is idle: after an
  * advance, not even a start hands it out. */
-TEST_STATE(DIRECT, a_spool_forgets_what_lies_below_an_advance)
+TEST_WITH(DIRECT, a_spool_forgets_what_lies_below_an_advance)
 {
-    struct rig *rig = *state;
-    struct scene scene;
     struct rig_broker *first;
     struct rig_broker *second;
 
-    scene_begin(&scene, state);
+    use_spool(rig);
     first = rig_open(rig);
     second = rig_open(rig);
     rig_take(first, 10);
@@ -406,18 +353,15 @@ TEST_STATE(DIRECT, a_spool_forgets_what_lies_below_an_advance)
     first = rig_open(rig);
     rig_take(first, 2000);
     assert_true(numbers_lowest(&rig->taken, 0) > 1000000);
-    scene_end(&scene);
 }
 
 /* The same history says the store, and yet it is an older one. The ticket is
  * of another store. */
-TEST_STATE(DIRECT, a_store_that_forgot_what_is_kept_is_raised)
+TEST_WITH(DIRECT, a_store_that_forgot_what_is_kept_is_raised)
 {
-    struct rig *rig = *state;
-    struct scene scene;
     struct rig_broker *broker;
 
-    scene_begin(&scene, state);
+    use_spool(rig);
     /* The other partition must not lift this one above what was kept. */
     fake_refuse(rig->stores[0], FAKE_RESERVE, "main/0/order", SEQB_REFUSED);
     broker = rig_open(rig);
@@ -428,18 +372,15 @@ TEST_STATE(DIRECT, a_store_that_forgot_what_is_kept_is_raised)
     broker = rig_open(rig);
     assert_true(rig_status(broker, "order").stock > 0);
     rig_take(broker, 2000);
-    scene_end(&scene);
 }
 
 /* Of the numbers that are kept, too, none at or below it is given. */
-TEST_STATE(DIRECT, kept_numbers_that_begin_there_are_dropped)
+TEST_WITH(DIRECT, kept_numbers_that_begin_there_are_dropped)
 {
-    struct rig *rig = *state;
-    struct scene scene;
     struct rig_broker *broker;
 
     rig_shape(rig, RIG_DIRECT, 0);
-    scene_begin(&scene, state);
+    use_spool(rig);
     for (int64_t more = 0; more < 2; more++) {
         const struct seqb_sequence order = {.key = "order",
                                             .options = &rig->sequences[0]};
@@ -451,7 +392,7 @@ TEST_STATE(DIRECT, kept_numbers_that_begin_there_are_dropped)
         rig->queue.sequences = &rig->sequences[1];
         broker = rig_open(rig);
         assert_int_equal(flusher_drop(broker->queue->flusher, &order,
-                                      numbers_highest(&scene.rig->taken) + more,
+                                      numbers_highest(&rig->taken) + more,
                                       clock_now_ms() + RIG_PATIENCE_MS, NULL),
                          SEQB_OK);
         rig_close(broker);
@@ -460,5 +401,4 @@ TEST_STATE(DIRECT, kept_numbers_that_begin_there_are_dropped)
         assert_int_equal(rig_status(broker, "order").stock > 0, more == 0);
         rig_close(broker);
     }
-    scene_end(&scene);
 }

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "queue/sequence.h"
-#include "support/folder.h"
 #include "support/rig.h"
 #include "support/test.h"
 
@@ -23,19 +22,14 @@ struct scene {
     struct rig_broker *broker;
     pthread_barrier_t stopped; /* who outlives the broker waits here */
     bool is_outlived;
-    char folder[64];
-    char path[80];
 };
 
 static void scene_begin(struct scene *scene, void **state)
 {
     struct rig *rig = *state;
 
-    *scene =
-        (struct scene){.rig = rig, .folder = "/tmp/seqbroker-stripes-XXXXXX"};
-    assert_non_null(mkdtemp(scene->folder));
-    snprintf(scene->path, sizeof scene->path, "%s/spool", scene->folder);
-    rig->queue.spool_path = scene->path;
+    *scene = (struct scene){.rig = rig};
+    rig->queue.spool_path = rig_file(rig, "spool");
     rig->sequences[0].max_unused = UNUSED;
     rig->sequences[0].prefetch = true;
     assert_int_equal(pthread_barrier_init(&scene->stopped, NULL, THREADS + 1),
@@ -47,7 +41,6 @@ static void scene_end(struct scene *scene)
 {
     rig_close(scene->broker);
     pthread_barrier_destroy(&scene->stopped);
-    folder_remove(scene->folder);
 }
 
 static bool has_stripes(void *context)

@@ -12,7 +12,6 @@
 #include "platform/file.h"
 #include "platform/text.h"
 #include "support/events.h"
-#include "support/folder.h"
 #include "support/rig.h"
 #include "support/test.h"
 #include "unit/window_taker.h"
@@ -20,63 +19,39 @@
 #define LINE_SIZE 64
 #define DAY_MS    INT64_C(86400000)
 
-struct scene {
-    char folder[32];
-    char path[64]; /* that the files begin with */
-    struct rig *rig;
-};
-
-static int setup_of(void **state, int (*rig_setup)(void **rig))
-{
-    struct scene *scene = calloc(1, sizeof *scene);
-
-    if (scene == NULL || rig_setup((void **)&scene->rig) != 0)
-        return -1;
-    (void)text_copy(scene->folder, sizeof scene->folder,
-                    "/tmp/seqb-granted.XXXXXX");
-    if (mkdtemp(scene->folder) == NULL)
-        return -1;
-    (void)text_format(scene->path, sizeof scene->path, "%s/granted",
-                      scene->folder);
-    scene->rig->ha.granted_path = scene->path;
-    *state = scene;
-    return 0;
-}
-
 static int setup(void **state)
 {
-    return setup_of(state, rig_setup_direct);
+    struct rig *rig;
+
+    if (rig_setup_direct(state) != 0)
+        return -1;
+    rig = *state;
+    rig->ha.granted_path = rig_file(rig, "granted");
+    return 0;
 }
 
 static int setup_windowed(void **state)
 {
-    return setup_of(state, rig_setup_windowed);
-}
+    const int failed = setup(state);
 
-static int teardown(void **state)
-{
-    struct scene *scene = *state;
-    const int failed = rig_teardown((void **)&scene->rig);
-
-    folder_remove(scene->folder);
-    free(scene);
+    rig_shape(*state, RIG_WINDOWED, 1);
     return failed;
 }
 
-#define GRANTED          FIXTURE(struct scene *scene, setup, teardown)
-#define GRANTED_WINDOWED FIXTURE(struct scene *scene, setup_windowed, teardown)
+#define GRANTED          FIXTURE(struct rig *rig, setup, rig_teardown)
+#define GRANTED_WINDOWED FIXTURE(struct rig *rig, setup_windowed, rig_teardown)
 
 static const struct granted_counter order = {"b0", "main/0/order",
                                              GRANTED_FOREVER};
 static const struct granted_counter bill = {"b1", "main/1/bill",
                                             GRANTED_FOREVER};
 
-static struct granted *open_files(const struct scene *scene)
+static struct granted *open_files(const struct rig *rig)
 {
     struct granted *granted;
     struct seqb_error err;
 
-    if (granted_open(scene->path, &granted, &err) != SEQB_OK)
+    if (granted_open(rig->path, &granted, &err) != SEQB_OK)
         fail_msg("%s", err.text);
     return granted;
 }
@@ -90,10 +65,10 @@ static int64_t find(const struct granted *granted,
 }
 
 /* One note by a broker of its own. */
-static void note(const struct scene *scene,
-                 const struct granted_counter *counter, int64_t value)
+static void note(const struct rig *rig, const struct granted_counter *counter,
+                 int64_t value)
 {
-    struct granted *granted = open_files(scene);
+    struct granted *granted = open_files(rig);
     uint32_t line = 0;
 
     (void)granted_find(granted, counter, &line);
@@ -102,22 +77,22 @@ static void note(const struct scene *scene,
     granted_close(granted);
 }
 
-static off_t file_size(const struct scene *scene, int n)
+static off_t file_size(const struct rig *rig, int n)
 {
     char path[80];
     struct stat info;
 
-    (void)text_format(path, sizeof path, "%s-%d", scene->path, n);
+    (void)text_format(path, sizeof path, "%s-%d", rig->path, n);
     return stat(path, &info) == 0 ? info.st_size : -1;
 }
 
 /* Bytes over those of the first file. */
-static void spoil(const struct scene *scene, off_t at, const char *bytes)
+static void spoil(const struct rig *rig, off_t at, const char *bytes)
 {
     char path[80];
     FILE *file;
 
-    (void)text_format(path, sizeof path, "%s-0", scene->path);
+    (void)text_format(path, sizeof path, "%s-0", rig->path);
     file = fopen(path, "r+");
     assert_non_null(file);
     assert_int_equal(fseek(file, at, SEEK_SET), 0);
@@ -129,7 +104,7 @@ static void spoil(const struct scene *scene, off_t at, const char *bytes)
 
 TEST_WITH(GRANTED, next_start_knows_what_was_noted)
 {
-    struct granted *granted = open_files(scene);
+    struct granted *granted = open_files(rig);
     uint32_t lines[2] = {0, 0};
 
     assert_int_equal(find(granted, &order), 0);
@@ -138,16 +113,16 @@ TEST_WITH(GRANTED, next_start_knows_what_was_noted)
     granted_note(granted, &order, 3000, &lines[0]);
     granted_close(granted);
     for (int i = 0; i < 3; i++) {
-        granted = open_files(scene);
+        granted = open_files(rig);
         assert_int_equal(find(granted, &order), 3000);
         assert_int_equal(find(granted, &bill), INT64_MAX);
         granted_close(granted);
     }
-    note(scene, &order, 4000);
-    granted = open_files(scene);
+    note(rig, &order, 4000);
+    granted = open_files(rig);
     assert_int_equal(find(granted, &order), 4000);
     granted_close(granted);
-    assert_int_equal(file_size(scene, 0), 2 * LINE_SIZE);
+    assert_int_equal(file_size(rig, 0), 2 * LINE_SIZE);
 }
 
 /* The backend's name is part of it. */
@@ -157,8 +132,8 @@ TEST_WITH(GRANTED, counters_of_two_backends_are_two)
     struct granted *granted;
 
     other.backend = "b1";
-    note(scene, &order, 1000);
-    granted = open_files(scene);
+    note(rig, &order, 1000);
+    granted = open_files(rig);
     assert_int_equal(find(granted, &other), 0);
     granted_close(granted);
 }
@@ -170,15 +145,15 @@ TEST_WITH(GRANTED, damaged_line_is_free_and_spoils_no_other)
     for (size_t i = 0; i < sizeof damages / sizeof damages[0]; i++) {
         struct granted *granted;
 
-        note(scene, &order, 1000);
-        note(scene, &bill, 70);
-        spoil(scene, 7, damages[i]);
-        granted = open_files(scene);
+        note(rig, &order, 1000);
+        note(rig, &bill, 70);
+        spoil(rig, 7, damages[i]);
+        granted = open_files(rig);
         assert_int_equal(find(granted, &order), 0);
         assert_int_equal(find(granted, &bill), 70);
         granted_close(granted);
     }
-    assert_int_equal(file_size(scene, 0), 2 * LINE_SIZE);
+    assert_int_equal(file_size(rig, 0), 2 * LINE_SIZE);
 }
 
 /* As a machine that fails leaves it. */
@@ -186,14 +161,14 @@ TEST_WITH(GRANTED, torn_end_is_written_over)
 {
     struct granted *granted;
 
-    note(scene, &order, 1000);
-    spoil(scene, LINE_SIZE, "00000000000000000070 98");
-    note(scene, &bill, 70);
-    granted = open_files(scene);
+    note(rig, &order, 1000);
+    spoil(rig, LINE_SIZE, "00000000000000000070 98");
+    note(rig, &bill, 70);
+    granted = open_files(rig);
     assert_int_equal(find(granted, &order), 1000);
     assert_int_equal(find(granted, &bill), 70);
     granted_close(granted);
-    assert_int_equal(file_size(scene, 0), 2 * LINE_SIZE);
+    assert_int_equal(file_size(rig, 0), 2 * LINE_SIZE);
 }
 
 TEST_WITH(GRANTED, line_of_a_period_that_is_over_is_free)
@@ -203,10 +178,10 @@ TEST_WITH(GRANTED, line_of_a_period_that_is_over_is_free)
 
     day.name = "main/0/order@20260101";
     day.last_day = 1;
-    note(scene, &day, 1000);
-    note(scene, &bill, 70);
-    assert_int_equal(file_size(scene, 0), LINE_SIZE);
-    granted = open_files(scene);
+    note(rig, &day, 1000);
+    note(rig, &bill, 70);
+    assert_int_equal(file_size(rig, 0), LINE_SIZE);
+    granted = open_files(rig);
     assert_int_equal(find(granted, &day), 0);
     assert_int_equal(find(granted, &bill), 70);
     granted_close(granted);
@@ -214,8 +189,8 @@ TEST_WITH(GRANTED, line_of_a_period_that_is_over_is_free)
 
 TEST_WITH(GRANTED, brokers_of_one_folder_have_a_file_each)
 {
-    struct granted *first = open_files(scene);
-    struct granted *second = open_files(scene);
+    struct granted *first = open_files(rig);
+    struct granted *second = open_files(rig);
     uint32_t lines[3] = {0, 0, 0};
 
     granted_note(first, &order, 1000, &lines[0]);
@@ -223,11 +198,11 @@ TEST_WITH(GRANTED, brokers_of_one_folder_have_a_file_each)
     granted_note(second, &bill, 70, &lines[2]);
     granted_close(first);
     granted_close(second);
-    assert_int_equal(file_size(scene, 0), LINE_SIZE);
-    assert_int_equal(file_size(scene, 1), 2 * LINE_SIZE);
+    assert_int_equal(file_size(rig, 0), LINE_SIZE);
+    assert_int_equal(file_size(rig, 1), 2 * LINE_SIZE);
 
     /* Of the next one, too, which has the first file. */
-    first = open_files(scene);
+    first = open_files(rig);
     assert_int_equal(find(first, &order), 2000);
     assert_int_equal(find(first, &bill), 70);
     lines[0] = 0;
@@ -243,10 +218,10 @@ TEST_WITH(GRANTED, file_that_cannot_be_used_stops_nobody)
     struct granted *granted;
     uint32_t line = 0;
 
-    (void)text_format(path, sizeof path, "%s-0", scene->path);
+    (void)text_format(path, sizeof path, "%s-0", rig->path);
     assert_int_equal(mkdir(path, 0700), 0);
     events_start();
-    granted = open_files(scene);
+    granted = open_files(rig);
     assert_int_equal(events_count("warn event=grants_unread", ""), 1);
     granted_note(granted, &order, 1000, &line);
     assert_int_equal(find(granted, &order), 0);
@@ -274,8 +249,6 @@ static void put_all_back(struct rig *rig)
 
 TEST_WITH(GRANTED, copies_with_their_origin_repeat_nothing)
 {
-    struct rig *rig = scene->rig;
-
     rig_use(rig, 1000);
     for (int i = 0; i < 2; i++)
         fake_save(rig->stores[i]);
@@ -289,8 +262,6 @@ TEST_WITH(GRANTED, copies_with_their_origin_repeat_nothing)
 /* A, its copy B, and A as it was left. */
 TEST_WITH(GRANTED, store_that_comes_back_repeats_nothing)
 {
-    struct rig *rig = scene->rig;
-
     rig_use(rig, 1000);
     fake_save(rig->stores[0]);
     for (int i = 0; i < 4; i++) {
@@ -304,7 +275,6 @@ TEST_WITH(GRANTED, store_that_comes_back_repeats_nothing)
  * the gap. It was granted some of each store since the copy. */
 TEST_WITH(GRANTED, what_others_were_granted_is_not_repeated)
 {
-    struct rig *rig = scene->rig;
     struct rig_broker *broker;
 
     rig->pool.layout.failover_gap = 1000000;
@@ -317,7 +287,7 @@ TEST_WITH(GRANTED, what_others_were_granted_is_not_repeated)
     rig_close(broker);
     rig->ha.granted_path = NULL;
     rig_use(rig, 5000);
-    rig->ha.granted_path = scene->path;
+    rig->ha.granted_path = rig->path;
     put_all_back(rig);
     rig_use(rig, 20000);
 }
@@ -326,8 +296,6 @@ TEST_WITH(GRANTED, what_others_were_granted_is_not_repeated)
 
 TEST_WITH(GRANTED, store_that_went_back_is_told)
 {
-    struct rig *rig = scene->rig;
-
     rig_shape(rig, RIG_DIRECT, 0);
     events_start();
     rig_use(rig, 1000);
@@ -346,7 +314,6 @@ TEST_WITH(GRANTED, store_that_went_back_is_told)
 /* That was before the start: now it is surgery. */
 TEST_WITH(GRANTED, counter_that_goes_back_after_the_start_is_poisoned)
 {
-    struct rig *rig = scene->rig;
     struct rig_broker *broker;
 
     rig_use(rig, 1000);
@@ -359,14 +326,12 @@ TEST_WITH(GRANTED, counter_that_goes_back_after_the_start_is_poisoned)
 /* Nothing is skipped where nothing went back, and one line is noted. */
 TEST_WITH(GRANTED, restart_leaves_no_gap)
 {
-    struct rig *rig = scene->rig;
-
     rig_shape(rig, RIG_DIRECT, 0);
     rig->pool.layout.failover_gap = 1000000;
     for (int i = 0; i < 20; i++)
         rig_use(rig, i == 0 ? 5000 : 100);
     assert_true(fake_value(rig->stores[0], order.name) < 1000000);
-    assert_int_equal(file_size(scene, 0), LINE_SIZE);
+    assert_int_equal(file_size(rig, 0), LINE_SIZE);
 }
 
 /* --- stamps --- */
@@ -389,23 +354,23 @@ static void take_stamp(struct taker *taker, int64_t digits, int64_t *last)
 }
 
 /* With a broker of its own. */
-static void use_stamps(struct scene *scene, int64_t last[2])
+static void use_stamps(struct rig *rig, int64_t last[2])
 {
     struct taker taker;
 
-    taker_begin(&taker, (void **)&scene->rig); /* keep_ms is a day */
+    taker_begin(&taker, (void **)&rig); /* keep_ms is a day */
     for (int i = 0; i < 2; i++)
         take_stamp(&taker, i + 7, &last[i]);
     taker_end(&taker);
 }
 
 /* One for all, each of which follows the last. Free once it may be purged. */
-static void expect_line_of_a_stamp(const struct scene *scene)
+static void expect_line_of_a_stamp(const struct rig *rig)
 {
     char text[80];
     char *line;
 
-    (void)text_format(text, sizeof text, "%s-0", scene->path);
+    (void)text_format(text, sizeof text, "%s-0", rig->path);
     assert_int_equal(file_read(text, LINE_SIZE, &line, NULL), SEQB_OK);
     (void)text_format(text, sizeof text, " %010d ",
                       (int)(clock_wall_ms() / DAY_MS) + 5);
@@ -417,19 +382,17 @@ TEST_WITH(GRANTED, stamps_that_went_back_repeat_nothing)
 {
     int64_t last[2] = {-1, -1};
 
-    use_stamps(scene, last);
-    expect_line_of_a_stamp(scene);
-    fake_save(scene->rig->stores[0]);
-    use_stamps(scene, last);
-    fake_put_back(scene->rig->stores[0]);
-    use_stamps(scene, last);
+    use_stamps(rig, last);
+    expect_line_of_a_stamp(rig);
+    fake_save(rig->stores[0]);
+    use_stamps(rig, last);
+    fake_put_back(rig->stores[0]);
+    use_stamps(rig, last);
 }
 
 /* What an authority leases is direct. */
 TEST_WITH(GRANTED_WINDOWED, authority_that_went_back_leases_nothing_twice)
 {
-    struct rig *rig = scene->rig;
-
     rig_use(rig, 1000);
     fake_save(rig->authority);
     for (int i = 0; i < 4; i++) {
@@ -443,10 +406,8 @@ TEST_WITH(GRANTED_WINDOWED, authority_that_went_back_leases_nothing_twice)
 
 /* As a machine does that is resumed from a snapshot with its memory. Once in
  * the window that was noted, once in one before it. */
-static void put_cells_back(struct scene *scene, size_t count)
+static void put_cells_back(struct rig *rig, size_t count)
 {
-    struct rig *rig = scene->rig;
-
     rig_use(rig, count);
     for (int i = 0; i < 2; i++)
         fake_save(rig->stores[i]);
@@ -459,11 +420,11 @@ static void put_cells_back(struct scene *scene, size_t count)
 
 TEST_WITH(GRANTED_WINDOWED, cells_that_went_back_repeat_nothing)
 {
-    scene->rig->pool.layout.window_bits = 20;
-    put_cells_back(scene, 1000);
+    rig->pool.layout.window_bits = 20;
+    put_cells_back(rig, 1000);
 }
 
 TEST_WITH(GRANTED_WINDOWED, cells_in_an_earlier_window_repeat_nothing)
 {
-    put_cells_back(scene, 20000);
+    put_cells_back(rig, 20000);
 }

@@ -14,18 +14,11 @@
 #include "platform/text.h"
 #include "support/events.h"
 #include "support/fake_store.h"
-#include "support/folder.h"
 #include "support/rig.h"
 #include "support/test.h"
 
 #define ORDER "main/0/order"
 #define BILL  "main/1/bill"
-
-struct scene {
-    char folder[32];
-    char path[64];
-    struct rig *rig;
-};
 
 struct text {
     char *bytes;
@@ -34,38 +27,20 @@ struct text {
 
 static int setup(void **state)
 {
-    struct scene *scene = calloc(1, sizeof *scene);
+    const int failed = rig_setup_direct(state);
 
-    if (scene == NULL || rig_setup_direct((void **)&scene->rig) != 0)
-        return -1;
-    (void)text_copy(scene->folder, sizeof scene->folder,
-                    "/tmp/seqb-raised.XXXXXX");
-    if (mkdtemp(scene->folder) == NULL)
-        return -1;
-    (void)text_format(scene->path, sizeof scene->path, "%s/raised",
-                      scene->folder);
-    *state = scene;
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    struct scene *scene = *state;
-    const int failed = rig_teardown((void **)&scene->rig);
-
-    folder_remove(scene->folder);
-    free(scene);
+    (void)rig_file(*state, "raised");
     return failed;
 }
 
-#define RAISED FIXTURE(struct scene *scene, setup, teardown)
+#define RAISED FIXTURE(struct rig *rig, setup, rig_teardown)
 
-static struct raised *open_file(const struct scene *scene)
+static struct raised *open_file(const struct rig *rig)
 {
     struct raised *raised;
     struct seqb_error err;
 
-    if (raised_open(scene->path, &raised, &err) != SEQB_OK)
+    if (raised_open(rig->path, &raised, &err) != SEQB_OK)
         fail_msg("%s", err.text);
     return raised;
 }
@@ -74,7 +49,7 @@ static struct raised *open_file(const struct scene *scene)
 
 TEST_WITH(RAISED, next_start_knows_what_was_noted)
 {
-    struct raised *raised = open_file(scene);
+    struct raised *raised = open_file(rig);
 
     assert_int_equal(raised_find(raised, "b0", ORDER), 0);
     raised_note(raised, "b0", ORDER, 1000);
@@ -84,7 +59,7 @@ TEST_WITH(RAISED, next_start_knows_what_was_noted)
     assert_int_equal(raised_find(raised, "b0", ORDER), 3000);
     raised_close(raised);
     for (int i = 0; i < 3; i++) {
-        raised = open_file(scene);
+        raised = open_file(rig);
         assert_int_equal(raised_find(raised, "b0", ORDER), 3000);
         assert_int_equal(raised_find(raised, "b1", BILL), 7);
         assert_int_equal(raised_find(raised, "b1", ORDER), 0);
@@ -105,18 +80,18 @@ TEST_WITH(RAISED, line_that_is_damaged_is_passed_over)
     };
 
     for (size_t i = 0; i < sizeof spoilt / sizeof spoilt[0]; i++) {
-        struct raised *raised = open_file(scene);
+        struct raised *raised = open_file(rig);
 
         raised_note(raised, "b0", ORDER, 1000);
         raised_close(raised);
         assert_int_equal(
-            file_append(scene->path, spoilt[i], strlen(spoilt[i]), NULL),
+            file_append(rig->path, spoilt[i], strlen(spoilt[i]), NULL),
             SEQB_OK);
-        raised = open_file(scene);
+        raised = open_file(rig);
         assert_int_equal(raised_find(raised, "b0", ORDER), 1000);
         raised_note(raised, "b1", BILL, 7 + (int64_t)i);
         raised_close(raised);
-        raised = open_file(scene);
+        raised = open_file(rig);
         assert_int_equal(raised_find(raised, "b1", BILL), 7 + (int64_t)i);
         raised_close(raised);
     }
@@ -124,7 +99,7 @@ TEST_WITH(RAISED, line_that_is_damaged_is_passed_over)
 
 TEST_WITH(RAISED, file_holds_a_line_a_counter_after_a_start)
 {
-    struct raised *raised = open_file(scene);
+    struct raised *raised = open_file(rig);
     struct seqb_error err;
     size_t size;
     char *bytes;
@@ -132,9 +107,8 @@ TEST_WITH(RAISED, file_holds_a_line_a_counter_after_a_start)
     for (int64_t value = 1; value <= 100; value++)
         raised_note(raised, "b0", ORDER, value);
     raised_close(raised);
-    raised_close(open_file(scene));
-    assert_int_equal(file_load(scene->path, 10000, &bytes, &size, &err),
-                     SEQB_OK);
+    raised_close(open_file(rig));
+    assert_int_equal(file_load(rig->path, 10000, &bytes, &size, &err), SEQB_OK);
     assert_int_equal(strncmp(bytes, "100 b0 " ORDER " ", 20), 0);
     assert_int_equal(size, strlen("100 b0 " ORDER " ") + 17);
     free(bytes);
@@ -145,24 +119,23 @@ TEST_WITH(RAISED, first_line_that_is_torn_spoils_no_other)
 {
     struct raised *raised;
 
-    assert_int_equal(file_append(scene->path, "9", 1, NULL), SEQB_OK);
-    raised_close(open_file(scene));
-    raised = open_file(scene);
+    assert_int_equal(file_append(rig->path, "9", 1, NULL), SEQB_OK);
+    raised_close(open_file(rig));
+    raised = open_file(rig);
     raised_note(raised, "b0", ORDER, 1000);
     raised_close(raised);
-    raised = open_file(scene);
+    raised = open_file(rig);
     assert_int_equal(raised_find(raised, "b0", ORDER), 1000);
     raised_close(raised);
 }
 
-static size_t file_size(const struct scene *scene)
+static size_t file_size(const struct rig *rig)
 {
     struct seqb_error err;
     size_t size;
     char *bytes;
 
-    assert_int_equal(file_load(scene->path, 10000, &bytes, &size, &err),
-                     SEQB_OK);
+    assert_int_equal(file_load(rig->path, 10000, &bytes, &size, &err), SEQB_OK);
     free(bytes);
     return size;
 }
@@ -170,19 +143,19 @@ static size_t file_size(const struct scene *scene)
 /* It is written again only if more lines than not are of no use. */
 TEST_WITH(RAISED, file_of_two_lines_a_counter_stays_as_it_is)
 {
-    struct raised *raised = open_file(scene);
+    struct raised *raised = open_file(rig);
     size_t before;
 
     raised_note(raised, "b0", ORDER, 1);
     raised_note(raised, "b0", ORDER, 2);
     raised_close(raised);
-    before = file_size(scene);
-    raised = open_file(scene);
-    assert_int_equal(file_size(scene), before);
+    before = file_size(rig);
+    raised = open_file(rig);
+    assert_int_equal(file_size(rig), before);
     raised_note(raised, "b0", ORDER, 3);
     raised_close(raised);
-    raised_close(open_file(scene));
-    assert_int_equal(file_size(scene), before / 2);
+    raised_close(open_file(rig));
+    assert_int_equal(file_size(rig), before / 2);
 }
 
 TEST_WITH(RAISED, file_that_cannot_be_used_stops_nobody)
@@ -190,12 +163,12 @@ TEST_WITH(RAISED, file_that_cannot_be_used_stops_nobody)
     struct raised *raised;
 
     events_start();
-    raised = open_file(scene);
+    raised = open_file(rig);
     raised_note(raised, "b0", ORDER, 1);
     raised_close(raised);
     events_expect("event=", "", 0);
-    (void)text_append(scene->path, sizeof scene->path, "/of/no/folder");
-    raised = open_file(scene);
+    (void)text_append(rig->path, sizeof rig->path, "/of/no/folder");
+    raised = open_file(rig);
     events_expect("event=raises_unread", "", 1);
     raised_note(raised, "b0", ORDER, 1000);
     events_expect("event=raise_not_noted", "backend=b0 counter=" ORDER, 1);
@@ -218,15 +191,15 @@ TEST_WITH(RAISED, start_that_fails_is_logged)
     assert_int_equal(raised_open(path, &raised, &err), SEQB_OK);
     raised_close(raised);
     events_expect("event=raises_unread", "the path is too long", 1);
-    (void)text_format(path, sizeof path, "%s.new", scene->path);
+    (void)text_format(path, sizeof path, "%s.new", rig->path);
     assert_int_equal(mkdir(path, 0700), 0);
-    assert_int_equal(file_append(scene->path, "torn", 4, &err), SEQB_OK);
-    raised_close(open_file(scene));
+    assert_int_equal(file_append(rig->path, "torn", 4, &err), SEQB_OK);
+    raised_close(open_file(rig));
     events_expect("event=raises_unread", "", 2);
     assert_int_equal(rmdir(path), 0);
-    assert_int_equal(unlink(scene->path), 0);
-    assert_int_equal(mkdir(scene->path, 0700), 0);
-    raised_close(open_file(scene));
+    assert_int_equal(unlink(rig->path), 0);
+    assert_int_equal(mkdir(rig->path, 0700), 0);
+    raised_close(open_file(rig));
     events_expect("event=raises_unread", "", 3);
     events_stop();
 }
@@ -243,11 +216,11 @@ static void line_append(struct text *text, int64_t value, const char *name)
     text->size += strlen(line);
 }
 
-static void lines_save(const struct scene *scene, const struct text *text)
+static void lines_save(const struct rig *rig, const struct text *text)
 {
     struct seqb_error err;
 
-    assert_int_equal(file_save(scene->path, text->bytes, text->size, &err),
+    assert_int_equal(file_save(rig->path, text->bytes, text->size, &err),
                      SEQB_OK);
 }
 
@@ -266,10 +239,10 @@ TEST_WITH(RAISED, counters_are_all_kept)
         line_append(&text, i + 1, name);
     }
     text.bytes[text.size++] = '9'; /* torn, so that it is */
-    lines_save(scene, &text);
+    lines_save(rig, &text);
     free(text.bytes);
     for (int again = 0; again < 2; again++) {
-        struct raised *raised = open_file(scene);
+        struct raised *raised = open_file(rig);
 
         for (int i = 0; i < MANY; i++) {
             (void)text_format(name, sizeof name, "key-%d", i);
@@ -301,9 +274,9 @@ TEST_WITH(RAISED, very_long_file_is_read_from_its_end)
         line_append(&text, 7, "b0 " ORDER);
         memset(text.bytes + text.size, '\n', (size_t)cases[i].after);
         text.size += (size_t)cases[i].after;
-        lines_save(scene, &text);
+        lines_save(rig, &text);
         free(text.bytes);
-        raised = open_file(scene);
+        raised = open_file(rig);
         assert_int_equal(raised_find(raised, "b0", ORDER),
                          cases[i].is_kept ? 7 : 0);
         raised_close(raised);
@@ -312,12 +285,12 @@ TEST_WITH(RAISED, very_long_file_is_read_from_its_end)
 
 TEST_WITH(RAISED, only_numbers_are_noted)
 {
-    struct raised *raised = open_file(scene);
+    struct raised *raised = open_file(rig);
 
     raised_note(raised, "b0", ORDER, 0);
     raised_note(raised, "b0", BILL, 1);
     raised_close(raised);
-    raised = open_file(scene);
+    raised = open_file(rig);
     assert_int_equal(raised_find(raised, "b0", ORDER), 0);
     assert_int_equal(raised_find(raised, "b0", BILL), 1);
     raised_close(raised);
@@ -373,36 +346,35 @@ static void put_back_again_and_again(struct rig *rig, const char *later)
 
 TEST_WITH(RAISED, copy_that_is_put_back_twice_is_raised_to_other_values)
 {
-    put_back_again_and_again(scene->rig, "order");
+    put_back_again_and_again(rig, "order");
 }
 
 TEST_WITH(RAISED, counter_that_the_copy_lacks_is_raised_to_other_values)
 {
-    put_back_again_and_again(scene->rig, "bill");
+    put_back_again_and_again(rig, "bill");
 }
 
 /* There is no room for chance. */
 TEST_WITH(RAISED, broker_that_starts_again_raises_above_its_own_raises)
 {
-    scene->rig->ha.raised_path = scene->path;
-    scene->rig->sequences[0].value_bits = 20;
-    put_back_again_and_again(scene->rig, "order");
+    rig->ha.raised_path = rig->path;
+    rig->sequences[0].value_bits = 20;
+    put_back_again_and_again(rig, "order");
 }
 
 /* Neither is given again if a copy is put back that is older still. */
 TEST_WITH(RAISED, raise_of_a_poisoned_counter_is_noted)
 {
-    struct rig *rig = scene->rig;
     struct rig_broker *broker;
     struct raised *raised;
 
-    rig->ha.raised_path = scene->path;
+    rig->ha.raised_path = rig->path;
     broker = rig_open(rig);
     rig_take_from(broker, 0, 2000);
     fake_go_back(rig->stores[0], 100);
     rig_take_until(broker, 0, SEQB_PARTITION_POISONED);
     rig_close(broker);
-    raised = open_file(scene);
+    raised = open_file(rig);
     assert_int_equal(raised_find(raised, "b0", ORDER),
                      fake_value(rig->stores[0], ORDER));
     raised_close(raised);
@@ -411,8 +383,6 @@ TEST_WITH(RAISED, raise_of_a_poisoned_counter_is_noted)
 /* Of 25,000 values in all. The gap is 1,000. */
 TEST_WITH(RAISED, narrow_texts_keep_most_of_their_room)
 {
-    struct rig *rig = scene->rig;
-
     rig_shape(rig, RIG_DIRECT, 0);
     rig->sequences[0].width_numbers = 100000;
     use(rig, "order", 100);
@@ -429,7 +399,6 @@ TEST_WITH(RAISED, narrow_texts_keep_most_of_their_room)
 /* Counters that nobody raises begin above all that this broker was granted. */
 TEST_WITH(RAISED, base_of_an_emptied_store_is_above_what_was_granted)
 {
-    struct rig *rig = scene->rig;
     struct rig_broker *broker;
     int64_t granted;
 

@@ -192,14 +192,12 @@ TEST_WITH(PERIOD, numbers_of_a_sequence_that_goes_are_kept)
     struct rig *rig = fixture->rig;
     struct queue_options options;
     struct rig_broker *broker;
-    char spool[128];
     int64_t stock;
     int64_t granted;
 
     rig->sequences[0].period = NULL;
     rig->queue.clock = NULL;
-    (void)text_format(spool, sizeof spool, "%s/spool", fixture->folder);
-    rig->queue.spool_path = spool;
+    rig->queue.spool_path = rig_file(rig, "spool");
     broker = rig_open(rig);
     rig_take(broker, 1);
     rig_await_rest(broker);

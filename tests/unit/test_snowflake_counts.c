@@ -5,9 +5,7 @@
 
 #include "flake_fixture.h"
 #include "platform/clock.h"
-#include "platform/text.h"
 #include "queue/sequence.h"
-#include "support/folder.h"
 #include "support/test.h"
 
 TEST_WITH(SNOWFLAKES_IN_USE, snowflake_cannot_be_advanced)
@@ -87,18 +85,13 @@ TEST_STATE(WINDOWED, nothing_is_left_at_a_stop)
 {
     struct rig *rig = flake_rig_open(state, 4);
     struct rig_broker *broker;
-    char folder[64];
-    char path[80];
 
-    assert_true(folder_make(folder, sizeof folder));
-    (void)text_format(path, sizeof path, "%s/spool", folder);
-    rig->queue.spool_path = path;
+    rig->queue.spool_path = rig_file(rig, "spool");
     broker = rig_open(rig);
     rig_take(broker, 1);
     assert_int_equal(rig_status(broker, "order").stock, 0);
     rig_close(broker);
-    assert_int_equal(access(path, F_OK), -1);
-    folder_remove(folder);
+    assert_int_equal(access(rig->path, F_OK), -1);
 }
 
 /* Looks again where the clock went on meanwhile. */

@@ -14,7 +14,6 @@
 #include "queue/queue_state.h"
 #include "queue/snowflake/snowflake.h"
 #include "support/events.h"
-#include "support/folder.h"
 #include "support/test.h"
 
 #define MANY 2000
@@ -148,13 +147,9 @@ TEST_STATE(WINDOWED, ids_have_the_guarded_time_if_it_is_behind)
     };
     struct rig *rig = flake_rig_open(state, 10);
     struct rig_broker *broker;
-    char folder[64];
-    char path[80];
     int64_t time_ms;
 
-    assert_true(folder_make(folder, sizeof folder));
-    (void)text_format(path, sizeof path, "%s/clock", folder);
-    clock.path = path;
+    clock.path = rig_file(rig, "clock");
     rig->queue.clock = &clock;
     flake_set_lease(rig, FLAKE_LONG_LEASE_MS);
     broker = rig_open(rig);
@@ -169,8 +164,6 @@ TEST_STATE(WINDOWED, ids_have_the_guarded_time_if_it_is_behind)
         time_ms = later_ms;
     }
     atomic_store(&ahead_ms, 0);
-    rig_close(broker);
-    folder_remove(folder);
 }
 
 /* Until the ms has room for them, or the lease has come. */

@@ -8,10 +8,8 @@
 
 #include "ha/policy/forecast.h"
 #include "platform/clock.h"
-#include "platform/text.h"
 #include "queue/sequence.h"
 #include "store/layout.h"
-#include "support/folder.h"
 #include "support/rig.h"
 #include "support/test.h"
 
@@ -150,14 +148,10 @@ TEST_WITH(DIRECT, counters_that_are_beyond_it_give_nothing)
 /* They were kept by a broker that was not told to be safe. */
 TEST_WITH(DIRECT, kept_numbers_beyond_it_are_not_handed_out)
 {
-    char folder[] = "/tmp/seqbroker-terms-XXXXXX";
-    char spool[64];
     struct seqb_error err;
     struct rig_broker *broker;
 
-    assert_non_null(mkdtemp(folder));
-    assert_true(text_format(spool, sizeof spool, "%s/spool", folder));
-    rig->queue.spool_path = spool;
+    rig->queue.spool_path = rig_file(rig, "spool");
     rig_use(rig, 1);
     fake_put(rig->stores[0], COUNTER_0, SAFE_VALUES + 5);
     fake_put(rig->stores[1], "main/1/order", SAFE_VALUES + 5);
@@ -170,8 +164,6 @@ TEST_WITH(DIRECT, kept_numbers_beyond_it_are_not_handed_out)
     rig->taken.count = 0;
     broker = rig_open(rig);
     assert_int_equal(take_all(broker, &err), 0);
-    rig_close(broker);
-    folder_remove(folder);
 }
 
 TEST_WITH(WINDOWED, windows_end_below_2_to_the_53)
