@@ -181,6 +181,45 @@ static inline bool is_usable_state(enum seqb_partition_state state)
            state == SEQB_PARTITION_RAMPING;
 }
 
+/* For cmocka: *state becomes a pool of so many partitions, all of them up, or
+ * one of four with member 1 ramping. */
+static inline int setup_of(void **state, int32_t bits)
+{
+    static struct fixture fixture;
+
+    fixture_init(&fixture, bits);
+    *state = &fixture;
+    return 0;
+}
+
+static inline int setup_one(void **state)
+{
+    return setup_of(state, 0);
+}
+
+static inline int setup_two(void **state)
+{
+    return setup_of(state, 1);
+}
+
+static inline int setup_four(void **state)
+{
+    return setup_of(state, 2);
+}
+
+static inline int setup_ramping(void **state)
+{
+    const int failed = setup_four(state);
+
+    fixture_bring(*state, SEQB_PARTITION_RAMPING);
+    return failed;
+}
+
+#define ONE_MEMBER   FIXTURE(struct fixture *fixture, setup_one, NULL)
+#define TWO_MEMBERS  FIXTURE(struct fixture *fixture, setup_two, NULL)
+#define FOUR_MEMBERS FIXTURE(struct fixture *fixture, setup_four, NULL)
+#define RAMPING_POOL FIXTURE(struct fixture *fixture, setup_ramping, NULL)
+
 /* --- a call that hangs --- */
 
 #define CALL_MS 10000 /* when the current call began */

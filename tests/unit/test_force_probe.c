@@ -122,22 +122,19 @@ static int64_t forced_fails(struct fixture *fixture, int64_t now_ms)
 }
 
 /* One before its time says no more than that it is still away. */
-TEST(a_forced_probe_that_fails_prolongs_no_rest)
+TEST_WITH(TWO_MEMBERS, a_forced_probe_that_fails_prolongs_no_rest)
 {
-    struct fixture fixture;
-
-    fixture_init(&fixture, 1);
-    (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, 10000);
-    fixture.pool.member[1].rest_ms = 5000;
-    fixture.pool.member[1].next_probe_ms = 15000;
-    assert_int_equal(pool_force_probe(&fixture.pool, 1, 11000), 1);
-    assert_int_equal(forced_fails(&fixture, 11000), 5000);
-    assert_in_range(pool_probe_at(&fixture.pool, 1), 15000, 16000);
+    (void)fail_at(fixture, 1, SEQB_UNREACHABLE, 10000);
+    fixture->pool.member[1].rest_ms = 5000;
+    fixture->pool.member[1].next_probe_ms = 15000;
+    assert_int_equal(pool_force_probe(&fixture->pool, 1, 11000), 1);
+    assert_int_equal(forced_fails(fixture, 11000), 5000);
+    assert_in_range(pool_probe_at(&fixture->pool, 1), 15000, 16000);
     /* The next one, in its time, does. */
-    assert_int_equal(forced_fails(&fixture, 16000), 10000);
-    assert_int_equal(pool_force_probe(&fixture.pool, 1, 17000), 1);
-    pool_probe_begins(&fixture.pool, 1, 17000);
-    (void)answer_at(&fixture, 1, 17000);
-    expect_state(&fixture, 1, QUARANTINED);
-    assert_int_equal(forced_fails(&fixture, 17100), 20000);
+    assert_int_equal(forced_fails(fixture, 16000), 10000);
+    assert_int_equal(pool_force_probe(&fixture->pool, 1, 17000), 1);
+    pool_probe_begins(&fixture->pool, 1, 17000);
+    (void)answer_at(fixture, 1, 17000);
+    expect_state(fixture, 1, QUARANTINED);
+    assert_int_equal(forced_fails(fixture, 17100), 20000);
 }

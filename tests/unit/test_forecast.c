@@ -94,58 +94,61 @@ static void grow(struct forecast *forecast, int64_t *value, int64_t a_minute,
     }
 }
 
-TEST(jump_is_forgotten_with_the_days)
+static int setup(void **state)
 {
-    struct forecast forecast;
+    static struct forecast forecast;
+
+    forecast_init(&forecast, 0);
+    *state = &forecast;
+    return 0;
+}
+
+#define FORECAST FIXTURE(struct forecast *forecast, setup, NULL)
+
+TEST_WITH(FORECAST, jump_is_forgotten_with_the_days)
+{
     int64_t value = 1;
     double usual;
 
-    forecast_init(&forecast, 0);
-    grow(&forecast, &value, 600, 3 * DAY);
-    usual = forecast.rate;
+    grow(forecast, &value, 600, 3 * DAY);
+    usual = forecast->rate;
     assert_true(usual > 0.0099 && usual < 0.0101);
-    grow(&forecast, &value, 1000000, MINUTE); /* somebody's failover_gap */
-    assert_true(forecast.rate < 1.0);
-    grow(&forecast, &value, 600, 10 * DAY);
-    assert_true(forecast.rate < 1.01 * usual);
+    grow(forecast, &value, 1000000, MINUTE); /* somebody's failover_gap */
+    assert_true(forecast->rate < 1.0);
+    grow(forecast, &value, 600, 10 * DAY);
+    assert_true(forecast->rate < 1.01 * usual);
 }
 
-TEST(jump_at_the_start_is_forgotten_too)
+TEST_WITH(FORECAST, jump_at_the_start_is_forgotten_too)
 {
-    struct forecast forecast;
     int64_t value = 1;
 
-    forecast_init(&forecast, 0);
-    grow(&forecast, &value, 1000000, MINUTE);
-    grow(&forecast, &value, 600, 12 * DAY);
-    assert_true(forecast.rate < 0.0101);
+    grow(forecast, &value, 1000000, MINUTE);
+    grow(forecast, &value, 600, 12 * DAY);
+    assert_true(forecast->rate < 0.0101);
 }
 
-TEST(new_rate_is_believed_within_days)
+TEST_WITH(FORECAST, new_rate_is_believed_within_days)
 {
-    struct forecast forecast;
     int64_t value = 1;
 
-    forecast_init(&forecast, 0);
-    grow(&forecast, &value, 60, 5 * DAY);
-    grow(&forecast, &value, 6000, 3 * DAY);
-    assert_true(forecast.rate > 0.09 && forecast.rate <= 0.1);
-    grow(&forecast, &value, 0, 10 * DAY);
-    assert_true(forecast.rate < 0.0001);
+    grow(forecast, &value, 60, 5 * DAY);
+    grow(forecast, &value, 6000, 3 * DAY);
+    assert_true(forecast->rate > 0.09 && forecast->rate <= 0.1);
+    grow(forecast, &value, 0, 10 * DAY);
+    assert_true(forecast->rate < 0.0001);
 }
 
-TEST(sequence_at_rest_is_sampled_rarely_and_rightly)
+TEST_WITH(FORECAST, sequence_at_rest_is_sampled_rarely_and_rightly)
 {
-    struct forecast forecast;
     const int64_t before = 1;
     const int64_t now = 1 + 100 * DAY;
 
-    forecast_init(&forecast, 0);
-    assert_false(forecast_is_due(&forecast, FORECAST_SAMPLE_MS - 1));
-    assert_true(forecast_is_due(&forecast, FORECAST_SAMPLE_MS));
-    forecast_sample(&forecast, &before, &now, 1, 100 * DAY);
-    assert_true(forecast.rate > 0.999 && forecast.rate < 1.001);
-    assert_int_equal(forecast.span_ms, FORECAST_SPAN_MS);
+    assert_false(forecast_is_due(forecast, FORECAST_SAMPLE_MS - 1));
+    assert_true(forecast_is_due(forecast, FORECAST_SAMPLE_MS));
+    forecast_sample(forecast, &before, &now, 1, 100 * DAY);
+    assert_true(forecast->rate > 0.999 && forecast->rate < 1.001);
+    assert_int_equal(forecast->span_ms, FORECAST_SPAN_MS);
 }
 
 /* The least value, in the least time: known before, now, neither, both. */
@@ -165,7 +168,7 @@ TEST(rate_is_known_of_two_values)
     }
 }
 
-TEST(each_term_is_warned_of_once)
+TEST_WITH(FORECAST, each_term_is_warned_of_once)
 {
     static const struct {
         int64_t end_ms;
@@ -176,12 +179,10 @@ TEST(each_term_is_warned_of_once)
         {30 * DAY, false},  {30 * DAY - 1, true}, {DAY, false},
         {DAY - 1, true},    {0, false},           {YEAR - 1, false},
     };
-    struct forecast forecast;
     struct forecast late;
 
-    forecast_init(&forecast, 0);
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
-        if (forecast_warns(&forecast, steps[i].end_ms) != steps[i].warns)
+        if (forecast_warns(forecast, steps[i].end_ms) != steps[i].warns)
             fail_msg("step %d", (int)i);
     }
     /* What is found late is warned of once, not once for each term. */

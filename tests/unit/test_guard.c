@@ -18,6 +18,17 @@ static void begin(struct fixture *f, const struct guard_rules *rules)
     guard_init(&f->guard, rules, 0, reading_of(&f->machine));
 }
 
+static int setup(void **state)
+{
+    static struct fixture f;
+
+    begin(&f, &usual);
+    *state = &f;
+    return 0;
+}
+
+#define GUARDED FIXTURE(struct fixture *f, setup, NULL)
+
 static enum guard_verdict look(struct fixture *f)
 {
     return guard_read(&f->guard, reading_of(&f->machine), &f->time_ms);
@@ -36,22 +47,19 @@ static void issue(struct fixture *f, int64_t begin_ms)
 
 /* --- what may be issued --- */
 
-TEST(stamp_is_issued_once_it_is_kept)
+TEST_WITH(GUARDED, stamp_is_issued_once_it_is_kept)
 {
-    struct fixture f;
-
-    begin(&f, &usual);
-    assert_false(guard_issue(&f.guard, NOON));
-    guard_keep(&f.guard, NOON - 1);
-    assert_false(guard_issue(&f.guard, NOON));
-    assert_int_equal(f.guard.issued_ms, 0);
-    guard_keep(&f.guard, NOON);
-    assert_true(guard_issue(&f.guard, NOON));
-    assert_int_equal(f.guard.issued_ms, NOON);
-    assert_true(guard_issue(&f.guard, NOON - DAY)); /* of a longer period */
-    assert_int_equal(f.guard.issued_ms, NOON);
-    guard_keep(&f.guard, NOON - 1);
-    assert_int_equal(f.guard.kept_ms, NOON);
+    assert_false(guard_issue(&f->guard, NOON));
+    guard_keep(&f->guard, NOON - 1);
+    assert_false(guard_issue(&f->guard, NOON));
+    assert_int_equal(f->guard.issued_ms, 0);
+    guard_keep(&f->guard, NOON);
+    assert_true(guard_issue(&f->guard, NOON));
+    assert_int_equal(f->guard.issued_ms, NOON);
+    assert_true(guard_issue(&f->guard, NOON - DAY)); /* of a longer period */
+    assert_int_equal(f->guard.issued_ms, NOON);
+    guard_keep(&f->guard, NOON - 1);
+    assert_int_equal(f->guard.kept_ms, NOON);
 }
 
 TEST(what_was_kept_counts_as_issued_after_a_restart)
@@ -126,37 +134,31 @@ TEST(each_step_has_its_verdict)
     }
 }
 
-TEST(clock_that_catches_up_goes_on)
+TEST_WITH(GUARDED, clock_that_catches_up_goes_on)
 {
-    struct fixture f;
-
-    begin(&f, &usual);
-    issue(&f, NOON);
-    f.machine.off_ms = -MINUTE;
+    issue(f, NOON);
+    f->machine.off_ms = -MINUTE;
     for (int i = 0; i < 60; i++) {
-        assert_int_equal(look(&f), GUARD_HELD);
-        assert_int_equal(f.time_ms, NOON);
-        f.machine.true_ms += SECOND;
+        assert_int_equal(look(f), GUARD_HELD);
+        assert_int_equal(f->time_ms, NOON);
+        f->machine.true_ms += SECOND;
     }
-    assert_int_equal(look(&f), GUARD_GO);
-    assert_int_equal(f.guard.steps_back, 1);
+    assert_int_equal(look(f), GUARD_GO);
+    assert_int_equal(f->guard.steps_back, 1);
 }
 
-TEST(repeated_leap_second_is_held)
+TEST_WITH(GUARDED, repeated_leap_second_is_held)
 {
-    struct fixture f;
-
-    begin(&f, &usual);
     for (int ms = 0; ms < 3000; ms += 100) {
-        const int64_t was_ms = f.guard.issued_ms;
+        const int64_t was_ms = f->guard.issued_ms;
 
-        f.machine.true_ms = NOON + ms;
-        f.machine.off_ms = ms < 1000 ? 0 : -SECOND;
-        assert_in_range(look(&f), GUARD_GO, GUARD_HELD);
-        issue(&f, f.time_ms / SECOND * SECOND);
-        assert_true(f.guard.issued_ms >= was_ms);
+        f->machine.true_ms = NOON + ms;
+        f->machine.off_ms = ms < 1000 ? 0 : -SECOND;
+        assert_in_range(look(f), GUARD_GO, GUARD_HELD);
+        issue(f, f->time_ms / SECOND * SECOND);
+        assert_true(f->guard.issued_ms >= was_ms);
     }
-    assert_int_equal(f.guard.steps_back, 1);
+    assert_int_equal(f->guard.steps_back, 1);
 }
 
 TEST(clock_that_was_never_set_is_refused)
@@ -177,179 +179,144 @@ TEST(clock_that_was_never_set_is_refused)
 }
 
 /* A machine whose clock is lost for a moment has its old one for comparison. */
-TEST(clock_that_is_lost_for_a_while_is_no_anchor)
+TEST_WITH(GUARDED, clock_that_is_lost_for_a_while_is_no_anchor)
 {
-    struct fixture f;
-
-    begin(&f, &usual);
-    witness(&f);
-    assert_int_equal(look(&f), GUARD_GO);
-    f.machine.off_ms = -NOON;
-    assert_int_equal(look(&f), GUARD_REFUSES);
-    f.machine.off_ms = YEAR;
-    assert_int_equal(look(&f), GUARD_GO);
-    assert_int_equal(f.time_ms, NOON);
-    assert_int_equal(f.guard.ahead_ms, YEAR);
+    witness(f);
+    assert_int_equal(look(f), GUARD_GO);
+    f->machine.off_ms = -NOON;
+    assert_int_equal(look(f), GUARD_REFUSES);
+    f->machine.off_ms = YEAR;
+    assert_int_equal(look(f), GUARD_GO);
+    assert_int_equal(f->time_ms, NOON);
+    assert_int_equal(f->guard.ahead_ms, YEAR);
 }
 
 /* --- leaps ahead --- */
 
-TEST(leap_ahead_is_not_believed_against_a_store)
+TEST_WITH(GUARDED, leap_ahead_is_not_believed_against_a_store)
 {
-    struct fixture f;
-
-    begin(&f, &usual);
-    witness(&f);
-    f.machine.true_ms += SECOND;
-    f.machine.off_ms = 5 * MINUTE;
-    assert_int_equal(look(&f), GUARD_GO); /* as far as is allowed */
-    assert_int_equal(f.time_ms, NOON + SECOND + 5 * MINUTE);
-    f.machine.off_ms = 0;
-    assert_int_equal(look(&f), GUARD_GO);
-    f.machine.off_ms = 5 * MINUTE + 1;
-    f.machine.true_ms += SECOND;
-    assert_int_equal(look(&f), GUARD_GO);
-    assert_int_equal(f.time_ms, NOON + 2 * SECOND); /* by the boot clock */
-    assert_int_equal(f.guard.ahead_ms, 5 * MINUTE + 1);
-    f.machine.off_ms = YEAR;
-    f.machine.true_ms += HOUR;
-    assert_int_equal(look(&f), GUARD_GO);
-    assert_int_equal(f.time_ms, NOON + HOUR + 2 * SECOND);
-    f.machine.off_ms = 0;
-    assert_int_equal(look(&f), GUARD_GO);
-    assert_int_equal(f.guard.ahead_ms, 0);
+    witness(f);
+    f->machine.true_ms += SECOND;
+    f->machine.off_ms = 5 * MINUTE;
+    assert_int_equal(look(f), GUARD_GO); /* as far as is allowed */
+    assert_int_equal(f->time_ms, NOON + SECOND + 5 * MINUTE);
+    f->machine.off_ms = 0;
+    assert_int_equal(look(f), GUARD_GO);
+    f->machine.off_ms = 5 * MINUTE + 1;
+    f->machine.true_ms += SECOND;
+    assert_int_equal(look(f), GUARD_GO);
+    assert_int_equal(f->time_ms, NOON + 2 * SECOND); /* by the boot clock */
+    assert_int_equal(f->guard.ahead_ms, 5 * MINUTE + 1);
+    f->machine.off_ms = YEAR;
+    f->machine.true_ms += HOUR;
+    assert_int_equal(look(f), GUARD_GO);
+    assert_int_equal(f->time_ms, NOON + HOUR + 2 * SECOND);
+    f->machine.off_ms = 0;
+    assert_int_equal(look(f), GUARD_GO);
+    assert_int_equal(f->guard.ahead_ms, 0);
 }
 
 /* As of a machine that stood still without its boot clock's knowing. */
 /* Between two looks it was set back, and then far ahead. */
-TEST(reading_of_a_clock_that_was_behind_leads_nobody_back)
+TEST_WITH(GUARDED, reading_of_a_clock_that_was_behind_leads_nobody_back)
 {
-    struct fixture f;
-
-    begin(&f, &usual);
-    witness(&f);
-    issue(&f, NOON - MINUTE);
-    f.machine.off_ms = -2 * MINUTE;
-    assert_int_equal(look(&f), GUARD_HELD);
-    f.machine.true_ms += SECOND;
-    f.machine.off_ms = YEAR;
-    assert_int_equal(look(&f), GUARD_GO);
-    assert_int_equal(f.time_ms, NOON + SECOND);
+    witness(f);
+    issue(f, NOON - MINUTE);
+    f->machine.off_ms = -2 * MINUTE;
+    assert_int_equal(look(f), GUARD_HELD);
+    f->machine.true_ms += SECOND;
+    f->machine.off_ms = YEAR;
+    assert_int_equal(look(f), GUARD_GO);
+    assert_int_equal(f->time_ms, NOON + SECOND);
 }
 
-TEST(leap_ahead_is_believed_when_the_store_agrees)
+TEST_WITH(GUARDED, leap_ahead_is_believed_when_the_store_agrees)
 {
-    struct fixture f;
-
-    begin(&f, &usual);
-    witness(&f);
-    f.machine.off_ms = HOUR;
-    assert_int_equal(look(&f), GUARD_GO);
-    assert_int_equal(f.time_ms, NOON);
-    guard_witness(&f.guard, NOON + HOUR - 5 * MINUTE, reading_of(&f.machine));
-    assert_int_equal(look(&f), GUARD_GO);
-    assert_int_equal(f.time_ms, NOON + HOUR);
-    assert_int_equal(f.guard.ahead_ms, 0);
+    witness(f);
+    f->machine.off_ms = HOUR;
+    assert_int_equal(look(f), GUARD_GO);
+    assert_int_equal(f->time_ms, NOON);
+    guard_witness(&f->guard, NOON + HOUR - 5 * MINUTE, reading_of(&f->machine));
+    assert_int_equal(look(f), GUARD_GO);
+    assert_int_equal(f->time_ms, NOON + HOUR);
+    assert_int_equal(f->guard.ahead_ms, 0);
 }
 
-TEST(many_small_leaps_lead_no_farther_than_one)
+TEST_WITH(GUARDED, many_small_leaps_lead_no_farther_than_one)
 {
-    struct fixture f;
-
-    begin(&f, &usual);
-    witness(&f);
+    witness(f);
     for (int i = 0; i < 1000; i++) {
-        f.machine.true_ms += SECOND;
-        f.machine.off_ms += MINUTE;
-        assert_int_equal(look(&f), GUARD_GO);
-        assert_true(f.time_ms <= f.machine.true_ms + usual.max_ahead_ms);
+        f->machine.true_ms += SECOND;
+        f->machine.off_ms += MINUTE;
+        assert_int_equal(look(f), GUARD_GO);
+        assert_true(f->time_ms <= f->machine.true_ms + usual.max_ahead_ms);
     }
 }
 
-TEST(leap_ahead_is_believed_without_a_store)
+TEST_WITH(GUARDED, leap_ahead_is_believed_without_a_store)
 {
-    struct fixture f;
-
-    begin(&f, &usual);
-    f.machine.off_ms = YEAR;
-    assert_int_equal(look(&f), GUARD_GO);
-    assert_int_equal(f.time_ms, NOON + YEAR);
-    assert_int_equal(f.guard.ahead_ms, 0);
+    f->machine.off_ms = YEAR;
+    assert_int_equal(look(f), GUARD_GO);
+    assert_int_equal(f->time_ms, NOON + YEAR);
+    assert_int_equal(f->guard.ahead_ms, 0);
 }
 
-TEST(first_store_that_disagrees_is_believed_instead)
+TEST_WITH(GUARDED, first_store_that_disagrees_is_believed_instead)
 {
-    struct fixture f;
-
-    begin(&f, &usual);
-    f.machine.off_ms = YEAR;
-    assert_int_equal(look(&f), GUARD_GO);
-    witness(&f);
-    f.machine.true_ms += SECOND;
-    assert_int_equal(look(&f), GUARD_GO); /* nothing was issued yet */
-    assert_int_equal(f.time_ms, NOON + SECOND);
+    f->machine.off_ms = YEAR;
+    assert_int_equal(look(f), GUARD_GO);
+    witness(f);
+    f->machine.true_ms += SECOND;
+    assert_int_equal(look(f), GUARD_GO); /* nothing was issued yet */
+    assert_int_equal(f->time_ms, NOON + SECOND);
 }
 
-TEST(first_store_that_disagrees_comes_too_late_for_what_was_issued)
+TEST_WITH(GUARDED,
+          first_store_that_disagrees_comes_too_late_for_what_was_issued)
 {
-    struct fixture f;
-
-    begin(&f, &usual);
-    f.machine.off_ms = YEAR;
-    assert_int_equal(look(&f), GUARD_GO);
-    issue(&f, f.time_ms);
-    witness(&f);
-    assert_int_equal(look(&f), GUARD_REFUSES);
-    assert_int_equal(f.guard.behind_ms, YEAR);
+    f->machine.off_ms = YEAR;
+    assert_int_equal(look(f), GUARD_GO);
+    issue(f, f->time_ms);
+    witness(f);
+    assert_int_equal(look(f), GUARD_REFUSES);
+    assert_int_equal(f->guard.behind_ms, YEAR);
 }
 
-TEST(store_that_goes_back_changes_nothing)
+TEST_WITH(GUARDED, store_that_goes_back_changes_nothing)
 {
-    struct fixture f;
-
-    begin(&f, &usual);
-    witness(&f);
-    assert_int_equal(look(&f), GUARD_GO);
-    f.machine.true_ms += SECOND;
-    guard_witness(&f.guard, NOON - HOUR, reading_of(&f.machine));
-    f.machine.true_ms += SECOND;
-    assert_int_equal(look(&f), GUARD_GO);
-    assert_int_equal(f.time_ms, NOON + 2 * SECOND);
+    witness(f);
+    assert_int_equal(look(f), GUARD_GO);
+    f->machine.true_ms += SECOND;
+    guard_witness(&f->guard, NOON - HOUR, reading_of(&f->machine));
+    f->machine.true_ms += SECOND;
+    assert_int_equal(look(f), GUARD_GO);
+    assert_int_equal(f->time_ms, NOON + 2 * SECOND);
 }
 
-TEST(store_without_a_clock_is_no_witness)
+TEST_WITH(GUARDED, store_without_a_clock_is_no_witness)
 {
-    struct fixture f;
-
-    begin(&f, &usual);
-    guard_witness(&f.guard, 12 * SECOND, reading_of(&f.machine));
-    assert_false(f.guard.is_witnessed);
-    assert_int_equal(guard_ahead(&f.guard, reading_of(&f.machine)), 0);
+    guard_witness(&f->guard, 12 * SECOND, reading_of(&f->machine));
+    assert_false(f->guard.is_witnessed);
+    assert_int_equal(guard_ahead(&f->guard, reading_of(&f->machine)), 0);
 }
 
-TEST(clock_ahead_of_the_stores_is_known_at_the_start)
+TEST_WITH(GUARDED, clock_ahead_of_the_stores_is_known_at_the_start)
 {
-    struct fixture f;
-
-    begin(&f, &usual);
-    f.machine.off_ms = HOUR;
-    assert_int_equal(guard_ahead(&f.guard, reading_of(&f.machine)), 0);
-    witness(&f);
-    assert_int_equal(guard_ahead(&f.guard, reading_of(&f.machine)), HOUR);
-    f.machine.off_ms = -HOUR;
-    assert_int_equal(guard_ahead(&f.guard, reading_of(&f.machine)), 0);
+    f->machine.off_ms = HOUR;
+    assert_int_equal(guard_ahead(&f->guard, reading_of(&f->machine)), 0);
+    witness(f);
+    assert_int_equal(guard_ahead(&f->guard, reading_of(&f->machine)), HOUR);
+    f->machine.off_ms = -HOUR;
+    assert_int_equal(guard_ahead(&f->guard, reading_of(&f->machine)), 0);
 }
 
 /* The boot clock goes on while the machine sleeps. */
-TEST(sleep_of_the_machine_is_no_leap)
+TEST_WITH(GUARDED, sleep_of_the_machine_is_no_leap)
 {
-    struct fixture f;
-
-    begin(&f, &usual);
-    witness(&f);
-    issue(&f, NOON);
-    f.machine.true_ms += 8 * HOUR;
-    assert_int_equal(look(&f), GUARD_GO);
-    assert_int_equal(f.time_ms, NOON + 8 * HOUR);
-    assert_int_equal(f.guard.ahead_ms, 0);
+    witness(f);
+    issue(f, NOON);
+    f->machine.true_ms += 8 * HOUR;
+    assert_int_equal(look(f), GUARD_GO);
+    assert_int_equal(f->time_ms, NOON + 8 * HOUR);
+    assert_int_equal(f->guard.ahead_ms, 0);
 }

@@ -40,6 +40,17 @@ static void fixture_init(struct fixture *fixture)
     fixture->store[2].forgets = true;
 }
 
+static int setup(void **state)
+{
+    static struct fixture fixture;
+
+    fixture_init(&fixture);
+    *state = &fixture;
+    return 0;
+}
+
+#define LAYOUT FIXTURE(struct fixture *fixture, setup, NULL)
+
 static const char *compose(struct fixture *fixture)
 {
     assert_ok(layout_compose(&fixture->pool, &fixture->stores, fixture->text,
@@ -47,75 +58,61 @@ static const char *compose(struct fixture *fixture)
     return fixture->text;
 }
 
-TEST(a_layout_names_all_that_makes_a_number)
+TEST_WITH(LAYOUT, a_layout_names_all_that_makes_a_number)
 {
-    struct fixture fixture;
-
-    fixture_init(&fixture);
-    assert_string_equal(compose(&fixture), CLAIM);
-    fixture.stores.authority = 1;
-    fixture.stores.count = 4;
-    assert_string_equal(compose(&fixture),
+    assert_string_equal(compose(fixture), CLAIM);
+    fixture->stores.authority = 1;
+    fixture->stores.count = 4;
+    assert_string_equal(compose(fixture),
                         "pool=main;bits=2;window_bits=20;authority=b2;"
                         "partitions=a1,b2,redis-c,d4");
-    fixture.store[0].is_windowed = true; /* by choice */
-    assert_string_equal(compose(&fixture),
+    fixture->store[0].is_windowed = true; /* by choice */
+    assert_string_equal(compose(fixture),
                         "pool=main;bits=2;window_bits=20;authority=b2;"
                         "partitions=a1,b2,redis-c,d4;windows=all");
 }
 
 /* Windows and their authority are nothing to a pool that uses none: changing
  * them there must not refuse it. */
-TEST(a_later_generation_says_so)
+TEST_WITH(LAYOUT, a_later_generation_says_so)
 {
-    struct fixture fixture;
-
-    fixture_init(&fixture);
-    fixture.pool.generation = 2;
-    assert_memory_equal(compose(&fixture), "pool=main~2;bits=2;", 19);
+    fixture->pool.generation = 2;
+    assert_memory_equal(compose(fixture), "pool=main~2;bits=2;", 19);
 }
 
-TEST(a_pool_without_windows_names_no_authority)
+TEST_WITH(LAYOUT, a_pool_without_windows_names_no_authority)
 {
-    struct fixture fixture;
-
-    fixture_init(&fixture);
-    fixture.store[2].is_windowed = false;
-    fixture.store[2].forgets = false;
+    fixture->store[2].is_windowed = false;
+    fixture->store[2].forgets = false;
     for (int32_t authority = -1; authority <= 4; authority++) {
-        fixture.stores.authority = authority;
-        fixture.pool.window_bits = 10 + authority;
-        assert_string_equal(compose(&fixture),
+        fixture->stores.authority = authority;
+        fixture->pool.window_bits = 10 + authority;
+        assert_string_equal(compose(fixture),
                             "pool=main;bits=2;window_bits=0;authority=none;"
                             "partitions=a1,b2,redis-c,d4");
     }
 }
 
-TEST(a_pool_of_one_partition_has_a_layout)
+TEST_WITH(LAYOUT, a_pool_of_one_partition_has_a_layout)
 {
-    struct fixture fixture;
-
-    fixture_init(&fixture);
-    fixture.pool.bits = 0;
-    fixture.stores =
-        (struct layout_stores){fixture.store, .count = 1, 1, .authority = 0};
-    assert_string_equal(compose(&fixture), "pool=main;bits=0;window_bits=0;"
-                                           "authority=none;partitions=a1");
+    fixture->pool.bits = 0;
+    fixture->stores =
+        (struct layout_stores){fixture->store, .count = 1, 1, .authority = 0};
+    assert_string_equal(compose(fixture), "pool=main;bits=0;window_bits=0;"
+                                          "authority=none;partitions=a1");
 }
 
 /* A claim that was cut would be the claim of several layouts. */
-TEST(a_layout_that_does_not_fit_is_refused_not_cut)
+TEST_WITH(LAYOUT, a_layout_that_does_not_fit_is_refused_not_cut)
 {
-    struct fixture fixture;
-
-    fixture_init(&fixture);
     for (size_t size = 1; size <= sizeof CLAIM; size++) {
-        const enum seqb_status status = layout_compose(
-            &fixture.pool, &fixture.stores, fixture.text, size, &fixture.err);
+        const enum seqb_status status =
+            layout_compose(&fixture->pool, &fixture->stores, fixture->text,
+                           size, &fixture->err);
 
         assert_int_equal(status, size < sizeof CLAIM ? SEQB_LAYOUT : SEQB_OK);
     }
-    assert_non_null(strstr(fixture.err.text, "pool main"));
+    assert_non_null(strstr(fixture->err.text, "pool main"));
 }
 
 /* With names and ids as long as they are made. */
@@ -140,18 +137,15 @@ TEST(the_largest_layout_fits_in_a_claim)
     assert_ok(layout_compare("x", text, text, NULL));
 }
 
-TEST(a_first_start_finds_no_claim)
+TEST_WITH(LAYOUT, a_first_start_finds_no_claim)
 {
-    struct fixture fixture;
-
-    fixture_init(&fixture);
-    assert_null(layout_find_claim(&fixture.stores));
+    assert_null(layout_find_claim(&fixture->stores));
     /* What was read before a store went away says nothing. */
-    (void)text_copy(fixture.store[1].layout, SEQB_CLAIM_SIZE, CLAIM);
-    fixture.store[1].is_reached = false;
-    assert_null(layout_find_claim(&fixture.stores));
-    fixture.stores.count = 0;
-    assert_null(layout_find_claim(&fixture.stores));
+    (void)text_copy(fixture->store[1].layout, SEQB_CLAIM_SIZE, CLAIM);
+    fixture->store[1].is_reached = false;
+    assert_null(layout_find_claim(&fixture->stores));
+    fixture->stores.count = 0;
+    assert_null(layout_find_claim(&fixture->stores));
 }
 
 TEST(any_store_s_claim_makes_it_a_later_start)
@@ -191,22 +185,20 @@ TEST(two_partitions_in_one_store_are_found)
     }
 }
 
-TEST(stores_that_are_away_or_unnamed_are_no_twins)
+TEST_WITH(LAYOUT, stores_that_are_away_or_unnamed_are_no_twins)
 {
     const struct layout_store *a;
     const struct layout_store *b;
-    struct fixture fixture;
 
-    fixture_init(&fixture);
-    fixture.store[0].id[0] = '\0';
-    fixture.store[1].id[0] = '\0';
-    assert_false(layout_find_twins(&fixture.stores, &a, &b));
-    (void)text_copy(fixture.store[3].id, LAYOUT_STORE_SIZE, "e5");
+    fixture->store[0].id[0] = '\0';
+    fixture->store[1].id[0] = '\0';
+    assert_false(layout_find_twins(&fixture->stores, &a, &b));
+    (void)text_copy(fixture->store[3].id, LAYOUT_STORE_SIZE, "e5");
     for (int32_t away = 3; away < 5; away++) {
-        fixture.store[away].is_reached = false;
-        assert_false(layout_find_twins(&fixture.stores, &a, &b));
-        fixture.store[away].is_reached = true;
-        assert_true(layout_find_twins(&fixture.stores, &a, &b));
+        fixture->store[away].is_reached = false;
+        assert_false(layout_find_twins(&fixture->stores, &a, &b));
+        fixture->store[away].is_reached = true;
+        assert_true(layout_find_twins(&fixture->stores, &a, &b));
     }
 }
 
@@ -228,15 +220,13 @@ TEST(a_claim_completes_the_ids_of_stores_that_are_away)
 }
 
 /* Of a store that has a claim, else another one would pass as the old one. */
-TEST(a_claim_replaces_no_id_that_is_known)
+TEST_WITH(LAYOUT, a_claim_replaces_no_id_that_is_known)
 {
-    struct fixture fixture;
-
-    fixture_init(&fixture);
     for (size_t i = 0; i < STORES; i++)
-        fixture.store[i].layout[0] = 'x';
-    layout_adopt("pool=x;authority=99;partitions=91,92,93,94", &fixture.stores);
-    assert_string_equal(compose(&fixture), CLAIM);
+        fixture->store[i].layout[0] = 'x';
+    layout_adopt("pool=x;authority=99;partitions=91,92,93,94",
+                 &fixture->stores);
+    assert_string_equal(compose(fixture), CLAIM);
 }
 
 TEST(a_claim_without_an_id_completes_none)
@@ -264,35 +254,30 @@ TEST(a_claim_without_an_id_completes_none)
     }
 }
 
-TEST(a_claim_of_fewer_partitions_completes_those_it_has)
+TEST_WITH(LAYOUT, a_claim_of_fewer_partitions_completes_those_it_has)
 {
-    struct fixture fixture;
-
-    fixture_init(&fixture);
     for (size_t i = 0; i < STORES; i++)
-        fixture.store[i].id[0] = '\0';
-    layout_adopt("partitions=p0,p1", &fixture.stores);
-    assert_string_equal(fixture.store[0].id, "p0");
-    assert_string_equal(fixture.store[1].id, "p1");
-    assert_string_equal(fixture.store[2].id, "");
-    assert_string_equal(fixture.store[4].id, "");
+        fixture->store[i].id[0] = '\0';
+    layout_adopt("partitions=p0,p1", &fixture->stores);
+    assert_string_equal(fixture->store[0].id, "p0");
+    assert_string_equal(fixture->store[1].id, "p1");
+    assert_string_equal(fixture->store[2].id, "");
+    assert_string_equal(fixture->store[4].id, "");
 }
 
-TEST(an_id_that_is_too_long_is_cut_within_its_place)
+TEST_WITH(LAYOUT, an_id_that_is_too_long_is_cut_within_its_place)
 {
-    struct fixture fixture;
     char claim[400] = "authority=";
 
-    fixture_init(&fixture);
     memset(claim + 10, 'x', 200);
     (void)text_append(claim, sizeof claim, ";partitions=");
     memset(claim + strlen(claim), 'y', 100);
-    fixture.store[0].id[0] = '\0';
-    fixture.store[4].id[0] = '\0';
-    layout_adopt(claim, &fixture.stores);
-    assert_int_equal(strlen(fixture.store[0].id), LAYOUT_STORE_SIZE - 1);
-    assert_int_equal(strlen(fixture.store[4].id), LAYOUT_STORE_SIZE - 1);
-    assert_string_equal(fixture.store[1].id, "b2");
+    fixture->store[0].id[0] = '\0';
+    fixture->store[4].id[0] = '\0';
+    layout_adopt(claim, &fixture->stores);
+    assert_int_equal(strlen(fixture->store[0].id), LAYOUT_STORE_SIZE - 1);
+    assert_int_equal(strlen(fixture->store[4].id), LAYOUT_STORE_SIZE - 1);
+    assert_string_equal(fixture->store[1].id, "b2");
 }
 
 TEST(the_same_layout_is_welcome)

@@ -161,22 +161,16 @@ static int64_t silence_ends(struct fixture *fixture)
 }
 
 /* With the defaults, which test_config.c compares with these. */
-TEST(the_last_one_that_hangs_is_found_out_within_three_seconds)
+TEST_WITH(ONE_MEMBER, the_last_one_that_hangs_is_found_out_within_three_seconds)
 {
-    struct fixture fixture;
-
-    fixture_init(&fixture, 0);
-    fixture.options.check_interval_ms = INTERVAL_MS;
-    assert_in_range(silence_ends(&fixture) - NOW_MS, INTERVAL_MS, 3000);
+    fixture->options.check_interval_ms = INTERVAL_MS;
+    assert_in_range(silence_ends(fixture) - NOW_MS, INTERVAL_MS, 3000);
 }
 
-TEST(slow_looks_do_not_take_out_the_last_one)
+TEST_WITH(ONE_MEMBER, slow_looks_do_not_take_out_the_last_one)
 {
-    struct fixture fixture;
-
-    fixture_init(&fixture, 0);
-    fixture.options.check_interval_ms = INTERVAL_MS;
+    fixture->options.check_interval_ms = INTERVAL_MS;
     for (int i = 0; i < 2 * SLOW_COUNT; i++)
-        (void)pool_looked(&fixture.pool, 0, TIMEOUT_US, NOW_MS + i);
-    expect_state(&fixture, 0, SEQB_PARTITION_SUSPECT);
+        (void)pool_looked(&fixture->pool, 0, TIMEOUT_US, NOW_MS + i);
+    expect_state(fixture, 0, SEQB_PARTITION_SUSPECT);
 }

@@ -33,25 +33,22 @@ TEST(every_state_has_a_name_of_its_own)
         seqb_partition_state_name((enum seqb_partition_state) - 1), "unknown");
 }
 
-TEST(partitions_start_out_of_use_until_they_answer)
+TEST_WITH(FOUR_MEMBERS, partitions_start_out_of_use_until_they_answer)
 {
-    struct fixture fixture;
-
-    fixture_init(&fixture, 2);
-    pool_init(&fixture.pool, &fixture.options, 5, 1, START_MS);
-    assert_int_equal(pick(&fixture, 0), -1);
-    assert_false(pool_has_usable(&fixture.pool, 0));
-    assert_int_equal(pool_probe_at(&fixture.pool, 3), INT64_MAX);
+    pool_init(&fixture->pool, &fixture->options, 5, 1, START_MS);
+    assert_int_equal(pick(fixture, 0), -1);
+    assert_false(pool_has_usable(&fixture->pool, 0));
+    assert_int_equal(pool_probe_at(&fixture->pool, 3), INT64_MAX);
     for (int32_t i = 0; i < 5; i++) {
-        expect_state(&fixture, i, SEQB_PARTITION_STARTING);
-        assert_int_equal(fixture.pool.member[i].since_ms, START_MS);
-        assert_int_equal(fixture.pool.member[i].well_since_ms, START_MS);
+        expect_state(fixture, i, SEQB_PARTITION_STARTING);
+        assert_int_equal(fixture->pool.member[i].since_ms, START_MS);
+        assert_int_equal(fixture->pool.member[i].well_since_ms, START_MS);
     }
-    expect_change(answer_at(&fixture, 3, 7000), SEQB_PARTITION_STARTING,
+    expect_change(answer_at(fixture, 3, 7000), SEQB_PARTITION_STARTING,
                   SEQB_PARTITION_UP);
-    assert_int_equal(fixture.pool.member[3].since_ms, 7000);
-    assert_int_equal(pick(&fixture, 0), 3);
-    assert_int_equal(pick(&fixture, 0), 3);
+    assert_int_equal(fixture->pool.member[3].since_ms, 7000);
+    assert_int_equal(pick(fixture, 0), 3);
+    assert_int_equal(pick(fixture, 0), 3);
 }
 
 /* --- turns --- */
@@ -127,17 +124,14 @@ TEST(the_last_of_64_partitions_is_skipped_as_any_other)
 }
 
 /* It leases windows; numbers of its own would be in no partition. */
-TEST(an_authority_beside_the_partitions_is_never_picked)
+TEST_WITH(FOUR_MEMBERS, an_authority_beside_the_partitions_is_never_picked)
 {
-    struct fixture fixture;
-
-    fixture_init(&fixture, 2);
     for (int32_t i = 0; i < 4; i++)
-        (void)fail_at(&fixture, i, SEQB_UNREACHABLE, START_MS);
-    expect_state(&fixture, 4, SEQB_PARTITION_UP);
-    assert_int_equal(pick(&fixture, 0), -1);
-    assert_false(pool_has_usable(&fixture.pool, 0));
-    expect_change(fail_at(&fixture, 4, SEQB_ROLE, START_MS), SEQB_PARTITION_UP,
+        (void)fail_at(fixture, i, SEQB_UNREACHABLE, START_MS);
+    expect_state(fixture, 4, SEQB_PARTITION_UP);
+    assert_int_equal(pick(fixture, 0), -1);
+    assert_false(pool_has_usable(&fixture->pool, 0));
+    expect_change(fail_at(fixture, 4, SEQB_ROLE, START_MS), SEQB_PARTITION_UP,
                   SEQB_PARTITION_QUARANTINED);
 }
 
@@ -252,23 +246,20 @@ TEST(each_outcome_does_in_each_state_what_the_table_says)
     }
 }
 
-TEST(the_callers_mistakes_never_add_up)
+TEST_WITH(ONE_MEMBER, the_callers_mistakes_never_add_up)
 {
-    struct fixture fixture;
-
-    fixture_init(&fixture, 0);
     for (int again = 0; again < 100; again++) {
         for (int i = SEQB_OK + 1; i < STATUSES; i++) {
             if (!blames_the_backend((enum seqb_status)i))
-                expect_none(fail_after(&fixture, 0, (enum seqb_status)i,
+                expect_none(fail_after(fixture, 0, (enum seqb_status)i,
                                        10 * TIMEOUT_US, NOW_MS + again));
         }
     }
-    assert_int_equal(pick(&fixture, 0), 0);
-    expect_state(&fixture, 0, UP);
-    assert_int_equal(fixture.pool.member[0].errors, 0);
-    assert_int_equal(fixture.pool.member[0].slow, 0);
-    assert_string_equal(fixture.pool.member[0].reason, "");
+    assert_int_equal(pick(fixture, 0), 0);
+    expect_state(fixture, 0, UP);
+    assert_int_equal(fixture->pool.member[0].errors, 0);
+    assert_int_equal(fixture->pool.member[0].slow, 0);
+    assert_string_equal(fixture->pool.member[0].reason, "");
 }
 
 /* No success rescues it, no failure softens it, no probe and no forced probe
@@ -323,21 +314,19 @@ TEST(only_those_that_were_in_use_are_counted_as_ejected)
 
 /* --- what is kept of the calls --- */
 
-TEST(the_latency_is_a_moving_average)
+TEST_WITH(TWO_MEMBERS, the_latency_is_a_moving_average)
 {
-    struct fixture fixture;
-    const struct pool_member *member = &fixture.pool.member[0];
+    const struct pool_member *member = &fixture->pool.member[0];
 
-    fixture_init(&fixture, 1);
     assert_int_equal(member->latency_us, FAST_US);
-    (void)pool_succeeded(&fixture.pool, 0, 900, START_MS);
+    (void)pool_succeeded(&fixture->pool, 0, 900, START_MS);
     assert_int_equal(member->latency_us, (7 * FAST_US + 900) / 8);
     for (int i = 0; i < 200; i++)
-        (void)pool_succeeded(&fixture.pool, 0, 5000, START_MS);
+        (void)pool_succeeded(&fixture->pool, 0, 5000, START_MS);
     assert_in_range(member->latency_us, 4990, 5000);
     /* Never "none yet" again, however fast. */
     for (int i = 0; i < 200; i++)
-        (void)pool_succeeded(&fixture.pool, 0, 0, START_MS);
+        (void)pool_succeeded(&fixture->pool, 0, 0, START_MS);
     assert_int_equal(member->latency_us, 1);
 }
 
@@ -351,60 +340,51 @@ TEST(the_latency_of_a_probe_counts_as_any)
                      (7 * FAST_US + 900) / 8);
 }
 
-TEST(a_failure_tells_nothing_about_the_latency)
+TEST_WITH(TWO_MEMBERS, a_failure_tells_nothing_about_the_latency)
 {
-    struct fixture fixture;
-
-    fixture_init(&fixture, 1);
-    (void)fail_after(&fixture, 0, SEQB_UNREACHABLE, 9000000, START_MS);
-    assert_int_equal(fixture.pool.member[0].latency_us, FAST_US);
+    (void)fail_after(fixture, 0, SEQB_UNREACHABLE, 9000000, START_MS);
+    assert_int_equal(fixture->pool.member[0].latency_us, FAST_US);
 }
 
-TEST(patience_is_three_times_the_usual_and_never_none)
+TEST_WITH(TWO_MEMBERS, patience_is_three_times_the_usual_and_never_none)
 {
     static const struct {
         int64_t latency_us;
         int64_t patience_ms;
     } cases[] = {{0, 2},    {1, 2},    {666, 2},     {999, 2},
                  {1000, 3}, {2000, 6}, {50000, 150}, {200000, 600}};
-    struct fixture fixture;
 
-    fixture_init(&fixture, 1);
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        fixture.pool.member[0].latency_us = cases[i].latency_us;
-        assert_int_equal(pool_patience_ms(&fixture.pool, 0),
+        fixture->pool.member[0].latency_us = cases[i].latency_us;
+        assert_int_equal(pool_patience_ms(&fixture->pool, 0),
                          cases[i].patience_ms);
     }
 }
 
-TEST(a_long_reason_is_cut)
+TEST_WITH(TWO_MEMBERS, a_long_reason_is_cut)
 {
-    struct fixture fixture;
     struct seqb_error why = {.status = SEQB_REFUSED};
 
-    fixture_init(&fixture, 1);
     memset(why.text, 'x', sizeof why.text - 1);
-    (void)pool_failed(&fixture.pool, 0, &why, 1, START_MS);
-    assert_int_equal(strlen(fixture.pool.member[0].reason),
-                     sizeof fixture.pool.member[0].reason - 1);
+    (void)pool_failed(&fixture->pool, 0, &why, 1, START_MS);
+    assert_int_equal(strlen(fixture->pool.member[0].reason),
+                     sizeof fixture->pool.member[0].reason - 1);
 }
 
-TEST(a_connection_tells_who_serves)
+TEST_WITH(FOUR_MEMBERS, a_connection_tells_who_serves)
 {
-    struct fixture fixture;
-    const struct pool_member *member = &fixture.pool.member[2];
+    const struct pool_member *member = &fixture->pool.member[2];
     struct seqb_backend backend = {.ops = NULL};
 
-    fixture_init(&fixture, 2);
     (void)text_copy(backend.server, sizeof backend.server, "10.0.0.3:5432");
     (void)text_copy(backend.domain, sizeof backend.domain, "rack 7");
     (void)text_copy(backend.loss, sizeof backend.loss, "fsync is off");
     (void)text_copy(backend.origin, sizeof backend.origin, "the third");
-    pool_connected(&fixture.pool, 2, &backend);
+    pool_connected(&fixture->pool, 2, &backend);
     assert_string_equal(member->server, "10.0.0.3:5432");
     assert_string_equal(member->domain, "rack 7");
     assert_string_equal(member->loss, "fsync is off");
     assert_string_equal(member->origin, "the third");
-    assert_string_equal(fixture.pool.member[1].server, "");
-    expect_state(&fixture, 2, UP);
+    assert_string_equal(fixture->pool.member[1].server, "");
+    expect_state(fixture, 2, UP);
 }

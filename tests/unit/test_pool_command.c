@@ -242,13 +242,10 @@ TEST(a_fixed_rescue_rests_as_long_after_an_order)
     assert_int_equal(pool_probe_at(&fixture.pool, 1), NOW_MS + RESCUE_AFTER_MS);
 }
 
-TEST(an_authority_takes_orders_as_any_other)
+TEST_WITH(FOUR_MEMBERS, an_authority_takes_orders_as_any_other)
 {
-    struct fixture fixture;
-
-    fixture_init(&fixture, 2);
-    expect_change(order_at(&fixture, 4, SEQB_ORDER_DRAIN, NOW_MS), UP, DRAINED);
-    expect_change(order_at(&fixture, 4, SEQB_ORDER_RESUME, NOW_MS), DRAINED,
+    expect_change(order_at(fixture, 4, SEQB_ORDER_DRAIN, NOW_MS), UP, DRAINED);
+    expect_change(order_at(fixture, 4, SEQB_ORDER_RESUME, NOW_MS), DRAINED,
                   QUARANTINED);
-    expect_change(probe_succeeds(&fixture, 4), PROBING, UP);
+    expect_change(probe_succeeds(fixture, 4), PROBING, UP);
 }

@@ -10,28 +10,26 @@
 #define SUSPECT     SEQB_PARTITION_SUSPECT
 #define QUARANTINED SEQB_PARTITION_QUARANTINED
 
-TEST(a_call_that_hangs_is_counted_at_each_time_out)
+TEST_WITH(FOUR_MEMBERS, a_call_that_hangs_is_counted_at_each_time_out)
 {
-    struct fixture fixture;
-    const struct pool_member *member = &fixture.pool.member[1];
+    const struct pool_member *member = &fixture->pool.member[1];
 
-    fixture_init(&fixture, 2);
-    expect_none(hang_for(&fixture, TIMEOUT_MS - 1));
+    expect_none(hang_for(fixture, TIMEOUT_MS - 1));
     assert_int_equal(member->slow, 0);
-    expect_change(hang_for(&fixture, TIMEOUT_MS), UP, SUSPECT);
+    expect_change(hang_for(fixture, TIMEOUT_MS), UP, SUSPECT);
     for (int again = 0; again < 10; again++)
-        expect_none(hang_for(&fixture, TIMEOUT_MS + again));
-    expect_none(hang_for(&fixture, 2 * TIMEOUT_MS - 1));
+        expect_none(hang_for(fixture, TIMEOUT_MS + again));
+    expect_none(hang_for(fixture, 2 * TIMEOUT_MS - 1));
     assert_int_equal(member->slow, 1);
-    expect_none(hang_for(&fixture, 2 * TIMEOUT_MS));
+    expect_none(hang_for(fixture, 2 * TIMEOUT_MS));
     assert_int_equal(member->slow, 2);
-    expect_none(hang_for(&fixture, 3 * TIMEOUT_MS - 1));
-    expect_change(hang_for(&fixture, 3 * TIMEOUT_MS), SUSPECT, QUARANTINED);
+    expect_none(hang_for(fixture, 3 * TIMEOUT_MS - 1));
+    expect_change(hang_for(fixture, 3 * TIMEOUT_MS), SUSPECT, QUARANTINED);
     assert_int_equal(member->slow, 3);
     assert_int_equal(member->since_ms, CALL_MS + 3 * TIMEOUT_MS);
     assert_string_equal(member->reason, "slow: 3 time-outs of 200 ms, the last "
                                         "call took 600 ms");
-    expect_none(hang_for(&fixture, 100 * TIMEOUT_MS));
+    expect_none(hang_for(fixture, 100 * TIMEOUT_MS));
     assert_int_equal(member->slow, 3);
 }
 
@@ -55,35 +53,27 @@ TEST(a_look_that_comes_late_counts_what_was_missed)
 }
 
 /* The end of a call says nothing that was not said while it hung. */
-TEST(the_end_of_a_call_that_was_counted_changes_no_reason)
+TEST_WITH(ONE_MEMBER, the_end_of_a_call_that_was_counted_changes_no_reason)
 {
-    struct fixture fixture;
-
-    fixture_init(&fixture, 0);
-    expect_change(pool_evaluate(&fixture.pool, 0, CALL_MS,
+    expect_change(pool_evaluate(&fixture->pool, 0, CALL_MS,
                                 CALL_MS + 3 * TIMEOUT_MS, &(int64_t){0}),
                   UP, SUSPECT);
     expect_none(
-        uncertain_at(&fixture, 0, 3 * TIMEOUT_US, CALL_MS + 3 * TIMEOUT_MS));
-    assert_string_equal(fixture.pool.member[0].reason,
+        uncertain_at(fixture, 0, 3 * TIMEOUT_US, CALL_MS + 3 * TIMEOUT_MS));
+    assert_string_equal(fixture->pool.member[0].reason,
                         "slow: 3 time-outs of 200 ms, the last call took 600 "
                         "ms");
 }
 
-TEST(the_next_look_is_at_the_next_time_out)
+TEST_WITH(FOUR_MEMBERS, the_next_look_is_at_the_next_time_out)
 {
-    struct fixture fixture;
-
-    fixture_init(&fixture, 2);
-    fixture.options.slow_count = POOL_SLOW_COUNT_MAX;
-    assert_int_equal(next_poll(&fixture, -1, CALL_MS), INT64_MAX);
-    assert_int_equal(next_poll(&fixture, CALL_MS, CALL_MS), CALL_MS + 200);
-    assert_int_equal(next_poll(&fixture, CALL_MS, CALL_MS + 199),
-                     CALL_MS + 200);
-    (void)hang_for(&fixture, 200);
-    assert_int_equal(next_poll(&fixture, CALL_MS, CALL_MS + 200),
-                     CALL_MS + 400);
-    assert_int_equal(next_poll(&fixture, CALL_MS, CALL_MS + 1234),
+    fixture->options.slow_count = POOL_SLOW_COUNT_MAX;
+    assert_int_equal(next_poll(fixture, -1, CALL_MS), INT64_MAX);
+    assert_int_equal(next_poll(fixture, CALL_MS, CALL_MS), CALL_MS + 200);
+    assert_int_equal(next_poll(fixture, CALL_MS, CALL_MS + 199), CALL_MS + 200);
+    (void)hang_for(fixture, 200);
+    assert_int_equal(next_poll(fixture, CALL_MS, CALL_MS + 200), CALL_MS + 400);
+    assert_int_equal(next_poll(fixture, CALL_MS, CALL_MS + 1234),
                      CALL_MS + 1400);
 }
 
@@ -116,42 +106,37 @@ TEST(what_was_counted_while_it_hung_is_not_at_its_end)
     }
 }
 
-TEST(the_next_call_is_counted_afresh)
+TEST_WITH(FOUR_MEMBERS, the_next_call_is_counted_afresh)
 {
-    struct fixture fixture;
     int64_t next_ms;
 
-    fixture_init(&fixture, 2);
-    fixture.options.slow_count = POOL_SLOW_COUNT_MAX;
-    (void)hang_for(&fixture, 2 * TIMEOUT_MS);
-    (void)uncertain_at(&fixture, 1, 2 * TIMEOUT_US, CALL_MS + 400);
+    fixture->options.slow_count = POOL_SLOW_COUNT_MAX;
+    (void)hang_for(fixture, 2 * TIMEOUT_MS);
+    (void)uncertain_at(fixture, 1, 2 * TIMEOUT_US, CALL_MS + 400);
     /* One that nobody looked at, one that hangs, and one that follows without
      * an outcome of the one before. */
-    (void)slow_at(&fixture, 1, CALL_MS + 700);
-    assert_int_equal(fixture.pool.member[1].slow, 3);
-    (void)pool_evaluate(&fixture.pool, 1, CALL_MS + 1000, CALL_MS + 1200,
+    (void)slow_at(fixture, 1, CALL_MS + 700);
+    assert_int_equal(fixture->pool.member[1].slow, 3);
+    (void)pool_evaluate(&fixture->pool, 1, CALL_MS + 1000, CALL_MS + 1200,
                         &next_ms);
-    assert_int_equal(fixture.pool.member[1].slow, 4);
-    (void)pool_evaluate(&fixture.pool, 1, CALL_MS + 1210, CALL_MS + 1410,
+    assert_int_equal(fixture->pool.member[1].slow, 4);
+    (void)pool_evaluate(&fixture->pool, 1, CALL_MS + 1210, CALL_MS + 1410,
                         &next_ms);
-    assert_int_equal(fixture.pool.member[1].slow, 5);
+    assert_int_equal(fixture->pool.member[1].slow, 5);
 }
 
 /* Also a hard one, which counts for more than that it was slow. */
-TEST(a_failure_of_a_call_that_hung_ends_its_count)
+TEST_WITH(FOUR_MEMBERS, a_failure_of_a_call_that_hung_ends_its_count)
 {
-    struct fixture fixture;
-
-    fixture_init(&fixture, 2);
-    (void)hang_for(&fixture, TIMEOUT_MS);
-    expect_none(fail_after(&fixture, 1, SEQB_NO_MEMORY, TIMEOUT_US,
+    (void)hang_for(fixture, TIMEOUT_MS);
+    expect_none(fail_after(fixture, 1, SEQB_NO_MEMORY, TIMEOUT_US,
                            CALL_MS + TIMEOUT_MS));
-    (void)slow_at(&fixture, 1, CALL_MS + 500);
-    assert_int_equal(fixture.pool.member[1].slow, 2);
+    (void)slow_at(fixture, 1, CALL_MS + 500);
+    assert_int_equal(fixture->pool.member[1].slow, 2);
     expect_change(
-        fail_after(&fixture, 1, SEQB_UNREACHABLE, TIMEOUT_US, CALL_MS + 600),
+        fail_after(fixture, 1, SEQB_UNREACHABLE, TIMEOUT_US, CALL_MS + 600),
         SUSPECT, QUARANTINED);
-    assert_int_equal(fixture.pool.member[1].slow, 2);
+    assert_int_equal(fixture->pool.member[1].slow, 2);
 }
 
 TEST(one_quarantined_while_its_call_hangs_ends_it_quietly)

@@ -61,15 +61,13 @@ TEST(its_share_grows_until_it_is_the_whole)
     }
 }
 
-TEST(what_it_passes_on_goes_to_the_others_alike)
+TEST_WITH(RAMPING_POOL, what_it_passes_on_goes_to_the_others_alike)
 {
-    struct fixture fixture;
     int32_t picks[4] = {0};
 
-    fixture_bring(&fixture, RAMPING);
     for (int32_t i = 0; i < 4000; i++)
-        picks[pool_pick(&fixture.pool, 0, false,
-                        fixture.pool.member[1].since_ms)]++;
+        picks[pool_pick(&fixture->pool, 0, false,
+                        fixture->pool.member[1].since_ms)]++;
     assert_int_equal(picks[0] + picks[1] + picks[2] + picks[3], 4000);
     for (int i = 0; i < 4; i++) {
         if (i != 1)
@@ -77,41 +75,36 @@ TEST(what_it_passes_on_goes_to_the_others_alike)
     }
 }
 
-TEST(when_all_are_to_be_asked_it_is_too)
+TEST_WITH(RAMPING_POOL, when_all_are_to_be_asked_it_is_too)
 {
-    struct fixture fixture;
-
-    fixture_bring(&fixture, RAMPING);
     for (int32_t i = 0; i < 400; i++)
-        assert_int_equal(
-            pool_pick(&fixture.pool, 0, true, fixture.pool.member[1].since_ms),
-            i % 4);
+        assert_int_equal(pool_pick(&fixture->pool, 0, true,
+                                   fixture->pool.member[1].since_ms),
+                         i % 4);
 }
 
 /* Others may be there, but busy: they are skipped. */
-TEST(where_it_is_alone_it_is_always_asked)
+TEST_WITH(RAMPING_POOL, where_it_is_alone_it_is_always_asked)
 {
-    struct fixture fixture;
     int64_t now_ms;
 
-    fixture_bring(&fixture, RAMPING);
-    now_ms = fixture.pool.member[1].since_ms;
+    now_ms = fixture->pool.member[1].since_ms;
     for (int32_t i = 0; i < 1000; i++)
-        assert_int_equal(pool_pick(&fixture.pool, ~(uint64_t)2, false, now_ms),
+        assert_int_equal(pool_pick(&fixture->pool, ~(uint64_t)2, false, now_ms),
                          1);
     for (int32_t i = 0; i < 4; i++) {
         if (i != 1)
-            (void)fail_at(&fixture, i, SEQB_UNREACHABLE, now_ms);
+            (void)fail_at(fixture, i, SEQB_UNREACHABLE, now_ms);
     }
     for (int32_t i = 0; i < 1000; i++)
-        assert_int_equal(pool_pick(&fixture.pool, 0, false, now_ms), 1);
+        assert_int_equal(pool_pick(&fixture->pool, 0, false, now_ms), 1);
     /* That has earned it nothing for later. */
     for (int32_t i = 0; i < 4; i++) {
         for (int k = 0; i != 1 && k < 2; k++)
-            (void)probe_succeeds(&fixture, i);
-        fixture.pool.member[i].state = i == 1 ? RAMPING : UP;
+            (void)probe_succeeds(fixture, i);
+        fixture->pool.member[i].state = i == 1 ? RAMPING : UP;
     }
-    assert_in_range(share_at(&fixture, 0), 124, 126);
+    assert_in_range(share_at(fixture, 0), 124, 126);
 }
 
 /* Member 1, whose ramp begins, passes on so many turns before it takes one. */
@@ -128,37 +121,32 @@ static void expect_turn_after(struct fixture *fixture, int32_t passes)
 }
 
 /* Whatever it had saved up in the ramp before. */
-TEST(each_ramp_begins_with_nothing)
+TEST_WITH(RAMPING_POOL, each_ramp_begins_with_nothing)
 {
-    struct fixture fixture;
-    struct pool_member *member = &fixture.pool.member[1];
+    struct pool_member *member = &fixture->pool.member[1];
 
-    fixture_bring(&fixture, RAMPING);
     for (int32_t passes = 0; passes < 7; passes++) {
-        fixture.pool.next = 1;
-        assert_int_equal(pool_pick(&fixture.pool, 0, false, member->since_ms),
+        fixture->pool.next = 1;
+        assert_int_equal(pool_pick(&fixture->pool, 0, false, member->since_ms),
                          2);
     }
-    (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, member->since_ms + 1);
+    (void)fail_at(fixture, 1, SEQB_UNREACHABLE, member->since_ms + 1);
     for (int k = 0; k < 2; k++)
-        (void)probe_succeeds(&fixture, 1);
-    expect_state(&fixture, 1, RAMPING);
-    expect_turn_after(&fixture, 7);
+        (void)probe_succeeds(fixture, 1);
+    expect_state(fixture, 1, RAMPING);
+    expect_turn_after(fixture, 7);
 }
 
 /* Each turn that it has alone counts as one, no more. */
-TEST(turns_that_it_has_alone_count_as_any)
+TEST_WITH(RAMPING_POOL, turns_that_it_has_alone_count_as_any)
 {
-    struct fixture fixture;
-
-    fixture_bring(&fixture, RAMPING);
     for (int32_t i = 0; i < 4; i++) {
-        fixture.pool.next = 1;
-        assert_int_equal(pool_pick(&fixture.pool, ~(uint64_t)2, false,
-                                   fixture.pool.member[1].since_ms),
+        fixture->pool.next = 1;
+        assert_int_equal(pool_pick(&fixture->pool, ~(uint64_t)2, false,
+                                   fixture->pool.member[1].since_ms),
                          1);
     }
-    expect_turn_after(&fixture, 3);
+    expect_turn_after(fixture, 3);
 }
 
 TEST(two_that_ramp_alone_take_turns)
@@ -179,20 +167,18 @@ TEST(two_that_ramp_alone_take_turns)
     }
 }
 
-TEST(it_is_up_when_the_ramp_is_over)
+TEST_WITH(RAMPING_POOL, it_is_up_when_the_ramp_is_over)
 {
-    struct fixture fixture;
     int64_t end_ms;
     int64_t next_ms;
 
-    fixture_bring(&fixture, RAMPING);
-    end_ms = fixture.pool.member[1].since_ms + POOL_RAMP_MS;
-    expect_none(pool_evaluate(&fixture.pool, 1, -1, end_ms - 1, &next_ms));
+    end_ms = fixture->pool.member[1].since_ms + POOL_RAMP_MS;
+    expect_none(pool_evaluate(&fixture->pool, 1, -1, end_ms - 1, &next_ms));
     assert_int_equal(next_ms, end_ms);
-    expect_change(pool_evaluate(&fixture.pool, 1, -1, end_ms, &next_ms),
+    expect_change(pool_evaluate(&fixture->pool, 1, -1, end_ms, &next_ms),
                   RAMPING, UP);
-    assert_int_equal(fixture.pool.member[1].since_ms, end_ms);
-    expect_none(pool_evaluate(&fixture.pool, 1, -1, end_ms + 1, &next_ms));
+    assert_int_equal(fixture->pool.member[1].since_ms, end_ms);
+    expect_none(pool_evaluate(&fixture->pool, 1, -1, end_ms + 1, &next_ms));
     assert_int_equal(next_ms, INT64_MAX);
 }
 

@@ -16,20 +16,18 @@
 
 /* --- calls that ended --- */
 
-TEST(so_many_slow_calls_in_the_span_quarantine)
+TEST_WITH(TWO_MEMBERS, so_many_slow_calls_in_the_span_quarantine)
 {
-    struct fixture fixture;
-    const struct pool_member *member = &fixture.pool.member[1];
+    const struct pool_member *member = &fixture->pool.member[1];
 
-    fixture_init(&fixture, 1);
-    expect_change(slow_at(&fixture, 1, 10000), UP, SUSPECT);
+    expect_change(slow_at(fixture, 1, 10000), UP, SUSPECT);
     assert_string_equal(member->reason,
                         "slow: less than 3 time-outs of 200 ms, the last call "
                         "took 200 ms");
-    expect_none(slow_at(&fixture, 1, 10001));
-    expect_change(slow_at(&fixture, 1, 10002), SUSPECT, QUARANTINED);
+    expect_none(slow_at(fixture, 1, 10001));
+    expect_change(slow_at(fixture, 1, 10002), SUSPECT, QUARANTINED);
     assert_int_equal(member->since_ms, 10002);
-    assert_int_equal(pool_probe_at(&fixture.pool, 1),
+    assert_int_equal(pool_probe_at(&fixture->pool, 1),
                      10002 + POOL_FIRST_PROBE_MS);
     assert_string_equal(member->reason, "slow: 3 time-outs of 200 ms, the last "
                                         "call took 200 ms");
@@ -38,16 +36,13 @@ TEST(so_many_slow_calls_in_the_span_quarantine)
     assert_int_equal(member->ejections, 1);
 }
 
-TEST(slow_means_at_or_past_the_time_out)
+TEST_WITH(TWO_MEMBERS, slow_means_at_or_past_the_time_out)
 {
-    struct fixture fixture;
-
-    fixture_init(&fixture, 1);
     for (int i = 0; i < 100; i++)
-        expect_none(pool_succeeded(&fixture.pool, 1, TIMEOUT_US - 1, 10000));
-    assert_int_equal(fixture.pool.member[1].slow, 0);
-    expect_change(slow_at(&fixture, 1, 10000), UP, SUSPECT);
-    assert_int_equal(fixture.pool.member[1].slow, 1);
+        expect_none(pool_succeeded(&fixture->pool, 1, TIMEOUT_US - 1, 10000));
+    assert_int_equal(fixture->pool.member[1].slow, 0);
+    expect_change(slow_at(fixture, 1, 10000), UP, SUSPECT);
+    assert_int_equal(fixture->pool.member[1].slow, 1);
 }
 
 TEST(a_call_counts_once_for_each_time_out_that_it_took)
@@ -79,25 +74,23 @@ TEST(a_call_counts_once_for_each_time_out_that_it_took)
 }
 
 /* Whatever it answers, and however late. */
-TEST(one_that_passes_its_time_out_is_silent_until_it_answers)
+TEST_WITH(TWO_MEMBERS, one_that_passes_its_time_out_is_silent_until_it_answers)
 {
-    struct fixture fixture;
-    const struct pool_member *member = &fixture.pool.member[1];
+    const struct pool_member *member = &fixture->pool.member[1];
     int64_t next_ms;
 
-    fixture_init(&fixture, 1);
-    (void)pool_evaluate(&fixture.pool, 1, 10000, 10000 + TIMEOUT_MS - 1,
+    (void)pool_evaluate(&fixture->pool, 1, 10000, 10000 + TIMEOUT_MS - 1,
                         &next_ms);
     assert_false(member->is_silent);
-    (void)pool_evaluate(&fixture.pool, 1, 10000, 10000 + TIMEOUT_MS, &next_ms);
+    (void)pool_evaluate(&fixture->pool, 1, 10000, 10000 + TIMEOUT_MS, &next_ms);
     assert_true(member->is_silent);
-    (void)uncertain_at(&fixture, 1, TIMEOUT_US, 10000 + TIMEOUT_MS);
+    (void)uncertain_at(fixture, 1, TIMEOUT_US, 10000 + TIMEOUT_MS);
     assert_true(member->is_silent);
-    (void)pool_succeeded(&fixture.pool, 1, TIMEOUT_US, 11000);
+    (void)pool_succeeded(&fixture->pool, 1, TIMEOUT_US, 11000);
     assert_false(member->is_silent);
-    (void)uncertain_at(&fixture, 1, TIMEOUT_US, 12000);
+    (void)uncertain_at(fixture, 1, TIMEOUT_US, 12000);
     assert_true(member->is_silent);
-    (void)pool_looked(&fixture.pool, 1, FAST_US, 12001);
+    (void)pool_looked(&fixture->pool, 1, FAST_US, 12001);
     assert_false(member->is_silent);
 }
 
@@ -142,31 +135,25 @@ TEST(when_slow_calls_are_too_many)
     }
 }
 
-TEST(the_largest_count_is_counted_in_full)
+TEST_WITH(TWO_MEMBERS, the_largest_count_is_counted_in_full)
 {
-    struct fixture fixture;
-
-    fixture_init(&fixture, 1);
-    fixture.options.slow_count = POOL_SLOW_COUNT_MAX;
+    fixture->options.slow_count = POOL_SLOW_COUNT_MAX;
     for (int i = 1; i < POOL_SLOW_COUNT_MAX; i++)
-        (void)slow_at(&fixture, 1, 10000 + i);
-    expect_state(&fixture, 1, SUSPECT);
-    expect_change(slow_at(&fixture, 1, 10001 + SLOW_WINDOW_MS), SUSPECT,
+        (void)slow_at(fixture, 1, 10000 + i);
+    expect_state(fixture, 1, SUSPECT);
+    expect_change(slow_at(fixture, 1, 10001 + SLOW_WINDOW_MS), SUSPECT,
                   QUARANTINED);
 }
 
 /* A call that timed out is slow; one whose connection broke has failed. */
-TEST(no_answer_is_slow_only_past_the_time_out)
+TEST_WITH(FOUR_MEMBERS, no_answer_is_slow_only_past_the_time_out)
 {
-    struct fixture fixture;
-
-    fixture_init(&fixture, 2);
-    expect_change(uncertain_at(&fixture, 1, TIMEOUT_US, 10000), UP, SUSPECT);
-    expect_none(uncertain_at(&fixture, 1, TIMEOUT_US, 10001));
-    assert_int_equal(fixture.pool.member[1].errors, 2);
-    expect_change(uncertain_at(&fixture, 1, TIMEOUT_US, 10002), SUSPECT,
+    expect_change(uncertain_at(fixture, 1, TIMEOUT_US, 10000), UP, SUSPECT);
+    expect_none(uncertain_at(fixture, 1, TIMEOUT_US, 10001));
+    assert_int_equal(fixture->pool.member[1].errors, 2);
+    expect_change(uncertain_at(fixture, 1, TIMEOUT_US, 10002), SUSPECT,
                   QUARANTINED);
-    expect_change(uncertain_at(&fixture, 2, TIMEOUT_US - 1, 10003), UP,
+    expect_change(uncertain_at(fixture, 2, TIMEOUT_US - 1, 10003), UP,
                   QUARANTINED);
 }
 
@@ -193,28 +180,24 @@ TEST(a_hard_error_quarantines_at_once_however_long_it_took)
 
 /* --- suspect --- */
 
-TEST(a_suspect_is_up_again_when_the_span_has_passed)
+TEST_WITH(FOUR_MEMBERS, a_suspect_is_up_again_when_the_span_has_passed)
 {
-    struct fixture fixture;
     const int64_t end_ms = 20000 + SLOW_WINDOW_MS + 1;
     int64_t next_ms;
 
-    fixture_init(&fixture, 2);
-    (void)slow_at(&fixture, 1, 10000);
-    assert_int_equal(next_poll(&fixture, -1, 10001),
-                     10000 + SLOW_WINDOW_MS + 1);
-    (void)slow_at(&fixture, 1, 20000);
-    assert_int_equal(next_poll(&fixture, -1, 20001), end_ms);
-    assert_int_equal(next_poll(&fixture, -1, end_ms - 1), end_ms);
+    (void)slow_at(fixture, 1, 10000);
+    assert_int_equal(next_poll(fixture, -1, 10001), 10000 + SLOW_WINDOW_MS + 1);
+    (void)slow_at(fixture, 1, 20000);
+    assert_int_equal(next_poll(fixture, -1, 20001), end_ms);
+    assert_int_equal(next_poll(fixture, -1, end_ms - 1), end_ms);
     /* Whichever is sooner: this, or the next time-out of a call. */
-    assert_int_equal(next_poll(&fixture, end_ms - 150, end_ms - 10), end_ms);
-    assert_int_equal(next_poll(&fixture, end_ms - 205, end_ms - 10),
-                     end_ms - 5);
-    expect_change(pool_evaluate(&fixture.pool, 1, -1, end_ms, &next_ms),
+    assert_int_equal(next_poll(fixture, end_ms - 150, end_ms - 10), end_ms);
+    assert_int_equal(next_poll(fixture, end_ms - 205, end_ms - 10), end_ms - 5);
+    expect_change(pool_evaluate(&fixture->pool, 1, -1, end_ms, &next_ms),
                   SUSPECT, UP);
-    assert_int_equal(fixture.pool.member[1].since_ms, end_ms);
-    assert_string_equal(fixture.pool.member[1].reason, "");
-    assert_int_equal(next_poll(&fixture, -1, end_ms), INT64_MAX);
+    assert_int_equal(fixture->pool.member[1].since_ms, end_ms);
+    assert_string_equal(fixture->pool.member[1].reason, "");
+    assert_int_equal(next_poll(fixture, -1, end_ms), INT64_MAX);
 }
 
 TEST(a_suspect_takes_its_turns)
@@ -229,70 +212,60 @@ TEST(a_suspect_takes_its_turns)
         assert_int_equal(picks[i], 100);
 }
 
-TEST(one_that_ramps_and_is_slow_goes_on_to_ramp)
+TEST_WITH(RAMPING_POOL, one_that_ramps_and_is_slow_goes_on_to_ramp)
 {
-    struct fixture fixture;
-
-    fixture_bring(&fixture, RAMPING);
-    expect_none(slow_at(&fixture, 1, NOW_MS));
-    expect_none(slow_at(&fixture, 1, NOW_MS));
-    expect_state(&fixture, 1, RAMPING);
-    expect_change(slow_at(&fixture, 1, NOW_MS), RAMPING, QUARANTINED);
+    expect_none(slow_at(fixture, 1, NOW_MS));
+    expect_none(slow_at(fixture, 1, NOW_MS));
+    expect_state(fixture, 1, RAMPING);
+    expect_change(slow_at(fixture, 1, NOW_MS), RAMPING, QUARANTINED);
 }
 
 /* --- slow numbers are better than none --- */
 
-TEST(the_last_usable_partition_is_never_quarantined_for_slowness)
+TEST_WITH(FOUR_MEMBERS,
+          the_last_usable_partition_is_never_quarantined_for_slowness)
 {
-    struct fixture fixture;
-
-    fixture_init(&fixture, 2);
     for (int32_t i = 0; i < 4; i++) {
         if (i != 1)
-            (void)fail_at(&fixture, i, SEQB_UNREACHABLE, 10000);
+            (void)fail_at(fixture, i, SEQB_UNREACHABLE, 10000);
     }
-    expect_change(slow_at(&fixture, 1, 10001), UP, SUSPECT);
+    expect_change(slow_at(fixture, 1, 10001), UP, SUSPECT);
     for (int i = 0; i < 50; i++) {
-        expect_none(slow_at(&fixture, 1, 10001 + i));
-        expect_none(uncertain_at(&fixture, 1, TIMEOUT_US, 10001 + i));
-        expect_none(hang_for(&fixture, TIMEOUT_MS * (i + 2)));
+        expect_none(slow_at(fixture, 1, 10001 + i));
+        expect_none(uncertain_at(fixture, 1, TIMEOUT_US, 10001 + i));
+        expect_none(hang_for(fixture, TIMEOUT_MS * (i + 2)));
     }
-    assert_int_equal(pool_pick(&fixture.pool, 0, false, NOW_MS), 1);
+    assert_int_equal(pool_pick(&fixture->pool, 0, false, NOW_MS), 1);
     /* Not for long, once another one is back and it is slow again. */
-    (void)probe_succeeds(&fixture, 2);
-    (void)probe_succeeds(&fixture, 2);
-    expect_none(answer_at(&fixture, 1, 20000));
-    expect_state(&fixture, 1, SUSPECT);
-    expect_change(hang_for(&fixture, 60 * TIMEOUT_MS), SUSPECT, QUARANTINED);
-    assert_int_equal(pool_pick(&fixture.pool, 0, false, NOW_MS), 2);
+    (void)probe_succeeds(fixture, 2);
+    (void)probe_succeeds(fixture, 2);
+    expect_none(answer_at(fixture, 1, 20000));
+    expect_state(fixture, 1, SUSPECT);
+    expect_change(hang_for(fixture, 60 * TIMEOUT_MS), SUSPECT, QUARANTINED);
+    assert_int_equal(pool_pick(&fixture->pool, 0, false, NOW_MS), 2);
 }
 
-TEST(of_all_that_hang_at_once_one_is_kept)
+TEST_WITH(FOUR_MEMBERS, of_all_that_hang_at_once_one_is_kept)
 {
-    struct fixture fixture;
     int64_t next_ms;
 
-    fixture_init(&fixture, 2);
     for (int32_t i = 0; i < 5; i++)
-        (void)pool_evaluate(&fixture.pool, i, CALL_MS,
+        (void)pool_evaluate(&fixture->pool, i, CALL_MS,
                             CALL_MS + 10 * TIMEOUT_MS, &next_ms);
     for (int32_t i = 0; i < 3; i++)
-        expect_state(&fixture, i, QUARANTINED);
-    expect_state(&fixture, 3, SUSPECT);
+        expect_state(fixture, i, QUARANTINED);
+    expect_state(fixture, 3, SUSPECT);
     assert_true(next_ms > CALL_MS);
 }
 
-TEST(the_only_partition_is_quarantined_for_errors_alone)
+TEST_WITH(ONE_MEMBER, the_only_partition_is_quarantined_for_errors_alone)
 {
-    struct fixture fixture;
-
-    fixture_init(&fixture, 0);
     for (int i = 0; i < 10; i++)
-        (void)slow_at(&fixture, 0, 10000);
-    expect_state(&fixture, 0, SUSPECT);
-    expect_change(fail_at(&fixture, 0, SEQB_UNREACHABLE, 10001), SUSPECT,
+        (void)slow_at(fixture, 0, 10000);
+    expect_state(fixture, 0, SUSPECT);
+    expect_change(fail_at(fixture, 0, SEQB_UNREACHABLE, 10001), SUSPECT,
                   QUARANTINED);
-    assert_false(pool_has_usable(&fixture.pool, 0));
+    assert_false(pool_has_usable(&fixture->pool, 0));
 }
 
 TEST(a_slow_authority_is_better_than_none)

@@ -124,23 +124,22 @@ TEST(the_jitter_of_a_short_rest_is_a_fifth_too)
         assert_true(was_seen[i]);
 }
 
-TEST(a_fixed_rescue_rests_as_long_each_time)
+TEST_WITH(TWO_MEMBERS, a_fixed_rescue_rests_as_long_each_time)
 {
-    struct fixture fixture;
     int64_t now_ms = 10000;
 
-    fixture_init(&fixture, 1);
-    fixture.options.rescue = HA_RESCUE_FIXED;
-    (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, now_ms);
+    fixture->options.rescue = HA_RESCUE_FIXED;
+    (void)fail_at(fixture, 1, SEQB_UNREACHABLE, now_ms);
     for (int probe = 0; probe < 10; probe++) {
-        assert_int_equal(pool_probe_at(&fixture.pool, 1),
+        assert_int_equal(pool_probe_at(&fixture->pool, 1),
                          now_ms + RESCUE_AFTER_MS);
-        now_ms = probe_fails(&fixture, 1);
+        now_ms = probe_fails(fixture, 1);
     }
-    expect_change(probe_succeeds(&fixture, 1), PROBING, RAMPING);
-    now_ms = fixture.pool.member[1].since_ms + 1;
-    (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, now_ms);
-    assert_int_equal(pool_probe_at(&fixture.pool, 1), now_ms + RESCUE_AFTER_MS);
+    expect_change(probe_succeeds(fixture, 1), PROBING, RAMPING);
+    now_ms = fixture->pool.member[1].since_ms + 1;
+    (void)fail_at(fixture, 1, SEQB_UNREACHABLE, now_ms);
+    assert_int_equal(pool_probe_at(&fixture->pool, 1),
+                     now_ms + RESCUE_AFTER_MS);
 }
 
 /* Brings member 1 back at once, and fails it after it was usable so long.
@@ -157,19 +156,17 @@ static int64_t relapse_after(struct fixture *fixture, int64_t well_ms)
     return now_ms;
 }
 
-TEST(one_that_was_up_for_a_short_while_rests_longer)
+TEST_WITH(TWO_MEMBERS, one_that_was_up_for_a_short_while_rests_longer)
 {
-    struct fixture fixture;
     int64_t rest_ms = POOL_FIRST_PROBE_MS;
 
-    fixture_init(&fixture, 1);
-    (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, 10000);
+    (void)fail_at(fixture, 1, SEQB_UNREACHABLE, 10000);
     for (int i = 0; i < 20; i++) {
         rest_ms = min_of(2 * rest_ms, RESCUE_AFTER_MS);
-        expect_rest(&fixture, relapse_after(&fixture, i % 2 == 0 ? 1 : 29999),
+        expect_rest(fixture, relapse_after(fixture, i % 2 == 0 ? 1 : 29999),
                     rest_ms);
     }
-    assert_int_equal(fixture.pool.member[1].ejections, 21);
+    assert_int_equal(fixture->pool.member[1].ejections, 21);
     assert_int_equal(rest_ms, RESCUE_AFTER_MS);
 }
 
@@ -198,67 +195,60 @@ TEST(one_that_was_well_for_long_begins_anew)
 }
 
 /* It was usable all the time: suspect and up are the same for that. */
-TEST(one_that_was_slow_has_been_well_all_the_same)
+TEST_WITH(TWO_MEMBERS, one_that_was_slow_has_been_well_all_the_same)
 {
-    struct fixture fixture;
-    const struct pool_member *member = &fixture.pool.member[1];
+    const struct pool_member *member = &fixture->pool.member[1];
     int64_t now_ms;
     int64_t next_ms;
 
-    fixture_init(&fixture, 1);
-    (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, 10000);
-    (void)probe_succeeds(&fixture, 1);
-    (void)probe_succeeds(&fixture, 1);
+    (void)fail_at(fixture, 1, SEQB_UNREACHABLE, 10000);
+    (void)probe_succeeds(fixture, 1);
+    (void)probe_succeeds(fixture, 1);
     now_ms = member->since_ms + POOL_CALM_MS + POOL_FIRST_PROBE_MS;
-    expect_change(pool_evaluate(&fixture.pool, 1, -1, now_ms, &next_ms),
+    expect_change(pool_evaluate(&fixture->pool, 1, -1, now_ms, &next_ms),
                   RAMPING, UP);
-    expect_change(slow_at(&fixture, 1, now_ms), UP, SEQB_PARTITION_SUSPECT);
-    (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, now_ms + 1);
-    assert_int_equal(pool_probe_at(&fixture.pool, 1), now_ms + 101);
+    expect_change(slow_at(fixture, 1, now_ms), UP, SEQB_PARTITION_SUSPECT);
+    (void)fail_at(fixture, 1, SEQB_UNREACHABLE, now_ms + 1);
+    assert_int_equal(pool_probe_at(&fixture->pool, 1), now_ms + 101);
 }
 
-TEST(no_probe_comes_before_the_time_it_is_held_to)
+TEST_WITH(TWO_MEMBERS, no_probe_comes_before_the_time_it_is_held_to)
 {
-    struct fixture fixture;
-
-    fixture_init(&fixture, 1);
-    (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, 10000);
-    pool_hold(&fixture.pool, 1, 10050);
-    assert_int_equal(pool_probe_at(&fixture.pool, 1), 10100);
-    pool_hold(&fixture.pool, 1, 10500);
-    assert_int_equal(pool_probe_at(&fixture.pool, 1), 10500);
-    pool_hold(&fixture.pool, 1, 10499);
-    assert_int_equal(pool_probe_at(&fixture.pool, 1), 10500);
+    (void)fail_at(fixture, 1, SEQB_UNREACHABLE, 10000);
+    pool_hold(&fixture->pool, 1, 10050);
+    assert_int_equal(pool_probe_at(&fixture->pool, 1), 10100);
+    pool_hold(&fixture->pool, 1, 10500);
+    assert_int_equal(pool_probe_at(&fixture->pool, 1), 10500);
+    pool_hold(&fixture->pool, 1, 10499);
+    assert_int_equal(pool_probe_at(&fixture->pool, 1), 10500);
     /* One that is up has no probe to hold, then or later. */
-    pool_hold(&fixture.pool, 0, 90000);
-    assert_int_equal(pool_probe_at(&fixture.pool, 0), INT64_MAX);
-    (void)fail_at(&fixture, 0, SEQB_UNREACHABLE, 20000);
-    assert_int_equal(pool_probe_at(&fixture.pool, 0), 20100);
+    pool_hold(&fixture->pool, 0, 90000);
+    assert_int_equal(pool_probe_at(&fixture->pool, 0), INT64_MAX);
+    (void)fail_at(fixture, 0, SEQB_UNREACHABLE, 20000);
+    assert_int_equal(pool_probe_at(&fixture->pool, 0), 20100);
 }
 
 /* --- probes --- */
 
 /* A quarantine is one change, however many probes fail in it, and as old as
  * its first failure. */
-TEST(failing_probes_prolong_one_quarantine)
+TEST_WITH(TWO_MEMBERS, failing_probes_prolong_one_quarantine)
 {
-    struct fixture fixture;
-    const struct pool_member *member = &fixture.pool.member[1];
+    const struct pool_member *member = &fixture->pool.member[1];
 
-    fixture_init(&fixture, 1);
-    expect_change(fail_at(&fixture, 1, SEQB_UNREACHABLE, 10000), UP,
+    expect_change(fail_at(fixture, 1, SEQB_UNREACHABLE, 10000), UP,
                   QUARANTINED);
     for (int i = 1; i <= 20; i++) {
-        const int64_t at_ms = pool_probe_at(&fixture.pool, 1);
+        const int64_t at_ms = pool_probe_at(&fixture->pool, 1);
 
-        pool_probe_begins(&fixture.pool, 1, at_ms);
-        expect_state(&fixture, 1, PROBING);
+        pool_probe_begins(&fixture->pool, 1, at_ms);
+        expect_state(fixture, 1, PROBING);
         assert_int_equal(member->last_probe_ms, at_ms);
-        assert_int_equal(pool_probe_at(&fixture.pool, 1), INT64_MAX);
-        assert_int_equal(pool_pick(&fixture.pool, ~(uint64_t)2, false, at_ms),
+        assert_int_equal(pool_probe_at(&fixture->pool, 1), INT64_MAX);
+        assert_int_equal(pool_pick(&fixture->pool, ~(uint64_t)2, false, at_ms),
                          -1);
-        expect_none(fail_at(&fixture, 1, SEQB_ROLE, at_ms + 3));
-        expect_state(&fixture, 1, QUARANTINED);
+        expect_none(fail_at(fixture, 1, SEQB_ROLE, at_ms + 3));
+        expect_state(fixture, 1, QUARANTINED);
         assert_int_equal(member->since_ms, 10000);
         assert_int_equal(member->errors, 1 + i);
         assert_int_equal(member->ejections, 1);
@@ -284,46 +274,41 @@ TEST(a_probe_that_fails_for_any_reason_prolongs_the_rest)
     }
 }
 
-TEST(two_probes_in_a_row_bring_one_back)
+TEST_WITH(TWO_MEMBERS, two_probes_in_a_row_bring_one_back)
 {
-    struct fixture fixture;
-    const struct pool_member *member = &fixture.pool.member[1];
+    const struct pool_member *member = &fixture->pool.member[1];
 
-    fixture_init(&fixture, 1);
-    (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, 10000);
-    (void)probe_fails(&fixture, 1);
-    pool_probe_begins(&fixture.pool, 1, 20000);
-    expect_none(answer_at(&fixture, 1, 20003));
-    expect_state(&fixture, 1, QUARANTINED);
+    (void)fail_at(fixture, 1, SEQB_UNREACHABLE, 10000);
+    (void)probe_fails(fixture, 1);
+    pool_probe_begins(&fixture->pool, 1, 20000);
+    expect_none(answer_at(fixture, 1, 20003));
+    expect_state(fixture, 1, QUARANTINED);
     assert_int_equal(member->since_ms, 10000);
-    assert_int_equal(pool_probe_at(&fixture.pool, 1),
+    assert_int_equal(pool_probe_at(&fixture->pool, 1),
                      20003 + POOL_NEXT_PROBE_MS);
-    assert_int_equal(pool_pick(&fixture.pool, ~(uint64_t)2, false, 20004), -1);
-    pool_probe_begins(&fixture.pool, 1, 20103);
-    expect_change(answer_at(&fixture, 1, 20105), PROBING, RAMPING);
+    assert_int_equal(pool_pick(&fixture->pool, ~(uint64_t)2, false, 20004), -1);
+    pool_probe_begins(&fixture->pool, 1, 20103);
+    expect_change(answer_at(fixture, 1, 20105), PROBING, RAMPING);
     assert_int_equal(member->since_ms, 20105);
     assert_string_equal(member->reason, "");
-    assert_int_equal(pool_probe_at(&fixture.pool, 1), INT64_MAX);
-    expect_none(answer_at(&fixture, 1, 20106));
+    assert_int_equal(pool_probe_at(&fixture->pool, 1), INT64_MAX);
+    expect_none(answer_at(fixture, 1, 20106));
 }
 
-TEST(one_that_fails_between_makes_them_two_again)
+TEST_WITH(TWO_MEMBERS, one_that_fails_between_makes_them_two_again)
 {
-    struct fixture fixture;
-
-    fixture_init(&fixture, 1);
-    (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, 10000);
+    (void)fail_at(fixture, 1, SEQB_UNREACHABLE, 10000);
     for (int i = 0; i < 10; i++) {
-        expect_none(probe_succeeds(&fixture, 1));
-        (void)probe_fails(&fixture, 1);
+        expect_none(probe_succeeds(fixture, 1));
+        (void)probe_fails(fixture, 1);
     }
-    expect_none(probe_succeeds(&fixture, 1));
-    expect_change(probe_succeeds(&fixture, 1), PROBING, RAMPING);
+    expect_none(probe_succeeds(fixture, 1));
+    expect_change(probe_succeeds(fixture, 1), PROBING, RAMPING);
     /* And those of one rescue do not serve for the next. */
-    (void)fail_at(&fixture, 1, SEQB_ROLE,
-                  fixture.pool.member[1].since_ms + 500);
-    expect_none(probe_succeeds(&fixture, 1));
-    expect_change(probe_succeeds(&fixture, 1), PROBING, RAMPING);
+    (void)fail_at(fixture, 1, SEQB_ROLE,
+                  fixture->pool.member[1].since_ms + 500);
+    expect_none(probe_succeeds(fixture, 1));
+    expect_change(probe_succeeds(fixture, 1), PROBING, RAMPING);
 }
 
 /* Where nobody else is there, one is enough, and it takes every turn. */
@@ -379,19 +364,17 @@ TEST(a_rescued_partition_is_not_slow_from_before)
     }
 }
 
-TEST(a_failure_while_resting_prolongs_nothing)
+TEST_WITH(TWO_MEMBERS, a_failure_while_resting_prolongs_nothing)
 {
-    struct fixture fixture;
     int64_t at_ms;
 
-    fixture_init(&fixture, 1);
-    (void)fail_at(&fixture, 1, SEQB_UNREACHABLE, 10000);
+    (void)fail_at(fixture, 1, SEQB_UNREACHABLE, 10000);
     for (int i = 0; i < 3; i++)
-        (void)probe_fails(&fixture, 1); /* rests for 800 ms now */
-    at_ms = pool_probe_at(&fixture.pool, 1);
-    expect_none(fail_at(&fixture, 1, SEQB_UNREACHABLE, at_ms - 10));
-    expect_none(fail_at(&fixture, 1, SEQB_NO_MEMORY, at_ms - 9));
-    assert_int_equal(pool_probe_at(&fixture.pool, 1), at_ms);
-    assert_int_equal(fixture.pool.member[1].since_ms, 10000);
-    assert_int_equal(fixture.pool.member[1].rest_ms, 800);
+        (void)probe_fails(fixture, 1); /* rests for 800 ms now */
+    at_ms = pool_probe_at(&fixture->pool, 1);
+    expect_none(fail_at(fixture, 1, SEQB_UNREACHABLE, at_ms - 10));
+    expect_none(fail_at(fixture, 1, SEQB_NO_MEMORY, at_ms - 9));
+    assert_int_equal(pool_probe_at(&fixture->pool, 1), at_ms);
+    assert_int_equal(fixture->pool.member[1].since_ms, 10000);
+    assert_int_equal(fixture->pool.member[1].rest_ms, 800);
 }

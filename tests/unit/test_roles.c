@@ -283,23 +283,32 @@ struct scene {
     struct tokens tokens;
 };
 
-static void scene_open(struct scene *scene)
+static int setup(void **state)
 {
+    static struct scene scene;
+
     stub_reset(1000, SEQB_AGAIN, MINUTE_MS);
-    scene->users = users_make(&scene->tokens);
-    scene->server = dialogue_server();
-    access_swap(&scene->server->daemon.access, scene->users);
-    talker_init(&scene->talker, scene->server);
-    only_session(scene->server)->identity =
+    scene.users = users_make(&scene.tokens);
+    scene.server = dialogue_server();
+    access_swap(&scene.server->daemon.access, scene.users);
+    talker_init(&scene.talker, scene.server);
+    only_session(scene.server)->identity =
         (struct identity){.rights = RIGHTS_NONE};
+    *state = &scene;
+    return 0;
 }
 
-static void scene_close(struct scene *scene)
+static int teardown(void **state)
 {
+    struct scene *scene = *state;
+
     server_close(scene->server);
     talker_fini(&scene->talker);
     users_free(scene->users);
+    return 0;
 }
+
+#define LOGINS FIXTURE(struct scene *scene, setup, teardown)
 
 /* Says a line, and turns until it is answered by that. */
 static void scene_ask(struct scene *scene, const char *line,
@@ -319,97 +328,76 @@ static void scene_ask(struct scene *scene, const char *line,
         fail_msg("%s: %.*s", line, (int)talker->length, talker->heard);
 }
 
-TEST(a_login_has_the_rights_and_keys_of_its_user)
+TEST_WITH(LOGINS, a_login_has_the_rights_and_keys_of_its_user)
 {
-    struct scene scene;
-
-    scene_open(&scene);
-    scene_ask(&scene, "INCR a\r\n", "-NOAUTH Authentication required");
-    scene_ask(&scene, "AUTH shop wrong\r\n", "-WRONGPASS ");
-    scene_ask(&scene, "AUTH nobody " PASSWORD "\r\n", "-WRONGPASS ");
-    scene_ask(&scene, "AUTH " PASSWORD "\r\n", "-WRONGPASS ");
-    scene_ask(&scene, "AUTH a b c\r\n", "-ERR syntax error");
-    scene_ask(&scene, "INCR a\r\n", "-NOAUTH ");
-    scene_ask(&scene, "AUTH shop " PASSWORD "\r\n", "+OK");
-    scene_ask(&scene, "INCR a\r\n", ":95\r\n");
-    scene_ask(&scene, "INCR a\r\n", ":96\r\n");
-    scene_ask(&scene, "INCR b\r\n", "-NOPERM user 'shop' may not use");
-    scene_ask(&scene, "SEQ.DECODE b 9\r\n", "-NOPERM ");
-    scene_ask(&scene, "INCR c\r\n", ":95\r\n");
-    scene_ask(&scene, "SEQ.DRAIN\r\n", "-NOPERM ");
-    scene_ask(&scene, "RESET\r\n", "+RESET");
-    scene_close(&scene);
+    scene_ask(scene, "INCR a\r\n", "-NOAUTH Authentication required");
+    scene_ask(scene, "AUTH shop wrong\r\n", "-WRONGPASS ");
+    scene_ask(scene, "AUTH nobody " PASSWORD "\r\n", "-WRONGPASS ");
+    scene_ask(scene, "AUTH " PASSWORD "\r\n", "-WRONGPASS ");
+    scene_ask(scene, "AUTH a b c\r\n", "-ERR syntax error");
+    scene_ask(scene, "INCR a\r\n", "-NOAUTH ");
+    scene_ask(scene, "AUTH shop " PASSWORD "\r\n", "+OK");
+    scene_ask(scene, "INCR a\r\n", ":95\r\n");
+    scene_ask(scene, "INCR a\r\n", ":96\r\n");
+    scene_ask(scene, "INCR b\r\n", "-NOPERM user 'shop' may not use");
+    scene_ask(scene, "SEQ.DECODE b 9\r\n", "-NOPERM ");
+    scene_ask(scene, "INCR c\r\n", ":95\r\n");
+    scene_ask(scene, "SEQ.DRAIN\r\n", "-NOPERM ");
+    scene_ask(scene, "RESET\r\n", "+RESET");
 }
 
-TEST(another_login_forgets_the_keys_of_the_one_before)
+TEST_WITH(LOGINS, another_login_forgets_the_keys_of_the_one_before)
 {
-    struct scene scene;
     char line[128];
 
-    scene_open(&scene);
-    snprintf(line, sizeof line, "AUTH take %s\r\n", scene.tokens.token[TAKE]);
-    scene_ask(&scene, line, "+OK");
-    scene_ask(&scene, "INCR b\r\n", ":95\r\n");
-    scene_ask(&scene, "AUTH shop " PASSWORD "\r\n", "+OK");
-    scene_ask(&scene, "INCR b\r\n", "-NOPERM ");
-    scene_close(&scene);
+    snprintf(line, sizeof line, "AUTH take %s\r\n", scene->tokens.token[TAKE]);
+    scene_ask(scene, line, "+OK");
+    scene_ask(scene, "INCR b\r\n", ":95\r\n");
+    scene_ask(scene, "AUTH shop " PASSWORD "\r\n", "+OK");
+    scene_ask(scene, "INCR b\r\n", "-NOPERM ");
 }
 
-TEST(hello_logs_in_as_well)
+TEST_WITH(LOGINS, hello_logs_in_as_well)
 {
-    struct scene scene;
-
-    scene_open(&scene);
-    scene_ask(&scene, "HELLO 3 AUTH shop wrong SETNAME x\r\n", "-WRONGPASS ");
-    scene_ask(&scene, "HELLO 3 SETNAME web AUTH shop " PASSWORD "\r\n", "%7");
-    scene_ask(&scene, "CLIENT GETNAME\r\n", "$3\r\nweb");
-    scene_ask(&scene, "CLIENT LIST\r\n", "=");
-    assert_non_null(strstr(scene.talker.heard, " user=shop "));
-    scene_close(&scene);
+    scene_ask(scene, "HELLO 3 AUTH shop wrong SETNAME x\r\n", "-WRONGPASS ");
+    scene_ask(scene, "HELLO 3 SETNAME web AUTH shop " PASSWORD "\r\n", "%7");
+    scene_ask(scene, "CLIENT GETNAME\r\n", "$3\r\nweb");
+    scene_ask(scene, "CLIENT LIST\r\n", "=");
+    assert_non_null(strstr(scene->talker.heard, " user=shop "));
 }
 
-TEST(what_is_behind_a_login_waits_for_it)
+TEST_WITH(LOGINS, what_is_behind_a_login_waits_for_it)
 {
-    struct scene scene;
-
-    scene_open(&scene);
-    scene_ask(&scene, "AUTH shop " PASSWORD "\r\nINCR a\r\n", "+OK");
-    while (scene.talker.length < strlen("+OK\r\n:95\r\n")) {
-        dialogue_turn(scene.server);
-        (void)talker_receive(&scene.talker);
+    scene_ask(scene, "AUTH shop " PASSWORD "\r\nINCR a\r\n", "+OK");
+    while (scene->talker.length < strlen("+OK\r\n:95\r\n")) {
+        dialogue_turn(scene->server);
+        (void)talker_receive(&scene->talker);
     }
-    assert_memory_equal(scene.talker.heard, "+OK\r\n:95\r\n", 10);
-    scene_close(&scene);
+    assert_memory_equal(scene->talker.heard, "+OK\r\n:95\r\n", 10);
 }
 
 /* The second one needs no thread: a few turns that wait for nothing are
  * enough. */
-TEST(a_password_that_was_right_is_remembered)
+TEST_WITH(LOGINS, a_password_that_was_right_is_remembered)
 {
     static const char auth[] = "AUTH shop " PASSWORD "\r\n";
-    struct scene scene;
 
-    scene_open(&scene);
-    scene_ask(&scene, auth, "+OK");
-    scene.talker.length = 0;
-    dialogue_say(scene.server, &scene.talker, auth, strlen(auth), WHOLE);
-    assert_int_equal(scene.talker.length, 5);
-    scene_close(&scene);
+    scene_ask(scene, auth, "+OK");
+    scene->talker.length = 0;
+    dialogue_say(scene->server, &scene->talker, auth, strlen(auth), WHOLE);
+    assert_int_equal(scene->talker.length, 5);
 }
 
-TEST(failed_logins_of_an_address_are_slowed)
+TEST_WITH(LOGINS, failed_logins_of_an_address_are_slowed)
 {
-    struct scene scene;
     char line[128];
 
-    scene_open(&scene);
     for (int i = 0; i < 6; i++)
-        scene_ask(&scene, "AUTH shop wrong\r\n", "-WRONGPASS ");
-    scene_ask(&scene, "AUTH shop " PASSWORD "\r\n",
+        scene_ask(scene, "AUTH shop wrong\r\n", "-WRONGPASS ");
+    scene_ask(scene, "AUTH shop " PASSWORD "\r\n",
               "-LIMIT too many logins from this address were wrong");
-    snprintf(line, sizeof line, "AUTH take %s\r\n", scene.tokens.token[TAKE]);
-    scene_ask(&scene, line, "-LIMIT ");
-    scene_close(&scene);
+    snprintf(line, sizeof line, "AUTH take %s\r\n", scene->tokens.token[TAKE]);
+    scene_ask(scene, line, "-LIMIT ");
 }
 
 static bool memory_has(const char *memory, size_t size, const char *text)
@@ -417,41 +405,36 @@ static bool memory_has(const char *memory, size_t size, const char *text)
     return memmem(memory, size, text, strlen(text)) != NULL;
 }
 
-TEST(no_password_stays_in_the_input)
+TEST_WITH(LOGINS, no_password_stays_in_the_input)
 {
-    struct scene scene;
     const struct session *session = NULL;
 
-    scene_open(&scene);
-    dialogue_say(scene.server, &scene.talker, "AUTH shop " PASSWORD "\r\n",
+    dialogue_say(scene->server, &scene->talker, "AUTH shop " PASSWORD "\r\n",
                  strlen("AUTH shop " PASSWORD "\r\n"), WHOLE);
-    session = only_session(scene.server);
+    session = only_session(scene->server);
     assert_int_equal(session->state, SESSION_WAITING);
     assert_true(session->in.length > 0);
     assert_false(memory_has(session->in.data, session->in.length, PASSWORD));
-    assert_false(memory_has(scene.server->connections.input,
-                            sizeof scene.server->connections.input, PASSWORD));
-    scene_close(&scene); /* while the login is looked at */
+    assert_false(memory_has(scene->server->connections.input,
+                            sizeof scene->server->connections.input, PASSWORD));
+    /* The teardown closes it while the login is looked at. */
 }
 
-TEST(a_user_that_is_removed_loses_its_connection)
+TEST_WITH(LOGINS, a_user_that_is_removed_loses_its_connection)
 {
-    struct scene scene;
     struct users *less = users_new();
     struct users *before = NULL;
 
-    scene_open(&scene);
-    scene_ask(&scene, "AUTH shop " PASSWORD "\r\n", "+OK");
+    scene_ask(scene, "AUTH shop " PASSWORD "\r\n", "+OK");
     take(less, "users.name", "other");
     take(less, "users.role", "take");
-    before = scene.users;
-    access_swap(&scene.server->daemon.access, less);
-    connections_resolve(&scene.server->connections);
-    scene.users = less;
+    before = scene->users;
+    access_swap(&scene->server->daemon.access, less);
+    connections_resolve(&scene->server->connections);
+    scene->users = less;
     users_free(before);
-    dialogue_finish(scene.server, &scene.talker);
-    assert_int_equal(scene.talker.fd, -1);
-    scene_close(&scene);
+    dialogue_finish(scene->server, &scene->talker);
+    assert_int_equal(scene->talker.fd, -1);
 }
 
 TEST(there_is_no_login_without_users)

@@ -22,18 +22,27 @@ struct helper {
     int broken_pipe; /* errno of a write that nobody reads */
 };
 
-static void helper_init(struct helper *helper)
+static int setup(void **state)
 {
-    *helper = (struct helper){.is_told = false};
-    pthread_mutex_init(&helper->lock, NULL);
-    condition_init(&helper->changed);
+    static struct helper helper;
+
+    helper = (struct helper){.is_told = false};
+    pthread_mutex_init(&helper.lock, NULL);
+    condition_init(&helper.changed);
+    *state = &helper;
+    return 0;
 }
 
-static void helper_fini(struct helper *helper)
+static int teardown(void **state)
 {
+    struct helper *helper = *state;
+
     pthread_cond_destroy(&helper->changed);
     pthread_mutex_destroy(&helper->lock);
+    return 0;
 }
+
+#define HELPER FIXTURE(struct helper *helper, setup, teardown)
 
 static void helper_notify(struct helper *helper)
 {
@@ -96,98 +105,78 @@ static void *run_write_to_nobody(void *argument)
 }
 
 /* By any other clock the hour would be over, or never pass. */
-TEST(a_signal_ends_a_wait_before_its_deadline)
+TEST_WITH(HELPER, a_signal_ends_a_wait_before_its_deadline)
 {
-    struct helper helper;
     pthread_t thread;
     void *result;
 
-    helper_init(&helper);
-    thread = start(run_report, &helper);
-    assert_true(helper_wait(&helper, clock_now_ms() + HOUR_MS));
+    thread = start(run_report, helper);
+    assert_true(helper_wait(helper, clock_now_ms() + HOUR_MS));
     assert_int_equal(pthread_join(thread, &result), 0);
-    assert_ptr_equal(result, &helper);
-    helper_fini(&helper);
+    assert_ptr_equal(result, helper);
 }
 
-TEST(a_wait_ends_at_its_deadline_and_not_before)
+TEST_WITH(HELPER, a_wait_ends_at_its_deadline_and_not_before)
 {
     static const int64_t waits_ms[] = {0, 1, 3, 10};
-    struct helper helper;
 
-    helper_init(&helper);
     for (size_t i = 0; i < sizeof waits_ms / sizeof waits_ms[0]; i++) {
         const int64_t until_ms = clock_now_ms() + waits_ms[i];
 
-        assert_false(helper_wait(&helper, until_ms));
+        assert_false(helper_wait(helper, until_ms));
         assert_true(clock_now_ms() >= until_ms);
     }
-    helper_fini(&helper);
 }
 
-TEST(a_deadline_in_the_past_does_not_wait)
+TEST_WITH(HELPER, a_deadline_in_the_past_does_not_wait)
 {
-    struct helper helper;
-
-    helper_init(&helper);
-    assert_false(helper_wait(&helper, clock_now_ms() - 1));
-    assert_false(helper_wait(&helper, 0));
-    helper_fini(&helper);
+    assert_false(helper_wait(helper, clock_now_ms() - 1));
+    assert_false(helper_wait(helper, 0));
 }
 
-TEST(a_thread_blocks_every_signal_and_its_starter_none)
+TEST_WITH(HELPER, a_thread_blocks_every_signal_and_its_starter_none)
 {
-    struct helper helper;
     sigset_t before;
     sigset_t after;
 
-    helper_init(&helper);
     pthread_sigmask(SIG_BLOCK, NULL, &before);
-    assert_int_equal(pthread_join(start(run_look_at_signals, &helper), NULL),
-                     0);
+    assert_int_equal(pthread_join(start(run_look_at_signals, helper), NULL), 0);
     pthread_sigmask(SIG_BLOCK, NULL, &after);
     for (int signal = 1; signal <= SIGRTMAX; signal++) {
         const bool can_block = signal != SIGKILL && signal != SIGSTOP &&
                                (signal < 32 || signal >= SIGRTMIN);
 
         if (can_block)
-            assert_int_equal(sigismember(&helper.blocked, signal), 1);
+            assert_int_equal(sigismember(&helper->blocked, signal), 1);
         assert_int_equal(sigismember(&after, signal),
                          sigismember(&before, signal));
     }
     assert_int_equal(sigismember(&after, SIGPIPE), 0);
-    helper_fini(&helper);
 }
 
 /* The signal would end this program. */
-TEST(a_broken_pipe_in_a_thread_is_an_error_and_no_signal)
+TEST_WITH(HELPER, a_broken_pipe_in_a_thread_is_an_error_and_no_signal)
 {
-    struct helper helper;
     void *result;
 
-    helper_init(&helper);
-    assert_int_equal(pthread_join(start(run_write_to_nobody, &helper), &result),
+    assert_int_equal(pthread_join(start(run_write_to_nobody, helper), &result),
                      0);
-    assert_ptr_equal(result, &helper);
-    assert_int_equal(helper.broken_pipe, EPIPE);
-    helper_fini(&helper);
+    assert_ptr_equal(result, helper);
+    assert_int_equal(helper->broken_pipe, EPIPE);
 }
 
-TEST(a_thread_goes_by_its_name)
+TEST_WITH(HELPER, a_thread_goes_by_its_name)
 {
-    struct helper helper;
     char name[16] = "";
     pthread_t thread;
     void *result;
 
-    helper_init(&helper);
-    thread = start(run_wait, &helper);
+    thread = start(run_wait, helper);
     assert_int_equal(pthread_getname_np(thread, name, sizeof name), 0);
     assert_string_equal(name, "seqb:helper");
-    helper_notify(&helper);
+    helper_notify(helper);
     assert_int_equal(pthread_join(thread, &result), 0);
-    assert_ptr_equal(result, &helper);
-    helper_fini(&helper);
+    assert_ptr_equal(result, helper);
 }
 
 static bool is_all(const unsigned char *memory, size_t size,
