@@ -91,6 +91,12 @@ bool options_match(const struct queue_options *options, const char *key)
            fnmatch(options->auto_pattern, key, 0) == 0;
 }
 
+const struct template *options_template(const struct queue_options *options,
+                                        const char *key)
+{
+    return options_match(options, key) ? options->automatic->template : NULL;
+}
+
 /* SEQB_AGAIN: there is no sequence, and one may be made automatically. */
 static enum seqb_status find_there(struct queue *queue, const char *key,
                                    struct seqb_sequence **out,

@@ -76,6 +76,11 @@ enum seqb_status queue_add(struct queue *queue,
 /* Whether auto_sequences of these options match the key. */
 bool options_match(const struct queue_options *options, const char *key);
 
+/* The template by which auto_sequences of these options make texts of the key,
+ * also on other brokers; NULL: none. */
+const struct template *options_template(const struct queue_options *options,
+                                        const char *key);
+
 /* The next three are in automatic.c. SEQB_INVALID if no sequence of
  * auto_sequences can have this key. */
 enum seqb_status automatic_check(const struct queue_sequence_options *options,

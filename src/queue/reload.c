@@ -69,17 +69,15 @@ static bool is_same_layout(const struct queue_sequence_options *a,
            strcmp(claim_of(a), claim_of(b)) == 0;
 }
 
-/* Whether the sequence may change to the wanted template; `*is_same`: its
+/* Whether a sequence may change to the wanted template; `*is_same`: its
  * template does not change. A sequence that is to have no template keeps the
  * old one. If it gets one again later, that is compared with the old one. */
 static enum seqb_status
-compare_templates(struct queue_reload *reload,
-                  const struct seqb_sequence *sequence,
+compare_templates(struct queue_reload *reload, const struct template *runs,
                   const struct queue_sequence_options *wanted, bool *is_same,
                   struct seqb_error *err)
 {
     struct compared *compared = &reload->compared;
-    const struct template *runs = queue_template(sequence);
 
     *is_same = true;
     if (wanted->template == NULL || wanted->template == runs)
@@ -100,16 +98,14 @@ compare_templates(struct queue_reload *reload,
     return SEQB_OK;
 }
 
-/* With the catalog locked. */
 static enum seqb_status check_template(
-    struct queue_reload *reload, const struct seqb_sequence *sequence,
+    struct queue_reload *reload, const char *key, const struct template *runs,
     const struct queue_sequence_options *wanted, struct seqb_error *err)
 {
     struct seqb_error why = {.text = ""};
     bool is_same;
 
-    if (compare_templates(reload, sequence, wanted, &is_same, &why) ==
-        SEQB_OK) {
+    if (compare_templates(reload, runs, wanted, &is_same, &why) == SEQB_OK) {
         reload->is_kept = reload->is_kept || !is_same;
         return SEQB_OK;
     }
@@ -118,7 +114,7 @@ static enum seqb_status check_template(
                      "served: %s; nothing was applied: put its template back, "
                      "begin a new sequence, or restart the broker if "
                      "docs/numbers.md calls the change safe",
-                     sequence->key, why.text);
+                     key, why.text);
 }
 
 /* With the catalog locked. */
@@ -128,7 +124,8 @@ check_layout(struct queue_reload *reload, const struct seqb_sequence *sequence,
              struct seqb_error *err)
 {
     if (is_same_layout(sequence->options, wanted))
-        return check_template(reload, sequence, wanted, err);
+        return check_template(reload, sequence->key, queue_template(sequence),
+                              wanted, err);
     return error_set(err, SEQB_LAYOUT,
                      "sequence %s is served with other settings of its layout "
                      "than the topology has now; nothing was applied: put "
@@ -145,11 +142,16 @@ static enum seqb_status find_listed(
 {
     const struct catalog *catalog = &reload->queue->catalog;
     const size_t i = catalog_find_at(catalog, listed->key, reload->likely);
+    const struct template *runs;
 
     reload->likely = i == CATALOG_NONE ? reload->likely : i + 1;
     *absent = i == CATALOG_NONE ? listed : NULL;
-    if (i == CATALOG_NONE)
-        return SEQB_OK;
+    if (i == CATALOG_NONE) {
+        runs = options_template(reload->queue->options, listed->key);
+        return runs == NULL
+                   ? SEQB_OK
+                   : check_template(reload, listed->key, runs, listed, err);
+    }
     if (i >= reload->known)
         return error_set(err, SEQB_AGAIN,
                          "sequence %s made itself meanwhile; nothing was "
@@ -404,8 +406,8 @@ static void set_texts(struct queue_reload *reload,
     struct seqb_error why;
     bool is_same;
 
-    if (compare_templates(reload, sequence, wanted, &is_same, &why) ==
-            SEQB_OK &&
+    if (compare_templates(reload, queue_template(sequence), wanted, &is_same,
+                          &why) == SEQB_OK &&
         !is_same)
         sequence_set_texts(sequence, wanted);
 }

@@ -204,6 +204,34 @@ TEST_WITH(SCENE, sequences_that_make_themselves_follow)
 #undef AUTO
 }
 
+/* The other broker made texts of the key, by the template of auto_sequences.
+ * This broker has not seen the key yet. */
+TEST_WITH(SCENE, key_that_is_listed_later_keeps_the_automatic_template)
+{
+#define AUTO                                                                   \
+    HEAD "auto_sequences = { pattern = \"b*\"; " TEMPLATE("A@{seq}") "};\n"
+#define LISTED(key, base)                                                      \
+    AUTO "sequences = ({ key = \"" key                                         \
+         "\"; " TEMPLATE("A@{seq" base "}") " }, "                             \
+                                            "{ key = \"bonus\"; });\n"
+    struct seqb_broker *other = NULL;
+    struct seqb_error err = {.text = ""};
+    char text[SEQB_TEXT_MAX + 1] = "";
+
+    open_with(scene, AUTO);
+    assert_ok(seqb_open(scene_path(scene, "t.conf"), &other, &err));
+    assert_ok(take(get(other, "bill"), sizeof text, text, &err));
+    seqb_close(other);
+    reload_refused(scene, LISTED("bill", ", base=16"),
+                   "sequence bill cannot get another template while it is "
+                   "served: in another base");
+    reload(scene, LISTED("order", ", base=16"));
+    reload(scene, LISTED("bill", ", width=8"));
+    expect_length(scene, "bill", 9);
+#undef LISTED
+#undef AUTO
+}
+
 /* --- callers meanwhile --- */
 
 struct taking {
