@@ -160,6 +160,7 @@ static struct ticket_note *note_new(const struct ticket *ticket)
                        .lessor = lessors_find(&pool->lessors, slot->partition),
                        .term = note->term,
                        .counter = note->counter,
+                       .first = ticket->out.value,
                        .lease = ticket->out.value + ticket->out.count - 1,
                        .limit = slot_lease_max(slot)};
     return note;
@@ -210,6 +211,7 @@ static enum seqb_status note_by_one(const struct ticket *ticket,
     uint64_t tried = 0;
 
     while (status != SEQB_OK && status != SEQB_CLOSED &&
+           status != SEQB_POISONED &&
            (witness = witness_of(ticket->slot.pool, ticket->slot.slot.partition,
                                  &tried)) != NULL)
         status = note_take(ticket, witness, until_ms, err);
@@ -219,7 +221,8 @@ static enum seqb_status note_by_one(const struct ticket *ticket,
 /* Tries again as long as the neighbours fail. A ticket that no neighbour
  * notes is discarded: its lessor may go back and grant it again. A ticket
  * whose note is refused is discarded, too: the lessor may have been made
- * level without it. */
+ * level without it. So is one that is noted already: the lessor's counter was
+ * deleted. */
 static enum seqb_status ticket_note(const struct ticket *ticket,
                                     int64_t until_ms, struct seqb_error *err)
 {
@@ -229,7 +232,8 @@ static enum seqb_status ticket_note(const struct ticket *ticket,
         return SEQB_OK;
     status = note_by_one(ticket, until_ms, err);
     while (status != SEQB_OK && status != SEQB_CLOSED &&
-           status != SEQB_FENCED && clock_now_ms() < until_ms) {
+           status != SEQB_FENCED && status != SEQB_POISONED &&
+           clock_now_ms() < until_ms) {
         thread_rest_us(NOTE_AGAIN_US);
         status = note_by_one(ticket, until_ms, err);
     }

@@ -387,3 +387,40 @@ TEST_WITH(NEIGHBOURS, brokers_that_share_cells_repeat_nothing)
                     WINDOW * RUN <
                 (int64_t)numbers_count(&rig->taken));
 }
+
+/* --- a lessor is emptied --- */
+
+/* Two stores that may forget, and two lessors. */
+static int setup_forgetful(void **state)
+{
+    struct rig *rig;
+
+    assert_int_equal(rig_setup_neighbours(state), 0);
+    rig = *state;
+    rig_shape(rig, RIG_NEIGHBOURS, 2);
+    for (int32_t i = 0; i < 2; i++)
+        rig->backends[i].ops = &backend_fake_windowed;
+    return 0;
+}
+
+#define FORGETFUL FIXTURE(struct rig *rig, setup_forgetful, rig_teardown)
+
+/* Its server goes on and nobody knows, and the cell is gone as well. Its run
+ * begins at 1 again, and ends where the witness never was. */
+TEST_STATE(FORGETFUL, run_of_an_emptied_lessor_begins_above_its_witness)
+{
+    struct taker taker;
+    struct ha_grant grant;
+    int64_t first;
+
+    taker_begin(&taker, state);
+    grant = taker_ask_again(&taker, 10);
+    first = grant.first;
+    taker_end(&taker);
+    fake_flush(taker.rig->stores[2]);
+    fake_flush(taker.rig->stores[0]);
+    taker_begin(&taker, state);
+    grant = taker_ask_again(&taker, WANT_MANY);
+    assert_true(grant.first > first);
+    taker_end(&taker);
+}

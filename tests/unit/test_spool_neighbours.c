@@ -225,3 +225,17 @@ TEST_WITH(AMONG_NEIGHBOURS, ticket_that_comes_after_the_next_mark_is_none)
     rig_await(is_level, c);
     expect_going_on(c);
 }
+
+/* Its server goes on. Each copy has one more of its tickets granted again. */
+TEST_WITH(AMONG_NEIGHBOURS, file_is_refused_whose_lessor_was_emptied)
+{
+    spool_case_give(c, block_of("order"));
+    spool_case_copy(c->path, spool_case_beside(c, ".backup"));
+    spool_case_expect(c, OWN);
+    fake_flush(c->rig->stores[0]);
+    for (int i = 0; i < 4; i++) {
+        spool_case_copy(spool_case_beside(c, ".backup"), c->path);
+        (void)spool_case_try(c, NULL, 0, clock_now_ms() + RIG_PATIENCE_MS);
+        assert_int_equal(c->taken_count, 0);
+    }
+}

@@ -209,8 +209,10 @@ struct noted {
     const char *term; /* the lessor's term of the lease. If it is over, the note
                          is refused */
     const char *counter; /* its name in the stores */
-    int64_t lease;
-    int64_t limit; /* the highest lease of the counter */
+    int64_t first;       /* the first lease of the run, if the witness may know
+                            none of the run; else 0 */
+    int64_t lease;       /* the last lease of the run */
+    int64_t limit;       /* the highest lease of the counter */
 };
 
 /* With the pool's lock held: which neighbours may be asked, except those in
@@ -225,6 +227,7 @@ int32_t witness_pick(const struct ha_pool *pool, int32_t lessor,
 
 /* On the witness's thread: raises the counter to the lease, if the witness's
  * store has the lessor's mark; else schedules a look at the lessors. SEQB_OK:
- * the lease is noted, and `known` is the counter's value there afterwards. */
+ * the lease is noted. SEQB_POISONED: the run may have been leased before, since
+ * the witness knows `first` or a later lease; the last one is `*known`. */
 enum seqb_status witness_note(struct worker *worker, const struct noted *noted,
                               int64_t *known, struct seqb_error *err);

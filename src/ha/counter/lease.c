@@ -13,6 +13,7 @@
 #include "ha/counter/window.h"
 #include "platform/clock.h"
 #include "platform/error.h"
+#include "platform/minmax.h"
 #include "platform/text.h"
 #include "store/store.h"
 
@@ -253,13 +254,15 @@ void lease_answered(struct slot *slot)
 
 /* A lessor whose counters were deleted while its server kept running leases
  * from 1 again. If the slot has a cell, the window there refuses those leases.
- * If the cell is absent, the witness does, which knows higher leases. */
-static bool lease_is_low(const struct lease *lease, int64_t known)
+ * If the cell is absent, the witness does, which knows them. 0: it is not
+ * asked. */
+static int64_t lease_first(const struct lease *lease)
 {
-    return lease->is_blind && known > lease_last(lease);
+    return lease->is_blind ? lease->leased.first : 0;
 }
 
-/* The lease is discarded, and another lessor is asked for a higher one. */
+/* The lease is discarded, and another lessor is asked for a higher one, also
+ * than this lease, which that one's witness may know. */
 static void lease_again(struct lease *lease, int64_t known,
                         struct failed *failed)
 {
@@ -269,7 +272,7 @@ static void lease_again(struct lease *lease, int64_t known,
                     "%s leases what may have been leased before",
                     worker_name(lease_worker(lease, lease->lessor)));
     lease_failed(lease, false, &why);
-    lease->floor = known;
+    lease->floor = max_of(known, lease_last(lease));
     lease_go_on(lease, failed);
 }
 
@@ -293,6 +296,7 @@ static void note_run(struct worker *worker, struct worker_job *job)
                                 .lessor = lease->lessor,
                                 .term = lease->term,
                                 .counter = lease->counter,
+                                .first = lease_first(lease),
                                 .lease = lease_last(lease),
                                 .limit = slot_lease_max(&source->lease)};
     int64_t known;
@@ -300,10 +304,10 @@ static void note_run(struct worker *worker, struct worker_job *job)
     const enum seqb_status status = witness_note(worker, &noted, &known, &err);
 
     pthread_mutex_lock(source->lock);
-    if (status != SEQB_OK) {
-        lease_note(lease, &failed);
-    } else if (lease_is_low(lease, known)) {
+    if (status == SEQB_POISONED) {
         lease_again(lease, known, &failed);
+    } else if (status != SEQB_OK) {
+        lease_note(lease, &failed);
     } else {
         lease_use(lease);
         source_result(source, false, NULL);

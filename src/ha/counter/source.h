@@ -22,7 +22,7 @@ struct lease {
     struct window_source *source;
     struct slot *waiting; /* waits for a window; NULL: none */
     int64_t floor;        /* the lease must be above it */
-    bool is_blind; /* no cell shows which windows were used: see lease_is_low */
+    bool is_blind; /* no cell shows which windows were used: see lease_first */
     struct seqb_block leased; /* run of leases; the last one is noted */
     uint64_t asked;           /* bit i: lessor i was asked */
     uint64_t noted; /* bit i: lessor i was asked to witness this lease */

@@ -6,6 +6,7 @@
 #include "ha/worker_connection.h"
 #include "ha/worker_pools.h"
 #include "platform/clock.h"
+#include "platform/error.h"
 #include "platform/text.h"
 
 /* --- choosing, with the lock held --- */
@@ -46,28 +47,6 @@ int32_t witness_pick(const struct ha_pool *pool, int32_t lessor, uint64_t tried)
 
 /* --- the note, on the witness's thread --- */
 
-static enum seqb_status note_raise(struct worker *worker,
-                                   const struct noted *noted,
-                                   struct seqb_guard *guard, int64_t *known,
-                                   struct seqb_error *err)
-{
-    const int64_t start_us = clock_now_us();
-    const struct seqb_raise raise = {
-        .counter = noted->counter,
-        .floor = noted->lease,
-        .limit = noted->limit,
-        .base_gap = worker_base_gap(worker),
-        .base_ms = worker_base_ms(worker),
-        .guard = guard,
-    };
-    const enum seqb_status status =
-        connection_raise(&worker->connection, &raise, known, err);
-
-    if (!connection_was_refused(status))
-        worker_fail(worker, err, clock_now_us() - start_us);
-    return status;
-}
-
 /* The lessor's mark is missing at the witness. A look will leave it again. */
 static void doubt_mark(const struct noted *noted)
 {
@@ -79,24 +58,66 @@ static void doubt_mark(const struct noted *noted)
     pthread_mutex_unlock(pool->lock);
 }
 
-enum seqb_status witness_note(struct worker *worker, const struct noted *noted,
-                              int64_t *known, struct seqb_error *err)
+/* Notes all leases up to `last`. */
+static enum seqb_status note_raise(struct worker *worker,
+                                   const struct noted *noted, int64_t last,
+                                   int64_t *known, struct seqb_error *err)
 {
     char name[SEQB_COUNTER_SIZE];
     char text[TERM_SIZE + 1];
     struct seqb_guard guard = {.name = name, .text = text};
+    const int64_t start_us = clock_now_us();
+    const struct seqb_raise raise = {
+        .counter = noted->counter,
+        .floor = last,
+        .limit = noted->limit,
+        .base_gap = worker_base_gap(worker),
+        .base_ms = worker_base_ms(worker),
+        .guard = &guard,
+    };
     enum seqb_status status;
+
+    (void)text_format(name, sizeof name, "known/%s/%d", noted->pool->name,
+                      (int)noted->lessor);
+    (void)text_format(text, sizeof text, "%s|", noted->term);
+    status = connection_raise(&worker->connection, &raise, known, err);
+    if (!connection_was_refused(status))
+        worker_fail(worker, err, clock_now_us() - start_us);
+    if (guard.has_failed)
+        doubt_mark(noted);
+    return status;
+}
+
+/* The same. SEQB_POISONED if the witness knew a later lease. */
+static enum seqb_status note_last(struct worker *worker,
+                                  const struct noted *noted, int64_t last,
+                                  int64_t *known, struct seqb_error *err)
+{
+    const enum seqb_status status = note_raise(worker, noted, last, known, err);
+
+    if (status != SEQB_OK || noted->first == 0 || *known <= last)
+        return status;
+    return error_set(err, SEQB_POISONED,
+                     "counter %s: what was leased may have been leased before: "
+                     "%lld is noted already",
+                     noted->counter, (long long)*known);
+}
+
+/* The answer to the note of the last lease does not tell whether the witness
+ * knew a part of the run. So it is first asked to note all before the run. */
+enum seqb_status witness_note(struct worker *worker, const struct noted *noted,
+                              int64_t *known, struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
 
     if (!worker_may_work(worker, noted->pool, err) ||
         (!connection_is_verified(&worker->connection) &&
          (!worker_may_connect(worker, err) ||
           worker_connect(worker, err) != SEQB_OK)))
         return err->status;
-    (void)text_format(name, sizeof name, "known/%s/%d", noted->pool->name,
-                      (int)noted->lessor);
-    (void)text_format(text, sizeof text, "%s|", noted->term);
-    status = note_raise(worker, noted, &guard, known, err);
-    if (guard.has_failed)
-        doubt_mark(noted);
+    if (noted->first > 0)
+        status = note_last(worker, noted, noted->first - 1, known, err);
+    if (status == SEQB_OK)
+        status = note_last(worker, noted, noted->lease, known, err);
     return status;
 }
