@@ -20,6 +20,7 @@
 #define TEXTS_STEP   128  /* the same for texts, which are longer */
 
 struct batch {
+    struct waitlist *waitlist;
     void *items; /* int64_t each, or texts of `size` bytes each */
     size_t size; /* of an item */
     size_t step;
@@ -42,13 +43,14 @@ void batch_free(struct batch *batch)
 
 /* seqb_number_size is 0 for a sequence without a template. The library then
  * refuses, but only if there is room for a text. */
-static struct batch *batch_new(const struct waitlist *waitlist,
+static struct batch *batch_new(struct waitlist *waitlist,
                                const struct take_request *take_request)
 {
     struct batch *batch = calloc(1, sizeof *batch);
 
     if (batch == NULL)
         return NULL;
+    batch->waitlist = waitlist;
     batch->most = take_request->take.count;
     batch->size = sizeof(int64_t);
     batch->step = NUMBERS_STEP;
@@ -88,7 +90,6 @@ static size_t batch_step(const struct batch *batch, size_t from, size_t to)
 /* Takes one step. If the stamp has changed, the numbers taken before are
  * dropped as gaps. */
 static enum command_outcome batch_take(struct session *session,
-                                       struct waitlist *waitlist,
                                        const struct take_request *take_request,
                                        size_t most, size_t *taken)
 {
@@ -99,7 +100,7 @@ static enum command_outcome batch_take(struct session *session,
                                        .count = most};
     struct seqb_stamp stamp;
     const enum command_outcome outcome = take_request_take_or_wait(
-        session, waitlist, take_request, &items, &stamp);
+        session, batch->waitlist, take_request, &items, &stamp);
 
     *taken = items.count;
     batch->charge.left -= (int64_t)items.count;
@@ -116,7 +117,6 @@ static enum command_outcome batch_take(struct session *session,
 }
 
 static enum command_outcome batch_fill(struct session *session,
-                                       struct waitlist *waitlist,
                                        const struct take_request *take_request)
 {
     struct batch *batch = session->batch;
@@ -133,7 +133,7 @@ static enum command_outcome batch_fill(struct session *session,
             session->out.is_broken = true;
             return COMMAND_DONE;
         }
-        outcome = batch_take(session, waitlist, take_request, step, &taken);
+        outcome = batch_take(session, take_request, step, &taken);
         if (outcome != COMMAND_DONE || taken < step)
             return outcome;
     }
@@ -177,14 +177,19 @@ static enum command_outcome batch_send(struct session *session,
     return COMMAND_DONE;
 }
 
-/* Begins the batch, before any number is taken. False after answering that
- * clients hold too much memory, or that a quota refuses. */
-static bool batch_begin(struct session *session,
-                        const struct waitlist *waitlist,
+/* Begins the batch, before any number is taken. False after answering that the
+ * key has no sequence, that clients hold too much memory, or that a quota
+ * refuses. */
+static bool batch_begin(struct session *session, struct resp_slice key,
                         const struct take_request *take_request)
 {
-    struct batch *batch = batch_new(waitlist, take_request);
+    struct waitlist *waitlist =
+        take_request_waitlist(session, key, take_request);
+    struct batch *batch = NULL;
 
+    if (waitlist == NULL)
+        return false;
+    batch = batch_new(waitlist, take_request);
     if (batch == NULL) {
         session->out.is_broken = true;
         return false;
@@ -203,15 +208,11 @@ static bool batch_begin(struct session *session,
 enum command_outcome batch_run(struct session *session, struct resp_slice key,
                                const struct take_request *take_request)
 {
-    struct waitlist *waitlist =
-        take_request_waitlist(session, key, take_request);
     enum command_outcome outcome = COMMAND_DONE;
 
-    if (waitlist == NULL)
+    if (session->batch == NULL && !batch_begin(session, key, take_request))
         return COMMAND_DONE;
-    if (session->batch == NULL && !batch_begin(session, waitlist, take_request))
-        return COMMAND_DONE;
-    outcome = batch_fill(session, waitlist, take_request);
+    outcome = batch_fill(session, take_request);
     if (outcome != COMMAND_DONE)
         return outcome;
     /* If fewer were taken, the error is answered already. */
