@@ -54,6 +54,7 @@ struct port {
 struct http {
     struct exchanges exchanges;
     struct tls_server *tls;
+    int timeout_s;
     struct port ports[PORTS];
 };
 
@@ -137,7 +138,7 @@ static void port_configure(struct port *port)
     evhttp_set_allowed_methods(port->server, METHODS);
     evhttp_set_max_headers_size(port->server, HEADERS_MAX);
     evhttp_set_max_body_size(port->server, BODY_MAX);
-    evhttp_set_timeout(port->server, TIMEOUT_S);
+    evhttp_set_timeout(port->server, port->http->timeout_s);
     evhttp_set_gencb(port->server, http_on_request, port);
 }
 
@@ -253,6 +254,7 @@ enum seqb_status http_open(struct daemon *daemon, struct event_base *base,
     if (http == NULL)
         return http_fail(err);
     http->tls = places->tls;
+    http->timeout_s = places->timeout_s > 0 ? places->timeout_s : TIMEOUT_S;
     http->exchanges.daemon = daemon;
     http->exchanges.base = base;
     TAILQ_INIT(&http->exchanges.all);

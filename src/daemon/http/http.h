@@ -23,6 +23,7 @@ struct http_places {
     const char *address;     /* "ADDR:PORT"; NULL: none */
     const char *tls_address; /* the same, with TLS */
     struct tls_server *tls;  /* NULL: no TLS */
+    int timeout_s;           /* of clients that send or read nothing; 0: 10 */
 };
 
 /* Opens the sockets; clients are refused or wait until http_listen. `*out` is
