@@ -217,6 +217,14 @@ static void end_in_handler(int signal)
     _exit(interrupted.wrong > 0);
 }
 
+static void handle(int signal, void (*handler)(int))
+{
+    const struct sigaction action = {.sa_handler = handler};
+
+    if (sigaction(signal, &action, NULL) != 0)
+        _exit(EXIT_FAILURE);
+}
+
 /* The ring and the stripes are its own: another process's would be empty. */
 static void be_interrupted(int32_t memory_bits, int32_t partition_bits,
                            uint64_t slice)
@@ -227,8 +235,8 @@ static void be_interrupted(int32_t memory_bits, int32_t partition_bits,
     interrupted.partition = ((1 << partition_bits) - 1) << memory_bits;
     (void)ring_push(interrupted.scene.ring, 0,
                     sizeof interrupted.seen >> partition_bits);
-    (void)signal(SIGUSR1, take_in_handler);
-    (void)signal(SIGUSR2, end_in_handler);
+    handle(SIGUSR1, take_in_handler);
+    handle(SIGUSR2, end_in_handler);
     if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
         _exit(EXIT_FAILURE);
     for (;;) {
