@@ -45,7 +45,9 @@ struct seqb_reload_change {
  * callbacks run on the caller's thread. Each may be NULL. */
 struct seqb_reload_options {
     size_t size;  /* sizeof(struct seqb_reload_options) */
-    bool dry_run; /* compare and report only */
+    /* Only reports, and refuses all that a reload would, except what a store
+     * knows of a new sequence: no store is asked. */
+    bool dry_run;
 
     /* Called for each mistake in the file, as in seqb_check_topology. */
     void (*diagnostic)(void *context, const char *line);
@@ -58,8 +60,8 @@ struct seqb_reload_options {
 
     /* Called last before the changes are applied, with no lock held: the
      * program prepares what it has to apply itself. Any status but SEQB_OK
-     * refuses the reload, with the text in `err`, which is never NULL. Not
-     * called in a dry run. */
+     * refuses the reload, with the text in `err`, which is never NULL. In a
+     * dry run it is the last call: nothing is applied after it. */
     enum seqb_status (*prepare)(void *context, struct seqb_error *err);
     void *context;
 };

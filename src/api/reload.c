@@ -96,10 +96,34 @@ static enum seqb_status reload_keep(const struct reload *reload,
     return status;
 }
 
+/* The program's part, which may refuse as well. */
+static enum seqb_status program_prepare(const struct reload *reload,
+                                        struct seqb_error *err)
+{
+    const struct seqb_reload_options *options = reload->options;
+
+    if (options->setting != NULL)
+        daemon_settings_report(reload->next, options->setting,
+                               options->context);
+    return options->prepare == NULL ? SEQB_OK
+                                    : options->prepare(options->context, err);
+}
+
+/* What a reload refuses without asking a store. */
+static enum seqb_status reload_check(const struct reload *reload,
+                                     struct seqb_error *err)
+{
+    enum seqb_status status = reload_keep(reload, err);
+
+    if (status == SEQB_OK)
+        status = queue_check(reload->broker->queue,
+                             &config_topology(reload->next)->queue, err);
+    return status == SEQB_OK ? program_prepare(reload, err) : status;
+}
+
 static enum seqb_status reload_prepare(struct reload *reload,
                                        struct seqb_error *err)
 {
-    const struct seqb_reload_options *options = reload->options;
     const struct config_topology *topology = config_topology(reload->next);
     enum seqb_status status = reload_keep(reload, err);
 
@@ -112,13 +136,9 @@ static enum seqb_status reload_prepare(struct reload *reload,
     if (status != SEQB_OK)
         return status;
     reload->kept = calloc(1, sizeof *reload->kept);
-    if (reload->kept == NULL)
-        return error_set(err, SEQB_NO_MEMORY, "reload: out of memory");
-    if (options->setting != NULL)
-        daemon_settings_report(reload->next, options->setting,
-                               options->context);
-    return options->prepare == NULL ? SEQB_OK
-                                    : options->prepare(options->context, err);
+    return reload->kept == NULL
+               ? error_set(err, SEQB_NO_MEMORY, "reload: out of memory")
+               : program_prepare(reload, err);
 }
 
 /* Puts the next topology in place, and closes the one in use unless something
@@ -164,8 +184,10 @@ static enum seqb_status reload_run(struct reload *reload, const char *topology,
 {
     enum seqb_status status = reload_read(reload, topology, err);
 
-    if (status != SEQB_OK || reload->options->dry_run)
+    if (status != SEQB_OK)
         return status;
+    if (reload->options->dry_run)
+        return reload_check(reload, err);
     status = reload_prepare(reload, err);
     return status == SEQB_OK ? reload_commit(reload, err) : status;
 }

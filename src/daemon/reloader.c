@@ -38,6 +38,7 @@ struct reload_attempt {
     struct limits_options *limits;
     enum seqb_log_level level;
     int64_t stop_delay_ms, stop_timeout_ms;
+    bool is_check; /* nothing will be applied */
     bool has_other_alarms;
     bool is_whole; /* memory was never short */
 };
@@ -154,7 +155,9 @@ static enum seqb_status prepare(void *context, struct seqb_error *err)
     attempt->has_other_alarms = true;
     if (alarm_settings_check(&attempt->alarm, err) != SEQB_OK)
         return err->status;
-    return alarms_open(&attempt->alarm, NULL, &attempt->alarms, err);
+    return attempt->is_check
+               ? SEQB_OK
+               : alarms_open(&attempt->alarm, NULL, &attempt->alarms, err);
 }
 
 /* Hands both over to the loop, and replaces those that it has not taken yet. */
@@ -193,11 +196,11 @@ static void attempt_apply(struct reload_attempt *attempt)
 
 /* With the lock held. */
 static enum seqb_status attempt_run(struct reload_attempt *attempt,
-                                    bool is_check, struct seqb_error *err)
+                                    struct seqb_error *err)
 {
     const struct seqb_reload_options options = {
         .size = sizeof options,
-        .dry_run = is_check,
+        .dry_run = attempt->is_check,
         .change = take_change,
         .setting = take_setting,
         .prepare = prepare,
@@ -231,6 +234,7 @@ void reloader_run(struct reloader *reloader, bool is_check, const char *by,
                                      .limits = malloc(sizeof *attempt.limits),
                                      .level = SEQB_LOG_INFO,
                                      .stop_timeout_ms = STOP_TIMEOUT_MS,
+                                     .is_check = is_check,
                                      .is_whole = true};
     enum seqb_status status = SEQB_OK;
 
@@ -239,7 +243,7 @@ void reloader_run(struct reloader *reloader, bool is_check, const char *by,
     if (attempt.limits != NULL)
         *attempt.limits = limits_defaults;
     pthread_mutex_lock(&reloader->lock);
-    status = attempt_run(&attempt, is_check, &out->err);
+    status = attempt_run(&attempt, &out->err);
     if (status == SEQB_OK && !is_check)
         attempt_apply(&attempt);
     alarms_close(attempt.alarms);

@@ -133,8 +133,14 @@ enum seqb_status queue_open(const struct queue_options *options, struct ha *ha,
  *
  * After the commit the options must last until the next commit, or as long as
  * the queue if queue_keeps_options is true. Only one reload at a time.
+ *
+ * queue_check only compares, and fails as queue_prepare does. It makes and
+ * claims nothing: what the stores know of a new sequence is not looked at.
  */
 struct queue_reload;
+enum seqb_status queue_check(struct queue *queue,
+                             const struct queue_options *options,
+                             struct seqb_error *err);
 enum seqb_status queue_prepare(struct queue *queue,
                                const struct queue_options *options,
                                struct queue_reload **out,

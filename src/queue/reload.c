@@ -32,7 +32,7 @@ struct queue_reload {
     const struct queue_sequence_options **wanted;
     size_t known;
     size_t likely; /* where the next key probably is in the catalog */
-    struct seqb_sequence **added;
+    struct seqb_sequence **added; /* NULL: the reload is only checked */
     size_t added_count;
     size_t old;    /* count of the catalog before those were added */
     bool is_known; /* workers and the agenda may know those added */
@@ -199,7 +199,7 @@ static enum seqb_status find_part(struct queue_reload *reload, size_t *at,
                              err);
     pthread_rwlock_unlock(&reload->queue->catalog_lock);
     for (size_t i = 0; i < count && status == SEQB_OK; i++) {
-        if (absent[i] != NULL)
+        if (absent[i] != NULL && reload->added != NULL)
             status = add_listed(reload, absent[i], err);
     }
     return status;
@@ -274,32 +274,68 @@ static bool keeps_automatic(const struct queue_sequence_options *runs,
                         : runs->template != next->template;
 }
 
-enum seqb_status queue_prepare(struct queue *queue,
-                               const struct queue_options *options,
-                               struct queue_reload **out,
-                               struct seqb_error *err)
+/* All but the sequences that are to be added. */
+static enum seqb_status compare_begin(struct queue *queue,
+                                      const struct queue_options *options,
+                                      struct queue_reload *reload,
+                                      struct seqb_error *err)
 {
-    struct queue_reload *reload = calloc(1, sizeof *reload);
-    enum seqb_status status;
-
-    if (reload == NULL)
-        return error_set(err, SEQB_NO_MEMORY, "reload: out of memory");
-    reload->queue = queue;
-    reload->options = options;
+    *reload = (struct queue_reload){.queue = queue, .options = options};
     pthread_rwlock_rdlock(&queue->catalog_lock);
     reload->known = queue->catalog.count;
     pthread_rwlock_unlock(&queue->catalog_lock);
     reload->wanted = calloc(reload->known + 1,
                             sizeof(const struct queue_sequence_options *));
+    return reload->wanted == NULL
+               ? error_set(err, SEQB_NO_MEMORY, "reload: out of memory")
+               : SEQB_OK;
+}
+
+enum seqb_status queue_check(struct queue *queue,
+                             const struct queue_options *options,
+                             struct seqb_error *err)
+{
+    struct queue_reload reload;
+    enum seqb_status status = compare_begin(queue, options, &reload, err);
+
+    if (status == SEQB_OK)
+        status = find_all(&reload, err);
+    free(reload.wanted);
+    return status;
+}
+
+/* Compares all sequences, and makes and claims those that are new. */
+static enum seqb_status prepare(struct queue_reload *reload,
+                                struct seqb_error *err)
+{
+    const struct queue_options *options = reload->options;
+    enum seqb_status status;
+
     reload->added =
         calloc(options->sequence_count + 1, sizeof(struct seqb_sequence *));
-    status = reload->wanted == NULL || reload->added == NULL
-                 ? error_set(err, SEQB_NO_MEMORY, "reload: out of memory")
-                 : find_all(reload, err);
+    if (reload->added == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "reload: out of memory");
+    status = find_all(reload, err);
     if (status == SEQB_OK)
         status = admit_added(reload, err);
-    if (keeps_automatic(queue->options->automatic, options->automatic))
+    if (keeps_automatic(reload->queue->options->automatic, options->automatic))
         reload->is_kept = true; /* automatic sequences will point there, too */
+    return status;
+}
+
+enum seqb_status queue_prepare(struct queue *queue,
+                               const struct queue_options *options,
+                               struct queue_reload **out,
+                               struct seqb_error *err)
+{
+    struct queue_reload *reload = malloc(sizeof *reload);
+    enum seqb_status status;
+
+    if (reload == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "reload: out of memory");
+    status = compare_begin(queue, options, reload, err);
+    if (status == SEQB_OK)
+        status = prepare(reload, err);
     if (status != SEQB_OK) {
         queue_reload_free(reload);
         return status;

@@ -97,6 +97,7 @@ chmod +x "$work/alarm"
 write "daemon = { on_event = \"$work/none\"; };"
 does "a program that is not there refuses all" "1 seqctl: ERR daemon.on_event *" \
     reload
+does "--check says it as well" "1 seqctl: ERR daemon.on_event *" reload --check
 write "daemon = { on_event = \"$work/alarm\"; };"
 does "one that is there is run from now on" "0 *applied: daemon.on_event: *" \
     reload

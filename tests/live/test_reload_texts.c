@@ -31,9 +31,10 @@
 #define AT_ONCE    10
 
 static enum seqb_status try_reload(struct scene *scene, const char *text,
-                                   struct seqb_error *err)
+                                   bool is_dry, struct seqb_error *err)
 {
-    const struct seqb_reload_options options = {.size = sizeof options};
+    const struct seqb_reload_options options = {.size = sizeof options,
+                                                .dry_run = is_dry};
 
     return seqb_reload(scene->broker, scene_write(scene, "t.conf", text),
                        &options, err);
@@ -43,17 +44,20 @@ static void reload(struct scene *scene, const char *text)
 {
     struct seqb_error err = {.text = ""};
 
-    if (try_reload(scene, text, &err) != SEQB_OK)
+    if (try_reload(scene, text, false, &err) != SEQB_OK)
         fail_msg("%s", err.text);
 }
 
+/* A dry run says it before. */
 static void reload_refused(struct scene *scene, const char *text,
                            const char *words)
 {
     struct seqb_error err = {.text = ""};
 
-    assert_status(try_reload(scene, text, &err), SEQB_LAYOUT);
-    scene_expect_words(err.text, words);
+    for (int is_dry = 1; is_dry >= 0; is_dry--) {
+        assert_status(try_reload(scene, text, is_dry != 0, &err), SEQB_LAYOUT);
+        scene_expect_words(err.text, words);
+    }
 }
 
 static struct seqb_sequence *get(struct seqb_broker *broker, const char *key)
@@ -334,7 +338,7 @@ TEST_WITH(SCENE, texts_are_whole_and_come_once_while_templates_change)
     /* No assertion while they run: its way out would close their broker. */
     for (size_t i = 1; i <= RELOADS && status == SEQB_OK; i++) {
         await_texts(&taking);
-        status = try_reload(scene, rows[i % 2], &err);
+        status = try_reload(scene, rows[i % 2], false, &err);
     }
     atomic_store(&taking.is_over, true);
     for (size_t i = 0; i < THREADS; i++)
