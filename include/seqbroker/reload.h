@@ -44,7 +44,7 @@ struct seqb_reload_change {
 /* How to reload. With all members but `size` zeroed, nothing is reported. All
  * callbacks run on the caller's thread. Each may be NULL. */
 struct seqb_reload_options {
-    size_t size;  /* sizeof(struct seqb_reload_options) */
+    size_t size; /* sizeof(struct seqb_reload_options) */
     /* Only reports, and refuses all that a reload would, except what a store
      * knows of a new sequence: no store is asked. */
     bool dry_run;

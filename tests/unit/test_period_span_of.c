@@ -270,6 +270,15 @@ TEST(range_of_instants_ends_the_stamps)
     }
 }
 
+static void expect_span_if_it_exists(const struct period_rules *rules,
+                                     int64_t day)
+{
+    struct period_span span;
+
+    if (period_has_day(day) != period_span_of(rules, day, &span))
+        fail_msg("%lld", (long long)day);
+}
+
 /* From 1969 to 2004, and the last year. */
 TEST(day_exists_if_it_has_a_span)
 {
@@ -278,11 +287,7 @@ TEST(day_exists_if_it_has_a_span)
     const struct period_rules rules = {PERIOD_DAY, NULL, 1, 1};
 
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        for (int64_t day = rows[i][0]; day <= rows[i][1]; day++) {
-            struct period_span span;
-
-            if (period_has_day(day) != period_span_of(&rules, day, &span))
-                fail_msg("%lld", (long long)day);
-        }
+        for (int64_t day = rows[i][0]; day <= rows[i][1]; day++)
+            expect_span_if_it_exists(&rules, day);
     }
 }
