@@ -39,6 +39,11 @@ struct queue_reload {
     bool is_kept;  /* the options must last as long as the queue */
 };
 
+static enum seqb_status no_memory(struct seqb_error *err)
+{
+    return error_set(err, SEQB_NO_MEMORY, "reload: out of memory");
+}
+
 /* --- comparing --- */
 
 static bool is_same_period(const struct queue_sequence_options *a,
@@ -247,7 +252,7 @@ static enum seqb_status admit_added(struct queue_reload *reload,
     enum seqb_status status;
 
     if (counters == NULL)
-        return error_set(err, SEQB_NO_MEMORY, "reload: out of memory");
+        return no_memory(err);
     for (size_t i = 0; i < reload->added_count; i++)
         counters[i] = reload->added[i]->counter;
     reload->is_known = true;
@@ -286,9 +291,7 @@ static enum seqb_status compare_begin(struct queue *queue,
     pthread_rwlock_unlock(&queue->catalog_lock);
     reload->wanted = calloc(reload->known + 1,
                             sizeof(const struct queue_sequence_options *));
-    return reload->wanted == NULL
-               ? error_set(err, SEQB_NO_MEMORY, "reload: out of memory")
-               : SEQB_OK;
+    return reload->wanted == NULL ? no_memory(err) : SEQB_OK;
 }
 
 enum seqb_status queue_check(struct queue *queue,
@@ -314,7 +317,7 @@ static enum seqb_status prepare(struct queue_reload *reload,
     reload->added =
         calloc(options->sequence_count + 1, sizeof(struct seqb_sequence *));
     if (reload->added == NULL)
-        return error_set(err, SEQB_NO_MEMORY, "reload: out of memory");
+        return no_memory(err);
     status = find_all(reload, err);
     if (status == SEQB_OK)
         status = admit_added(reload, err);
@@ -332,7 +335,7 @@ enum seqb_status queue_prepare(struct queue *queue,
     enum seqb_status status;
 
     if (reload == NULL)
-        return error_set(err, SEQB_NO_MEMORY, "reload: out of memory");
+        return no_memory(err);
     status = compare_begin(queue, options, reload, err);
     if (status == SEQB_OK)
         status = prepare(reload, err);
@@ -392,7 +395,7 @@ static enum seqb_status add_all(struct queue_reload *reload,
     if (status != SEQB_OK)
         return status;
     if (!catalog_reserve(&queue->catalog, reload->added_count))
-        return error_set(err, SEQB_NO_MEMORY, "reload: out of memory");
+        return no_memory(err);
     count_automatic(reload);
     reload->old = queue->catalog.count;
     for (size_t i = 0; i < reload->added_count; i++)
