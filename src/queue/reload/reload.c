@@ -11,22 +11,15 @@
 #include "platform/text.h"
 #include "queue/flusher/flusher.h"
 #include "queue/queue_state.h"
+#include "queue/reload/compare.h"
 
 /* Sequences that are looked up while the catalog is locked once. */
 #define PART 256
 
-/* Two templates that were compared and may follow each other. Many sequences
- * share the same two. NULL: none were compared. */
-struct compared {
-    const struct template *runs;
-    const struct template *wanted;
-    bool is_same;
-};
-
 struct queue_reload {
     struct queue *queue;
     const struct queue_options *options;
-    struct compared compared; /* the last two */
+    struct comparison comparison;
     /* By index in the catalog, for the first `known` sequences: the options
      * that the sequence gets; NULL: it is removed. */
     const struct queue_sequence_options **wanted;
@@ -44,100 +37,6 @@ static enum seqb_status no_memory(struct seqb_error *err)
     return error_set(err, SEQB_NO_MEMORY, "reload: out of memory");
 }
 
-/* --- comparing --- */
-
-static bool is_same_period(const struct queue_sequence_options *a,
-                           const struct queue_sequence_options *b)
-{
-    if (a->period == NULL || b->period == NULL)
-        return a->period == b->period;
-    return a->period->unit == b->period->unit &&
-           a->period->year_month == b->period->year_month &&
-           a->period->year_day == b->period->year_day &&
-           (a->ids == NULL) == (b->ids == NULL);
-}
-
-static const char *claim_of(const struct queue_sequence_options *options)
-{
-    return options->attributes == NULL ? "" : options->attributes;
-}
-
-/* Whether numbers mean the same with both. The settings were compared before.
- * The claims also show what lies behind the settings, as the key of a
- * shuffle. */
-static bool is_same_layout(const struct queue_sequence_options *a,
-                           const struct queue_sequence_options *b)
-{
-    return a->pool == b->pool && a->memory_bits == b->memory_bits &&
-           a->window_bits == b->window_bits && is_same_period(a, b) &&
-           (a->snowflake == NULL) == (b->snowflake == NULL) &&
-           strcmp(claim_of(a), claim_of(b)) == 0;
-}
-
-/* Whether a sequence may change to the wanted template; `*is_same`: its
- * template does not change. A sequence that is to have no template keeps the
- * old one. If it gets one again later, that is compared with the old one. */
-static enum seqb_status
-compare_templates(struct queue_reload *reload, const struct template *runs,
-                  const struct queue_sequence_options *wanted, bool *is_same,
-                  struct seqb_error *err)
-{
-    struct compared *compared = &reload->compared;
-
-    *is_same = true;
-    if (wanted->template == NULL || wanted->template == runs)
-        return SEQB_OK;
-    *is_same = false;
-    if (runs == NULL)
-        return error_set(err, SEQB_LAYOUT, "it has none now");
-    if (compared->runs != runs || compared->wanted != wanted->template) {
-        struct compared now = {runs, wanted->template, false};
-        const enum seqb_status status = reload->options->compare_templates(
-            runs, now.wanted, &now.is_same, err);
-
-        if (status != SEQB_OK)
-            return status;
-        *compared = now;
-    }
-    *is_same = compared->is_same;
-    return SEQB_OK;
-}
-
-static enum seqb_status check_template(
-    struct queue_reload *reload, const char *key, const struct template *runs,
-    const struct queue_sequence_options *wanted, struct seqb_error *err)
-{
-    struct seqb_error why = {.text = ""};
-    bool is_same;
-
-    if (compare_templates(reload, runs, wanted, &is_same, &why) == SEQB_OK) {
-        reload->is_kept = reload->is_kept || !is_same;
-        return SEQB_OK;
-    }
-    return error_set(err, SEQB_LAYOUT,
-                     "sequence %s cannot get another template while it is "
-                     "served: %s; nothing was applied: put its template back, "
-                     "begin a new sequence, or restart the broker if "
-                     "docs/numbers.md calls the change safe",
-                     key, why.text);
-}
-
-/* With the catalog locked. */
-static enum seqb_status
-check_layout(struct queue_reload *reload, const struct seqb_sequence *sequence,
-             const struct queue_sequence_options *wanted,
-             struct seqb_error *err)
-{
-    if (is_same_layout(sequence->options, wanted))
-        return check_template(reload, sequence->key, queue_template(sequence),
-                              wanted, err);
-    return error_set(err, SEQB_LAYOUT,
-                     "sequence %s is served with other settings of its layout "
-                     "than the topology has now; nothing was applied: put "
-                     "them back, run seqctl migrate, or begin a new sequence",
-                     sequence->key);
-}
-
 /* --- preparing --- */
 
 /* With the catalog locked. */
@@ -153,9 +52,9 @@ static enum seqb_status find_listed(
     *absent = i == CATALOG_NONE ? listed : NULL;
     if (i == CATALOG_NONE) {
         runs = options_template(reload->queue->options, listed->key);
-        return runs == NULL
-                   ? SEQB_OK
-                   : check_template(reload, listed->key, runs, listed, err);
+        return runs == NULL ? SEQB_OK
+                            : compare_texts(&reload->comparison, listed->key,
+                                            runs, listed, err);
     }
     if (i >= reload->known)
         return error_set(err, SEQB_AGAIN,
@@ -163,7 +62,8 @@ static enum seqb_status find_listed(
                          "applied: reload again",
                          listed->key);
     reload->wanted[i] = listed;
-    return check_layout(reload, catalog->sequences[i], listed, err);
+    return compare_sequence(&reload->comparison, catalog->sequences[i], listed,
+                            err);
 }
 
 static bool needs_options(const struct queue_sequence_options *options)
@@ -221,7 +121,8 @@ static enum seqb_status find_automatic(struct queue_reload *reload, size_t i,
         !options_match(reload->options, sequence->key))
         return SEQB_OK;
     reload->wanted[i] = reload->options->automatic;
-    return check_layout(reload, sequence, reload->options->automatic, err);
+    return compare_sequence(&reload->comparison, sequence,
+                            reload->options->automatic, err);
 }
 
 static enum seqb_status find_all(struct queue_reload *reload,
@@ -285,7 +186,8 @@ static enum seqb_status compare_begin(struct queue *queue,
                                       struct queue_reload *reload,
                                       struct seqb_error *err)
 {
-    *reload = (struct queue_reload){.queue = queue, .options = options};
+    *reload = (struct queue_reload){
+        .queue = queue, .options = options, .comparison = {.options = options}};
     pthread_rwlock_rdlock(&queue->catalog_lock);
     reload->known = queue->catalog.count;
     pthread_rwlock_unlock(&queue->catalog_lock);
@@ -321,8 +223,10 @@ static enum seqb_status prepare(struct queue_reload *reload,
     status = find_all(reload, err);
     if (status == SEQB_OK)
         status = admit_added(reload, err);
-    if (keeps_automatic(reload->queue->options->automatic, options->automatic))
-        reload->is_kept = true; /* automatic sequences will point there, too */
+    /* Automatic sequences will point there, too. */
+    if (reload->comparison.has_other_texts ||
+        keeps_automatic(reload->queue->options->automatic, options->automatic))
+        reload->is_kept = true;
     return status;
 }
 
@@ -445,8 +349,8 @@ static void set_texts(struct queue_reload *reload,
     struct seqb_error why;
     bool is_same;
 
-    if (compare_templates(reload, queue_template(sequence), wanted, &is_same,
-                          &why) == SEQB_OK &&
+    if (compare_templates(&reload->comparison, queue_template(sequence), wanted,
+                          &is_same, &why) == SEQB_OK &&
         !is_same)
         sequence_set_texts(sequence, wanted);
 }
