@@ -304,15 +304,28 @@ static enum seqb_status move_prepare(struct move *move, struct seqb_error *err)
     return status;
 }
 
+/* A broker may have begun to use the key since it was read. None can begin any
+ * more, for the pool is retired now. */
+static enum seqb_status key_read_again(const struct move *move, size_t i,
+                                       struct seqb_error *err)
+{
+    struct migrate_key *key = &move->keys[i];
+
+    return key->is_done || key->is_claimed
+               ? SEQB_OK
+               : key_read(move->was, move->is, &move->options->keys[i], key,
+                          err);
+}
+
 static enum seqb_status key_move(const struct migration *migration,
-                                 const struct move *move,
-                                 struct migrate_key *key,
+                                 const struct move *move, size_t i,
                                  struct seqb_error *err)
 {
-    enum seqb_status status = SEQB_OK;
+    struct migrate_key *key = &move->keys[i];
+    enum seqb_status status = key_read_again(move, i, err);
 
-    if (key->is_done)
-        return SEQB_OK;
+    if (status != SEQB_OK || key->is_done)
+        return status;
     if (!key->is_new)
         status = old_exhaust(move->was, key, err);
     if (status == SEQB_OK)
@@ -333,7 +346,7 @@ static enum seqb_status move_run(const struct migration *migration,
     if (status == SEQB_OK)
         status = old_retire(move->was, move->is->name, &why);
     for (size_t i = 0; i < move->options->key_count && status == SEQB_OK; i++) {
-        status = key_move(migration, move, &move->keys[i], &why);
+        status = key_move(migration, move, i, &why);
         step_done(move);
     }
     if (status == SEQB_OK)

@@ -82,7 +82,9 @@ struct migrate_side {
     int32_t without;     /* the member that is left out; -1: none */
     bool went_back[STORE_MEMBERS_MAX]; /* indexed by member: see
                                           side_compare_key */
-    char name[LAYOUT_POOL_SIZE];       /* the pool's internal name */
+    int64_t failover_gap; /* the largest of the topology and of all brokers,
+                             as the stores say */
+    char name[LAYOUT_POOL_SIZE]; /* the pool's internal name */
 };
 
 /* A counter of values, or a lessor's counter of leases. */
@@ -123,7 +125,8 @@ enum seqb_status side_connect(struct migrate_side *side,
                               enum side_stores stores, struct seqb_error *err);
 
 /* Reads the claims of the open stores, and compares them with the topology.
- * SEQB_LAYOUT if they differ. Writes nothing. */
+ * SEQB_LAYOUT if they differ. Writes nothing. Raises `failover_gap` of the
+ * side. */
 enum seqb_status side_read(struct migrate_side *side, struct seqb_error *err);
 
 bool side_is_windowed(const struct migrate_side *side, int32_t member);
@@ -136,6 +139,11 @@ struct migrate_bits {
     int32_t memory_bits; /* -1: nothing is claimed */
     int32_t window_bits; /* of its windows: the pool's, or the sequence's own */
 };
+
+/* SEQB_LAYOUT if an open store knows the sequence of an earlier generation. It
+ * is for a sequence that the stores do not know of this one. */
+enum seqb_status side_check_history(struct migrate_side *side, const char *key,
+                                    struct seqb_error *err);
 
 /* Reads the bits that the open stores claim for a sequence. SEQB_LAYOUT if two
  * stores differ, or claim other attributes. */
@@ -196,9 +204,10 @@ struct migrate_key {
     const char *attributes; /* see struct offline_key */
     struct migrate_shape was;
     struct migrate_shape is;
-    int64_t last; /* the largest number that may have been issued */
-    bool is_new;  /* the old pool never had it */
-    bool is_done; /* an earlier run migrated it */
+    int64_t last;    /* the largest number that may have been issued */
+    bool is_claimed; /* an old store has its bits, which never change then */
+    bool is_new;     /* the old pool never had it */
+    bool is_done;    /* an earlier run migrated it */
 };
 
 /* The key in the old and the new pool (migrate_key.c). */
@@ -263,7 +272,7 @@ void key_saw(struct migrate_key *key, const struct migrate_shape *shape,
              int64_t v);
 
 /* Compares the bits with the claimed ones, and reads whether the key was
- * migrated before. */
+ * migrated before, to a layout that a store has. */
 enum seqb_status new_read(struct migrate_side *is, struct migrate_key *key,
                           struct seqb_error *err);
 

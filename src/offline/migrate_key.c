@@ -59,7 +59,7 @@ static struct migrate_shape shape_of(const struct migrate_side *side,
     return (struct migrate_shape){.bits = side->layout->bits,
                                   .memory_bits = bits->memory_bits,
                                   .window_bits = bits->window_bits,
-                                  .margin = side->layout->failover_gap,
+                                  .margin = side->failover_gap,
                                   .lessor_bits = side->lessor_bits,
                                   .useful = useful};
 }
@@ -77,6 +77,9 @@ enum seqb_status key_read(struct migrate_side *was, struct migrate_side *is,
         side_read_bits(was, options->key, options->attributes, &bits, err) !=
             SEQB_OK)
         return err->status;
+    if (bits.memory_bits < 0 &&
+        side_check_history(was, options->key, err) != SEQB_OK)
+        return err->status;
     if (bits.memory_bits >= 0 && options->was_bits >= 0 &&
         bits_compare(was, options, &bits, err) != SEQB_OK)
         return SEQB_LAYOUT;
@@ -84,6 +87,7 @@ enum seqb_status key_read(struct migrate_side *was, struct migrate_side *is,
      * take the first value. */
     *key = (struct migrate_key){.key = options->key,
                                 .attributes = options->attributes,
+                                .is_claimed = bits.memory_bits >= 0,
                                 .is_new = bits.memory_bits < 0 &&
                                           options->was_bits < 0 &&
                                           options->is_bits >= 0};

@@ -37,7 +37,11 @@ enum seqb_status new_read(struct migrate_side *is, struct migrate_key *key,
         return read_differs(is, key, "window_bits",
                             (int32_t[]){bits.window_bits, key->is.window_bits},
                             err);
-    return side_compare_key(is, key->key, &key->is_done, err);
+    if (side_compare_key(is, key->key, &key->is_done, err) != SEQB_OK)
+        return err->status;
+    /* Until a store has the layout, the next run may have another one. */
+    key->is_done = key->is_done && layout_find_claim(&is->stores) != NULL;
+    return SEQB_OK;
 }
 
 bool new_is_finished(const struct migrate_side *is)

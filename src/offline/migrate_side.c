@@ -8,6 +8,7 @@
 #include "offline/probe.h"
 #include "platform/chance.h"
 #include "platform/error.h"
+#include "platform/minmax.h"
 #include "platform/text.h"
 
 /* Take, raise a fenced counter, take again; and once more if other brokers
@@ -78,6 +79,7 @@ enum seqb_status side_new(const struct store_topology *topology, size_t pool,
         return SEQB_NO_MEMORY;
     }
     side->layout = layout;
+    side->failover_gap = layout->failover_gap;
     side->without = -1;
     side->claim.backends = topology->backends;
     layout_internal_name(layout->name, layout->generation, side->name,
@@ -169,6 +171,21 @@ static enum seqb_status side_compare(struct migrate_side *side,
     return status;
 }
 
+/* Brokers with another topology were granted numbers by their own gap. */
+static enum seqb_status gap_read(struct migrate_side *side, int32_t member,
+                                 struct seqb_error *err)
+{
+    int64_t gap;
+
+    if (side->stores.stores[member].forgets)
+        return SEQB_OK;
+    if (claim_read_gap(&side->connections[member], side->layout, &gap, err) !=
+        SEQB_OK)
+        return err->status;
+    side->failover_gap = max_of(side->failover_gap, gap);
+    return SEQB_OK;
+}
+
 enum seqb_status side_read(struct migrate_side *side, struct seqb_error *err)
 {
     for (int32_t i = 0; i < side->stores.count; i++) {
@@ -177,7 +194,8 @@ enum seqb_status side_read(struct migrate_side *side, struct seqb_error *err)
         if (!connection_is_open(&side->connections[i]))
             continue;
         if (claim_read(&side->connections[i], side->layout, store, err) !=
-            SEQB_OK)
+                SEQB_OK ||
+            gap_read(side, i, err) != SEQB_OK)
             return err->status;
         store->is_reached = true;
         if (i == side->stores.authority &&
@@ -262,6 +280,25 @@ enum seqb_status side_read_bits(struct migrate_side *side, const char *key,
     return SEQB_OK;
 }
 
+/* Such a key was not among those of a migration. Its numbers are not below what
+ * the counters of this generation grant. */
+enum seqb_status side_check_history(struct migrate_side *side, const char *key,
+                                    struct seqb_error *err)
+{
+    const struct claim_attributes claimed = {.layout = side->layout,
+                                             .key = key};
+
+    for (int32_t i = 0; i < side->stores.count; i++) {
+        if (side->stores.stores[i].forgets ||
+            !connection_is_open(&side->connections[i]))
+            continue;
+        if (claim_check_history(&side->connections[i], &claimed, err) !=
+            SEQB_OK)
+            return err->status;
+    }
+    return SEQB_OK;
+}
+
 /* --- migrated keys --- */
 
 void side_done_name(const struct migrate_side *side, const char *key, char *out,
@@ -338,7 +375,6 @@ void side_counter(struct migrate_side *side, const struct migrate_shape *shape,
                   const char *key, struct side_place place,
                   struct migrate_counter *out)
 {
-    const struct layout *pool = side->layout;
     const bool is_windowed = side_is_windowed(side, place.partition);
     const int32_t member =
         is_windowed ? side->lessors[place.i] : place.partition;
@@ -349,8 +385,8 @@ void side_counter(struct migrate_side *side, const struct migrate_shape *shape,
         .limit = migrate_limit(shape, is_windowed),
         .gap = is_windowed
                    ? layout_window_gap(migrate_limit(shape, is_windowed))
-                   : pool->failover_gap,
-        .base_gap = pool->failover_gap,
+                   : side->failover_gap,
+        .base_gap = side->failover_gap,
         .useful = shape->useful,
         .low_bits = migrate_low_bits(shape, is_windowed),
         .went_back = side->went_back[member],

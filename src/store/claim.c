@@ -15,7 +15,6 @@
 #define PLACE_CLAIM "place"
 
 #define NUMBER_SIZE 24
-#define SWAPS       8
 
 /* A store that may forget does not keep its claims. */
 static bool store_remembers(const struct connection *connection)
@@ -23,9 +22,8 @@ static bool store_remembers(const struct connection *connection)
     return connection_guarantee(connection) == SEQB_DIRECT;
 }
 
-/* "<kind>/<the pool's internal name>" */
-static void pool_claim_name(const char *kind, const struct layout *layout,
-                            char *out, size_t size)
+void claim_pool_name(const char *kind, const struct layout *layout, char *out,
+                     size_t size)
 {
     char name[LAYOUT_POOL_SIZE];
 
@@ -55,7 +53,7 @@ enum seqb_status claim_read(struct connection *connection,
                                   sizeof out->place, err);
     if (status != SEQB_OK)
         return status;
-    pool_claim_name("pool", layout, name, sizeof name);
+    claim_pool_name("pool", layout, name, sizeof name);
     return connection_claim(connection, name, NULL, out->layout,
                             sizeof out->layout, err);
 }
@@ -153,7 +151,7 @@ enum seqb_status claim_check_retired(struct connection *connection,
     char by[LAYOUT_STORE_SIZE];
     enum seqb_status status;
 
-    pool_claim_name("retired", layout, name, sizeof name);
+    claim_pool_name("retired", layout, name, sizeof name);
     status = connection_claim(connection, name, NULL, by, sizeof by, err);
     if (status != SEQB_OK || by[0] == '\0')
         return status;
@@ -168,7 +166,7 @@ enum seqb_status claim_retire(struct connection *connection,
     char standing[LAYOUT_STORE_SIZE];
     enum seqb_status status;
 
-    pool_claim_name("retired", layout, name, sizeof name);
+    claim_pool_name("retired", layout, name, sizeof name);
     status =
         connection_claim(connection, name, by, standing, sizeof standing, err);
     if (status != SEQB_OK || strcmp(standing, by) == 0)
@@ -186,7 +184,7 @@ enum seqb_status claim_check_migrated(struct connection *connection,
 
     if (layout->generation <= 1 || !store_remembers(connection))
         return SEQB_OK;
-    pool_claim_name("pool", layout, name, sizeof name);
+    claim_pool_name("pool", layout, name, sizeof name);
     status = connection_claim(connection, name, NULL, standing, sizeof standing,
                               err);
     if (status != SEQB_OK || standing[0] != '\0')
@@ -303,7 +301,7 @@ enum seqb_status claim_verify(struct connection *connection,
         status = verify_lessees(connection, layout, expected->backends, err);
     if (status != SEQB_OK)
         return status;
-    pool_claim_name("pool", layout, claim, sizeof claim);
+    claim_pool_name("pool", layout, claim, sizeof claim);
     status = connection_claim(connection, claim, expected->text, standing,
                               sizeof standing, err);
     if (status != SEQB_OK)
@@ -400,9 +398,9 @@ enum seqb_status claim_check_moved(struct connection *connection,
 
 /* A sequence that this store knows only from an earlier generation was not
  * among the keys of a migration: its counters would begin at 1 again. */
-static enum seqb_status check_history(struct connection *connection,
-                                      const struct claim_attributes *attributes,
-                                      struct seqb_error *err)
+enum seqb_status claim_check_history(struct connection *connection,
+                                     const struct claim_attributes *attributes,
+                                     struct seqb_error *err)
 {
     int32_t generation = attributes->layout->generation;
     char standing[CLAIM_TERMS_SIZE];
@@ -440,59 +438,7 @@ enum seqb_status claim_sequence(struct connection *connection,
     enum seqb_status status = SEQB_OK;
 
     if (claim_has_history(connection, attributes))
-        status = check_history(connection, attributes, err);
+        status = claim_check_history(connection, attributes, err);
     return status == SEQB_OK ? claim_migrated(connection, attributes, err)
                              : status;
-}
-
-/* --- raising a number --- */
-
-/* Parses the stored number; "" is 0. */
-static enum seqb_status number_parse(const char *name, const char *text,
-                                     int64_t *out, struct seqb_error *err)
-{
-    *out = 0;
-    if (text[0] == '\0' ||
-        (text_to_int64(text, strlen(text), out) && *out >= 0))
-        return SEQB_OK;
-    return error_set(err, SEQB_CORRUPT,
-                     "'%s' stands where a number ought to: remove the claim %s",
-                     text, name);
-}
-
-/* Another broker may be faster, with the same value or a lower one: then the
- * swap is tried again. */
-enum seqb_status claim_raise(struct connection *connection, const char *name,
-                             int64_t value, int64_t *standing,
-                             struct seqb_error *err)
-{
-    char was[NUMBER_SIZE];
-    char text[NUMBER_SIZE];
-    const struct seqb_swap swap = {.name = name, .expected = was, .text = text};
-    enum seqb_status status =
-        connection_claim(connection, name, NULL, was, sizeof was, err);
-
-    (void)text_format(text, sizeof text, "%" PRId64, value);
-    for (int i = 0; status == SEQB_OK && i < SWAPS; i++) {
-        char is[NUMBER_SIZE];
-
-        status = number_parse(name, was, standing, err);
-        if (status != SEQB_OK || *standing >= value)
-            return status;
-        status = connection_swap(connection, &swap, is, sizeof is, err);
-        (void)text_copy(was, sizeof was, is);
-    }
-    return status == SEQB_OK
-               ? error_set(err, SEQB_AGAIN, "other brokers were faster")
-               : status;
-}
-
-enum seqb_status claim_gap(struct connection *connection,
-                           const struct layout *layout, int64_t *gap,
-                           struct seqb_error *err)
-{
-    char name[SEQB_COUNTER_SIZE];
-
-    pool_claim_name("failover_gap", layout, name, sizeof name);
-    return claim_raise(connection, name, *gap, gap, err);
 }

@@ -20,6 +20,10 @@ struct layout_claim {
     char store_ids[STORE_MEMBERS_MAX][LAYOUT_STORE_SIZE]; /* by member */
 };
 
+/* The name of a claim of the pool: "<kind>/<the pool's internal name>". */
+void claim_pool_name(const char *kind, const struct layout *layout, char *out,
+                     size_t size);
+
 /* Reads the store's id, its place, and its claim of the pool's layout. Writes
  * nothing. */
 enum seqb_status claim_read(struct connection *connection,
@@ -100,6 +104,12 @@ enum seqb_status claim_read_sequence(struct connection *connection,
                                      int32_t generation, char *out, size_t size,
                                      struct seqb_error *err);
 
+/* SEQB_LAYOUT if the store knows the sequence of an earlier generation of its
+ * pool, and not of this one. */
+enum seqb_status claim_check_history(struct connection *connection,
+                                     const struct claim_attributes *attributes,
+                                     struct seqb_error *err);
+
 /* Claims or compares the bits of a sequence. SEQB_LAYOUT also if it was used in
  * an earlier generation and was not migrated. */
 enum seqb_status claim_sequence(struct connection *connection,
@@ -134,6 +144,12 @@ enum seqb_status claim_migrated(struct connection *connection,
 enum seqb_status claim_gap(struct connection *connection,
                            const struct layout *layout, int64_t *gap,
                            struct seqb_error *err);
+
+/* Reads the largest `failover_gap` that any broker of the pool had, as
+ * claim_gap stored it; 0: none. Writes nothing. */
+enum seqb_status claim_read_gap(struct connection *connection,
+                                const struct layout *layout, int64_t *gap,
+                                struct seqb_error *err);
 
 /*
  * Direct stores only. Sets the number stored under the name to at least

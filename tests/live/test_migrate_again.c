@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Migrations that follow others: one that was cut off and continues with
+ * another new layout, the next generation of a key that was left out, a key
+ * that is used while the stores are read, a gap that only the stores know.
+ */
+#include <string.h>
+
+#include "kill_after.h"
+#include "migration_fixture.h"
+#include "support/rig.h"
+#include "support/test.h"
+
+#define CALLS_MAX 1000
+#define MANY      8000 /* so many that half of it is above the gap */
+#define GAP       16
+
+#define AUTOMATIC                                                              \
+    "auto_sequences = { pattern = \"*\"; memory_bits = 3; deadline = \"1m\"; " \
+    "};"
+
+static const struct layout_text old = {{"f0"}, NULL, 1, 3, 8, NULL, NULL, GAP};
+
+/* --- another new layout --- */
+
+/* One round; true if the first migration was not cut off. The layout that was
+ * begun may be the only one that is left: then another one is refused. */
+static bool change_after(struct scene *scene, int64_t calls,
+                         const struct layout_text *begun,
+                         const struct layout_text *other)
+{
+    const struct moved *moved;
+    const char *from;
+    const char *to;
+    bool is_whole;
+
+    migration_reset(scene);
+    scene->numbers.count = 0;
+    from = migration_write(scene, "old.conf", &old, "");
+    scene_use(scene, from, MANY);
+    is_whole = migrate_killed_after(
+        calls, migration_write(scene, "old-killable.conf", &old, "killable-"),
+        migration_write(scene, "new-killable.conf", begun, "killable-"), NULL);
+    to = migration_write(scene, "new.conf", other, "");
+    moved = migration_try(from, to, NULL);
+    if (moved->status == SEQB_LAYOUT)
+        return is_whole;
+    if (moved->status != SEQB_OK)
+        fail_msg("after %lld calls: %s", (long long)calls, moved->err.text);
+    migration_use_above(scene, to);
+    return is_whole;
+}
+
+static void change_after_any(struct scene *scene,
+                             const struct layout_text *begun,
+                             const struct layout_text *other)
+{
+    int64_t calls = 1;
+
+    while (!change_after(scene, calls, begun, other)) {
+        if (++calls > CALLS_MAX)
+            fail_msg("it does not end");
+    }
+    assert_true(calls > 10); /* it was cut off indeed */
+}
+
+TEST_WITH(SCENE, migration_that_was_cut_off_continues_with_fewer_partitions)
+{
+    const struct layout_text begun = {{"f1", "f2"}, NULL, 2,  3, 8,
+                                      NULL,         NULL, GAP};
+    const struct layout_text other = {{"f1"}, NULL, 2, 3, 8, NULL, NULL, GAP};
+
+    change_after_any(scene, &begun, &other);
+}
+
+TEST_WITH(SCENE, migration_that_was_cut_off_continues_in_another_order)
+{
+    const struct layout_text begun = {{"f1", "f2"}, NULL, 2,  3, 8,
+                                      NULL,         NULL, GAP};
+    const struct layout_text other = {{"f2", "f1"}, NULL, 2,  3, 8,
+                                      NULL,         NULL, GAP};
+
+    change_after_any(scene, &begun, &other);
+}
+
+/* --- a key that was left out --- */
+
+static const struct moved *migrate_keys(const char *from, const char *to,
+                                        size_t count)
+{
+    static const char *const keys[] = {"bill", NULL};
+
+    return migration_try(
+        from, to,
+        &(struct seqb_migrate_options){.keys = keys, .key_count = count});
+}
+
+static const struct moved *migrate_keys_well(const char *from, const char *to,
+                                             size_t count)
+{
+    const struct moved *moved = migrate_keys(from, to, count);
+
+    if (moved->status != SEQB_OK)
+        fail_msg("%s", moved->err.text);
+    return moved;
+}
+
+static void take_bill(struct scene *scene, const char *topology)
+{
+    scene_open(scene, topology);
+    scene_take(scene, "bill", MANY);
+    scene_close(scene);
+}
+
+/* The key was used in generation 1, and left out of the migration to
+ * generation 2. */
+static void leave_out_and_name(struct scene *scene,
+                               const struct layout_text *third)
+{
+    struct layout_text first = old;
+    struct layout_text second;
+    const struct moved *moved;
+    const char *paths[3];
+
+    migration_reset(scene);
+    first.more = AUTOMATIC;
+    second = first;
+    second.generation = 2;
+    paths[0] = migration_write(scene, "1.conf", &first, "");
+    paths[1] = migration_write(scene, "2.conf", &second, "");
+    paths[2] = migration_write(scene, "3.conf", third, "");
+    take_bill(scene, paths[0]);
+    migrate_keys_well(paths[0], paths[1], 0);
+    moved = migrate_keys(paths[1], paths[2], 1);
+    if (moved->status == SEQB_OK) {
+        take_bill(scene, paths[2]);
+        scene_expect_no_repeats(scene);
+    }
+    assert_int_equal(moved->status, SEQB_LAYOUT);
+    scene_expect_words(moved->err.text, "was used in generation 1");
+    migrate_keys_well(paths[0], paths[1], 1);
+    migrate_keys_well(paths[1], paths[2], 1);
+    take_bill(scene, paths[2]);
+    scene_expect_no_repeats(scene);
+}
+
+TEST_WITH(SCENE, key_of_the_generation_before_is_refused_if_it_is_named)
+{
+    struct layout_text third = old;
+
+    third.generation = 3;
+    third.more = AUTOMATIC;
+    leave_out_and_name(scene, &third);
+}
+
+TEST_WITH(SCENE, key_of_the_generation_before_is_refused_if_it_is_listed)
+{
+    struct layout_text third = old;
+
+    third.generation = 3;
+    third.key = "bill";
+    leave_out_and_name(scene, &third);
+}
+
+/* --- a key that is used while the stores are read --- */
+
+/* When the first key was read. */
+static void take_meanwhile(void *context, int64_t done, int64_t total)
+{
+    (void)total;
+    if (done == 1)
+        scene_take(context, "bill", MIGRATION_TAKE);
+}
+
+TEST_WITH(SCENE, key_that_is_used_while_the_stores_are_read_goes_on)
+{
+    const struct seqb_progress progress = {.show = take_meanwhile,
+                                           .context = scene};
+    struct layout_text used = old;
+    struct layout_text next = old;
+    struct seqb_error err = {.text = ""};
+    const char *from;
+    const char *to;
+
+    migration_reset(scene);
+    used.more = AUTOMATIC;
+    next.generation = 2;
+    next.key = "bill";
+    from = migration_write(scene, "old.conf", &old, "");
+    to = migration_write(scene, "new.conf", &next, "");
+    scene_open(scene, migration_write(scene, "used.conf", &used, ""));
+    if (seqb_migrate_watched(from, to, &(struct seqb_migrate_options){0},
+                             &progress, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    scene_close(scene);
+    assert_true(numbers_count(&scene->numbers) > 0);
+    take_bill(scene, to);
+    scene_expect_no_repeats(scene);
+}
+
+/* --- a gap that only the stores know --- */
+
+#define FAR 200000 /* more than the gap of 1 and its random part */
+
+/* Operators move it there, so that the test need not take so many. */
+static void use_at(struct scene *scene, const char *topology, int64_t at)
+{
+    struct seqb_error err;
+
+    scene_open(scene, topology);
+    scene_take(scene, "order", 1);
+    /* Numbers that were migrated are beyond it already. */
+    if (seqb_advance(scene->broker, "order", at, &err) != SEQB_OK)
+        assert_int_equal(err.status, SEQB_INVALID);
+    scene_take(scene, "order", MIGRATION_TAKE);
+    scene_close(scene);
+}
+
+/* The brokers had a larger gap than the topology that the operator keeps. */
+TEST_WITH(SCENE, largest_gap_of_all_brokers_counts)
+{
+    struct layout_text wide = {{"f0"}, NULL, 1, 0, 8, NULL, NULL, 2 * FAR};
+    struct layout_text kept = wide;
+    struct layout_text next = wide;
+    const char *paths[3];
+    const char *file;
+    const char *copy;
+
+    migration_reset(scene);
+    kept.failover_gap = 1;
+    next.partitions[0] = "f1";
+    next.generation = 2;
+    paths[0] = migration_write(scene, "wide.conf", &wide, "");
+    paths[1] = migration_write(scene, "kept.conf", &kept, "");
+    paths[2] = migration_write(scene, "new.conf", &next, "");
+    migration_use(scene, paths[0]);
+    file = scene_state_path(scene, "f0.db");
+    copy = scene_path(scene, "f0.copy");
+    scene_copy(file, copy);
+    use_at(scene, paths[0], FAR);
+    scene_copy(copy, file);
+    (void)migration_do(paths[1], paths[2]);
+    use_at(scene, paths[2], FAR);
+    scene_expect_no_repeats(scene);
+}
+
+static int stop(void **state)
+{
+    (void)state;
+    migration_stop();
+    return 0;
+}
+
+TEST_AFTER_ALL(stop);
