@@ -140,7 +140,7 @@ static enum seqb_status retired_error(const struct connection *connection,
                      "seqctl migrate, '%s' has taken its place; use the "
                      "topology that was migrated to",
                      connection_name(connection), layout->name,
-                     layout->generation > 1 ? (int)layout->generation : 1, by);
+                     (int)layout_generations(layout), by);
 }
 
 enum seqb_status claim_check_retired(struct connection *connection,
@@ -377,13 +377,17 @@ enum seqb_status claim_check_moved(struct connection *connection,
                                    const char *pool, struct seqb_error *err)
 {
     const struct claim_attributes attributes = {.layout = other, .key = key};
+    int32_t generation = layout_generations(other);
     char claim[SEQB_COUNTER_SIZE];
-    char standing[CLAIM_TERMS_SIZE];
-    enum seqb_status status;
+    char standing[CLAIM_TERMS_SIZE] = "";
+    enum seqb_status status = SEQB_OK;
 
-    claim_sequence_name(&attributes, other->generation, claim, sizeof claim);
-    status = connection_claim(connection, claim, NULL, standing,
-                              sizeof standing, err);
+    for (; status == SEQB_OK && standing[0] == '\0' && generation >= 1;
+         generation--) {
+        claim_sequence_name(&attributes, generation, claim, sizeof claim);
+        status = connection_claim(connection, claim, NULL, standing,
+                                  sizeof standing, err);
+    }
     if (status != SEQB_OK || standing[0] == '\0')
         return status;
     return error_set(err, SEQB_LAYOUT,

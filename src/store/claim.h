@@ -122,7 +122,8 @@ bool claim_has_history(const struct connection *connection,
                        const struct claim_attributes *attributes);
 
 /* SEQB_LAYOUT if the sequence was used in `other`, a pool that this store
- * belongs to, although it is configured in pool `pool` of other stores. */
+ * belongs to, in any of its generations, although it is configured in pool
+ * `pool` of other stores. */
 enum seqb_status claim_check_moved(struct connection *connection,
                                    const struct layout *other, const char *key,
                                    const char *pool, struct seqb_error *err);

@@ -90,10 +90,14 @@ void claim_batch_add_moved(struct claim_batch *batch,
                            const struct layout *other, const char *key)
 {
     const struct claim_attributes attributes = {.layout = other, .key = key};
-    const size_t i = add(batch);
 
-    claim_sequence_name(&attributes, other->generation, batch->names[i],
-                        sizeof batch->names[i]);
+    for (int32_t generation = 1; generation <= layout_generations(other);
+         generation++) {
+        const size_t i = add(batch);
+
+        claim_sequence_name(&attributes, generation, batch->names[i],
+                            sizeof batch->names[i]);
+    }
 }
 
 size_t claim_batch_count(const struct claim_batch *batch)

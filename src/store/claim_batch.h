@@ -27,7 +27,7 @@ void claim_batch_add(struct claim_batch *batch,
                      const struct claim_attributes *attributes);
 
 /* Adds the check of claim_check_moved: that the sequence was not used in
- * `other`. */
+ * `other`. It has a claim for each generation. */
 void claim_batch_add_moved(struct claim_batch *batch,
                            const struct layout *other, const char *key);
 

@@ -17,6 +17,12 @@ static inline int32_t layout_window_bits(const struct layout *layout,
     return own == 0 ? layout->window_bits : own;
 }
 
+/* The number of generations that the pool has had, this one included. */
+static inline int32_t layout_generations(const struct layout *layout)
+{
+    return layout->generation > 1 ? layout->generation : 1;
+}
+
 /* The name of a pool in its stores: the pool's name, and "NAME~N" from
  * generation 2 on. No configured pool can have such a name. So a layout shares
  * no counter and no claim with the layouts before it. */

@@ -237,6 +237,37 @@ TEST_WITH(SCENE, sequence_may_not_change_its_pool)
     scene_expect_no_repeats(scene);
 }
 
+/* Generation 1 of its pool had it, and the migration left it out. */
+TEST_WITH(SCENE, sequence_of_an_earlier_generation_may_not_change_its_pool)
+{
+    static const char *const none[] = {NULL};
+    struct seqb_sequence *sequence = NULL;
+    struct seqb_error err = {.text = ""};
+    char text[SCENE_TEXT_SIZE];
+
+    open_pools(scene);
+    scene_take(scene, "log.access", 100);
+    scene_close(scene);
+    (void)text_copy(text, sizeof text, topology);
+    scene_replace(text, "name = \"small\";",
+                  "name = \"small\"; generation = 2;");
+    assert_ok(seqb_migrate(scene_path(scene, "pools.conf"),
+                           scene_write(scene, "next.conf", text),
+                           &(struct seqb_migrate_options){.keys = none}, &err));
+    scene_replace(text, "key = \"order\";",
+                  "key = \"log.access\"; pool = \"large\"; deadline = "
+                  "\"60s\"; }, { key = \"order\";");
+    scene_open(scene, scene_write(scene, "moved.conf", text));
+    if (seqb_get_sequence(scene->broker, "log.access", &sequence, &err) ==
+        SEQB_OK) {
+        scene_take(scene, "log.access", 100);
+        scene_expect_no_repeats(scene);
+    }
+    assert_int_equal(err.status, SEQB_LAYOUT);
+    scene_expect_words(err.text, "sequence log.access was used in pool small");
+    scene_take(scene, "order", 100);
+}
+
 /* What stands in one pool may not be given to another. */
 TEST_WITH(SCENE, partitions_may_not_change_pools)
 {

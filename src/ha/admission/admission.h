@@ -22,7 +22,7 @@ struct admitted {
 /* What a store is asked about a counter. */
 struct visit {
     /* Adds the counter's claims to the batch: from none to as many as the
-     * worker has memberships. */
+     * pools of the worker have generations. */
     void (*add)(const struct worker *worker, const struct ha_counter *counter,
                 struct claim_batch *batch);
     /* Every claim that was added is as expected. */

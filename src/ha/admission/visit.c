@@ -281,8 +281,13 @@ static enum seqb_status part_run(struct part *part, struct seqb_error *err)
  * 0: not even one fits. */
 static size_t part_size(const struct worker *worker)
 {
-    const size_t claims = worker->membership_count;
+    size_t claims = 0;
 
+    for (size_t i = 0; i < worker->membership_count; i++) {
+        const struct ha_pool *pool = worker->memberships[i].pool;
+
+        claims += (size_t)layout_generations(&pool->options->layout);
+    }
     return CLAIM_BATCH / (claims > 0 ? claims : 1);
 }
 
