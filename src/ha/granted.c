@@ -17,6 +17,7 @@
 #include "platform/error.h"
 #include "platform/file.h"
 #include "platform/log.h"
+#include "platform/minmax.h"
 #include "platform/text.h"
 
 #define FILES      64
@@ -51,6 +52,12 @@ struct granted {
 /* --- lines --- */
 
 static uint64_t counter_key(const struct granted_counter *counter)
+{
+    return checksum_of(counter->name, strlen(counter->name));
+}
+
+/* The key in files that an earlier version wrote. */
+static uint64_t earlier_key(const struct granted_counter *counter)
 {
     char name[NAME_SIZE];
 
@@ -254,10 +261,10 @@ void granted_close(struct granted *granted)
 
 /* --- the notes --- */
 
-int64_t granted_find(const struct granted *granted,
-                     const struct granted_counter *counter, uint32_t *line)
+/* The highest value of that key, as granted_find. */
+static int64_t note_find(const struct granted *granted, uint64_t key,
+                         uint32_t *line)
 {
-    const uint64_t key = counter_key(counter);
     size_t low = 0;
     size_t high = granted->count;
 
@@ -277,6 +284,14 @@ int64_t granted_find(const struct granted *granted,
             *line = granted->notes[i].line;
     }
     return granted->notes[low].value;
+}
+
+int64_t granted_find(const struct granted *granted,
+                     const struct granted_counter *counter, uint32_t *line)
+{
+    const int64_t earlier = note_find(granted, earlier_key(counter), line);
+
+    return max_of(earlier, note_find(granted, counter_key(counter), line));
 }
 
 /* 0: no line is left. */

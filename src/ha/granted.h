@@ -12,10 +12,11 @@
  *   <value, 20 digits> <counter, 16> <last day, 10> <checksum, 14>
  *
  * Counter and checksum are hexadecimal, the others decimal; the day is in days
- * since 1970. The counter is a checksum of the backend's name and the counter's
- * name. A line that is damaged, or whose day is over, is free. Brokers that
- * share the directory have a file each, <path>-0 ... <path>-63, and read all of
- * them when they start.
+ * since 1970. The counter is a checksum of its name, which has its pool and
+ * partition. The backend's name is no part of it, since a copy of its store may
+ * be used under another one. A line that is damaged, or whose day is over, is
+ * free. Brokers that share the directory have a file each, <path>-0 ...
+ * <path>-63, and read all of them when they start.
  *
  * A note is not synced. It survives any end of the process, but the notes of
  * the last half minute may be lost if the machine fails.
@@ -32,7 +33,8 @@
 
 struct granted;
 
-/* A counter: the name of its backend, and its own name in that store. */
+/* A counter: the name of its backend, for messages, and its own name in that
+ * store. */
 struct granted_counter {
     const char *backend;
     const char *name;

@@ -42,12 +42,22 @@ struct raised {
 
 /* --- the table --- */
 
+/* The counter's name, which has its pool and partition, identifies it: its
+ * backend may be renamed. */
+static const char *counter_of(const char *name)
+{
+    const char *space = strchr(name, ' ');
+
+    return space != NULL ? space + 1 : name;
+}
+
 static struct entry **entry_place(struct raised *raised, const char *name)
 {
-    const uint64_t sum = checksum_of(name, strlen(name));
+    const char *counter = counter_of(name);
+    const uint64_t sum = checksum_of(counter, strlen(counter));
     struct entry **at = &raised->buckets[sum & (BUCKETS - 1)];
 
-    while (*at != NULL && strcmp((*at)->name, name) != 0)
+    while (*at != NULL && strcmp(counter_of((*at)->name), counter) != 0)
         at = &(*at)->next;
     return at;
 }

@@ -24,7 +24,8 @@ enum seqb_status raised_open(const char *path, struct raised **out,
                              struct seqb_error *err);
 void raised_close(struct raised *raised); /* NULL is allowed */
 
-/* The highest value noted for that counter of the backend; 0: none. */
+/* The highest value noted for that counter, whatever its backend was called; 0:
+ * none. */
 int64_t raised_find(struct raised *raised, const char *backend,
                     const char *counter);
 

@@ -125,8 +125,7 @@ TEST_WITH(GRANTED, next_start_knows_what_was_noted)
     assert_int_equal(file_size(rig, 0), 2 * LINE_SIZE);
 }
 
-/* The backend's name is part of it. */
-TEST_WITH(GRANTED, counters_of_two_backends_are_two)
+TEST_WITH(GRANTED, counter_is_known_whatever_its_backend_is_called)
 {
     struct granted_counter other = order;
     struct granted *granted;
@@ -134,8 +133,27 @@ TEST_WITH(GRANTED, counters_of_two_backends_are_two)
     other.backend = "b1";
     note(rig, &order, 1000);
     granted = open_files(rig);
-    assert_int_equal(find(granted, &other), 0);
+    assert_int_equal(find(granted, &other), 1000);
     granted_close(granted);
+}
+
+/* Its lines have the backend's name, too, and are used again. */
+TEST_WITH(GRANTED, files_of_an_earlier_version_are_read)
+{
+    const struct granted_counter earlier = {"b0", "b0 main/0/order",
+                                            GRANTED_FOREVER};
+    struct granted *granted;
+
+    note(rig, &earlier, 1000);
+    granted = open_files(rig);
+    assert_int_equal(find(granted, &order), 1000);
+    assert_int_equal(find(granted, &bill), 0);
+    granted_close(granted);
+    note(rig, &order, 2000);
+    granted = open_files(rig);
+    assert_int_equal(find(granted, &order), 2000);
+    granted_close(granted);
+    assert_int_equal(file_size(rig, 0), LINE_SIZE);
 }
 
 TEST_WITH(GRANTED, damaged_line_is_free_and_spoils_no_other)
@@ -256,6 +274,19 @@ TEST_WITH(GRANTED, copies_with_their_origin_repeat_nothing)
         rig_use(rig, 5000);
         put_all_back(rig);
     }
+    rig_use(rig, 5000);
+}
+
+/* As on another machine, whose name the backend then has. */
+TEST_WITH(GRANTED, copies_under_another_name_repeat_nothing)
+{
+    rig_use(rig, 1000);
+    for (int i = 0; i < 2; i++)
+        fake_save(rig->stores[i]);
+    rig_use(rig, 5000);
+    put_all_back(rig);
+    rig->backends[0].options.name = "new-0";
+    rig->backends[1].options.name = "new-1";
     rig_use(rig, 5000);
 }
 

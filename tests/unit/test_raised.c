@@ -62,7 +62,7 @@ TEST_WITH(RAISED, next_start_knows_what_was_noted)
         raised = open_file(rig);
         assert_int_equal(raised_find(raised, "b0", ORDER), 3000);
         assert_int_equal(raised_find(raised, "b1", BILL), 7);
-        assert_int_equal(raised_find(raised, "b1", ORDER), 0);
+        assert_int_equal(raised_find(raised, "b1", ORDER), 3000);
         raised_note(raised, "b1", BILL, 7);
         raised_close(raised);
     }
@@ -326,8 +326,10 @@ static void use(struct rig *rig, const char *key, size_t count)
     rig_close(broker);
 }
 
-/* One partition's store, put back to the same state again and again. */
-static void put_back_again_and_again(struct rig *rig, const char *later)
+/* One partition's store, put back to the same state again and again. `names`:
+ * of its backend after that; NULL: it keeps its name. */
+static void put_back_as(struct rig *rig, const char *later,
+                        const char *const *names)
 {
     rig_shape(rig, RIG_DIRECT, 0);
     rig->queue.automatic = &rig->automatic;
@@ -339,9 +341,16 @@ static void put_back_again_and_again(struct rig *rig, const char *later)
     for (int i = 0; i < 3; i++) {
         use(rig, later, 200);
         fake_restore(rig->stores[0]);
+        if (names != NULL)
+            rig->backends[0].options.name = names[i];
     }
     use(rig, later, 200);
     assert_int_equal(numbers_count(&rig->taken), 800);
+}
+
+static void put_back_again_and_again(struct rig *rig, const char *later)
+{
+    put_back_as(rig, later, NULL);
 }
 
 TEST_WITH(RAISED, copy_that_is_put_back_twice_is_raised_to_other_values)
@@ -360,6 +369,15 @@ TEST_WITH(RAISED, broker_that_starts_again_raises_above_its_own_raises)
     rig->ha.raised_path = rig->path;
     rig->sequences[0].value_bits = 20;
     put_back_again_and_again(rig, "order");
+}
+
+TEST_WITH(RAISED, broker_raises_above_its_own_raises_of_a_renamed_backend)
+{
+    static const char *const names[] = {"new-1", "new-2", "new-3"};
+
+    rig->ha.raised_path = rig->path;
+    rig->sequences[0].value_bits = 20;
+    put_back_as(rig, "order", names);
 }
 
 /* Neither is given again if a copy is put back that is older still. */
