@@ -166,7 +166,7 @@ struct seqb_request {
  * after a base above 0, is finally raised by seqb_raise_spread as well. A raise
  * of the base also raises the time kept with it to `base_ms`: counters of
  * periods that begin after that time cannot have been forgotten, and need not
- * begin after the base. */
+ * begin after the base. `before` is only wanted if there is a guard. */
 struct seqb_raise {
     const char *counter;
     int64_t floor;            /* >= 0 */
@@ -178,6 +178,7 @@ struct seqb_raise {
     int64_t base_ms;          /* ms since 1970; >= 0 */
     struct seqb_guard *guard; /* as in a request */
     uint64_t chance;          /* random bits, for seqb_raise_spread */
+    int64_t *before;          /* out: the value found; NULL: not wanted */
 };
 
 /*

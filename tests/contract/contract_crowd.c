@@ -80,7 +80,8 @@ static void taker_raise(const struct taker *taker, struct seqb_backend *backend)
                                      0,
                                      0,
                                      NULL,
-                                     0};
+                                     0,
+                                     NULL};
 
     if (backend->ops->raise(backend, &raise, &value, &err) != SEQB_OK)
         print_error("%s\n", err.text);

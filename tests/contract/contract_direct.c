@@ -67,7 +67,7 @@ CONTRACT_TEST(last_int64_is_granted_and_none_after_it, NEEDS_DIRECT)
 {
     struct seqb_backend *backend = contract->backend;
     const struct seqb_raise raise = {ORDER, INT64_MAX - 3, 0, INT64_MAX, 0, 0,
-                                     0,     NULL,          0};
+                                     0,     NULL,          0, NULL};
     struct seqb_request request = contract_request(contract, ORDER, 0);
     struct seqb_error err;
     int64_t value;
@@ -116,7 +116,8 @@ CONTRACT_TEST(raise_makes_a_counter_that_is_not_there, NEEDS_DIRECT)
 CONTRACT_TEST(raise_above_the_limit_changes_nothing, NEEDS_DIRECT)
 {
     struct seqb_backend *backend = contract->backend;
-    const struct seqb_raise raise = {ORDER, 101, 0, 100, 0, 0, 0, NULL, 0};
+    const struct seqb_raise raise = {ORDER, 101, 0,    100, 0,
+                                     0,     0,   NULL, 0,   NULL};
     struct seqb_error err;
     int64_t value = -7;
 
@@ -254,7 +255,7 @@ CONTRACT_TEST(base_has_a_gap_of_its_own, NEEDS_DIRECT | NEEDS_RESTORE)
 {
     /* It is there: no floor of its own. */
     const struct seqb_raise raise = {
-        ORDER, 0, 10, CONTRACT_LIMIT, 1000, 9999, 0, NULL, 0};
+        ORDER, 0, 10, CONTRACT_LIMIT, 1000, 9999, 0, NULL, 0, NULL};
     int64_t value;
 
     store_restore(contract);
@@ -279,10 +280,10 @@ CONTRACT_TEST(gap_that_overflows_leaves_the_counter_fenced,
               NEEDS_DIRECT | NEEDS_RESTORE)
 {
     const struct seqb_raise raises[] = {
-        {ORDER, 0, INT64_MAX, INT64_MAX, 0, 0, 0, NULL,
-         0}, /* 100 + gap is no number */
-        {ORDER, 0, 1000, 1099, 1000, 0, 0, NULL, 0},
-        {LATER, 0, 1000, 999, 1000, 0, 0, NULL, 0},
+        {ORDER, 0, INT64_MAX, INT64_MAX, 0, 0, 0, NULL, 0,
+         NULL}, /* 100 + gap is no number */
+        {ORDER, 0, 1000, 1099, 1000, 0, 0, NULL, 0, NULL},
+        {LATER, 0, 1000, 999, 1000, 0, 0, NULL, 0, NULL},
     };
     struct seqb_error err;
     int64_t value = -7;
@@ -331,7 +332,7 @@ CONTRACT_TEST(base_that_is_gone_begins_at_its_floor,
               NEEDS_DIRECT | NEEDS_FORGET)
 {
     const struct seqb_raise raise = {
-        ORDER, 20, 10, CONTRACT_LIMIT, 1000, 7000, 0, NULL, 0};
+        ORDER, 20, 10, CONTRACT_LIMIT, 1000, 7000, 0, NULL, 0, NULL};
     int64_t value;
 
     (void)contract_take(contract, ORDER, 100, 0);

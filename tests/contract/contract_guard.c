@@ -190,6 +190,29 @@ CONTRACT_TEST(guard_that_differs_changes_nothing, NEEDS_INCARNATION)
     assert_passes(contract, (struct seqb_guard){SYNCED, "", false}, 3);
 }
 
+/* A witness compares that with the run of leases that the raise notes. */
+CONTRACT_TEST(raise_tells_what_it_found, NEEDS_INCARNATION)
+{
+    struct seqb_backend *backend = open_known(contract);
+    struct seqb_guard guard = {SYNCED, "", false};
+    const int64_t steps[][2] = {{7, 0}, {7, 7}, {9, 7}, {8, 9}, {10, 9}};
+
+    put(backend, SYNCED, "", backend->incarnation);
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        int64_t before = -1;
+        int64_t raised = -1;
+        const struct seqb_raise raise = {.counter = LEASE,
+                                         .floor = steps[i][0],
+                                         .limit = CONTRACT_LIMIT,
+                                         .guard = &guard,
+                                         .before = &before};
+
+        assert_ok(backend->ops->raise(backend, &raise, &raised, NULL));
+        assert_int_equal(before, steps[i][1]);
+        assert_int_equal(raised, before > raise.floor ? before : raise.floor);
+    }
+}
+
 /* The whole claim is compared, to the byte. */
 CONTRACT_TEST(guard_compares_its_own_text, NEEDS_INCARNATION)
 {

@@ -72,7 +72,8 @@ void sqlite_case_take(struct seqb_backend *backend, int64_t want,
 
 int64_t sqlite_case_raise(struct seqb_backend *backend, int64_t gap)
 {
-    const struct seqb_raise raise = {ORDER, 0, gap, LIMIT, gap, 0, 0, NULL, 0};
+    const struct seqb_raise raise = {ORDER, 0, gap,  LIMIT, gap,
+                                     0,     0, NULL, 0,     NULL};
     struct seqb_error err;
     int64_t value;
 

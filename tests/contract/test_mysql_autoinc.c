@@ -181,7 +181,7 @@ TEST_SKIPPABLE(ON_AUTOINC, missing_table_is_refused_without_auto_create)
 TEST_SKIPPABLE(ON_AUTOINC, dropped_table_is_refused_without_auto_create)
 {
     const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT, 1000,
-                                     0,     0, NULL, 0};
+                                     0,     0, NULL, 0,     NULL};
     int64_t value;
 
     f->options.auto_create = false;

@@ -186,7 +186,7 @@ TEST_SKIPPABLE(ON_AUTOINC, counter_whose_origin_was_emptied_is_raised_above_it)
 TEST_SKIPPABLE(ON_AUTOINC, damaged_value_is_left_alone)
 {
     const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT, 1000,
-                                     0,     0, NULL, 0};
+                                     0,     0, NULL, 0,     NULL};
     struct seqb_request request;
     int64_t value;
 
@@ -365,7 +365,7 @@ static void taker_step(struct taker *taker)
 {
     const struct seqb_backend_ops *ops = taker->fixture->ops;
     const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT, 1000,
-                                     0,     0, NULL, 0};
+                                     0,     0, NULL, 0,     NULL};
     struct seqb_request request = {
         .counter = ORDER, .want = 20, .limit = LIMIT};
     int64_t value;

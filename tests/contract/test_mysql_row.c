@@ -145,7 +145,8 @@ TEST_SKIPPABLE(ON_ROW, row_that_the_server_refuses_fails_alone)
 
 static void must_miss_insert(struct fixture *f)
 {
-    const struct seqb_raise raise = {ORDER, 1, 1, LIMIT, 0, 0, 0, NULL, 0};
+    const struct seqb_raise raise = {ORDER, 1, 1,    LIMIT, 0,
+                                     0,     0, NULL, 0,     NULL};
     struct seqb_request requests[3] = {
         {.counter = "main/0/new", .want = 3, .limit = LIMIT},
         {.counter = ORDER, .want = 3, .limit = LIMIT},

@@ -97,7 +97,7 @@ TEST_SKIPPABLE(ON_ROW, server_that_became_another_ends_the_backend)
 {
     struct seqb_backend *other;
     const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT, 1000,
-                                     0,     0, NULL, 0};
+                                     0,     0, NULL, 0,     NULL};
     int64_t value;
 
     must_take(f, 5, 0);
@@ -116,7 +116,7 @@ TEST_SKIPPABLE(ON_ROW, server_that_became_another_ends_the_backend)
 TEST_SKIPPABLE(ON_ROW, raise_on_a_server_that_became_another_changes_nothing)
 {
     const struct seqb_raise raise = {ORDER, 50, 1000, LIMIT, 1000,
-                                     0,     0,  NULL, 0};
+                                     0,     0,  NULL, 0,     NULL};
     int64_t value = -7;
 
     must_take(f, 5, 0);
@@ -134,7 +134,7 @@ TEST_SKIPPABLE(ON_ROW, raise_on_a_server_that_became_another_changes_nothing)
 TEST_SKIPPABLE(ON_ROW, store_that_came_back_trusts_no_idle_row)
 {
     const struct seqb_raise raise = {"main/0/a", 0, 1000, LIMIT, 1000,
-                                     0,          0, NULL, 0};
+                                     0,          0, NULL, 0,     NULL};
     int64_t value;
 
     must_take(f, 100, 0);
@@ -391,7 +391,7 @@ static void *raiser_run(void *argument)
 {
     struct raiser *raiser = argument;
     const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT, 1000,
-                                     0,     0, NULL, 0};
+                                     0,     0, NULL, 0,     NULL};
 
     (void)pthread_barrier_wait(raiser->begin);
     raiser->status = raiser->backend->ops->raise(raiser->backend, &raise,

@@ -304,7 +304,8 @@ TEST_SKIPPABLE(STARTED, locked_row_fails_alone)
 
 TEST_SKIPPABLE(STARTED, damaged_row_is_not_raised)
 {
-    const struct seqb_raise raise = {ORDER, 1, 1, LIMIT, 0, 0, 0, NULL, 0};
+    const struct seqb_raise raise = {ORDER, 1, 1,    LIMIT, 0,
+                                     0,     0, NULL, 0,     NULL};
     int64_t value = -9;
 
     must_take(f, 1, 0);

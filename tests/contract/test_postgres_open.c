@@ -157,7 +157,8 @@ TEST_SKIPPABLE(STARTED, rights_that_the_sql_names_are_enough)
 
 TEST_SKIPPABLE(STARTED, missing_rights_are_told_by_each_call)
 {
-    const struct seqb_raise raise = {ORDER, 1, 0, LIMIT, 0, 0, 0, NULL, 0};
+    const struct seqb_raise raise = {ORDER, 1, 0,    LIMIT, 0,
+                                     0,     0, NULL, 0,     NULL};
     struct seqb_request request;
     int64_t value;
 

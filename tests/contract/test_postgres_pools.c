@@ -138,7 +138,7 @@ TEST_SKIPPABLE(PREPARED, failed_transaction_leaves_the_pool_clean)
 {
     struct server *pooler = server_pgbouncer(f->server, 1);
     const struct seqb_raise raise = {ORDER, LIMIT + 1, 0,    LIMIT, 0,
-                                     0,     0,         NULL, 0};
+                                     0,     0,         NULL, 0,     NULL};
     struct seqb_request request;
     struct fixture other;
     int64_t value;
@@ -199,7 +199,8 @@ TEST_SKIPPABLE(STARTED, pooler_that_leads_elsewhere_is_noticed)
 {
     struct server *pooler = server_pgbouncer(f->server, 1);
     struct server *copy;
-    const struct seqb_raise raise = {ORDER, 5000, 0, LIMIT, 0, 0, 0, NULL, 0};
+    const struct seqb_raise raise = {ORDER, 5000, 0,    LIMIT, 0,
+                                     0,     0,    NULL, 0,     NULL};
     struct seqb_request request;
     char value[POSTGRES_ASK_SIZE];
     int64_t raised = -9;

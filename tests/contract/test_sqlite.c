@@ -91,7 +91,8 @@ TEST_WITH(SQLITE_CASE, starting_again_waits_for_no_lock)
 /* What a forked child may do with its parent's handle: nothing. */
 static bool child_is_refused(struct seqb_backend *backend)
 {
-    const struct seqb_raise raise = {ORDER, 0, 0, LIMIT, 0, 0, 0, NULL, 0};
+    const struct seqb_raise raise = {ORDER, 0, 0,    LIMIT, 0,
+                                     0,     0, NULL, 0,     NULL};
     const struct seqb_swap swap = {"worker", "", "mine", NULL};
     const struct seqb_purge purge = {ORDER, ORDER "@20261121", 1, 1};
     struct seqb_request request;
@@ -303,8 +304,8 @@ TEST_WITH(SQLITE_CASE, damaged_counter_fails_alone)
 {
     static const char *const values[] = {"'many'", "-1", "1.5", "x'00'"};
     struct seqb_backend *backend = sqlite_case_open(files);
-    const struct seqb_raise raise = {"main/0/bad", 0, 0, LIMIT, 0, 0, 0,
-                                     NULL,         0};
+    const struct seqb_raise raise = {"main/0/bad", 0, 0,   LIMIT, 0, 0, 0,
+                                     NULL,         0, NULL};
     int64_t value;
 
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {

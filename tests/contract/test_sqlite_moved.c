@@ -22,7 +22,8 @@
 
 static void assert_moved(struct seqb_backend *backend)
 {
-    const struct seqb_raise raise = {ORDER, 0, 0, LIMIT, 0, 0, 0, NULL, 0};
+    const struct seqb_raise raise = {ORDER, 0, 0,    LIMIT, 0,
+                                     0,     0, NULL, 0,     NULL};
     struct seqb_request request;
     struct seqb_error err;
     char standing[64];
@@ -203,7 +204,7 @@ TEST_WITH(SQLITE_CASE, file_that_came_back_trusts_no_idle_row)
     struct sqlite_files elsewhere = *files;
     struct seqb_backend *backend = sqlite_case_open(files);
     const struct seqb_raise raise = {"main/0/a", 0, 1000, LIMIT, 1000,
-                                     0,          0, NULL, 0};
+                                     0,          0, NULL, 0,     NULL};
     struct seqb_request request;
     int64_t value;
 

@@ -93,6 +93,7 @@ struct command *command_copy(const struct command *command)
         copy->raise.counter = copy->strings[0] =
             string_copy(command->raise->counter);
         copy->raise.guard = guard_copy(copy, command->raise->guard);
+        copy->raise.before = NULL; /* the caller is not there any more */
         copy->command.raise = &copy->raise;
     }
     if (command->window != NULL) {

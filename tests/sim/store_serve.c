@@ -195,12 +195,14 @@ static enum seqb_status raise_direct(struct store *store, int32_t side,
     const int64_t granted = cell != NULL ? cell->value - cell->skipped : 0;
     const struct store_cell *found = store_find(store, side, STORE_BASE_CELL);
     int64_t base = rebound(store, side, found, has_base ? raise->base_gap : 0);
+    int64_t before;
     int64_t value;
 
     if (found == NULL && has_base && base < raise->base_floor)
         base = raise->base_floor;
     value = cell == NULL ? base
                          : rebound(store, side, cell, has_gap ? raise->gap : 0);
+    before = value;
     if (value < raise->floor)
         value = raise->floor;
     if (cell == NULL ? base > 0 : !is_bound(store, side, cell))
@@ -211,6 +213,8 @@ static enum seqb_status raise_direct(struct store *store, int32_t side,
         time_raise(store, side, BASE_MS, raise->base_ms);
     (void)store_put(store, side, STORE_BASE_CELL, base);
     store_put(store, side, raise->counter, value)->skipped = value - granted;
+    if (raise->before != NULL)
+        *raise->before = before;
     *out = value;
     return SEQB_OK;
 }

@@ -207,6 +207,7 @@ static enum seqb_status raise_direct(struct fake_store *store,
     struct fake_cell *raised;
     int64_t start = base != NULL ? base->value : 0;
     int64_t value = cell != NULL ? cell->value : 0;
+    int64_t before;
     bool fits = true;
     bool is_spread;
 
@@ -219,6 +220,7 @@ static enum seqb_status raise_direct(struct fake_store *store,
         value = start;
     else if (!fake_cell_is_bound(store, cell))
         fits = value_add(&value, raise->gap, INT64_MAX) && fits;
+    before = value;
     value = value > raise->floor ? value : raise->floor;
     if (is_spread)
         value += seqb_raise_spread(raise, value);
@@ -233,6 +235,9 @@ static enum seqb_status raise_direct(struct fake_store *store,
         raised->first_raise = *raise;
     raised->first_raise.counter = NULL;
     raised->first_raise.guard = NULL;
+    raised->first_raise.before = NULL;
+    if (raise->before != NULL)
+        *raise->before = before;
     *out = value;
     return SEQB_OK;
 }

@@ -225,8 +225,8 @@ TEST(raise_rebinds_with_a_gap_and_never_lowers)
         const struct sql_counter base =
             counter_of(SQL_BASE, cases[i].base, cases[i].base_mark);
         const struct sql_counter counter = counter_of(DAY, cases[i].row, none);
-        const struct seqb_raise raise = {DAY, cases[i].floor, 20,   LIMIT, 10,
-                                         15,  BEGINS,         NULL, 0};
+        const struct seqb_raise raise = {
+            DAY, cases[i].floor, 20, LIMIT, 10, 15, BEGINS, NULL, 0, NULL};
         const struct sql_lift lift = sql_counter_raise(&base, &counter, &raise);
 
         assert_ok(lift.status);
@@ -326,8 +326,8 @@ TEST(raise_that_cannot_be_writes_nothing)
             counter_of(SQL_BASE, cases[i].base, cases[i].base_mark);
         const struct sql_counter counter =
             counter_of(DAY, cases[i].row, cases[i].mark);
-        const struct seqb_raise raise = {DAY, cases[i].floor, 20,   LIMIT, 10,
-                                         15,  BEGINS,         NULL, 0};
+        const struct seqb_raise raise = {
+            DAY, cases[i].floor, 20, LIMIT, 10, 15, BEGINS, NULL, 0, NULL};
         const struct sql_lift lift = sql_counter_raise(&base, &counter, &raise);
 
         assert_int_equal(lift.status, cases[i].status);

@@ -228,7 +228,8 @@ static bool row_is_spread(const struct sql_row *row, const struct sql_row *base)
 }
 
 static bool row_lift(struct sql_row *row, const struct sql_row *base,
-                     const struct sql_row *note, const struct seqb_raise *raise)
+                     const struct sql_row *note, const struct seqb_raise *raise,
+                     int64_t *before)
 {
     const bool is_spread = row_is_spread(row, base);
 
@@ -236,6 +237,7 @@ static bool row_lift(struct sql_row *row, const struct sql_row *base,
         return false;
     if (!row_rebind(row, raise->gap))
         return false;
+    *before = row->value;
     if (row->value < raise->floor)
         row->value = raise->floor;
     if (is_spread)
@@ -270,7 +272,7 @@ struct sql_lift sql_counter_raise(const struct sql_counter *base,
     if (row.state == SQL_ROW_ABSENT && counter->is_purged)
         return lift_refuse(SEQB_EXHAUSTED, "its period is over and was purged");
     if (!base_lift(&begin, raise) ||
-        !row_lift(&row, &begin, &counter->note, raise))
+        !row_lift(&row, &begin, &counter->note, raise, &lift.before))
         return lift_refuse(SEQB_EXHAUSTED, "no value is left below its limit");
     if (!is_base_bound)
         lift_write(&lift, SQL_BASE, begin.value);

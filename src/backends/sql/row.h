@@ -74,6 +74,7 @@ struct sql_grant {
 struct sql_lift {
     enum seqb_status status;
     const char *why; /* if not SEQB_OK; static */
+    int64_t before;  /* what the raise found: see struct seqb_raise */
     int64_t value;   /* of the counter's row, once all is written */
     struct sql_write writes[SQL_RAISE_WRITES];
     size_t count;

@@ -171,6 +171,8 @@ static enum seqb_status raise_locked(struct sql_backend *sql,
     if (lift.status != SEQB_OK)
         return sql_lift_refused(&lift, sql->where, raise->counter, err);
     *value = lift.value;
+    if (raise->before != NULL)
+        *raise->before = lift.before;
     return sql->dialect->commit(&sql->base, lift.writes, lift.count, err);
 }
 
