@@ -207,6 +207,7 @@ static enum seqb_status note_lease(const struct rig_broker *broker,
     note->noted = (struct noted){.pool = ha_pool_at(broker->ha, 0),
                                  .term = "run-0",
                                  .counter = NOTED,
+                                 .first = lease,
                                  .lease = lease,
                                  .limit = 1000};
     assert_true(worker_ask(worker_of(broker, 1), &note->ask,

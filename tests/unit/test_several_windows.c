@@ -424,3 +424,25 @@ TEST_STATE(FORGETFUL, run_of_an_emptied_lessor_begins_above_its_witness)
     assert_true(grant.first > first);
     taker_end(&taker);
 }
+
+/* Its server goes on and nobody knows. The cell stands, in a window below those
+ * that the first broker holds. */
+TEST_STATE(NEIGHBOURS, run_that_a_broker_holds_is_leased_to_no_other_one)
+{
+    struct taker one;
+    struct taker two;
+    struct ha_grant first;
+    struct ha_grant second;
+
+    taker_begin(&one, state);
+    (void)taker_leave_window(&one);
+    (void)taker_ask_again(&one, WINDOW);
+    fake_flush(one.rig->stores[1]);
+    taker_begin(&two, state);
+    (void)taker_ask_again(&two, 10);
+    second = taker_ask_again(&two, WINDOW - 10); /* the rest of its cell */
+    first = taker_ask_again(&one, WANT_MANY);
+    assert_true(taker_window(&first) > taker_window(&second));
+    taker_end(&one);
+    taker_end(&two);
+}

@@ -209,8 +209,7 @@ struct noted {
     const char *term; /* the lessor's term of the lease. If it is over, the note
                          is refused */
     const char *counter; /* its name in the stores */
-    int64_t first;       /* the first lease of the run, if the witness may know
-                            none of the run; else 0 */
+    int64_t first;       /* the first lease of the run */
     int64_t lease;       /* the last lease of the run */
     int64_t limit;       /* the highest lease of the counter */
 };

@@ -167,13 +167,12 @@ static void lease_note(struct lease *lease, struct failed *failed)
     lease_go_on(lease, failed);
 }
 
-void lease_begin(struct window_source *source, int64_t floor, bool is_blind)
+void lease_begin(struct window_source *source, int64_t floor)
 {
     struct lease *lease = source->neighbours;
     struct failed failed = {.slot = NULL};
 
     source->is_asked = true;
-    lease->is_blind = is_blind;
     lease->asked = 0;
     lease->floor = lessors_lease(&pool_of(lease)->lessors, floor);
     lease_go_on(lease, &failed); /* no slot waits yet */
@@ -252,17 +251,11 @@ void lease_answered(struct slot *slot)
 
 /* --- on the witness's thread --- */
 
-/* A lessor whose counters were deleted while its server kept running leases
- * from 1 again. If the slot has a cell, the window there refuses those leases.
- * If the cell is absent, the witness does, which knows them. 0: it is not
- * asked. */
-static int64_t lease_first(const struct lease *lease)
-{
-    return lease->is_blind ? lease->leased.first : 0;
-}
-
-/* The lease is discarded, and another lessor is asked for a higher one, also
- * than this lease, which that one's witness may know. */
+/* The witness knows a part of the run. A lessor whose counters were deleted
+ * while its server kept running leases from 1 again, and another broker may
+ * still hold what was leased before. The lease is discarded, and another lessor
+ * is asked for a higher one, also than this lease, which that one's witness may
+ * know. */
 static void lease_again(struct lease *lease, int64_t known,
                         struct failed *failed)
 {
@@ -296,7 +289,7 @@ static void note_run(struct worker *worker, struct worker_job *job)
                                 .lessor = lease->lessor,
                                 .term = lease->term,
                                 .counter = lease->counter,
-                                .first = lease_first(lease),
+                                .first = lease->leased.first,
                                 .lease = lease_last(lease),
                                 .limit = slot_lease_max(&source->lease)};
     int64_t known;

@@ -339,10 +339,7 @@ static enum seqb_status mend_window(struct worker *worker, struct slot *slot,
                                     bool *is_done, struct seqb_error *err)
 {
     struct windows taken;
-    enum seqb_status status;
-
-    slot->is_absent = reply->window == SEQB_NO_WINDOW;
-    status =
+    const enum seqb_status status =
         window_take(slot, fence_window_floor(&slot->mark, slot->floor, reply),
                     worker->mend_until_ms, &taken, err);
 

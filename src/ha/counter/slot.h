@@ -64,8 +64,6 @@ struct slot {
     bool was_raised : 1; /* the counter was raised */
     bool is_refused : 1; /* `why` applies to this counter only */
     bool is_unlevel : 1; /* of a lease: its lessor is not level */
-    bool is_absent : 1;  /* its cell was absent: no window there is a floor for
-                            the next one */
 };
 
 static inline enum seqb_guarantee slot_class(const struct slot *slot)

@@ -20,9 +20,8 @@ struct lease_mark {
 struct lease {
     struct worker_job note; /* first: it is posted to the witness */
     struct window_source *source;
-    struct slot *waiting; /* waits for a window; NULL: none */
-    int64_t floor;        /* the lease must be above it */
-    bool is_blind; /* no cell shows which windows were used: see lease_first */
+    struct slot *waiting;     /* waits for a window; NULL: none */
+    int64_t floor;            /* the lease must be above it */
     struct seqb_block leased; /* run of leases; the last one is noted */
     uint64_t asked;           /* bit i: lessor i was asked */
     uint64_t noted; /* bit i: lessor i was asked to witness this lease */
@@ -95,9 +94,8 @@ struct windows source_next(struct window_source *source, int64_t most);
 struct lease *lease_new(struct window_source *source);
 
 /* With the lock held: begins to lease a run of `lease.want` windows above
- * `floor`. `is_asked` is set until the result is there. `is_blind`: the cell is
- * absent, and the lease must also be above what the witness knows. */
-void lease_begin(struct window_source *source, int64_t floor, bool is_blind);
+ * `floor`. `is_asked` is set until the result is there. */
+void lease_begin(struct window_source *source, int64_t floor);
 
 /* On the lessor's thread: the lessor answered. */
 void lease_answered(struct slot *slot);

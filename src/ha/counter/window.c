@@ -102,7 +102,7 @@ static int64_t run_size(const struct window_source *source, int64_t least)
 
 /* With the lock held: asks for a lease, unless one is under way. */
 static void lease_ask(struct window_source *source, int64_t least,
-                      int64_t floor, bool is_blind)
+                      int64_t floor)
 {
     struct seqb_error why;
 
@@ -111,7 +111,7 @@ static void lease_ask(struct window_source *source, int64_t least,
     source_result(source, false, NULL);
     source->lease.want = run_size(source, least);
     if (source->neighbours != NULL) {
-        lease_begin(source, floor, is_blind);
+        lease_begin(source, floor);
         return;
     }
     source->is_asked = true;
@@ -167,8 +167,7 @@ static struct windows spare_take(struct window_source *source,
 
     if (source->after.left == 0 && has_spares(source) &&
         pace_is_low(source->run.left, run_size(source, 1)))
-        lease_ask(source, 1, max_of(windows_last(&taken), source_last(source)),
-                  false);
+        lease_ask(source, 1, max_of(windows_last(&taken), source_last(source)));
     return taken;
 }
 
@@ -179,7 +178,7 @@ static void spare_seek(struct window_source *source, const struct slot *slot,
 {
     source_drop(source, floor);
     if (source->run.left == 0)
-        lease_ask(source, slot_windows(slot), floor, slot->is_absent);
+        lease_ask(source, slot_windows(slot), floor);
 }
 
 static enum seqb_status source_take(struct slot *slot, int64_t floor,

@@ -58,9 +58,9 @@ static void doubt_mark(const struct noted *noted)
     pthread_mutex_unlock(pool->lock);
 }
 
-/* Notes all leases up to `last`. */
+/* `*before` is the last lease that the witness knew until then. */
 static enum seqb_status note_raise(struct worker *worker,
-                                   const struct noted *noted, int64_t last,
+                                   const struct noted *noted, int64_t *before,
                                    int64_t *known, struct seqb_error *err)
 {
     char name[SEQB_COUNTER_SIZE];
@@ -69,11 +69,12 @@ static enum seqb_status note_raise(struct worker *worker,
     const int64_t start_us = clock_now_us();
     const struct seqb_raise raise = {
         .counter = noted->counter,
-        .floor = last,
+        .floor = noted->lease,
         .limit = noted->limit,
         .base_gap = worker_base_gap(worker),
         .base_ms = worker_base_ms(worker),
         .guard = &guard,
+        .before = before,
     };
     enum seqb_status status;
 
@@ -88,36 +89,22 @@ static enum seqb_status note_raise(struct worker *worker,
     return status;
 }
 
-/* The same. SEQB_POISONED if the witness knew a later lease. */
-static enum seqb_status note_last(struct worker *worker,
-                                  const struct noted *noted, int64_t last,
-                                  int64_t *known, struct seqb_error *err)
-{
-    const enum seqb_status status = note_raise(worker, noted, last, known, err);
-
-    if (status != SEQB_OK || noted->first == 0 || *known <= last)
-        return status;
-    return error_set(err, SEQB_POISONED,
-                     "counter %s: what was leased may have been leased before: "
-                     "%lld is noted already",
-                     noted->counter, (long long)*known);
-}
-
-/* The answer to the note of the last lease does not tell whether the witness
- * knew a part of the run. So it is first asked to note all before the run. */
 enum seqb_status witness_note(struct worker *worker, const struct noted *noted,
                               int64_t *known, struct seqb_error *err)
 {
-    enum seqb_status status = SEQB_OK;
+    int64_t before = INT64_MAX; /* an engine that does not tell it is refused */
+    enum seqb_status status;
 
     if (!worker_may_work(worker, noted->pool, err) ||
         (!connection_is_verified(&worker->connection) &&
          (!worker_may_connect(worker, err) ||
           worker_connect(worker, err) != SEQB_OK)))
         return err->status;
-    if (noted->first > 0)
-        status = note_last(worker, noted, noted->first - 1, known, err);
-    if (status == SEQB_OK)
-        status = note_last(worker, noted, noted->lease, known, err);
-    return status;
+    status = note_raise(worker, noted, &before, known, err);
+    if (status != SEQB_OK || before < noted->first)
+        return status;
+    return error_set(err, SEQB_POISONED,
+                     "counter %s: what was leased may have been leased before: "
+                     "%lld is noted already",
+                     noted->counter, (long long)before);
 }
