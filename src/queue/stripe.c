@@ -127,11 +127,12 @@ enum ring_taken stripes_refill(struct stripes *stripes, struct ring *ring,
         stripe_let_go(stripe);
         return ring_take(ring, out);
     }
+    /* Before the slice is taken, so that a thread that drops the ring's numbers
+     * and then gathers waits for this stripe, or this slice is a later one. */
+    atomic_fetch_or(&stripes->filled, (uint64_t)1 << index);
     taken = ring_take_slice(ring, count, stripes->part, &slice);
-    if (taken != RING_EMPTY) {
-        atomic_fetch_or(&stripes->filled, (uint64_t)1 << index);
+    if (taken != RING_EMPTY)
         stripe_fill(ring, stripe, &slice, out);
-    }
     stripe_let_go(stripe);
     return taken;
 }

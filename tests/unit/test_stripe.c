@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include <signal.h>
-#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "interrupted.h"
 #include "queue/stripe.h"
 #include "support/ring_memory.h"
 #include "support/test.h"
@@ -187,11 +187,12 @@ TEST(a_stripe_that_is_held_is_left_alone)
 
 /* --- a signal after each instruction of a taking --- */
 
-enum { STEPS = 250 }; /* more than it has without a sanitizer */
-
 /* In a child that takes a number between two stops, again and again. */
 static struct {
     struct scene scene;
+    int32_t memory_bits;
+    int32_t partition_bits;
+    uint64_t slice;
     int handler_takes;
     int64_t partition; /* its bits in a number, all of which are 0 */
     unsigned char seen[1 << 20];
@@ -217,28 +218,20 @@ static void end_in_handler(int signal)
     _exit(interrupted.wrong > 0);
 }
 
-static void handle(int signal, void (*handler)(int))
-{
-    const struct sigaction action = {.sa_handler = handler};
-
-    if (sigaction(signal, &action, NULL) != 0)
-        _exit(EXIT_FAILURE);
-}
-
 /* The ring and the stripes are its own: another process's would be empty. */
-static void be_interrupted(int32_t memory_bits, int32_t partition_bits,
-                           uint64_t slice)
+static void be_interrupted(void)
 {
+    const int32_t partition_bits = interrupted.partition_bits;
     int64_t number;
 
-    interrupted.scene = scene_make_of(memory_bits, partition_bits, slice);
-    interrupted.partition = ((1 << partition_bits) - 1) << memory_bits;
+    interrupted.scene = scene_make_of(interrupted.memory_bits, partition_bits,
+                                      interrupted.slice);
+    interrupted.partition = ((1 << partition_bits) - 1)
+                            << interrupted.memory_bits;
     (void)ring_push(interrupted.scene.ring, 0,
                     sizeof interrupted.seen >> partition_bits);
-    handle(SIGUSR1, take_in_handler);
-    handle(SIGUSR2, end_in_handler);
-    if (ptrace(PTRACE_TRACEME, 0, NULL, NULL) != 0)
-        _exit(EXIT_FAILURE);
+    handle_signal(SIGUSR1, take_in_handler);
+    handle_signal(SIGUSR2, end_in_handler);
     for (;;) {
         (void)raise(SIGSTOP);
         number = take(&interrupted.scene);
@@ -247,46 +240,13 @@ static void be_interrupted(int32_t memory_bits, int32_t partition_bits,
     }
 }
 
-/* Returns the signal that the child stops at next; 0 if it ended well. */
-static int go_on(pid_t child, enum __ptrace_request how, long signal)
-{
-    int status;
-
-    assert_int_equal(ptrace(how, child, NULL, signal), 0);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    if (WIFSTOPPED(status))
-        return WSTOPSIG(status);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), EXIT_SUCCESS);
-    return 0;
-}
-
-/* False if the child is at its second stop before so many instructions. */
-static bool interrupt_after(pid_t child, int steps)
-{
-    for (int i = 0; i < steps; i++)
-        if (go_on(child, PTRACE_SINGLESTEP, 0) == SIGSTOP)
-            return false;
-    assert_int_equal(go_on(child, PTRACE_CONT, SIGUSR1), SIGSTOP);
-    return true;
-}
-
 static void expect_nothing_wrong(int32_t memory_bits, int32_t partition_bits,
                                  uint64_t slice)
 {
-    const pid_t child = fork();
-    int status;
-
-    assert_true(child >= 0);
-    if (child == 0)
-        be_interrupted(memory_bits, partition_bits, slice);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFSTOPPED(status));
-    assert_int_equal(ptrace(PTRACE_SETOPTIONS, child, NULL, PTRACE_O_EXITKILL),
-                     0);
-    for (int steps = 0; steps < STEPS && interrupt_after(child, steps); steps++)
-        assert_int_equal(go_on(child, PTRACE_CONT, 0), SIGSTOP);
-    assert_int_equal(go_on(child, PTRACE_CONT, SIGUSR2), 0);
+    interrupted.memory_bits = memory_bits;
+    interrupted.partition_bits = partition_bits;
+    interrupted.slice = slice;
+    expect_nothing_wrong_in(be_interrupted, 1);
 }
 
 TEST(handlers_of_signals_take_from_the_same_stripe)
