@@ -13,6 +13,7 @@
 #include "platform/error.h"
 #include "platform/log.h"
 #include "platform/thread.h"
+#include "queue/flusher/drop.h"
 #include "queue/flusher/span.h"
 #include "queue/flusher/spool.h"
 #include "queue/queue_state.h"
@@ -311,12 +312,23 @@ static void round_take(void *context, const struct spool_block *block)
 
 /* --- rounds --- */
 
+/* The sequence was advanced after its ring was emptied. */
+static bool round_is_stale(void *context, const struct spool_block *block)
+{
+    const struct round *round = context;
+    struct seqb_sequence *sequence =
+        queue_peek(round->flusher->queue, block->key);
+
+    return sequence != NULL && drop_has_passed(sequence, block->first);
+}
+
 static enum seqb_status round_exchange(struct round *round, int64_t until_ms,
                                        struct seqb_error *err)
 {
     const struct spool_exchange_options options = {
         .give = round->blocks,
         .give_count = round->count,
+        .is_stale = round_is_stale,
         .choose = round->is_wanting || round->is_first ? round_choose : NULL,
         .take = round_take,
         .context = round,
@@ -425,37 +437,13 @@ enum seqb_status flusher_start(struct flusher *flusher, struct seqb_error *err)
     return status;
 }
 
-struct drop {
-    const struct seqb_sequence *sequence;
-    int64_t to;
-};
-
-static enum spool_choice drop_choose(void *context,
-                                     const struct spool_block *block,
-                                     int32_t *memory_bits)
-{
-    const struct drop *drop = context;
-    const struct seqb_sequence *sequence = drop->sequence;
-
-    (void)memory_bits;
-    return strcmp(block->key, sequence->key) == 0 &&
-                   block->pool == (size_t)sequence->options->pool &&
-                   block->first <= drop->to
-               ? SPOOL_DROP
-               : SPOOL_KEEP;
-}
-
 enum seqb_status flusher_drop(struct flusher *flusher,
                               const struct seqb_sequence *sequence, int64_t to,
                               int64_t until_ms, struct seqb_error *err)
 {
-    struct drop drop = {sequence, to};
-    const struct spool_exchange_options options = {.choose = drop_choose,
-                                                   .context = &drop};
-
-    if (flusher == NULL)
-        return SEQB_OK;
-    return spool_exchange(flusher->spool, &options, until_ms, err);
+    return flusher == NULL
+               ? SEQB_OK
+               : drop_below(flusher->spool, sequence, to, until_ms, err);
 }
 
 void flusher_stop(struct flusher *flusher)

@@ -154,8 +154,16 @@ static void add_present(struct merge *merge, const struct spool_text *present)
     }
 }
 
+static bool is_stale(const struct merge *merge, const struct spool_block *block)
+{
+    const struct spool_exchange_options *options = merge->options;
+
+    return options->is_stale != NULL &&
+           options->is_stale(options->context, block);
+}
+
 /* Numbers of a store that was never connected, or whose history went back, are
- * lost. */
+ * lost, and so are stale ones. */
 static bool add_given(struct merge *merge, const struct spool_block *give)
 {
     struct piece piece = {*give, MERGE_KEPT, true};
@@ -167,7 +175,8 @@ static bool add_given(struct merge *merge, const struct spool_block *give)
     if (!spool_block_is_sane(block))
         return false;
     if (merge->stores[block->pool].known[spool_block_partition(block)] ==
-        HA_ORIGIN_NONE)
+            HA_ORIGIN_NONE ||
+        is_stale(merge, give))
         piece.disposition = MERGE_LOST;
     merge->pieces[merge->piece_count++] = piece;
     return true;

@@ -32,6 +32,11 @@ struct spool_exchange_options {
     const struct spool_block *give;
     size_t give_count;
 
+    /* Called for every block that is given, with the file locked: whether its
+     * numbers must not be used any more. They are lost then. NULL: all may be
+     * used. */
+    bool (*is_stale)(void *context, const struct spool_block *block);
+
     /* Called for every block in the file before anything is changed; the blocks
      * of a sequence come together. For SPOOL_TAKE it sets the memory bits that
      * the sequence has in this broker; a block with other memory bits is

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A sequence is advanced while the flusher has its numbers in hand. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "platform/file.h"
+#include "platform/thread.h"
+#include "support/events.h"
+#include "support/rig.h"
+#include "support/test.h"
+
+#define TO 1000000
+
+/* Threads other than `mine` that lock a file while `is_held`. */
+static struct {
+    pthread_t mine;
+    atomic_bool is_held;
+    atomic_bool is_reached;
+} locks;
+
+enum seqb_status __real_file_lock(const char *path, int64_t until_ms, int *out,
+                                  struct seqb_error *err);
+enum seqb_status __wrap_file_lock(const char *path, int64_t until_ms, int *out,
+                                  struct seqb_error *err);
+enum seqb_status __wrap_file_lock(const char *path, int64_t until_ms, int *out,
+                                  struct seqb_error *err)
+{
+    if (pthread_equal(pthread_self(), locks.mine) == 0) {
+        while (atomic_load(&locks.is_held)) {
+            atomic_store(&locks.is_reached, true);
+            thread_rest_us(1000);
+        }
+    }
+    return __real_file_lock(path, until_ms, out, err);
+}
+
+static bool is_reached(void *context)
+{
+    (void)context;
+    return atomic_load(&locks.is_reached);
+}
+
+/* Nothing below the advance is kept, nor handed out by the next broker. */
+TEST_WITH(DIRECT, numbers_in_hand_are_dropped_by_an_advance)
+{
+    struct rig_broker *broker;
+
+    locks.mine = pthread_self();
+    rig->queue.spool_path = rig_file(rig, "spool");
+    rig->sequences[0].idle_after_ms = 1;
+    broker = rig_open(rig);
+    rig_take(broker, 10);
+    rig_await_rest(broker);
+    atomic_store(&locks.is_held, true);
+    rig_await(is_reached, NULL);
+    assert_int_equal(queue_advance(broker->queue, "order", TO, NULL), SEQB_OK);
+    atomic_store(&locks.is_held, false);
+    rig_close(broker);
+    broker = rig_open(rig);
+    rig->taken.count = 0;
+    rig_take(broker, 2000);
+    assert_true(numbers_lowest(&rig->taken, 0) > TO);
+}
