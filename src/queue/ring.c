@@ -356,6 +356,19 @@ enum ring_taken ring_take_run(struct ring *ring, uint64_t count, int64_t *first)
     return low_or_taken(ring, head, at + count);
 }
 
+void ring_skip_short(struct ring *ring, uint64_t count)
+{
+    uint64_t head = ring_head(ring);
+    struct segment segment;
+    uint64_t at;
+
+    do {
+        at = head;
+        if (find_run(ring, count, &at, &segment))
+            return;
+    } while (!head_move(ring, &head, at));
+}
+
 uint64_t ring_stock(const struct ring *ring)
 {
     const uint64_t newest =

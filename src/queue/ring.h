@@ -161,6 +161,9 @@ enum ring_taken ring_take_many(struct ring *ring, size_t count, int64_t *out,
 enum ring_taken ring_take_run(struct ring *ring, uint64_t count,
                               int64_t *first);
 
+/* Skips all numbers of the ring, unless `count` of them are contiguous. */
+void ring_skip_short(struct ring *ring, uint64_t count);
+
 /* A slice lies within one of these. */
 enum ring_part { RING_SEGMENT, RING_RUN, RING_WINDOW };
 

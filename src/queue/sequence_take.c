@@ -203,9 +203,14 @@ bool sequence_take_run(struct seqb_sequence *sequence, size_t count,
 
     if (count == 1)
         return sequence_take_one(sequence, first);
-    return was_taken(sequence, ring_take_run(ring, count, first)) ||
-           (has_more(sequence) &&
-            was_taken(sequence, ring_take_run(ring, count, first)));
+    if (was_taken(sequence, ring_take_run(ring, count, first)) ||
+        (has_more(sequence) &&
+         was_taken(sequence, ring_take_run(ring, count, first))))
+        return true;
+    /* A ring that holds numbers is not waited for, nor filled if it holds many.
+     * What it holds is too short for this call. */
+    ring_skip_short(ring, count);
+    return false;
 }
 
 enum seqb_status sequence_again(struct seqb_sequence *sequence,

@@ -72,7 +72,7 @@ enum seqb_status sequence_take(struct seqb_sequence *sequence,
                                struct seqb_error *err);
 
 /* Takes `count` contiguous numbers, which options_may_run allows; false if the
- * ring does not hold them. */
+ * ring does not hold them. It is empty then. */
 bool sequence_take_run(struct seqb_sequence *sequence, size_t count,
                        int64_t *first);
 

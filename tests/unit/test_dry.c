@@ -112,3 +112,62 @@ TEST_WITH(ONE_DIRECT, a_burst_of_dry_sequences_is_one_call)
     assert_int_equal(calls, 2);
     rig_close(broker); /* before the options go */
 }
+
+/* --- runs --- */
+
+#define SHORT_MS 50
+
+/* As SEQ.INCRBY does; `until_ms` is the deadline. */
+static enum seqb_status take_of_run(struct rig_broker *broker, size_t count,
+                                    int64_t until_ms, int64_t *first,
+                                    struct seqb_error *err)
+{
+    const struct queue_take take = {.out = first,
+                                    .count = count,
+                                    .is_contiguous = true,
+                                    .until_ms = until_ms};
+
+    return queue_take(rig_sequence(broker, "order"), &take, err);
+}
+
+/* The ring holds the rest of a run, which is too short. */
+TEST_WITH(DIRECT, run_that_does_not_come_is_refused_at_the_deadline)
+{
+    struct rig_broker *broker;
+    struct seqb_error err;
+    int64_t until_ms;
+    int64_t first;
+
+    rig->sequences[0].max_unused = 4;
+    rig->sequences[0].prefetch = false;
+    broker = rig_open(rig);
+    assert_int_equal(take_of_run(broker, 1, 0, &first, &err), SEQB_OK);
+    rig_await_rest(broker);
+    while (rig_status(broker, "order").stock > 4)
+        rig_take(broker, 1);
+    rig_set_down(rig, true);
+    until_ms = clock_now_ms() + SHORT_MS;
+    assert_int_not_equal(take_of_run(broker, 4, until_ms, &first, &err),
+                         SEQB_OK);
+    assert_true(clock_now_ms() >= until_ms);
+}
+
+/* Rests that callers gave back fill the ring, so that no refill is due. */
+TEST_WITH(DIRECT, run_comes_when_the_ring_is_full_of_rests)
+{
+    struct rig_broker *broker;
+    struct seqb_sequence *order;
+    struct seqb_error err;
+    int64_t first;
+
+    rig->sequences[0].max_unused = 4;
+    rig->sequences[0].prefetch = false;
+    broker = rig_open(rig);
+    order = rig_sequence(broker, "order");
+    for (int64_t i = 1; i <= 3; i++)
+        sequence_put(order, 4 * i + 2, 2);
+    assert_true(rig_status(broker, "order").stock >= 4);
+    assert_int_equal(
+        take_of_run(broker, 4, clock_now_ms() + RIG_PATIENCE_MS, &first, &err),
+        SEQB_OK);
+}
