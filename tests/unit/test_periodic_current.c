@@ -108,6 +108,68 @@ TEST_WITH(PERIOD, time_that_ids_have_no_bits_for_is_refused_each_time)
         assert_int_not_equal(take_id(broker, &err), SEQB_OK);
 }
 
+/* --- a clock that is ahead of the stores' clocks --- */
+
+#define LEAP     (10000 * DAY) /* longer than any machine runs */
+#define SHORT_MS 50
+
+/* A broker whose day holds by the stores' clocks, though by the machine's clock
+ * it is long over. */
+static struct rig_broker *open_before_leap(struct period_fixture *fixture)
+{
+    struct rig_broker *broker;
+    int64_t digits;
+
+    for (int i = 0; i < 2; i++)
+        fake_set_clock(fixture->rig->stores[i], 0);
+    fixture->rules.unit = PERIOD_DAY;
+    fixture->rig->sequences[0].deadline_ms = SHORT_MS;
+    fixture->rig->sequences[0].max_unused = 4;
+    broker = rig_open(fixture->rig);
+    (void)period_number(broker, &digits);
+    script_clock_step(LEAP);
+    return broker;
+}
+
+/* Returns the first status that is no number. */
+static enum seqb_status take_all(struct rig_broker *broker,
+                                 struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+    struct seqb_stamp stamp;
+    int64_t number;
+
+    while (status == SEQB_OK) {
+        status = period_take(broker, &number, &stamp, err);
+        assert_true(status != SEQB_OK || stamp.digits == 20261121);
+    }
+    return status;
+}
+
+TEST_WITH(PERIOD, stamp_that_is_over_by_the_machine_waits_to_the_deadline)
+{
+    struct rig_broker *broker = open_before_leap(fixture);
+    struct seqb_error err;
+
+    rig_set_down(fixture->rig, true);
+    assert_int_not_equal(take_all(broker, &err), SEQB_OK);
+}
+
+/* It has 15 numbers. */
+TEST_WITH(PERIOD, used_up_stamp_is_waited_for_to_the_deadline)
+{
+    struct rig_broker *broker;
+    struct seqb_error err;
+    enum seqb_status status = SEQB_OK;
+
+    period_use_ids(fixture, 4);
+    fixture->rig->sequences[0].full_waits = true;
+    broker = open_before_leap(fixture);
+    while (status == SEQB_OK)
+        status = take_id(broker, &err);
+    assert_int_equal(status, SEQB_EXHAUSTED);
+}
+
 /* --- slots --- */
 
 static struct period_slot *slot_of(struct periodic *periodic, int64_t stamp)

@@ -149,10 +149,14 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* When the current period is over, by clock_now_ms. */
+/* When the current period is over, by clock_now_ms. If the machine's clock is
+ * past its end and the guarded clock does not believe that: when to look
+ * again. */
 static int64_t current_ends_ms(const struct current_period *current)
 {
-    return clock_now_ms() + (current->span.end_ms - clock_wall_ms());
+    const int64_t left_ms = current->span.end_ms - clock_wall_ms();
+
+    return clock_now_ms() + (left_ms > 0 ? left_ms : CLOCK_REST_MS);
 }
 
 /* SEQB_EXHAUSTED: the stamp has no more numbers. */
