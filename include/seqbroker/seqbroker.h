@@ -5,7 +5,9 @@
  * Any number of threads may use a handle at the same time, except that
  * seqb_close must be the last call on a broker. The library installs no signal
  * handler. Values are int64_t, at least 1. After fork() the handles answer
- * SEQB_FORKED in the child: open another broker there.
+ * SEQB_FORKED in the child: open another broker there. With SQLite backends,
+ * fork before the first seqb_open, or exec in the child: the child inherits
+ * SQLite's locks as they were, and seqb_open may wait for them for ever.
  */
 #pragma once
 
