@@ -43,6 +43,12 @@ void web_close(struct web *web)
     free(web);
 }
 
+int web_teardown(void **state)
+{
+    web_close(*state);
+    return 0;
+}
+
 void web_connect(struct web *web)
 {
     struct sockaddr_in address = {.sin_family = AF_INET};

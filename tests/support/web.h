@@ -23,6 +23,9 @@ struct web {
 struct web *web_open(void);
 void web_close(struct web *web);
 
+/* For cmocka: closes *state, which the setup opened. */
+int web_teardown(void **state);
+
 /* Closes the connection and makes a new one. */
 void web_connect(struct web *web);
 

@@ -70,6 +70,17 @@ static void pipe_end(int fd)
     close(fd);
 }
 
+/* The first line of a program that ended. Valid until the next call. */
+static const char *program_line(const struct alarm_fixture *fixture)
+{
+    static char heard[HEARD_SIZE];
+    const int fd = pipe_open(fixture);
+
+    pipe_line(fd, heard);
+    pipe_end(fd);
+    return heard;
+}
+
 static void assert_has(const char *text, const char *part)
 {
     if (strstr(text, part) == NULL)
@@ -78,21 +89,16 @@ static void assert_has(const char *text, const char *part)
 
 TEST_WITH(ALARMS, program_gets_begin_and_end_in_turn)
 {
-    char heard[HEARD_SIZE];
-    int fd = -1;
+    const char *heard = NULL;
 
     begin_with(fixture, "cat >\"$pipe\"");
     log_event(SEQB_LOG_WARN, "event=quarantined pool=main partition=1");
-    fd = pipe_open(fixture);
-    pipe_line(fd, heard);
-    pipe_end(fd);
+    heard = program_line(fixture);
     assert_has(heard, "{\"state\":\"firing\",\"event\":\"quarantined\"");
     assert_has(heard, "\"broker\":\"shop\"");
     assert_has(heard, "\"fields\":{\"pool\":\"main\",\"partition\":\"1\"}}");
     log_event(SEQB_LOG_INFO, "event=up pool=main partition=1");
-    fd = pipe_open(fixture);
-    pipe_line(fd, heard);
-    pipe_end(fd);
+    heard = program_line(fixture);
     assert_has(heard, "{\"state\":\"resolved\",\"event\":\"quarantined\"");
     assert_has(heard, "\"ended_by\":\"up\"");
     alarm_end(fixture);
@@ -102,8 +108,7 @@ TEST_WITH(ALARMS, program_gets_begin_and_end_in_turn)
 /* No descriptor, no variable and no signal of the daemon is the program's. */
 TEST_WITH(ALARMS, program_begins_clean)
 {
-    char heard[HEARD_SIZE];
-    int fd = -1;
+    const char *heard = NULL;
     const int open_fd = open("/dev/null", O_RDONLY); /* not closed by exec */
 
     assert_true(open_fd >= 0);
@@ -116,9 +121,7 @@ TEST_WITH(ALARMS, program_begins_clean)
                "/proc/$$/status)\n"
                "echo \"${SEQB_SECRET-unset} $PWD $fd $signals\" >\"$pipe\"");
     log_event(SEQB_LOG_WARN, "event=cold");
-    fd = pipe_open(fixture);
-    pipe_line(fd, heard);
-    pipe_end(fd);
+    heard = program_line(fixture);
     close(200);
     close(open_fd);
     /* Two masks without a signal; glibc's own 32 and 33 do not count. */
@@ -143,7 +146,6 @@ TEST_WITH(ALARMS, failure_is_logged_once_with_what_the_program_says)
 
 TEST_WITH(ALARMS, recovery_is_logged_and_what_was_lost_is_counted)
 {
-    char heard[HEARD_SIZE];
     char path[256];
     int fd = -1;
 
@@ -155,28 +157,19 @@ TEST_WITH(ALARMS, recovery_is_logged_and_what_was_lost_is_counted)
     assert_true(fd >= 0);
     close(fd);
     log_event(SEQB_LOG_WARN, "event=dropped");
-    fd = pipe_open(fixture);
-    pipe_line(fd, heard);
-    pipe_end(fd);
-    assert_has(heard, "\"left_out\":1,");
+    assert_has(program_line(fixture), "\"left_out\":1,");
     assert_string_equal(alarm_wait_logged(2),
                         "event=alarm_delivered target=on_event");
 }
 
 TEST_WITH(ALARMS, program_that_fails_once_is_tried_again)
 {
-    char heard[HEARD_SIZE];
-    int fd = -1;
-
     begin_with(fixture, "if [ ! -e \"$pipe.tried\" ]; then\n"
                         "    >\"$pipe.tried\"; exit 1\n"
                         "fi\n"
                         "cat >\"$pipe\"");
     log_event(SEQB_LOG_WARN, "event=cold");
-    fd = pipe_open(fixture);
-    pipe_line(fd, heard);
-    pipe_end(fd);
-    assert_has(heard, "\"event\":\"cold\"");
+    assert_has(program_line(fixture), "\"event\":\"cold\"");
     alarm_end(fixture);
     assert_int_equal(alarm_logged(), 0);
 }
@@ -191,14 +184,9 @@ TEST_WITH(ALARMS, program_that_hangs_is_killed)
 
 TEST_WITH(ALARMS, what_the_program_leaves_behind_is_killed)
 {
-    char heard[HEARD_SIZE];
-    int fd = -1;
-
     begin_with(fixture, "exec 3>\"$pipe\"; sleep 100000 & cat >&3");
     log_event(SEQB_LOG_WARN, "event=cold");
-    fd = pipe_open(fixture);
-    pipe_line(fd, heard);
-    pipe_end(fd); /* never ends while that sleeps */
+    (void)program_line(fixture); /* never ends while that sleeps */
     alarm_end(fixture);
     assert_int_equal(alarm_logged(), 0);
 }
@@ -220,15 +208,10 @@ TEST_WITH(ALARMS, stop_does_not_wait_for_a_program_that_hangs)
 
 TEST_WITH(ALARMS, stop_does_not_wait_for_the_next_try)
 {
-    char heard[HEARD_SIZE];
-    int fd = -1;
-
     fixture->limits.retry_ms = 600000;
     begin_with(fixture, "cat >\"$pipe\"; exit 1");
     log_event(SEQB_LOG_WARN, "event=cold");
-    fd = pipe_open(fixture);
-    pipe_line(fd, heard);
-    pipe_end(fd);
+    (void)program_line(fixture);
     alarm_end(fixture);
     assert_int_equal(alarm_logged(), 1);
 }

@@ -18,6 +18,21 @@ static struct web *scene(int64_t stock, int64_t deadline_ms)
     return web_open();
 }
 
+static int setup_stocked(void **state)
+{
+    *state = scene(1000, MINUTE_MS);
+    return 0;
+}
+
+static int setup_empty(void **state)
+{
+    *state = scene(0, MINUTE_MS);
+    return 0;
+}
+
+#define STOCKED FIXTURE(struct web *web, setup_stocked, web_teardown)
+#define EMPTY   FIXTURE(struct web *web, setup_empty, web_teardown)
+
 static void assert_answer(struct web *web, const char *status, const char *body)
 {
     const size_t line = strlen("HTTP/1.1 ");
@@ -61,23 +76,17 @@ static bool has_no_request(const struct web *web)
 
 /* --- taking --- */
 
-TEST(a_number_is_taken_by_post)
+TEST_WITH(STOCKED, a_number_is_taken_by_post)
 {
-    struct web *web = scene(1000, MINUTE_MS);
-
     web_ask(web, "POST", NEXT_A);
     assert_answer(web, "200", "{\"sequence\":\"a\",\"numbers\":[\"95\"]}");
-    web_close(web);
 }
 
-TEST(several_numbers_are_taken_at_once)
+TEST_WITH(STOCKED, several_numbers_are_taken_at_once)
 {
-    struct web *web = scene(1000, MINUTE_MS);
-
     web_ask(web, "POST", NEXT_A "?count=3");
     assert_answer(web, "200",
                   "{\"sequence\":\"a\",\"numbers\":[\"95\",\"96\",\"97\"]}");
-    web_close(web);
 }
 
 TEST(many_numbers_take_several_turns)
@@ -91,15 +100,12 @@ TEST(many_numbers_take_several_turns)
     web_close(web);
 }
 
-TEST(texts_have_their_parameters)
+TEST_WITH(STOCKED, texts_have_their_parameters)
 {
-    struct web *web = scene(1000, MINUTE_MS);
-
     web_ask(web, "POST", "/v1/sequences/a/number?count=2&area=x%2Dy");
     assert_answer(web, "200",
                   "{\"sequence\":\"a\",\"texts\":[\"x-y-SN-00000095\","
                   "\"x-y-SN-00000096\"]}");
-    web_close(web);
 }
 
 TEST(what_is_wrong_is_a_problem)
@@ -124,10 +130,8 @@ TEST(what_is_wrong_is_a_problem)
     assert_refused("GET", "/v1/status?sequences=101", "400", "1 to 100");
 }
 
-TEST(a_page_of_another_site_takes_nothing)
+TEST_WITH(STOCKED, a_page_of_another_site_takes_nothing)
 {
-    struct web *web = scene(1000, MINUTE_MS);
-
     web_say(web, "POST " NEXT_A " HTTP/1.1\r\nHost: a:1\r\nOrigin: "
                  "http://b:1\r\n\r\n");
     web_receive(web, 1);
@@ -137,15 +141,12 @@ TEST(a_page_of_another_site_takes_nothing)
                  "http://a:1\r\n\r\n");
     web_receive(web, 2);
     assert_non_null(strstr(web_body(web), "\"95\""));
-    web_close(web);
 }
 
 /* --- waiting --- */
 
-TEST(who_finds_none_waits_until_there_are_some)
+TEST_WITH(EMPTY, who_finds_none_waits_until_there_are_some)
 {
-    struct web *web = scene(0, MINUTE_MS);
-
     web_ask(web, "POST", NEXT_A "?count=2");
     web_until(web, has_waiter);
     assert_int_equal(web->length, 0);
@@ -154,7 +155,6 @@ TEST(who_finds_none_waits_until_there_are_some)
     stub_refill(1);
     assert_answer(web, "200",
                   "{\"sequence\":\"a\",\"numbers\":[\"95\",\"96\"]}");
-    web_close(web);
 }
 
 TEST(a_deadline_ends_a_wait)
@@ -170,10 +170,8 @@ TEST(a_deadline_ends_a_wait)
     web_close(web);
 }
 
-TEST(a_client_that_goes_away_while_it_waits_is_forgotten)
+TEST_WITH(EMPTY, a_client_that_goes_away_while_it_waits_is_forgotten)
 {
-    struct web *web = scene(0, MINUTE_MS);
-
     web_ask(web, "POST", NEXT_A);
     web_until(web, has_waiter);
     web_connect(web);
@@ -182,23 +180,18 @@ TEST(a_client_that_goes_away_while_it_waits_is_forgotten)
     stub_refill(5);
     web_ask(web, "POST", NEXT_A);
     assert_answer(web, "200", "{\"sequence\":\"a\",\"numbers\":[\"95\"]}");
-    web_close(web);
 }
 
-TEST(a_client_that_says_no_more_is_answered)
+TEST_WITH(EMPTY, a_client_that_says_no_more_is_answered)
 {
-    struct web *web = scene(0, MINUTE_MS);
-
     web_ask(web, "POST", NEXT_A);
     web_until(web, has_waiter);
     assert_int_equal(shutdown(web->fd, SHUT_WR), 0);
     assert_answer(web, "503", "the client closed the connection\n");
-    web_close(web);
 }
 
-TEST(a_request_behind_one_that_waits_is_answered_behind_it)
+TEST_WITH(EMPTY, a_request_behind_one_that_waits_is_answered_behind_it)
 {
-    struct web *web = scene(0, MINUTE_MS);
     const char *first = NULL;
 
     web_ask(web, "POST", NEXT_A);
@@ -209,13 +202,10 @@ TEST(a_request_behind_one_that_waits_is_answered_behind_it)
     first = strstr(web->heard, "\"95\"");
     assert_non_null(first);
     assert_non_null(strstr(first, "\r\n\r\nok\n"));
-    web_close(web);
 }
 
-TEST(a_stop_refuses_who_waits)
+TEST_WITH(EMPTY, a_stop_refuses_who_waits)
 {
-    struct web *web = scene(0, MINUTE_MS);
-
     web_ask(web, "POST", NEXT_A);
     web_until(web, has_waiter);
     web->server->daemon.is_stopping = true;
@@ -223,32 +213,23 @@ TEST(a_stop_refuses_who_waits)
     web_receive(web, 1);
     assert_non_null(strstr(web_body(web), "\"code\": \"CLOSED\""));
     assert_true(has_no_waiter(web));
-    web_close(web);
 }
 
-TEST(a_server_is_closed_while_somebody_waits)
+TEST_WITH(EMPTY, a_server_is_closed_while_somebody_waits)
 {
-    struct web *web = scene(0, MINUTE_MS);
-
     web_ask(web, "POST", NEXT_A);
     web_until(web, has_waiter);
-    web_close(web);
 }
 
-TEST(a_server_is_closed_while_a_report_is_made)
+TEST_WITH(EMPTY, a_server_is_closed_while_a_report_is_made)
 {
-    struct web *web = scene(0, MINUTE_MS);
-
     web_ask(web, "GET", "/metrics");
     while (web->server->daemon.request_count == 0)
         event_base_loop(web->server->base, EVLOOP_ONCE | EVLOOP_NONBLOCK);
-    web_close(web);
 }
 
-TEST(a_client_that_goes_away_leaves_its_report)
+TEST_WITH(EMPTY, a_client_that_goes_away_leaves_its_report)
 {
-    struct web *web = scene(0, MINUTE_MS);
-
     for (int i = 0; i < 20; i++) {
         web_ask(web, "GET", "/v1/status");
         web_connect(web);
@@ -256,5 +237,4 @@ TEST(a_client_that_goes_away_leaves_its_report)
     web_ask(web, "GET", "/v1/status");
     web_receive(web, 1);
     web_until(web, has_no_request);
-    web_close(web);
 }

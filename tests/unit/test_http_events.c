@@ -72,6 +72,14 @@ static struct web *scene(void)
     return web_open();
 }
 
+static int setup(void **state)
+{
+    *state = scene();
+    return 0;
+}
+
+#define STREAMED FIXTURE(struct web *web, setup, web_teardown)
+
 static uint64_t newest_line(void)
 {
     uint64_t oldest = 0;
@@ -92,9 +100,8 @@ static size_t count_of(const char *text, const char *word)
 
 /* --- what it gets --- */
 
-TEST(lines_come_as_events)
+TEST_WITH(STREAMED, lines_come_as_events)
 {
-    struct web *web = scene();
     char expected[256];
 
     log_event(SEQB_LOG_INFO, "event=first reason=\"a \\\"b\\\"\"");
@@ -112,13 +119,10 @@ TEST(lines_come_as_events)
     assert_non_null(strstr(web->heard, expected));
     assert_non_null(strstr(web->heard, "\"level\":\"info\",\"event\":\"first\","
                                        "\"reason\":\"a \\\"b\\\"\"}\n\n"));
-    web_close(web);
 }
 
-TEST(a_level_leaves_out_what_is_below_it)
+TEST_WITH(STREAMED, a_level_leaves_out_what_is_below_it)
 {
-    struct web *web = scene();
-
     web_ask(web, "GET", EVENTS "?level=debug");
     web_await(web, "\"old\"");
     web_connect(web);
@@ -127,24 +131,19 @@ TEST(a_level_leaves_out_what_is_below_it)
     log_event(SEQB_LOG_ERROR, "event=shown");
     web_await(web, "\"shown\"");
     assert_null(strstr(web->heard, "hidden"));
-    web_close(web);
 }
 
-TEST(another_level_is_refused)
+TEST_WITH(STREAMED, another_level_is_refused)
 {
-    struct web *web = scene();
-
     web_ask(web, "GET", EVENTS "?level=loud");
     web_receive(web, 1);
     assert_non_null(strstr(web->heard, "HTTP/1.1 400 "));
     assert_false(log_is_watched());
-    web_close(web);
 }
 
 /* More than a stream sends ahead. */
-TEST(all_that_is_kept_comes_in_order)
+TEST_WITH(STREAMED, all_that_is_kept_comes_in_order)
 {
-    struct web *web = scene();
     const char *at = NULL;
     char id[64];
 
@@ -161,7 +160,6 @@ TEST(all_that_is_kept_comes_in_order)
         if (at == NULL)
             fail_msg("%s is missing, or not in order", id);
     }
-    web_close(web);
 }
 
 static void ask_behind(struct web *web, uint64_t number)
@@ -175,29 +173,23 @@ static void ask_behind(struct web *web, uint64_t number)
     web_say(web, request);
 }
 
-TEST(who_comes_back_gets_what_it_missed)
+TEST_WITH(STREAMED, who_comes_back_gets_what_it_missed)
 {
-    struct web *web = scene();
-
     log_event(SEQB_LOG_INFO, "event=seen");
     log_event(SEQB_LOG_INFO, "event=missed");
     ask_behind(web, newest_line() - 1);
     web_await(web, "\"missed\"");
     assert_null(strstr(web->heard, "\"seen\""));
-    web_close(web);
 }
 
 /* It counts from 1 in each process. */
-TEST(a_number_of_another_process_is_no_number)
+TEST_WITH(STREAMED, a_number_of_another_process_is_no_number)
 {
-    struct web *web = scene();
-
     log_event(SEQB_LOG_INFO, "event=seen");
     ask_behind(web, newest_line() + 1);
     web_await(web, "\"seen\"");
     ask_behind(web, UINT64_MAX);
     web_await(web, "\"seen\"");
-    web_close(web);
 }
 
 static void *tell_much(void *argument)
@@ -209,9 +201,8 @@ static void *tell_much(void *argument)
     return NULL;
 }
 
-TEST(lines_of_another_thread_come)
+TEST_WITH(STREAMED, lines_of_another_thread_come)
 {
-    struct web *web = scene();
     pthread_t thread;
 
     web_ask(web, "GET", EVENTS);
@@ -220,28 +211,23 @@ TEST(lines_of_another_thread_come)
     web_await(web, "\"end\"");
     pthread_join(thread, NULL);
     assert_int_equal(count_of(web->heard, "\"told\""), LOG_KEPT / 2);
-    web_close(web);
 }
 
 /* --- what ends it --- */
 
-TEST(a_client_that_goes_away_ends_its_stream)
+TEST_WITH(STREAMED, a_client_that_goes_away_ends_its_stream)
 {
-    struct web *web = scene();
-
     web_ask(web, "GET", EVENTS);
     web_await(web, "retry: ");
     assert_true(log_is_watched());
     web_connect(web);
     while (log_is_watched())
         dialogue_turn(web->server);
-    web_close(web);
 }
 
 /* What it was sent fills the buffers of its socket first. */
-TEST(who_does_not_read_is_cut_off)
+TEST_WITH(STREAMED, who_does_not_read_is_cut_off)
 {
-    struct web *web = scene();
     char value[3000];
     int silent = -1;
     int told = 0;
@@ -261,12 +247,10 @@ TEST(who_does_not_read_is_cut_off)
     web_ask(web, "GET", EVENTS);
     web_await(web, "\"flood\"");
     close(silent);
-    web_close(web);
 }
 
-TEST(there_are_only_so_many_streams)
+TEST_WITH(STREAMED, there_are_only_so_many_streams)
 {
-    struct web *web = scene();
     int fds[STREAMS_MAX];
 
     for (size_t i = 0; i < STREAMS_MAX; i++) {
@@ -287,13 +271,10 @@ TEST(there_are_only_so_many_streams)
     web_connect(web);
     web_ask(web, "GET", EVENTS);
     web_await(web, "retry: ");
-    web_close(web);
 }
 
-TEST(no_stop_waits_for_a_stream)
+TEST_WITH(STREAMED, no_stop_waits_for_a_stream)
 {
-    struct web *web = scene();
-
     web_ask(web, "GET", EVENTS);
     web_await(web, "retry: ");
     assert_int_equal(web->server->daemon.request_count, 0);
@@ -303,7 +284,6 @@ TEST(no_stop_waits_for_a_stream)
     web_until(web, is_closed);
     assert_true(daemon_is_done(&web->server->daemon));
     assert_int_equal(web->server->daemon.request_count, 0);
-    web_close(web);
 }
 
 TEST(a_server_is_closed_while_somebody_reads)
@@ -317,9 +297,8 @@ TEST(a_server_is_closed_while_somebody_reads)
 }
 
 /* libevent would keep all of it. */
-TEST(what_a_client_says_meanwhile_is_not_kept)
+TEST_WITH(STREAMED, what_a_client_says_meanwhile_is_not_kept)
 {
-    struct web *web = scene();
     char text[4096];
     size_t said = 0;
     ssize_t sent = 0;
@@ -336,5 +315,4 @@ TEST(what_a_client_says_meanwhile_is_not_kept)
     assert_true(sent < 0);
     log_event(SEQB_LOG_INFO, "event=still");
     web_await(web, "\"still\"");
-    web_close(web);
 }

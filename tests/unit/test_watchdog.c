@@ -33,7 +33,7 @@ static struct watchdog *start(void)
 {
     struct watchdog *watchdog = NULL;
 
-    assert_int_equal(watchdog_open(NULL, NULL, &watchdog, NULL), SEQB_OK);
+    assert_ok(watchdog_open(NULL, NULL, &watchdog, NULL));
     return watchdog;
 }
 
@@ -56,8 +56,7 @@ static void line_open(struct line *line, struct watchdog *watchdog)
 
     sockets_make(ends);
     *line = (struct line){.fd = ends[0], .peer = ends[1]};
-    assert_int_equal(watch_open(watchdog, line->fd, &line->watch, NULL),
-                     SEQB_OK);
+    assert_ok(watch_open(watchdog, line->fd, &line->watch, NULL));
 }
 
 static void line_close(struct line *line)
@@ -66,6 +65,27 @@ static void line_close(struct line *line)
     watch_close(&line->watch);
     close(line->peer);
 }
+
+static int setup(void **state)
+{
+    static struct line line;
+
+    line_open(&line, start());
+    *state = &line;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    struct line *line = *state;
+    struct watchdog *watchdog = line->watch.watchdog;
+
+    line_close(line);
+    watchdog_close(watchdog);
+    return 0;
+}
+
+#define WATCHED FIXTURE(struct line *line, setup, teardown)
 
 /* Whether what the peer sends still arrives. */
 static bool is_alive(int fd, int peer)
@@ -97,49 +117,33 @@ static void let_pass(struct watchdog *watchdog, int64_t due_ms)
     line_close(&other);
 }
 
-TEST(a_call_that_hangs_is_ended_at_its_deadline)
+TEST_WITH(WATCHED, a_call_that_hangs_is_ended_at_its_deadline)
 {
-    struct watchdog *watchdog = start();
     const int64_t due_ms = clock_now_ms() + SOON_MS;
-    struct line line;
 
-    line_open(&line, watchdog);
-    watch_begin(&line.watch, due_ms);
-    assert_int_equal(call(line.fd), 0);
+    watch_begin(&line->watch, due_ms);
+    assert_int_equal(call(line->fd), 0);
     assert_true(clock_now_ms() >= due_ms);
-    assert_true(watch_end(&line.watch));
-    line_close(&line);
-    watchdog_close(watchdog);
+    assert_true(watch_end(&line->watch));
 }
 
-TEST(a_deadline_in_the_past_ends_the_call_at_once)
+TEST_WITH(WATCHED, a_deadline_in_the_past_ends_the_call_at_once)
 {
-    struct watchdog *watchdog = start();
-    struct line line;
-
-    line_open(&line, watchdog);
-    watch_begin(&line.watch, clock_now_ms() - HOUR_MS);
-    assert_int_equal(call(line.fd), 0);
-    assert_true(watch_end(&line.watch));
-    line_close(&line);
-    watchdog_close(watchdog);
+    watch_begin(&line->watch, clock_now_ms() - HOUR_MS);
+    assert_int_equal(call(line->fd), 0);
+    assert_true(watch_end(&line->watch));
 }
 
 /* A peer that sends nothing and one that takes nothing hold a caller alike. */
-TEST(a_write_that_hangs_is_ended_too)
+TEST_WITH(WATCHED, a_write_that_hangs_is_ended_too)
 {
     static const char much[1 << 16];
-    struct watchdog *watchdog = start();
-    struct line line;
 
-    line_open(&line, watchdog);
-    watch_begin(&line.watch, clock_now_ms() + SOON_MS);
-    while (send(line.fd, much, sizeof much, MSG_NOSIGNAL) > 0)
+    watch_begin(&line->watch, clock_now_ms() + SOON_MS);
+    while (send(line->fd, much, sizeof much, MSG_NOSIGNAL) > 0)
         continue;
     assert_int_equal(errno, EPIPE);
-    assert_true(watch_end(&line.watch));
-    line_close(&line);
-    watchdog_close(watchdog);
+    assert_true(watch_end(&line->watch));
 }
 
 /* Where this machine stalls past the deadline itself, it is tried again. */
@@ -211,39 +215,28 @@ TEST(one_connection_may_be_closed_while_others_are_watched)
 
 /* As libpq and the MySQL client do when a connection breaks: the number may
  * be another socket's before the call returns. */
-TEST(a_socket_that_got_the_number_of_a_closed_one_is_left_alone)
+TEST_WITH(WATCHED, a_socket_that_got_the_number_of_a_closed_one_is_left_alone)
 {
-    struct watchdog *watchdog = start();
     const int64_t due_ms = clock_now_ms() + SOON_MS;
-    struct line line;
     int ends[2];
 
-    line_open(&line, watchdog);
-    watch_begin(&line.watch, due_ms);
+    watch_begin(&line->watch, due_ms);
     sockets_make(ends);
-    assert_int_equal(dup2(ends[0], line.fd), line.fd);
-    let_pass(watchdog, due_ms);
-    assert_true(watch_end(&line.watch));
-    assert_true(is_alive(line.fd, ends[1]));
+    assert_int_equal(dup2(ends[0], line->fd), line->fd);
+    let_pass(line->watch.watchdog, due_ms);
+    assert_true(watch_end(&line->watch));
+    assert_true(is_alive(line->fd, ends[1]));
     close(ends[0]);
     close(ends[1]);
-    line_close(&line);
-    watchdog_close(watchdog);
 }
 
-TEST(a_watch_ends_one_call_and_not_the_next)
+TEST_WITH(WATCHED, a_watch_ends_one_call_and_not_the_next)
 {
-    struct watchdog *watchdog = start();
-    struct line line;
-
-    line_open(&line, watchdog);
-    watch_begin(&line.watch, clock_now_ms());
-    assert_int_equal(call(line.fd), 0);
-    assert_true(watch_end(&line.watch));
-    watch_begin(&line.watch, clock_now_ms() + HOUR_MS);
-    assert_false(watch_end(&line.watch));
-    line_close(&line);
-    watchdog_close(watchdog);
+    watch_begin(&line->watch, clock_now_ms());
+    assert_int_equal(call(line->fd), 0);
+    assert_true(watch_end(&line->watch));
+    watch_begin(&line->watch, clock_now_ms() + HOUR_MS);
+    assert_false(watch_end(&line->watch));
 }
 
 TEST(nothing_is_watched_without_a_socket)
@@ -251,7 +244,7 @@ TEST(nothing_is_watched_without_a_socket)
     struct watchdog *watchdog = start();
     struct watch watch = {.watchdog = NULL};
 
-    assert_int_equal(watch_open(watchdog, -1, &watch, NULL), SEQB_OK);
+    assert_ok(watch_open(watchdog, -1, &watch, NULL));
     watch_begin(&watch, 0);
     let_pass(watchdog, clock_now_ms());
     assert_false(watch_end(&watch));
@@ -279,24 +272,19 @@ TEST(a_descriptor_that_is_none_is_refused)
 }
 
 /* Its thread is not there in the child, which has nothing but to go on. */
-TEST(a_child_goes_on_without_it_and_the_parent_with_it)
+TEST_WITH(WATCHED, a_child_goes_on_without_it_and_the_parent_with_it)
 {
-    struct watchdog *watchdog = start();
-    struct line line;
     pid_t child;
     int status;
 
-    line_open(&line, watchdog);
-    watch_begin(&line.watch, clock_now_ms() + SOON_MS);
+    watch_begin(&line->watch, clock_now_ms() + SOON_MS);
     child = fork();
     if (child == 0)
         _exit(0);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
-    assert_int_equal(call(line.fd), 0);
-    assert_true(watch_end(&line.watch));
-    line_close(&line);
-    watchdog_close(watchdog);
+    assert_int_equal(call(line->fd), 0);
+    assert_true(watch_end(&line->watch));
 }
 
 /* --- many at once --- */
@@ -353,9 +341,8 @@ TEST(many_calls_at_once_are_each_ended_or_left_alone)
 
     for (size_t i = 0; i < CROWD; i++) {
         members[i].watchdog = watchdog;
-        assert_int_equal(thread_start(&members[i].thread, "member", member_run,
-                                      &members[i], NULL),
-                         SEQB_OK);
+        assert_ok(thread_start(&members[i].thread, "member", member_run,
+                               &members[i], NULL));
     }
     for (size_t i = 0; i < CROWD; i++) {
         pthread_join(members[i].thread, NULL);
