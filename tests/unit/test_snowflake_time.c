@@ -9,12 +9,12 @@
 #define ABOVE 900
 #define UPTO  2000
 #define UNTIL 500
+#define LEASE ABOVE, UPTO, UNTIL
 
 static const struct flake_rules rules = {
     .first_ms = 100, .end_ms = 9000, .ms_values = 4};
 
 struct step {
-    const char *name;
     struct flake_lease lease;
     struct flake_last last;
     struct flake_now now;
@@ -24,167 +24,67 @@ struct step {
 };
 
 static const struct step steps[] = {
-    {"the first values are of the present",
-     {ABOVE, UPTO, UNTIL},
-     {0, 0, 0},
-     {1500, 10},
-     3,
-     FLAKE_GIVE,
-     {1500, 0, 3}},
-    {"but not of what another holder may have used",
-     {ABOVE, UPTO, UNTIL},
-     {0, 0, 0},
-     {890, 10},
-     3,
-     FLAKE_GIVE,
-     {901, 0, 3}},
-    {"no more than a ms has",
-     {ABOVE, UPTO, UNTIL},
-     {0, 0, 0},
-     {1500, 10},
-     100,
-     FLAKE_GIVE,
-     {1500, 0, 4}},
-    {"what is left of the present ms is given",
-     {ABOVE, UPTO, UNTIL},
-     {1500, 3, 5},
-     {1500, 10},
-     3,
-     FLAKE_GIVE,
-     {1500, 3, 1}},
-    {"but not of one that is over",
-     {ABOVE, UPTO, UNTIL},
-     {1499, 3, 5},
-     {1500, 10},
-     3,
-     FLAKE_GIVE,
-     {1500, 0, 3}},
-    {"after a full ms comes the next one",
-     {ABOVE, UPTO, UNTIL},
-     {1499, 4, 5},
-     {1500, 10},
-     2,
-     FLAKE_GIVE,
-     {1500, 0, 2}},
-    {"none is given before it has come",
-     {ABOVE, UPTO, UNTIL},
-     {1500, 4, 5},
-     {1500, 10},
-     2,
-     FLAKE_AGAIN,
-     {1501, 0, 0}},
-    {"nor the first one that another holder left",
-     {1500, UPTO, UNTIL},
-     {0, 0, 0},
-     {1500, 10},
-     2,
-     FLAKE_AGAIN,
-     {1501, 0, 0}},
-    {"a clock that went back: the last ms is used up",
-     {ABOVE, UPTO, UNTIL},
-     {1500, 2, 5},
-     {1000, 10},
-     9,
-     FLAKE_GIVE,
-     {1500, 2, 2}},
-    {"then the next one, once a ms has passed",
-     {ABOVE, UPTO, UNTIL},
-     {1500, 4, 9},
-     {1000, 10},
-     9,
-     FLAKE_GIVE,
-     {1501, 0, 4}},
-    {"not before",
-     {ABOVE, UPTO, UNTIL},
-     {1500, 4, 10},
-     {1000, 10},
-     9,
-     FLAKE_AGAIN,
-     {1501, 0, 0}},
-    {"and as far as the lease goes",
-     {ABOVE, UPTO, UNTIL},
-     {UPTO - 1, 4, 5},
-     {1000, 10},
-     9,
-     FLAKE_GIVE,
-     {UPTO, 0, 4}},
-    {"no farther",
-     {ABOVE, UPTO, UNTIL},
-     {UPTO, 4, 5},
-     {1000, 10},
-     9,
-     FLAKE_BEHIND,
-     {UPTO + 1, 0, 0}},
-    {"a holder before whose clock was ahead",
-     {1900, UPTO, UNTIL},
-     {0, 0, 0},
-     {1000, 10},
-     9,
-     FLAKE_GIVE,
-     {1901, 0, 4}},
-    {"and far ahead",
-     {UPTO, UPTO, UNTIL},
+    /* the first values are of the present */
+    {{LEASE}, {0, 0, 0}, {1500, 10}, 3, FLAKE_GIVE, {1500, 0, 3}},
+    /* but not of what another holder may have used */
+    {{LEASE}, {0, 0, 0}, {890, 10}, 3, FLAKE_GIVE, {901, 0, 3}},
+    /* no more than a ms has */
+    {{LEASE}, {0, 0, 0}, {1500, 10}, 100, FLAKE_GIVE, {1500, 0, 4}},
+    /* what is left of the present ms is given */
+    {{LEASE}, {1500, 3, 5}, {1500, 10}, 3, FLAKE_GIVE, {1500, 3, 1}},
+    /* but not of one that is over */
+    {{LEASE}, {1499, 3, 5}, {1500, 10}, 3, FLAKE_GIVE, {1500, 0, 3}},
+    /* after a full ms comes the next one */
+    {{LEASE}, {1499, 4, 5}, {1500, 10}, 2, FLAKE_GIVE, {1500, 0, 2}},
+    /* none is given before it has come */
+    {{LEASE}, {1500, 4, 5}, {1500, 10}, 2, FLAKE_AGAIN, {1501, 0, 0}},
+    /* nor the first one that another holder left */
+    {{1500, UPTO, UNTIL}, {0, 0, 0}, {1500, 10}, 2, FLAKE_AGAIN, {1501, 0, 0}},
+    /* a clock that went back: the last ms is used up */
+    {{LEASE}, {1500, 2, 5}, {1000, 10}, 9, FLAKE_GIVE, {1500, 2, 2}},
+    /* then the next one, once a ms has passed */
+    {{LEASE}, {1500, 4, 9}, {1000, 10}, 9, FLAKE_GIVE, {1501, 0, 4}},
+    /* not before */
+    {{LEASE}, {1500, 4, 10}, {1000, 10}, 9, FLAKE_AGAIN, {1501, 0, 0}},
+    /* and as far as the lease goes */
+    {{LEASE}, {UPTO - 1, 4, 5}, {1000, 10}, 9, FLAKE_GIVE, {UPTO, 0, 4}},
+    /* no farther */
+    {{LEASE}, {UPTO, 4, 5}, {1000, 10}, 9, FLAKE_BEHIND, {UPTO + 1, 0, 0}},
+    /* a holder before whose clock was ahead */
+    {{1900, UPTO, UNTIL}, {0, 0, 0}, {1000, 10}, 9, FLAKE_GIVE, {1901, 0, 4}},
+    /* and far ahead */
+    {{UPTO, UPTO, UNTIL},
      {0, 0, 0},
      {1000, 10},
      9,
      FLAKE_BEHIND,
      {UPTO + 1, 0, 0}},
-    {"a clock that leapt past the lease's times waits for its renewal",
-     {ABOVE, UPTO, UNTIL},
-     {1500, 4, 5},
-     {UPTO + 1, 10},
-     9,
-     FLAKE_AGAIN,
-     {UPTO + 1, 0, 0}},
-    {"what is just within them is given",
-     {ABOVE, UPTO, UNTIL},
-     {1500, 4, 5},
-     {UPTO, 10},
-     9,
-     FLAKE_GIVE,
-     {UPTO, 0, 4}},
-    {"the last ms that fits",
-     {ABOVE, 10000, UNTIL},
+    /* a clock that leapt past the lease's times waits for its renewal */
+    {{LEASE}, {1500, 4, 5}, {UPTO + 1, 10}, 9, FLAKE_AGAIN, {UPTO + 1, 0, 0}},
+    /* what is just within them is given */
+    {{LEASE}, {1500, 4, 5}, {UPTO, 10}, 9, FLAKE_GIVE, {UPTO, 0, 4}},
+    /* the last ms that fits */
+    {{ABOVE, 10000, UNTIL},
      {8998, 4, 5},
      {8999, 10},
      9,
      FLAKE_GIVE,
      {8999, 0, 4}},
-    {"no later one does",
-     {ABOVE, 10000, UNTIL},
+    /* no later one does */
+    {{ABOVE, 10000, UNTIL},
      {8999, 4, 5},
      {9010, 10},
      9,
      FLAKE_OVER,
      {9010, 0, 0}},
-    {"a clock before the epoch",
-     {0, 80, UNTIL},
-     {0, 0, 0},
-     {20, 10},
-     9,
-     FLAKE_BEHIND,
-     {100, 0, 0}},
-    {"the last ms of a lease",
-     {ABOVE, UPTO, UNTIL},
-     {1490, 2, 5},
-     {1500, UNTIL - 1},
-     9,
-     FLAKE_GIVE,
-     {1500, 0, 4}},
-    {"and the first one after it",
-     {ABOVE, UPTO, UNTIL},
-     {1490, 2, 5},
-     {1500, UNTIL},
-     9,
-     FLAKE_FENCED,
-     {1500, 0, 0}},
-    {"no lease at all",
-     {0, 0, 0},
-     {0, 0, 0},
-     {1500, 10},
-     9,
-     FLAKE_FENCED,
-     {1500, 0, 0}},
+    /* a clock before the epoch */
+    {{0, 80, UNTIL}, {0, 0, 0}, {20, 10}, 9, FLAKE_BEHIND, {100, 0, 0}},
+    /* the last ms of a lease */
+    {{LEASE}, {1490, 2, 5}, {1500, UNTIL - 1}, 9, FLAKE_GIVE, {1500, 0, 4}},
+    /* and the first one after it */
+    {{LEASE}, {1490, 2, 5}, {1500, UNTIL}, 9, FLAKE_FENCED, {1500, 0, 0}},
+    /* no lease at all */
+    {{0, 0, 0}, {0, 0, 0}, {1500, 10}, 9, FLAKE_FENCED, {1500, 0, 0}},
 };
 
 TEST(every_step_in_time_goes_by_the_rules)
@@ -201,8 +101,8 @@ TEST(every_step_in_time_goes_by_the_rules)
                                        block.count == step->block.count));
 
         if (!is_well)
-            fail_msg("%s: verdict %d, time %lld, counter %lld + %lld",
-                     step->name, (int)verdict, (long long)block.time_ms,
+            fail_msg("steps[%zu]: verdict %d, time %lld, counter %lld + %lld",
+                     i, (int)verdict, (long long)block.time_ms,
                      (long long)block.counter, (long long)block.count);
         if (verdict != FLAKE_GIVE)
             assert_memory_equal(&last, &step->last, sizeof last);
