@@ -16,9 +16,9 @@ struct seqb_backend *contract_open(const struct contract *contract)
     struct seqb_backend *backend = NULL;
     struct seqb_error err;
 
-    if (contract->subject->ops->open(&contract->store->options, &backend,
-                                     &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(
+        contract->subject->ops->open(&contract->store->options, &backend, &err),
+        err);
     assert_non_null(backend);
     return backend;
 }
@@ -110,8 +110,7 @@ int64_t contract_raise(struct seqb_backend *backend, const char *counter,
     struct seqb_error err;
     int64_t value = -1;
 
-    if (backend->ops->raise(backend, &raise, &value, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(backend->ops->raise(backend, &raise, &value, &err), err);
     return value;
 }
 

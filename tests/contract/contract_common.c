@@ -54,8 +54,8 @@ CONTRACT_TEST(stores_clock_is_about_ours, NEEDS_CLOCK)
     struct seqb_error err;
     int64_t ms = -1;
 
-    if (contract->backend->ops->clock(contract->backend, &ms, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(contract->backend->ops->clock(contract->backend, &ms, &err),
+                err);
     if (ms != 0)
         assert_in_range(ms, clock_wall_ms() - CLOCK_MS,
                         clock_wall_ms() + CLOCK_MS);
@@ -192,9 +192,9 @@ static void claim_expect(struct seqb_backend *backend, const char *name,
     char standing[SEQB_CLAIM_SIZE];
     struct seqb_error err;
 
-    if (backend->ops->claim(backend, name, text, standing, sizeof standing,
-                            &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(backend->ops->claim(backend, name, text, standing,
+                                    sizeof standing, &err),
+                err);
     assert_string_equal(standing, expected);
 }
 

@@ -48,8 +48,8 @@ static void page_read(const struct contract *contract, struct seqb_page *page)
     struct seqb_error err;
 
     page->count = -1;
-    if (contract->backend->ops->list(contract->backend, page, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(contract->backend->ops->list(contract->backend, page, &err),
+                err);
     assert_in_range(page->count, 0, page->most);
 }
 

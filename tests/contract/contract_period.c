@@ -79,9 +79,9 @@ static void base_raise(struct contract *contract, int64_t base_ms)
     int64_t value;
 
     contract_reopen(contract);
-    if (contract->backend->ops->raise(contract->backend, &raise, &value,
-                                      &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(
+        contract->backend->ops->raise(contract->backend, &raise, &value, &err),
+        err);
 }
 
 /* Of a counter that is not there yet. */

@@ -24,9 +24,9 @@ static int32_t purge(const struct contract *contract, const char *counter,
     int32_t deleted = -1;
 
     day_name(keep, counter, day);
-    if (contract->backend->ops->purge(contract->backend, &purge, &deleted,
-                                      &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(contract->backend->ops->purge(contract->backend, &purge,
+                                              &deleted, &err),
+                err);
     return deleted;
 }
 

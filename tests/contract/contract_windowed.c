@@ -298,9 +298,9 @@ static void install_for(const struct contract *contract, const char *counter,
     struct seqb_error err;
     int64_t standing;
 
-    if (contract->backend->ops->install(contract->backend, &lease, &standing,
-                                        &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(contract->backend->ops->install(contract->backend, &lease,
+                                                &standing, &err),
+                err);
 }
 
 #define PATIENCE_MS 60000 /* what should vanish and does not fails the test */

@@ -85,9 +85,9 @@ static void claim_put(struct seqb_backend *backend, const char *expected,
 
     assert_true(
         text_format(text, sizeof text, "%s%s", before, backend->incarnation));
-    if (backend->ops->swap(backend, &swap, standing, sizeof standing, &err) !=
-        SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(
+        backend->ops->swap(backend, &swap, standing, sizeof standing, &err),
+        err);
     assert_string_equal(standing, text);
 }
 

@@ -148,3 +148,21 @@ void impostor_recall(struct impostor *impostor, char *out, size_t size)
         length += (size_t)got;
     out[length] = '\0';
 }
+
+int impostor_setup(void **state)
+{
+    static struct impostor impostor;
+
+    impostor = (struct impostor){0};
+    *state = &impostor;
+    return 0;
+}
+
+int impostor_teardown(void **state)
+{
+    struct impostor *impostor = *state;
+
+    if (impostor->pid > 0)
+        impostor_stop(impostor);
+    return 0;
+}

@@ -41,3 +41,11 @@ void impostor_recall(struct impostor *impostor, char *out, size_t size);
 
 /* Ends the process and closes the backend. */
 void impostor_stop(struct impostor *impostor);
+
+/* For cmocka: *state becomes an impostor that the test must start. The teardown
+ * stops it. */
+int impostor_setup(void **state);
+int impostor_teardown(void **state);
+
+#define IMPOSTOR                                                               \
+    FIXTURE(struct impostor *impostor, impostor_setup, impostor_teardown)

@@ -20,8 +20,7 @@ enum seqb_status fixture_open(struct fixture *f)
 
 void must_open(struct fixture *f)
 {
-    if (fixture_open(f) != SEQB_OK)
-        fail_msg("%s", f->err.text);
+    assert_done(fixture_open(f), f->err);
 }
 
 void must_not_open(struct fixture *f, enum seqb_status status,
@@ -117,8 +116,7 @@ void must_take(struct fixture *f, int64_t count, int64_t before)
 {
     struct seqb_request request;
 
-    if (take(f, ORDER, count, &request) != SEQB_OK)
-        fail_msg("%s", request.error.text);
+    assert_done(take(f, ORDER, count, &request), request.error);
     assert_int_equal(request.block.first, before + 1);
     assert_int_equal(request.block.count, count);
 }
@@ -132,8 +130,8 @@ int64_t must_raise(struct fixture *f, int64_t floor, int64_t gap)
                                      .base_gap = gap};
     int64_t value = -1;
 
-    if (backend_postgres.raise(f->backend, &raise, &value, &f->err) != SEQB_OK)
-        fail_msg("%s", f->err.text);
+    assert_done(backend_postgres.raise(f->backend, &raise, &value, &f->err),
+                f->err);
     return value;
 }
 

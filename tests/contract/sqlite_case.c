@@ -30,8 +30,7 @@ struct seqb_backend *sqlite_case_open(const struct sqlite_files *files)
     struct seqb_backend *backend = NULL;
     struct seqb_error err;
 
-    if (backend_sqlite.open(&files->options, &backend, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(backend_sqlite.open(&files->options, &backend, &err), err);
     return backend;
 }
 
@@ -77,8 +76,7 @@ int64_t sqlite_case_raise(struct seqb_backend *backend, int64_t gap)
     struct seqb_error err;
     int64_t value;
 
-    if (backend->ops->raise(backend, &raise, &value, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(backend->ops->raise(backend, &raise, &value, &err), err);
     return value;
 }
 

@@ -29,8 +29,7 @@ static struct seqb_backend *open_at(const struct seqb_backend_options *options)
     struct seqb_backend *backend = NULL;
     struct seqb_error err;
 
-    if (backend_etcd.open(options, &backend, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(backend_etcd.open(options, &backend, &err), err);
     return backend;
 }
 

@@ -30,20 +30,16 @@ static void session_start(struct impostor *impostor, const char *answers,
 
     assert_true(text_format(text, sizeof text, SESSION "%s", answers));
     impostor_start(impostor, text, after);
-    if (impostor_open(impostor, &backend_memcached) != SEQB_OK)
-        fail_msg("%s", impostor->err.text);
+    assert_done(impostor_open(impostor, &backend_memcached), impostor->err);
 }
 
 /* --- open --- */
 
-TEST(sound_session_opens_with_its_origin)
+TEST_WITH(IMPOSTOR, sound_session_opens_with_its_origin)
 {
-    struct impostor impostor = {0};
-
-    session_start(&impostor, "", WAITS);
-    assert_string_equal(impostor.backend->origin, "7:1000");
-    assert_string_equal(impostor.backend->server, "memcached 1.6.18");
-    impostor_stop(&impostor);
+    session_start(impostor, "", WAITS);
+    assert_string_equal(impostor->backend->origin, "7:1000");
+    assert_string_equal(impostor->backend->server, "memcached 1.6.18");
 }
 
 /* A listener whose backlog is full, as of a host that answers nothing. */
@@ -140,7 +136,8 @@ TEST(dripping_server_does_not_stretch_the_time_out)
 
 /* --- what is sent --- */
 
-TEST(commands_are_just_these_and_none_makes_a_counter_but_install)
+TEST_WITH(IMPOSTOR,
+          commands_are_just_these_and_none_makes_a_counter_but_install)
 {
     static const char expected[] =
         OPENING "mg seqbroker:a v f c\r\nmg seqbroker:b v f c\r\n"
@@ -156,13 +153,12 @@ TEST(commands_are_just_these_and_none_makes_a_counter_but_install)
         .counter = "a", .floor = 4, .limit = INT64_MAX};
     const struct seqb_window window = {
         .counter = "a", .window = 4, .size = SIZE};
-    struct impostor impostor = {0};
     struct seqb_request requests[2];
     char sent[TEXT_SIZE];
     char standing[16];
     int64_t out;
 
-    session_start(&impostor,
+    session_start(impostor,
                   "VA 4 " FLAGS " c1\r\n2048\r\nVA 4 " FLAGS " c2\r\n2048\r\n"
                   "VA 4\r\n2049\r\nVA 4\r\n2049\r\n"
                   "EN\r\nHD\r\n"
@@ -170,35 +166,32 @@ TEST(commands_are_just_these_and_none_makes_a_counter_but_install)
                   "VA 4 " FLAGS " c3\r\n2048\r\nHD\r\n"
                   "HD\r\nVA 4 f1936785664 c4\r\ntext\r\n",
                   WAITS);
-    assert_ok(reserve_two(&impostor, SIZE, requests));
+    assert_ok(reserve_two(impostor, SIZE, requests));
     assert_int_equal(requests[0].block.count, 1);
     for (int i = 0; i < 2; i++)
-        assert_ok(backend_memcached.install(impostor.backend, &window, &out,
-                                            &impostor.err));
-    assert_ok(
-        backend_memcached.raise(impostor.backend, &raise, &out, &impostor.err));
-    assert_ok(backend_memcached.claim(impostor.backend, "a", "text", standing,
-                                      sizeof standing, &impostor.err));
-    impostor_recall(&impostor, sent, sizeof sent);
+        assert_ok(backend_memcached.install(impostor->backend, &window, &out,
+                                            &impostor->err));
+    assert_ok(backend_memcached.raise(impostor->backend, &raise, &out,
+                                      &impostor->err));
+    assert_ok(backend_memcached.claim(impostor->backend, "a", "text", standing,
+                                      sizeof standing, &impostor->err));
+    impostor_recall(impostor, sent, sizeof sent);
     assert_string_equal(sent, expected);
-    impostor_stop(&impostor);
 }
 
-TEST(used_up_or_absent_cells_are_not_counted_in)
+TEST_WITH(IMPOSTOR, used_up_or_absent_cells_are_not_counted_in)
 {
-    struct impostor impostor = {0};
     struct seqb_request requests[2];
     char sent[TEXT_SIZE];
 
-    session_start(&impostor, "VA 4 " FLAGS " c1\r\n3072\r\nEN\r\n", WAITS);
-    assert_ok(reserve_two(&impostor, SIZE, requests));
+    session_start(impostor, "VA 4 " FLAGS " c1\r\n3072\r\nEN\r\n", WAITS);
+    assert_ok(reserve_two(impostor, SIZE, requests));
     assert_int_equal(requests[0].status, SEQB_EXHAUSTED);
     assert_int_equal(requests[0].window, 1);
     assert_int_equal(requests[1].status, SEQB_FENCED);
-    impostor_recall(&impostor, sent, sizeof sent);
+    impostor_recall(impostor, sent, sizeof sent);
     assert_string_equal(sent, OPENING
                         "mg seqbroker:a v f c\r\nmg seqbroker:b v f c\r\n");
-    impostor_stop(&impostor);
 }
 
 /* --- reserve --- */
@@ -277,13 +270,10 @@ TEST(answers_that_make_no_sense_end_the_connection)
     }
 }
 
-TEST(closed_in_mid_reply_is_uncertain_from_there_on)
+TEST_WITH(IMPOSTOR, closed_in_mid_reply_is_uncertain_from_there_on)
 {
-    struct impostor impostor = {0};
-
-    session_start(&impostor, LOOKS "VA 4\r\n2049\r\nVA 4\r\n20", CLOSES);
-    must_doubt_second(&impostor, SIZE, 1);
-    impostor_stop(&impostor);
+    session_start(impostor, LOOKS "VA 4\r\n2049\r\nVA 4\r\n20", CLOSES);
+    must_doubt_second(impostor, SIZE, 1);
 }
 
 /* --- the other calls --- */

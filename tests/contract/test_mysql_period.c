@@ -39,8 +39,7 @@ static void must_take_day(struct fixture *f, int day, int64_t value)
 {
     struct seqb_request request;
 
-    if (day_take(f, day, &request) != SEQB_OK)
-        fail_msg("%s", request.error.text);
+    assert_done(day_take(f, day, &request), request.error);
     assert_int_equal(request.block.first, value);
 }
 
@@ -59,8 +58,7 @@ static void must_purge(struct fixture *f, int day, int32_t most, int32_t count)
 {
     int32_t deleted = -1;
 
-    if (purge(f, day, most, &deleted) != SEQB_OK)
-        fail_msg("%s", f->err.text);
+    assert_done(purge(f, day, most, &deleted), f->err);
     assert_int_equal(deleted, count);
 }
 

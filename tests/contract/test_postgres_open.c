@@ -121,8 +121,7 @@ TEST_SKIPPABLE(PREPARED, tables_are_made_by_many_at_once)
     }
     for (int i = 0; i < FOUNDERS; i++) {
         pthread_join(founders[i].thread, NULL);
-        if (founders[i].status != SEQB_OK)
-            fail_msg("%s", founders[i].err.text);
+        assert_done(founders[i].status, founders[i].err);
         backend_postgres.close(founders[i].backend);
     }
     pthread_barrier_destroy(&start);

@@ -36,8 +36,7 @@ static void must_take_day(struct fixture *f, const char *counter, int day,
 {
     struct seqb_request request;
 
-    if (day_take_of(f, counter, day, &request) != SEQB_OK)
-        fail_msg("%s", request.error.text);
+    assert_done(day_take_of(f, counter, day, &request), request.error);
     assert_int_equal(request.block.first, value);
 }
 
@@ -57,8 +56,7 @@ static void must_purge(struct fixture *f, const char *counter, int day,
 {
     int32_t deleted = -1;
 
-    if (purge(f, counter, day, 10, &deleted) != SEQB_OK)
-        fail_msg("%s", f->err.text);
+    assert_done(purge(f, counter, day, 10, &deleted), f->err);
     assert_int_equal(deleted, count);
 }
 

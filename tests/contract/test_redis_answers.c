@@ -45,14 +45,11 @@ static void session_start(struct impostor *impostor, const char *answers,
 
 /* --- open --- */
 
-TEST(sound_session_opens_with_its_origin)
+TEST_WITH(IMPOSTOR, sound_session_opens_with_its_origin)
 {
-    struct impostor impostor = {0};
-
-    session_start(&impostor, "", WAITS);
-    assert_string_equal(impostor.backend->origin, RUN_ID ":" REPLID);
-    assert_string_equal(impostor.backend->server, "redis 7.0.15");
-    impostor_stop(&impostor);
+    session_start(impostor, "", WAITS);
+    assert_string_equal(impostor->backend->origin, RUN_ID ":" REPLID);
+    assert_string_equal(impostor->backend->server, "redis 7.0.15");
 }
 
 TEST(what_is_no_master_does_not_open)
@@ -84,32 +81,26 @@ TEST(what_is_no_master_does_not_open)
         must_refuse_session(&backend_redis, rows[i].text, rows[i].status);
 }
 
-TEST(loading_server_is_unreachable)
+TEST_WITH(IMPOSTOR, loading_server_is_unreachable)
 {
-    struct impostor impostor = {0};
     char text[TEXT_SIZE] = "";
 
     add_bulk(text, "redis_version:7.0.15\r\nrun_id:" RUN_ID "\r\n");
     add_bulk(text, "role:master\r\nmaster_replid:" REPLID "\r\n");
     assert_true(text_append(text, sizeof text, "-LOADING wait\r\n"));
-    impostor_start(&impostor, text, WAITS);
-    assert_int_equal(impostor_open(&impostor, &backend_redis),
-                     SEQB_UNREACHABLE);
-    impostor_stop(&impostor);
+    impostor_start(impostor, text, WAITS);
+    assert_int_equal(impostor_open(impostor, &backend_redis), SEQB_UNREACHABLE);
 }
 
-TEST(password_that_the_server_quotes_is_not_shown)
+TEST_WITH(IMPOSTOR, password_that_the_server_quotes_is_not_shown)
 {
-    struct impostor impostor = {0};
-
-    impostor_start(&impostor,
+    impostor_start(impostor,
                    "-ERR unknown command `AUTH`, with args beginning with: "
                    "`sesame`\r\n",
                    WAITS);
-    impostor.options.password = "sesame";
-    assert_int_equal(impostor_open(&impostor, &backend_redis), SEQB_REFUSED);
-    assert_null(strstr(impostor.err.text, "sesame"));
-    impostor_stop(&impostor);
+    impostor->options.password = "sesame";
+    assert_int_equal(impostor_open(impostor, &backend_redis), SEQB_REFUSED);
+    assert_null(strstr(impostor->err.text, "sesame"));
 }
 
 TEST(dripping_server_does_not_stretch_the_time_out)
@@ -238,14 +229,11 @@ TEST(key_that_is_denied_is_refused_alone)
     }
 }
 
-TEST(closed_in_mid_reply_is_uncertain_from_there_on)
+TEST_WITH(IMPOSTOR, closed_in_mid_reply_is_uncertain_from_there_on)
 {
-    struct impostor impostor = {0};
-
-    session_start(&impostor, SOUND "*4\r\n$2\r\nOK\r\n" WINDOW_5 ":0\r\n:1",
+    session_start(impostor, SOUND "*4\r\n$2\r\nOK\r\n" WINDOW_5 ":0\r\n:1",
                   CLOSES);
-    must_doubt_second(&impostor, SIZE, 10);
-    impostor_stop(&impostor);
+    must_doubt_second(impostor, SIZE, 10);
 }
 
 /* --- the other calls --- */
@@ -320,73 +308,63 @@ TEST(time_that_is_none_makes_no_sense)
 }
 
 /* What counts is allowed, TIME may not be. */
-TEST(time_that_is_denied_is_none)
+TEST_WITH(IMPOSTOR, time_that_is_denied_is_none)
 {
-    struct impostor impostor = {0};
     int64_t now_ms = -7;
 
-    session_start(&impostor, "-NOPERM this user has no permissions\r\n", WAITS);
-    assert_ok(backend_redis.clock(impostor.backend, &now_ms, &impostor.err));
+    session_start(impostor, "-NOPERM this user has no permissions\r\n", WAITS);
+    assert_ok(backend_redis.clock(impostor->backend, &now_ms, &impostor->err));
     assert_int_equal(now_ms, 0);
-    impostor_stop(&impostor);
 }
 
-TEST(time_that_is_not_said_fails)
+TEST_WITH(IMPOSTOR, time_that_is_not_said_fails)
 {
-    struct impostor impostor = {0};
     int64_t now_ms = -7;
 
-    session_start(&impostor, "", CLOSES);
+    session_start(impostor, "", CLOSES);
     assert_int_equal(
-        backend_redis.clock(impostor.backend, &now_ms, &impostor.err),
+        backend_redis.clock(impostor->backend, &now_ms, &impostor->err),
         SEQB_UNCERTAIN);
     assert_int_equal(now_ms, -7);
-    impostor_stop(&impostor);
 }
 
-TEST(time_is_seconds_and_a_part_of_one)
+TEST_WITH(IMPOSTOR, time_is_seconds_and_a_part_of_one)
 {
-    struct impostor impostor = {0};
     int64_t now_ms;
 
-    session_start(&impostor, "*2\r\n$10\r\n1795270245\r\n$6\r\n123999\r\n",
+    session_start(impostor, "*2\r\n$10\r\n1795270245\r\n$6\r\n123999\r\n",
                   WAITS);
-    assert_ok(backend_redis.clock(impostor.backend, &now_ms, &impostor.err));
+    assert_ok(backend_redis.clock(impostor->backend, &now_ms, &impostor->err));
     assert_true(now_ms == INT64_C(1795270245123));
-    impostor_stop(&impostor);
 }
 
-TEST(raise_below_its_floor_makes_no_sense)
+TEST_WITH(IMPOSTOR, raise_below_its_floor_makes_no_sense)
 {
     const struct seqb_raise raise = {
         .counter = "a", .floor = 6, .limit = INT64_MAX};
-    struct impostor impostor = {0};
     int64_t out;
 
-    session_start(&impostor, "*2\r\n$2\r\nOK\r\n" WINDOW_5, WAITS);
+    session_start(impostor, "*2\r\n$2\r\nOK\r\n" WINDOW_5, WAITS);
     assert_int_equal(
-        backend_redis.raise(impostor.backend, &raise, &out, &impostor.err),
+        backend_redis.raise(impostor->backend, &raise, &out, &impostor->err),
         SEQB_PROTOCOL);
-    impostor_stop(&impostor);
 }
 
-TEST(claim_that_does_not_fit_is_none_of_ours)
+TEST_WITH(IMPOSTOR, claim_that_does_not_fit_is_none_of_ours)
 {
-    struct impostor impostor = {0};
     char standing[4] = "old";
 
-    session_start(&impostor,
+    session_start(impostor,
                   "*2\r\n$2\r\nOK\r\n$4\r\nabcd\r\n"
                   "*2\r\n$2\r\nOK\r\n$3\r\nabc\r\n",
                   WAITS);
-    assert_int_equal(backend_redis.claim(impostor.backend, "a", NULL, standing,
-                                         sizeof standing, &impostor.err),
+    assert_int_equal(backend_redis.claim(impostor->backend, "a", NULL, standing,
+                                         sizeof standing, &impostor->err),
                      SEQB_PROTOCOL);
     assert_string_equal(standing, "old");
-    assert_ok(backend_redis.claim(impostor.backend, "a", NULL, standing,
-                                  sizeof standing, &impostor.err));
+    assert_ok(backend_redis.claim(impostor->backend, "a", NULL, standing,
+                                  sizeof standing, &impostor->err));
     assert_string_equal(standing, "abc");
-    impostor_stop(&impostor);
 }
 
 TEST_BEFORE_ALL(without_sigpipe);

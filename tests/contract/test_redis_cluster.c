@@ -80,8 +80,7 @@ static int scene_stop(void **state)
 
 static void must_open(struct scene *scene)
 {
-    if (fixture_open(&scene->f) != SEQB_OK)
-        fail_msg("%s", scene->f.err.text);
+    assert_done(fixture_open(&scene->f), scene->f.err);
 }
 
 static void must_not_open(struct scene *scene, enum seqb_status status,

@@ -107,8 +107,7 @@ static void must_stand_on(struct scene *scene, const struct server *server)
 
 static void must_lead_to(struct scene *scene, const struct server *server)
 {
-    if (fixture_open(&scene->f) != SEQB_OK)
-        fail_msg("%s", scene->f.err.text);
+    assert_done(fixture_open(&scene->f), scene->f.err);
     must_stand_on(scene, server);
 }
 

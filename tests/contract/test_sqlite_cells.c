@@ -28,8 +28,7 @@ static void install(struct seqb_backend *backend, int64_t window)
     struct seqb_error err;
     int64_t standing;
 
-    if (backend->ops->install(backend, &lease, &standing, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(backend->ops->install(backend, &lease, &standing, &err), err);
     assert_int_equal(standing, window);
 }
 
@@ -239,8 +238,7 @@ static struct seqb_backend *open_known(const struct sqlite_files *files)
     struct seqb_error err;
 
     options.needs_incarnation = true;
-    if (backend_sqlite.open(&options, &backend, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(backend_sqlite.open(&options, &backend, &err), err);
     assert_int_equal(strlen(backend->incarnation), 32);
     return backend;
 }
@@ -283,8 +281,7 @@ TEST_WITH(SQLITE_CASE, note_that_cannot_be_written_is_no_incarnation)
         setrlimit(RLIMIT_FSIZE, &(struct rlimit){64, usual.rlim_max}), 0);
     status = backend_sqlite.open(&options, &backend, &err);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &usual), 0);
-    if (status != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(status, err);
     assert_string_equal(backend->incarnation, "");
     assert_ok(backend->ops->reserve(backend, &request, 1, &err));
     assert_status(request.status, SEQB_REFUSED);

@@ -107,8 +107,7 @@ static void must_not_open(struct fixture *f, enum seqb_status status,
 
 static void must_open(struct fixture *f)
 {
-    if (fixture_open(f) != SEQB_OK)
-        fail_msg("%s", f->err.text);
+    assert_done(fixture_open(f), f->err);
 }
 
 /* memcached may grant less than it is asked for. */

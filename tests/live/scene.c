@@ -174,8 +174,7 @@ void scene_sample(const char *path, char out[static SCENE_TEXT_SIZE])
     struct seqb_error err;
     char *sample;
 
-    if (file_read(path, SCENE_TEXT_SIZE - 1, &sample, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(file_read(path, SCENE_TEXT_SIZE - 1, &sample, &err), err);
     (void)text_copy(out, SCENE_TEXT_SIZE, sample);
     free(sample);
 }
@@ -196,8 +195,7 @@ void scene_copy(const char *from, const char *to)
     char *bytes;
 
     assert_int_equal(stat(from, &about), 0);
-    if (file_read(from, FILE_MAX, &bytes, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(file_read(from, FILE_MAX, &bytes, &err), err);
     (void)text_format(aside, sizeof aside, "%s.new", to);
     write_file(aside, bytes, (size_t)about.st_size, about.st_mode & 0777);
     assert_int_equal(rename(aside, to), 0);

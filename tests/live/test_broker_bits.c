@@ -50,9 +50,8 @@ static struct seqb_broker *open_with_bits(const struct scene *scene,
 
     assert_true(text_format(text, sizeof text, topology, bits->pool, bits->name,
                             bits->of[i]));
-    if (seqb_open(scene_write(scene, "bits.conf", text), &broker, &err) !=
-        SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(seqb_open(scene_write(scene, "bits.conf", text), &broker, &err),
+                err);
     return broker;
 }
 

@@ -85,8 +85,7 @@ static void command(const struct scene *scene, const char *pool, int32_t i,
 {
     struct seqb_error err;
 
-    if (seqb_command(scene->broker, pool, i, order, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(seqb_command(scene->broker, pool, i, order, &err), err);
 }
 
 /* Bit i: some number was partition i's. */
@@ -177,8 +176,7 @@ TEST_WITH(SCENE, one_sequence_is_advanced_and_no_other)
     open_pools(scene);
     scene_take(scene, "bill", 10);
     scene_take(scene, "log.a", 10);
-    if (seqb_advance(scene->broker, "bill", 1 << 30, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(seqb_advance(scene->broker, "bill", 1 << 30, &err), err);
     scene->numbers.count = 0;
     scene_take(scene, "log.a", 1000);
     scene_take(scene, "order", 1000);
@@ -205,9 +203,9 @@ TEST_WITH(SCENE, probe_knows_the_place_in_each_pool)
     struct seqb_error err;
 
     open_pools(scene);
-    if (seqb_probe_topology(scene_path(scene, "pools.conf"), NULL, &listener,
-                            &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(seqb_probe_topology(scene_path(scene, "pools.conf"), NULL,
+                                    &listener, &err),
+                err);
     assert_int_equal(well, 6);
 }
 

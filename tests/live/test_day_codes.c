@@ -45,8 +45,7 @@ static void take_day(struct scene *scene, int64_t wall_ms,
 
     script_clock_set(wall_ms);
     scene->numbers.count = 0;
-    if (seqb_get_sequence(scene->broker, "code", &code, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(seqb_get_sequence(scene->broker, "code", &code, &err), err);
     for (int i = 0; i < CODES; i++) {
         char text[SEQB_TEXT_MAX + 1];
         struct seqb_parsed parsed;

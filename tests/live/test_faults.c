@@ -297,8 +297,7 @@ static struct seqb_sequence *quick_of(const struct scene *scene)
     struct seqb_sequence *quick = NULL;
     struct seqb_error err;
 
-    if (seqb_get_sequence(scene->broker, "quick", &quick, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(seqb_get_sequence(scene->broker, "quick", &quick, &err), err);
     return quick;
 }
 

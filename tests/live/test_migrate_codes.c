@@ -78,8 +78,7 @@ TEST_WITH(SCENE, codes_go_on_after_a_migration)
     const char *to = write_layout(scene, "new.conf", &is);
 
     use(scene, from);
-    if (seqb_migrate(from, to, &options, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(seqb_migrate(from, to, &options, &err), err);
     use(scene, to);
     if (seqb_migrate(from, to, &options, &err) != SEQB_OK)
         fail_msg("once more: %s", err.text);
@@ -149,8 +148,7 @@ TEST_WITH(SCENE, narrow_codes_keep_most_of_their_room)
     use(scene, from);
     store = scene_state_path(scene, "a.db");
     scene_copy(store, store);
-    if (seqb_migrate(from, to, &options, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(seqb_migrate(from, to, &options, &err), err);
     use(scene, to);
     assert_true(numbers_highest(&scene->numbers) < 20000);
     scene_expect_no_repeats(scene);

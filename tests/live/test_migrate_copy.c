@@ -100,8 +100,7 @@ static void migrate_well(const char *from, const char *to)
 {
     struct seqb_error err = {.text = ""};
 
-    if (migrate(from, to, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(migrate(from, to, &err), err);
 }
 
 /* What the other stores granted since is passed, as the migration tells. An
@@ -266,8 +265,7 @@ static void name_new_again(struct scene *scene, const char *to)
     const struct topologies pool = use_new_and_put_back(scene, to);
 
     for (int i = 0; i < 2; i++) {
-        if (migrate_keys(pool.was, pool.is, 2, &err) != SEQB_OK)
-            fail_msg("%s", err.text);
+        assert_done(migrate_keys(pool.was, pool.is, 2, &err), err);
         take_new(scene, pool.is);
         put_back(scene, "a.db");
     }
@@ -298,8 +296,7 @@ static void leave_new_out(struct scene *scene, const char *to)
     assert_int_equal(migrate(pool.was, pool.is, &err), SEQB_LAYOUT);
     assert_non_null(strstr(err.text, "sequence new was used in generation 2"));
     assert_non_null(strstr(err.text, "backend b says"));
-    if (migrate_keys(pool.was, pool.is, 2, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(migrate_keys(pool.was, pool.is, 2, &err), err);
     take_new(scene, pool.is);
     scene_expect_no_repeats(scene);
 }

@@ -111,8 +111,7 @@ static void expect_goes_on_above(struct scene *scene, const char *old_text,
 
     scene_open(scene, old);
     scene_take(scene, "order", TAKE);
-    if (seqb_migrate(old, new, &options, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(seqb_migrate(old, new, &options, &err), err);
     take_what_is_left(scene);
     scene_close(scene);
     highest = numbers_highest(&scene->numbers);

@@ -102,8 +102,7 @@ TEST_WITH(SCENE, lessor_that_may_have_gone_back_is_not_enough)
     expect(pool.was, pool.is, "b", SEQB_UNSAFE,
            "backend a was restarted since");
     expect(pool.was, pool.is, "b", SEQB_UNSAFE, "say so with seqctl trust");
-    if (seqb_trust(pool.was, "a", &options, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(seqb_trust(pool.was, "a", &options, &err), err);
     expect(pool.was, pool.is, "b", SEQB_OK, "done: start the brokers");
     scene_use(scene, pool.is, MANY);
     scene_expect_no_repeats(scene);

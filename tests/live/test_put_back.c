@@ -325,8 +325,7 @@ static void migrate_under_broker(struct scene *scene, const char *was,
     const struct seqb_migrate_options options = {0};
     struct seqb_error err;
 
-    if (seqb_migrate(was, is, &options, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(seqb_migrate(was, is, &options, &err), err);
     take_what_is_left(scene);
     scene_close(scene);
 }

@@ -81,8 +81,7 @@ static void reload(struct scene *scene, const char *text, const char *lines)
     struct probe_log told = {.prepared = SEQB_OK};
     struct seqb_error err = {.text = ""};
 
-    if (reload_as(scene, text, false, &told, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(reload_as(scene, text, false, &told, &err), err);
     assert_string_equal(told.lines, lines);
 }
 
@@ -114,8 +113,7 @@ static struct seqb_sequence *get(struct scene *scene, const char *key)
     struct seqb_sequence *sequence = NULL;
     struct seqb_error err = {.text = ""};
 
-    if (seqb_get_sequence(scene->broker, key, &sequence, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(seqb_get_sequence(scene->broker, key, &sequence, &err), err);
     return sequence;
 }
 
@@ -475,8 +473,7 @@ TEST_WITH(SCENE, callers_take_on_while_the_topology_is_reloaded)
     atomic_store(&taking.is_over, true);
     for (size_t i = 0; i < COUNT_OF(threads); i++)
         pthread_join(threads[i], NULL);
-    if (status != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(status, err);
     assert_int_equal(atomic_load(&taking.failures), 0);
     scene_expect_no_repeats(scene);
 }

@@ -44,8 +44,7 @@ static void reload(struct scene *scene, const char *text)
 {
     struct seqb_error err = {.text = ""};
 
-    if (try_reload(scene, text, false, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(try_reload(scene, text, false, &err), err);
 }
 
 /* A dry run says it before. */
@@ -65,8 +64,7 @@ static struct seqb_sequence *get(struct seqb_broker *broker, const char *key)
     struct seqb_sequence *sequence = NULL;
     struct seqb_error err = {.text = ""};
 
-    if (seqb_get_sequence(broker, key, &sequence, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(seqb_get_sequence(broker, key, &sequence, &err), err);
     return sequence;
 }
 
@@ -344,8 +342,7 @@ TEST_WITH(SCENE, texts_are_whole_and_come_once_while_templates_change)
     for (size_t i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
     seqb_close(other);
-    if (status != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(status, err);
     assert_int_equal(atomic_load(&taking.failures), 0);
     expect_no_repeats(&taking);
     free(taking.texts);

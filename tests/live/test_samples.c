@@ -63,8 +63,7 @@ static struct seqb_sequence *sequence_of(const struct scene *scene,
     struct seqb_sequence *sequence = NULL;
     struct seqb_error err;
 
-    if (seqb_get_sequence(scene->broker, key, &sequence, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(seqb_get_sequence(scene->broker, key, &sequence, &err), err);
     return sequence;
 }
 
@@ -75,8 +74,7 @@ static struct seqb_stamp take(struct seqb_sequence *sequence,
     struct seqb_stamp stamp;
     struct seqb_error err;
 
-    if (take_stamped(sequence, MANY, out, &stamp, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(take_stamped(sequence, MANY, out, &stamp, &err), err);
     numbers_add(pairs_of(pairs, &stamp), out, MANY);
     return stamp;
 }
@@ -201,8 +199,7 @@ static int64_t next_shard(struct seqb_sequence *sequence, int64_t shard)
     struct seqb_error err;
     int64_t id;
 
-    if (take_shard(sequence, shard, &id, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(take_shard(sequence, shard, &id, &err), err);
     return id;
 }
 
@@ -212,8 +209,7 @@ static struct seqb_decoded decode(const struct seqb_sequence *sequence,
     struct seqb_decoded parts;
     struct seqb_error err;
 
-    if (seqb_decode(sequence, id, &parts, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(seqb_decode(sequence, id, &parts, &err), err);
     return parts;
 }
 
@@ -291,8 +287,7 @@ static void take_flakes(struct scene *scene, struct seqb_sequence *order)
     struct seqb_error err;
     int64_t ids[MANY];
 
-    if (take_numbers(order, MANY, ids, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(take_numbers(order, MANY, ids, &err), err);
     numbers_add(&scene->numbers, ids, MANY);
     for (int i = 0; i < MANY; i++) {
         const struct seqb_decoded parts = decode(order, ids[i]);

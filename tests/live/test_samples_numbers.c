@@ -28,8 +28,7 @@ static struct seqb_sequence *sequence_of(const struct scene *scene,
     struct seqb_sequence *sequence = NULL;
     struct seqb_error err = {.text = ""};
 
-    if (seqb_get_sequence(scene->broker, key, &sequence, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(seqb_get_sequence(scene->broker, key, &sequence, &err), err);
     return sequence;
 }
 
@@ -41,8 +40,8 @@ static struct seqb_parsed take(struct seqb_sequence *sequence,
     struct seqb_parsed parsed;
     struct seqb_error err = {.text = ""};
 
-    if (take_text(sequence, params, n, out, SEQB_TEXT_MAX + 1, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(take_text(sequence, params, n, out, SEQB_TEXT_MAX + 1, &err),
+                err);
     if (seqb_parse(sequence, out, &parsed, &err) != SEQB_OK)
         fail_msg("%s: %s", out, err.text);
     return parsed;
@@ -277,8 +276,7 @@ static void expect_notes(const char *path, const char *words)
     char told[SCENE_TEXT_SIZE] = "";
     struct seqb_error err = {.text = ""};
 
-    if (seqb_check_topology(path, add_line, told, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(seqb_check_topology(path, add_line, told, &err), err);
     if (strstr(told, "warning: ") != NULL)
         fail_msg("%s", told);
     scene_expect_words(told, words);

@@ -224,8 +224,7 @@ static void copy(const char *from, const char *to)
     char *bytes;
     size_t size;
 
-    if (file_load(from, FILE_MAX, &bytes, &size, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(file_load(from, FILE_MAX, &bytes, &size, &err), err);
     if (bytes != NULL && file_save(to, bytes, size, &err) != SEQB_OK)
         fail_msg("%s", err.text);
     free(bytes);

@@ -47,8 +47,7 @@ static void expect_order(struct seqb_sequence *order, const char *expected)
     char text[SEQB_TEXT_MAX + 1];
     struct seqb_error err = {.text = ""};
 
-    if (take_text(order, &area, 1, text, sizeof text, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(take_text(order, &area, 1, text, sizeof text, &err), err);
     assert_string_equal(text, expected);
 }
 
@@ -204,8 +203,7 @@ static int64_t value_of(struct seqb_sequence *sequence, const char *text,
 {
     struct seqb_error err = {.text = ""};
 
-    if (seqb_parse(sequence, text, parsed, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(seqb_parse(sequence, text, parsed, &err), err);
     return parsed->value;
 }
 
@@ -266,8 +264,7 @@ TEST_WITH(TEXTS, many_may_be_of_more_than_one_stamp)
     struct seqb_error err = {.text = ""};
 
     assert_int_equal(seqb_number_size(scarce), SIZE);
-    if (take_texts(scarce, MANY, texts[0], SIZE, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(take_texts(scarce, MANY, texts[0], SIZE, &err), err);
     for (size_t i = 0; i < MANY; i++) {
         struct seqb_parsed parsed;
         const int64_t value = value_of(scarce, texts[i], &parsed);
@@ -339,9 +336,8 @@ TEST_WITH(TEXTS, texts_are_of_one_stamp_unless_any_will_do)
     struct seqb_error err;
 
     for (int i = 0; i < 3; i++) {
-        if (seqb_take_texts(scarce, &options, texts[0], &taken, &err) !=
-            SEQB_OK)
-            fail_msg("%s", err.text);
+        assert_done(seqb_take_texts(scarce, &options, texts[0], &taken, &err),
+                    err);
         assert_int_equal(taken.count, MANY);
         for (size_t j = 0; j < MANY; j++) {
             struct seqb_parsed parsed;

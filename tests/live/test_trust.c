@@ -154,8 +154,7 @@ static const char *make_pool(struct scene *scene)
     was = write_topology(scene, 1);
     path = write_topology(scene, 2);
     scene_use(scene, was, 10);
-    if (seqb_migrate(was, path, &options, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(seqb_migrate(was, path, &options, &err), err);
     return path;
 }
 

@@ -37,6 +37,14 @@
 
 #define assert_ok(status) assert_status(status, SEQB_OK)
 
+/* The status is SEQB_OK. Else the test fails with the text of the error, a
+ * struct seqb_error that the call may have filled. */
+#define assert_done(status, error)                                             \
+    do {                                                                       \
+        if ((status) != SEQB_OK)                                               \
+            fail_msg("%s", (error).text);                                      \
+    } while (0)
+
 /* A registered test; static. Only this library writes to it. */
 struct test {
     struct CMUnitTest unit;

@@ -137,12 +137,10 @@ static void ends_new(struct tls_pair *pair, const struct tls_files *files)
 
     snprintf(cert, sizeof cert, "%s", files->cert);
     snprintf(key, sizeof key, "%s", files->key);
-    if (tls_server_context(&settings, &context, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(tls_server_context(&settings, &context, &err), err);
     pair->server = end_new(context, pair->server_fd);
     SSL_set_accept_state(pair->server);
-    if (tls_client_context(&own, &context, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(tls_client_context(&own, &context, &err), err);
     pair->client = end_new(context, pair->client_fd);
     SSL_set_connect_state(pair->client);
 }
