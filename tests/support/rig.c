@@ -20,15 +20,21 @@ static const char *const store_names[] = {"store-0", "store-1", "store-2",
                                           "store-3", "authority"};
 static const char *const backend_names[] = {"b0", "b1", "b2", "b3", "auth"};
 
+int64_t rig_patience_end(void)
+{
+    return clock_now_ms() + RIG_PATIENCE_MS;
+}
+
+void rig_wait(int64_t until_ms, const char *condition)
+{
+    if (clock_now_ms() > until_ms)
+        fail_msg("waited for, and did not come: %s", condition);
+    nanosleep(&(struct timespec){0, 1000000}, NULL);
+}
+
 void rig_await(bool (*is_true)(void *context), void *context)
 {
-    const int64_t until_ms = clock_now_ms() + RIG_PATIENCE_MS;
-
-    while (!is_true(context)) {
-        if (clock_now_ms() > until_ms)
-            fail_msg("what was waited for did not come");
-        nanosleep(&(struct timespec){0, 1000000}, NULL);
-    }
+    RIG_AWAIT(is_true(context));
 }
 
 void rig_expect_words(const char *text, const char *words)
@@ -397,19 +403,9 @@ void rig_await_state(const struct rig_broker *broker, int32_t partition,
     }
 }
 
-static bool is_in_use(void *context)
-{
-    const struct awaited *awaited = context;
-
-    return pool_state_is_usable(
-        rig_partition(awaited->broker, awaited->partition).state);
-}
-
 void rig_await_use(const struct rig_broker *broker, int32_t partition)
 {
-    struct awaited awaited = {.broker = broker, .partition = partition};
-
-    rig_await(is_in_use, &awaited);
+    RIG_AWAIT(pool_state_is_usable(rig_partition(broker, partition).state));
 }
 
 void rig_take_until(struct rig_broker *broker, int32_t partition,

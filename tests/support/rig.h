@@ -156,8 +156,20 @@ void rig_take_until_failed(struct rig_broker *broker, int32_t partition,
  * idle. */
 void rig_await_rest(const struct rig_broker *broker);
 
-/* Waits until `is_true(context)`. */
+/* Waits until the condition is true. It is evaluated each ms, and the test
+ * fails if it is still false after RIG_PATIENCE_MS. */
+#define RIG_AWAIT(condition)                                                   \
+    for (const int64_t await_until_ms = rig_patience_end(); !(condition);      \
+         rig_wait(await_until_ms, #condition))                                 \
+    continue
+
+/* The same for a condition that is a function: `is_true(context)`. */
 void rig_await(bool (*is_true)(void *context), void *context);
+
+/* For RIG_AWAIT: when its patience ends, and a pause. The test fails if that
+ * time has passed. */
+int64_t rig_patience_end(void);
+void rig_wait(int64_t until_ms, const char *condition);
 
 /* Fails, and shows the text, unless it contains `words`. */
 void rig_expect_words(const char *text, const char *words);

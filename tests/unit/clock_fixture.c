@@ -92,12 +92,6 @@ bool __wrap_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
     return was_woken;
 }
 
-static bool is_not_held_up(void *context)
-{
-    (void)context;
-    return !atomic_load(&world.is_held_up);
-}
-
 enum seqb_status __real_file_move(const char *from, const char *to,
                                   struct seqb_error *err);
 enum seqb_status __wrap_file_move(const char *from, const char *to,
@@ -106,7 +100,7 @@ enum seqb_status __wrap_file_move(const char *from, const char *to,
                                   struct seqb_error *err)
 {
     atomic_fetch_add(&world.moves, 1);
-    rig_await(is_not_held_up, NULL);
+    RIG_AWAIT(!atomic_load(&world.is_held_up));
     if (atomic_load(&world.is_failing))
         return error_set(err, SEQB_UNCERTAIN, "the disk is full");
     return __real_file_move(from, to, err);
@@ -168,9 +162,9 @@ int64_t clock_soon(void)
 
 void clock_case_start(struct clock_case *c)
 {
-    if (guarded_clock_open(&c->options, NULL, clock_soon(), &c->clock,
-                           &c->err) != SEQB_OK)
-        fail_msg("%s", c->err.text);
+    assert_done(
+        guarded_clock_open(&c->options, NULL, clock_soon(), &c->clock, &c->err),
+        c->err);
 }
 
 void clock_case_stop(struct clock_case *c)
@@ -194,17 +188,15 @@ void clock_case_expect_start_fails(struct clock_case *c,
 
 void clock_case_issue(struct clock_case *c, int64_t begin_ms)
 {
-    if (guarded_clock_issue(c->clock, begin_ms, clock_soon(), &c->err) !=
-        SEQB_OK)
-        fail_msg("%s", c->err.text);
+    assert_done(guarded_clock_issue(c->clock, begin_ms, clock_soon(), &c->err),
+                c->err);
 }
 
 void clock_case_expect_now(struct clock_case *c, int64_t expected_ms)
 {
     int64_t time_ms;
 
-    if (guarded_clock_now(c->clock, &time_ms, &c->err) != SEQB_OK)
-        fail_msg("%s", c->err.text);
+    assert_done(guarded_clock_now(c->clock, &time_ms, &c->err), c->err);
     assert_int_equal(time_ms, expected_ms);
 }
 
@@ -242,23 +234,9 @@ int64_t clock_file_says(void)
 
 /* --- waiting --- */
 
-struct awaited {
-    _Atomic int64_t *calls;
-    int64_t count;
-};
-
-static bool calls_have_come(void *context)
-{
-    const struct awaited *awaited = context;
-
-    return atomic_load(awaited->calls) >= awaited->count;
-}
-
 void clock_await_calls(_Atomic int64_t *calls, int64_t count)
 {
-    struct awaited awaited = {calls, count};
-
-    rig_await(calls_have_come, &awaited);
+    RIG_AWAIT(atomic_load(calls) >= count);
 }
 
 void clock_await_more(_Atomic int64_t *calls, int64_t more)
@@ -266,15 +244,7 @@ void clock_await_more(_Atomic int64_t *calls, int64_t more)
     clock_await_calls(calls, atomic_load(calls) + more);
 }
 
-static bool event_has_come(void *context)
-{
-    return events_count(context, "") > 0;
-}
-
 void clock_await_event(const char *word)
 {
-    char text[64];
-
-    (void)text_copy(text, sizeof text, word);
-    rig_await(event_has_come, text);
+    RIG_AWAIT(events_count(word, "") > 0);
 }

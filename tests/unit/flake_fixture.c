@@ -82,8 +82,7 @@ static struct seqb_backend *authority_open(const struct rig *rig)
     struct seqb_error err;
 
     options.path = "authority";
-    if (backend_fake.open(&options, &backend, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(backend_fake.open(&options, &backend, &err), err);
     return backend;
 }
 
@@ -99,9 +98,8 @@ void row_get(const struct rig *rig, int64_t id, char *out)
     struct seqb_error err;
 
     row_name(name, sizeof name, id);
-    assert_int_equal(
-        backend->ops->claim(backend, name, NULL, out, LEASE_TEXT_SIZE, &err),
-        SEQB_OK);
+    assert_ok(
+        backend->ops->claim(backend, name, NULL, out, LEASE_TEXT_SIZE, &err));
     backend->ops->close(backend);
 }
 
@@ -118,9 +116,8 @@ void row_put(const struct rig *rig, int64_t id, const char *text)
         const struct seqb_swap swap = {name, before, text, NULL};
 
         row_get(rig, id, before);
-        assert_int_equal(
-            backend->ops->swap(backend, &swap, standing, sizeof standing, &err),
-            SEQB_OK);
+        assert_ok(backend->ops->swap(backend, &swap, standing, sizeof standing,
+                                     &err));
     } while (strcmp(standing, text) != 0);
     backend->ops->close(backend);
 }
@@ -165,47 +162,28 @@ int64_t flake_take_worker(struct rig_broker *broker)
         broker->rig->taken.values[broker->rig->taken.count - 1]);
 }
 
-struct coming {
-    struct rig_broker *broker;
-    int64_t worker;
-    const char *words; /* of the refusal */
-};
-
-static bool worker_has_come(void *context)
-{
-    struct coming *coming = context;
-
-    return flake_take_worker(coming->broker) == coming->worker;
-}
-
 void flake_await_worker(struct rig_broker *broker, int64_t worker)
 {
-    struct coming coming = {broker, worker, NULL};
-
-    rig_await(worker_has_come, &coming);
+    RIG_AWAIT(flake_take_worker(broker) == worker);
 }
 
 /* The number that it is told of no number, with these words. */
-static bool is_refused(void *context)
+static bool is_refused(struct rig_broker *broker, const char *words)
 {
-    struct coming *coming = context;
     struct seqb_error err = {SEQB_OK, ""};
     int64_t number;
     size_t taken;
-    const enum seqb_status status = queue_try_many(
-        rig_sequence(coming->broker, "order"), 1, &number, &taken, &err);
+    const enum seqb_status status =
+        queue_try_many(rig_sequence(broker, "order"), 1, &number, &taken, &err);
 
     if (status == SEQB_OK)
-        numbers_add(&coming->broker->rig->taken, &number, 1);
-    return status == SEQB_UNAVAILABLE &&
-           strstr(err.text, coming->words) != NULL;
+        numbers_add(&broker->rig->taken, &number, 1);
+    return status == SEQB_UNAVAILABLE && strstr(err.text, words) != NULL;
 }
 
 void flake_await_refusal(struct rig_broker *broker, const char *words)
 {
-    struct coming coming = {broker, 0, words};
-
-    rig_await(is_refused, &coming);
+    RIG_AWAIT(is_refused(broker, words));
 }
 
 const char *flake_why(struct rig_broker *broker)

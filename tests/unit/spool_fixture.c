@@ -64,8 +64,7 @@ int spool_case_teardown(void **state)
 void spool_case_open(struct spool_case *c)
 {
     c->broker = rig_open(c->rig);
-    if (spool_open(c->path, c->broker->ha, &c->spool, &c->err) != SEQB_OK)
-        fail_msg("%s", c->err.text);
+    assert_done(spool_open(c->path, c->broker->ha, &c->spool, &c->err), c->err);
 }
 
 void spool_case_close(struct spool_case *c)
@@ -135,15 +134,14 @@ enum seqb_status spool_case_try(struct spool_case *c,
 
 void spool_case_give(struct spool_case *c, struct spool_block block)
 {
-    if (spool_case_try(c, &block, 1, clock_now_ms() + RIG_PATIENCE_MS) !=
-        SEQB_OK)
-        fail_msg("%s", c->err.text);
+    assert_done(spool_case_try(c, &block, 1, clock_now_ms() + RIG_PATIENCE_MS),
+                c->err);
 }
 
 void spool_case_take(struct spool_case *c)
 {
-    if (spool_case_try(c, NULL, 0, clock_now_ms() + RIG_PATIENCE_MS) != SEQB_OK)
-        fail_msg("%s", c->err.text);
+    assert_done(spool_case_try(c, NULL, 0, clock_now_ms() + RIG_PATIENCE_MS),
+                c->err);
 }
 
 void spool_case_expect(struct spool_case *c, int64_t numbers)

@@ -249,8 +249,8 @@ TEST_WITH(ONE_DIRECT, grant_on_its_way_is_dropped)
     fake_release(rig->stores[0]);
     pthread_join(threads[0], NULL);
     pthread_join(threads[1], NULL);
-    assert_int_equal(taker.status, SEQB_OK);
-    assert_int_equal(operator_.status, SEQB_OK);
+    assert_ok(taker.status);
+    assert_ok(operator_.status);
     assert_true(taker.out > 1000000);
 }
 
@@ -297,7 +297,7 @@ TEST_WITH(ONE_DIRECT, run_that_begins_at_the_number_is_dropped)
     sequence_give_back(order, &slice);
     assert_int_equal(queue_try_run(order, 1, &number, NULL), SEQB_AGAIN);
     order->sink.deliver(&order->sink, &grant);
-    assert_int_equal(queue_try_run(order, 1, &number, NULL), SEQB_OK);
+    assert_ok(queue_try_run(order, 1, &number, NULL));
     assert_int_equal(number, to + 4);
     fake_release(rig->stores[0]);
 }
@@ -354,11 +354,6 @@ static void *taker_run(void *argument)
     return NULL;
 }
 
-static bool goes_on(void *context)
-{
-    return atomic_load(&((struct crowd *)context)->taken) > 0;
-}
-
 /* Each time beyond all that was granted, which the error says. */
 static void advance_beyond(struct crowd *crowd, int64_t gap)
 {
@@ -369,7 +364,7 @@ static void advance_beyond(struct crowd *crowd, int64_t gap)
     advance(crowd->broker, to);
     atomic_store(&crowd->floor, to);
     atomic_store(&crowd->taken, 0);
-    rig_await(goes_on, crowd);
+    RIG_AWAIT(atomic_load(&crowd->taken) > 0);
 }
 
 static void expect_none_too_low(struct rig *rig)

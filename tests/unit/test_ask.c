@@ -34,12 +34,6 @@ static void question_free(struct ask *ask)
     atomic_fetch_add(&freed, 1);
 }
 
-static bool is_let_go(void *context)
-{
-    (void)context;
-    return !atomic_load(&is_held);
-}
-
 static void question_note(struct question *question, int64_t began_ms)
 {
     question->longest_ms =
@@ -54,7 +48,7 @@ static enum seqb_status question_run(struct worker *worker, struct ask *ask,
     int64_t began_ms;
 
     (void)worker;
-    rig_await(is_let_go, NULL);
+    RIG_AWAIT(!atomic_load(&is_held));
     for (int32_t i = 0; i < question->steps; i++) {
         nanosleep(&(struct timespec){0, STEP_MS * 1000000L}, NULL);
         began_ms = clock_now_ms();
@@ -73,12 +67,6 @@ static struct question *question_new(void)
     assert_non_null(question);
     ask_init(&question->ask, question_run, question_free);
     return question;
-}
-
-static bool is_freed(void *context)
-{
-    (void)context;
-    return atomic_load(&freed) == 1;
 }
 
 static struct worker *worker_of(struct rig *rig)
@@ -119,7 +107,7 @@ TEST_WITH(DIRECT, who_gives_up_leaves_it_to_the_worker)
     assert_int_equal(err.status, SEQB_UNAVAILABLE);
     assert_int_equal(atomic_load(&freed), 0);
     atomic_store(&is_held, false);
-    rig_await(is_freed, NULL);
+    RIG_AWAIT(atomic_load(&freed) == 1);
 }
 
 TEST_WITH(DIRECT, what_is_asked_of_one_that_stops_is_closed)
@@ -188,5 +176,5 @@ TEST_WITH(DIRECT, one_that_does_not_get_on_is_waited_for_no_more)
     ask_release(&question->ask);
     assert_int_equal(atomic_load(&freed), 0);
     atomic_store(&is_held, false);
-    rig_await(is_freed, NULL);
+    RIG_AWAIT(atomic_load(&freed) == 1);
 }

@@ -28,8 +28,7 @@ static void expect_number(struct rig_broker *broker, const char *key)
 {
     int64_t number;
 
-    assert_int_equal(queue_next(rig_sequence(broker, key), &number, NULL),
-                     SEQB_OK);
+    assert_ok(queue_next(rig_sequence(broker, key), &number, NULL));
 }
 
 static struct rig_broker *open_automatic(struct rig *rig, int64_t limit)
@@ -59,7 +58,7 @@ static void slips_in_an_outage(struct rig *rig)
     expect_no_sequence(broker, "tmp-4", SEQB_UNKNOWN_KEY,
                        "limit of auto_sequences, 3, is reached");
     /* Its handle is good as long as the broker. */
-    assert_int_equal(queue_next(slip, &number, NULL), SEQB_OK);
+    assert_ok(queue_next(slip, &number, NULL));
     assert_ptr_equal(rig_sequence(broker, "tmp-a"), slip);
 }
 
@@ -74,18 +73,6 @@ TEST_WITH(PERIOD, keys_with_a_period_of_an_outage_shut_nobody_out)
     slips_in_an_outage(fixture->rig);
 }
 
-static bool no_store_answers(void *context)
-{
-    const struct rig_broker *broker = context;
-
-    return !ha_pool_answers(ha_pool_at(broker->ha, 0));
-}
-
-static bool a_store_answers(void *context)
-{
-    return !no_store_answers(context);
-}
-
 /* One is quarantined, the last one is not: it may be asked still. */
 static void stores_hang(struct rig *rig, struct rig_broker *broker)
 {
@@ -98,7 +85,7 @@ static void stores_hang(struct rig *rig, struct rig_broker *broker)
     while (queue_next(rig_sequence(broker, "order"), &number, &err) == SEQB_OK)
         continue;
     assert_int_equal(err.status, SEQB_TIMEOUT);
-    rig_await(no_store_answers, broker);
+    RIG_AWAIT(!ha_pool_answers(ha_pool_at(broker->ha, 0)));
 }
 
 TEST_WITH(DIRECT, keys_of_a_hang_shut_nobody_out)
@@ -115,7 +102,7 @@ TEST_WITH(DIRECT, keys_of_a_hang_shut_nobody_out)
     (void)rig_sequence(broker, "tmp-d");
     for (int i = 0; i < 2; i++)
         fake_release(rig->stores[i]);
-    rig_await(a_store_answers, broker);
+    RIG_AWAIT(ha_pool_answers(ha_pool_at(broker->ha, 0)));
     expect_number(broker, "tmp-2");
     expect_number(broker, "tmp-3");
     expect_no_sequence(broker, "tmp-4", SEQB_UNKNOWN_KEY,

@@ -109,20 +109,6 @@ static void grant_little(struct storm *storm, size_t i)
     fake_set_grant_max(storm->stores[i], INT64_MAX);
 }
 
-struct raised {
-    const struct storm *storm;
-    size_t i;
-    int64_t value;
-};
-
-static bool is_raised(void *context)
-{
-    const struct raised *raised = context;
-
-    return fake_value(raised->storm->stores[raised->i], counters[raised->i]) >=
-           raised->value;
-}
-
 static bool are_level(void *context)
 {
     const struct storm *storm = context;
@@ -137,12 +123,10 @@ static bool are_level(void *context)
  * new origin or for the level, is more than failover_gap. */
 static void settle(struct storm *storm, size_t i, int64_t value)
 {
-    struct raised raised = {storm, i,
-                            value + storm->rig->pool.layout.failover_gap};
-
+    value += storm->rig->pool.layout.failover_gap;
     if (storm->rig->kind != RIG_DIRECT)
         return;
-    rig_await(is_raised, &raised);
+    RIG_AWAIT(fake_value(storm->stores[i], counters[i]) >= value);
     rig_await(are_level, storm);
 }
 

@@ -31,8 +31,7 @@ static struct config *open_sound(const char *text)
     struct config *config = NULL;
     struct seqb_error err = {.text = ""};
 
-    if (config_open_text(&request, text, &config, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(config_open_text(&request, text, &config, &err), err);
     return config;
 }
 

@@ -296,11 +296,6 @@ static bool holds_numbers(void *context)
     return rig_status(broker, "order").stock > 0;
 }
 
-static bool holds_none(void *context)
-{
-    return !holds_numbers(context);
-}
-
 /* Partition 1 comes back, and knows "order" by other bits. What the ring holds
  * by then is dropped: it may be what others issue. */
 static void come_back(struct rig *rig, struct rig_broker *broker)
@@ -310,7 +305,7 @@ static void come_back(struct rig *rig, struct rig_broker *broker)
     assert_true(fake_wait_for_hanging(rig->stores[1], 1, RIG_PATIENCE_MS));
     rig_await(holds_numbers, broker);
     fake_release(rig->stores[1]);
-    rig_await(holds_none, broker);
+    RIG_AWAIT(!holds_numbers(broker));
 }
 
 /* A partition that comes back, and knows one sequence by other bits, serves the
@@ -335,8 +330,7 @@ TEST_WITH(DIRECT, sequence_of_other_bits_is_closed_everywhere_and_alone)
                      SEQB_LAYOUT);
     rig_expect_words(err.text, "order in backend b1 was used with memory_bits");
     while (rig_partition(broker, 1).granted == 0)
-        assert_int_equal(
-            queue_next(rig_sequence(broker, "bill"), &number, &err), SEQB_OK);
+        assert_ok(queue_next(rig_sequence(broker, "bill"), &number, &err));
 }
 
 /* Neither a store that is new nor those in use are a first start. */

@@ -10,18 +10,13 @@
 #include "support/rig.h"
 #include "support/test.h"
 
-static bool has_refused(void *context)
-{
-    return rig_partition(context, 0).state == SEQB_PARTITION_REFUSED;
-}
-
 /* A broker starts, and is refused partition 0 alone, in which it does nothing.
  */
 static void expect_refused_alone(struct rig *rig, const char *words)
 {
     struct rig_broker *broker = rig_open(rig);
 
-    rig_await(has_refused, broker);
+    RIG_AWAIT(rig_partition(broker, 0).state == SEQB_PARTITION_REFUSED);
     rig_expect_words(rig_partition(broker, 0).reason, words);
     rig_take(broker, 1000);
     assert_int_equal(rig_partition(broker, 0).granted, 0);
@@ -85,8 +80,7 @@ TEST_WITH(DIRECT, sequence_of_other_bits_is_refused_alone)
     rig_expect_words(err.text, "was used with memory_bits=2 and is configured "
                                "with memory_bits=3");
     for (int i = 0; i < 1000; i++)
-        assert_int_equal(
-            queue_next(rig_sequence(broker, "bill"), &number, &err), SEQB_OK);
+        assert_ok(queue_next(rig_sequence(broker, "bill"), &number, &err));
     assert_int_equal(
         rig_partition(broker, 0).refused + rig_partition(broker, 1).refused, 1);
     rig_close(broker);

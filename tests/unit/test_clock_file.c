@@ -64,8 +64,7 @@ static enum seqb_status try_keep(struct fixture *f, int64_t issued_ms)
 
 static void keep(struct fixture *f, int64_t issued_ms, int64_t expected_ms)
 {
-    if (try_keep(f, issued_ms) != SEQB_OK)
-        fail_msg("%s", f->err.text);
+    assert_done(try_keep(f, issued_ms), f->err);
     assert_int_equal(f->standing, expected_ms);
 }
 
@@ -75,18 +74,16 @@ static int64_t kept(struct fixture *f)
     struct clock_file file;
     int64_t standing = -1;
 
-    assert_int_equal(clock_file_init(&file, f->path, "orders", &f->err),
-                     SEQB_OK);
-    if (clock_file_keep(&file, 0, clock_now_ms() + RIG_PATIENCE_MS, &standing,
-                        &f->err) != SEQB_OK)
-        fail_msg("%s", f->err.text);
+    assert_ok(clock_file_init(&file, f->path, "orders", &f->err));
+    assert_done(clock_file_keep(&file, 0, clock_now_ms() + RIG_PATIENCE_MS,
+                                &standing, &f->err),
+                f->err);
     return standing;
 }
 
 static void save(struct fixture *f, const char *bytes, size_t size)
 {
-    if (file_save(f->path, bytes, size, &f->err) != SEQB_OK)
-        fail_msg("%s", f->err.text);
+    assert_done(file_save(f->path, bytes, size, &f->err), f->err);
 }
 
 static void expect_corrupt(struct fixture *f, const char *words)
@@ -130,16 +127,16 @@ TEST_WITH(FILED, other_process_is_never_lowered)
     struct clock_file other;
     int64_t standing;
 
-    assert_int_equal(clock_file_init(&other, f->path, "orders", &f->err),
-                     SEQB_OK);
+    assert_ok(clock_file_init(&other, f->path, "orders", &f->err));
     for (int64_t i = 0; i < 20; i++) {
         const int64_t ours = ISSUED + i * 3;
         const int64_t theirs = ISSUED + i * 2;
 
         keep(f, ours, ours);
-        if (clock_file_keep(&other, theirs, clock_now_ms() + RIG_PATIENCE_MS,
-                            &standing, &f->err) != SEQB_OK)
-            fail_msg("%s", f->err.text);
+        assert_done(clock_file_keep(&other, theirs,
+                                    clock_now_ms() + RIG_PATIENCE_MS, &standing,
+                                    &f->err),
+                    f->err);
         assert_int_equal(standing, ours);
         assert_int_equal(kept(f), ours);
     }
@@ -157,11 +154,9 @@ TEST_WITH(FILED, file_that_is_there_is_written_once_before_it_is_relied_upon)
     keep(f, ISSUED, ISSUED);
     assert_int_equal(stat(f->path, &is), 0);
     assert_true(was.st_ino == is.st_ino); /* by the one who wrote it */
-    assert_int_equal(clock_file_init(&next, f->path, "orders", &f->err),
-                     SEQB_OK);
-    assert_int_equal(clock_file_keep(&next, 0, clock_now_ms() + RIG_PATIENCE_MS,
-                                     &standing, &f->err),
-                     SEQB_OK);
+    assert_ok(clock_file_init(&next, f->path, "orders", &f->err));
+    assert_ok(clock_file_keep(&next, 0, clock_now_ms() + RIG_PATIENCE_MS,
+                              &standing, &f->err));
     assert_int_equal(stat(f->path, &is), 0);
     assert_false(was.st_ino == is.st_ino); /* another may not have synced it */
 }
@@ -179,7 +174,7 @@ TEST_WITH(FILED, what_a_killed_process_left_beside_it_is_in_nobodys_way)
     char fresh[80];
 
     (void)text_format(fresh, sizeof fresh, "%s.new", f->path);
-    assert_int_equal(file_save(fresh, "half a li", 9, &f->err), SEQB_OK);
+    assert_ok(file_save(fresh, "half a li", 9, &f->err));
     keep(f, ISSUED, ISSUED);
     assert_int_equal(kept(f), ISSUED);
     assert_int_not_equal(access(fresh, F_OK), 0);
@@ -200,8 +195,7 @@ TEST_WITH(FILED, locked_file_is_waited_for)
 {
     int lock;
 
-    assert_int_equal(file_lock(f->other, clock_now_ms(), &lock, &f->err),
-                     SEQB_OK);
+    assert_ok(file_lock(f->other, clock_now_ms(), &lock, &f->err));
     assert_int_equal(clock_file_keep(&f->file, ISSUED, clock_now_ms() + 20,
                                      &f->standing, &f->err),
                      SEQB_UNAVAILABLE);
@@ -270,7 +264,7 @@ TEST(every_byte_that_is_changed_is_noticed)
     const size_t size = sample(text, sizeof text);
     struct seqb_error err;
 
-    assert_int_equal(read_copy(text, size, &err), SEQB_OK);
+    assert_ok(read_copy(text, size, &err));
     for (size_t i = 0; i < size; i++)
         expect_byte_is_noticed(text, size, i);
 }
@@ -298,8 +292,7 @@ TEST_WITH(FILED, damaged_file_is_refused_and_stays)
     text[size - 3] ^= 1;
     save(f, text, size);
     expect_corrupt(f, "remove the file");
-    assert_int_equal(
-        file_load(f->path, CLOCK_TEXT_SIZE, &after, &size, &f->err), SEQB_OK);
+    assert_ok(file_load(f->path, CLOCK_TEXT_SIZE, &after, &size, &f->err));
     assert_memory_equal(after, text, size);
     free(after);
 }
@@ -316,8 +309,7 @@ TEST_WITH(FILED, other_brokers_file_is_refused_and_both_are_named)
     int64_t standing;
 
     keep(f, ISSUED, ISSUED);
-    assert_int_equal(clock_file_init(&other, f->path, "bills", &f->err),
-                     SEQB_OK);
+    assert_ok(clock_file_init(&other, f->path, "bills", &f->err));
     assert_int_equal(clock_file_keep(&other, ISSUED + 1,
                                      clock_now_ms() + RIG_PATIENCE_MS,
                                      &standing, &f->err),
@@ -376,9 +368,8 @@ TEST(right_checksum_is_not_enough)
 {
     struct seqb_error err;
 
-    assert_int_equal(
-        read_forged("seqbroker clock 1\nbroker=orders\nissued=7\n", &err),
-        SEQB_OK); /* so that it is forged well */
+    assert_ok(read_forged("seqbroker clock 1\nbroker=orders\nissued=7\n",
+                          &err)); /* so that it is forged well */
     for (size_t i = 0; i < sizeof forgeries / sizeof forgeries[0]; i++) {
         print_message("  %s\n", forgeries[i].name);
         assert_int_equal(read_forged(forgeries[i].body, &err), SEQB_CORRUPT);

@@ -193,8 +193,8 @@ TEST(engine_of_the_service_gets_every_setting)
     struct config *config = NULL;
     struct seqb_error error;
 
-    if (config_open_text(&request, every_setting, &config, &error) != SEQB_OK)
-        fail_msg("%s", error.text);
+    assert_done(config_open_text(&request, every_setting, &config, &error),
+                error);
     assert_ptr_equal(config_topology(config)->ha.backends[0].ops, &ops);
     out = &config_topology(config)->ha.backends[0].options;
     assert_string_equal(out->path, "/state/f");

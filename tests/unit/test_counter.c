@@ -32,9 +32,8 @@ static void taker_deliver(struct ha_sink *sink, const struct ha_grant *grant)
 static void taker_make(struct taker *taker, const struct rig_broker *broker)
 {
     *taker = (struct taker){.sink = {.deliver = taker_deliver}};
-    assert_int_equal(ha_counter_new(ha_pool_at(broker->ha, 0), "bill", 2,
-                                    &taker->sink, &taker->counter, NULL),
-                     SEQB_OK);
+    assert_ok(ha_counter_new(ha_pool_at(broker->ha, 0), "bill", 2, &taker->sink,
+                             &taker->counter, NULL));
     ha_counter_set_attributes(taker->counter, &attributes);
 }
 
@@ -46,11 +45,6 @@ static void taker_end(struct taker *taker, struct rig_broker *broker)
     queue_free(broker->queue);
     ha_counter_free(taker->counter);
     rig_forget(broker);
-}
-
-static bool has_all(void *context)
-{
-    return atomic_load(&((struct taker *)context)->granted) == 5;
 }
 
 static int64_t patience_of(struct rig_broker *broker, int32_t i)
@@ -109,7 +103,7 @@ TEST_WITH(DIRECT, what_was_asked_is_late_after_the_patience)
     expect_view(&taker, last_ms, 0, INT64_MAX);
     for (int32_t i = 0; i < 2; i++)
         fake_release(rig->stores[i]);
-    rig_await(has_all, &taker);
+    RIG_AWAIT(atomic_load(&taker.granted) == 5);
     taker_end(&taker, broker);
 }
 
@@ -140,11 +134,9 @@ TEST_WITH(DIRECT, delay_is_that_of_those_who_may_be_asked)
     set_latency(broker, 0, 3000);
     set_latency(broker, 1, 8500);
     expect_delay(&taker, 5);
-    assert_int_equal(ha_command(broker->ha, "main", 1, SEQB_ORDER_DRAIN, NULL),
-                     SEQB_OK);
+    assert_ok(ha_command(broker->ha, "main", 1, SEQB_ORDER_DRAIN, NULL));
     expect_delay(&taker, 3);
-    assert_int_equal(ha_command(broker->ha, "main", 0, SEQB_ORDER_DRAIN, NULL),
-                     SEQB_OK);
+    assert_ok(ha_command(broker->ha, "main", 0, SEQB_ORDER_DRAIN, NULL));
     expect_delay(&taker, 0);
     taker_end(&taker, broker);
 }
@@ -182,7 +174,7 @@ TEST_WITH(DIRECT, each_partition_is_asked_once_though_one_hangs)
     assert_int_equal(taker.counter->slots[1].want, 3);
     assert_int_equal(taker.counter->slots[0].want, 2);
     fake_release(rig->stores[0]);
-    rig_await(has_all, &taker);
+    RIG_AWAIT(atomic_load(&taker.granted) == 5);
     taker_end(&taker, broker);
 }
 
@@ -197,7 +189,7 @@ static void take(struct taker *taker)
         ha_counter_ask(taker->counter, 5, HA_ASK_ALL, clock_now_ms()), 5);
     while (view.all > 0)
         ha_counter_view(taker->counter, clock_now_ms(), &view);
-    assert_true(has_all(taker));
+    assert_int_equal(atomic_load(&taker->granted), 5);
 }
 
 /* A taker of a stamp, and for how long its cell is kept, as of now: what passed

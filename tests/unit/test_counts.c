@@ -39,11 +39,6 @@ TEST_WITH(DIRECT, counts_are_those_of_the_status)
     assert_true(counts_of(broker).waits > 0);
 }
 
-static bool was_dropped(void *context)
-{
-    return counts_of(context).dropped > 0;
-}
-
 /* The refill thread drops what is left of the first stamp. */
 TEST_WITH(PERIOD, counts_with_a_period_are_those_of_the_status)
 {
@@ -53,7 +48,7 @@ TEST_WITH(PERIOD, counts_with_a_period_are_those_of_the_status)
     (void)period_number(broker, &digits);
     script_clock_step(SECOND);
     (void)period_number(broker, &digits);
-    rig_await(was_dropped, broker);
+    RIG_AWAIT(counts_of(broker).dropped > 0);
     rig_await_rest(broker);
     expect_status(broker);
     assert_int_equal(counts_of(broker).taken, 2);

@@ -19,9 +19,9 @@ static struct seqb_cursor *cursor_open(struct rig_broker *broker, size_t slice)
     struct seqb_cursor *cursor;
     struct seqb_error err;
 
-    if (queue_cursor_open(rig_sequence(broker, "order"), slice, &cursor,
-                          &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(
+        queue_cursor_open(rig_sequence(broker, "order"), slice, &cursor, &err),
+        err);
     return cursor;
 }
 
@@ -30,8 +30,7 @@ static int64_t cursor_take(struct seqb_cursor *cursor, struct numbers *out)
     struct seqb_error err;
     int64_t number = 0;
 
-    if (seqb_cursor_next(cursor, &number, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(seqb_cursor_next(cursor, &number, &err), err);
     if (out != NULL)
         numbers_add(out, &number, 1);
     return number;

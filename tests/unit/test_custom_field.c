@@ -158,8 +158,8 @@ TEST(field_may_have_any_name_length_and_letters_that_are_allowed)
 
     template = field_spy_compile("@{seq}@{" LETTERS_32 "}", NULL);
     assert_int_equal(template_length(template), 19 + 64);
-    assert_int_equal(template_begin(template, &facts, &draft, NULL), SEQB_OK);
-    assert_int_equal(template_write(&draft, text, NULL), SEQB_OK);
+    assert_ok(template_begin(template, &facts, &draft, NULL));
+    assert_ok(template_write(&draft, text, NULL));
     assert_string_equal(text, "7" LETTERS_64);
     template_free(template);
 }
@@ -178,8 +178,8 @@ TEST(letters_and_digits_are_what_a_field_has_by_default)
     field.alphabet = NULL;
     field_spy_add(&field);
     template = field_spy_compile("@{seq}-@{default-letters}", NULL);
-    assert_int_equal(template_begin(template, &facts, &draft, &err), SEQB_OK);
-    assert_int_equal(template_write(&draft, text, &err), SEQB_OK);
+    assert_ok(template_begin(template, &facts, &draft, &err));
+    assert_ok(template_write(&draft, text, &err));
     assert_string_equal(text, "7-Az09");
     spy.writes = "A-b";
     assert_int_equal(template_write(&draft, text, &err), SEQB_INVALID);

@@ -87,8 +87,8 @@ TEST(field_sees_those_of_lower_phases_when_it_is_written)
     char text[SEQB_TEXT_MAX + 1];
 
     reset_spies();
-    assert_int_equal(template_begin(template, &facts, &draft, NULL), SEQB_OK);
-    assert_int_equal(template_write(&draft, text, NULL), SEQB_OK);
+    assert_ok(template_begin(template, &facts, &draft, NULL));
+    assert_ok(template_write(&draft, text, NULL));
     assert_string_equal(text, WHOLE_TEXT);
     for (size_t i = 0; i < COUNT_OF(spies); i++)
         assert_string_equal(spies[i].shown, shown[i]);
@@ -110,7 +110,7 @@ TEST(field_sees_all_when_it_is_read)
     struct template *template = field_spy_compile(WHOLE, &of_ids);
 
     reset_spies();
-    assert_int_equal(read(template, WHOLE_TEXT, NULL), SEQB_OK);
+    assert_ok(read(template, WHOLE_TEXT, NULL));
     for (size_t i = 0; i < COUNT_OF(spies); i++) {
         assert_string_equal(spies[i].text, texts[i]);
         assert_string_equal(
@@ -138,8 +138,8 @@ static void expect_shown_alike(const char *text,
         facts = whole_facts();
         facts.shard = 0;
     }
-    assert_int_equal(template_begin(template, &facts, &draft, &err), SEQB_OK);
-    assert_int_equal(template_write(&draft, number, &err), SEQB_OK);
+    assert_ok(template_begin(template, &facts, &draft, &err));
+    assert_ok(template_write(&draft, number, &err));
     (void)text_format(shown, sizeof shown, "%s", spies[0].shown);
     if (read(template, number, &err) != SEQB_OK)
         fail_msg("%s: %s", number, err.text);
@@ -190,7 +190,7 @@ static enum seqb_status write_tried(const char *writes, enum seqb_status status,
     enum seqb_status result;
 
     tried = (struct field_spy){.writes = writes, .status = status};
-    assert_int_equal(template_begin(template, &facts, &draft, err), SEQB_OK);
+    assert_ok(template_begin(template, &facts, &draft, err));
     result = template_write(&draft, text, err);
     assert_true(tried.is_called);
     template_free(template);
@@ -248,7 +248,7 @@ TEST(field_says_whether_its_text_is_right)
     struct seqb_error err = {SEQB_OK, ""};
 
     tried = (struct field_spy){.status = SEQB_OK};
-    assert_int_equal(read(template, "7-AB", &err), SEQB_OK);
+    assert_ok(read(template, "7-AB", &err));
     assert_string_equal(tried.text, "AB");
     tried = (struct field_spy){.status = SEQB_FOREIGN};
     assert_int_equal(read(template, "7-AB", &err), SEQB_FOREIGN);
@@ -282,8 +282,8 @@ TEST(field_that_cannot_parse_takes_any_of_its_texts)
     field.parse = NULL;
     field_spy_add(&field);
     template = field_spy_compile("@{seq}-@{trusting}", NULL);
-    assert_int_equal(read(template, "7-A", NULL), SEQB_OK);
-    assert_int_equal(read(template, "7-ZZZZ", NULL), SEQB_OK);
+    assert_ok(read(template, "7-A", NULL));
+    assert_ok(read(template, "7-ZZZZ", NULL));
     assert_int_equal(read(template, "7-1", NULL), SEQB_FOREIGN);
     template_free(template);
 }

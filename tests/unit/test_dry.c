@@ -64,7 +64,7 @@ TEST_WITH(DIRECT, the_refill_thread_has_no_part_in_it)
     refilling_hold_at(rig_sequence(broker, "bill"));
     status = rig_take_one(broker, &number, NULL);
     refilling_release();
-    assert_int_equal(status, SEQB_OK);
+    assert_ok(status);
 }
 
 static void make_row(struct rig *rig, struct queue_sequence_options *sequences,
@@ -105,7 +105,7 @@ TEST_WITH(ONE_DIRECT, a_burst_of_dry_sequences_is_one_call)
         rig_await(is_waited_for, takers[i].sequence);
     fake_release(store);
     for (size_t i = 0; i < MANY; i++)
-        assert_int_equal(taker_join(&takers[i]), SEQB_OK);
+        assert_ok(taker_join(&takers[i]));
     calls = fake_calls(store, FAKE_RESERVE) - calls;
     refilling_release();
     /* The first one's, and one for all that came while it was under way. */

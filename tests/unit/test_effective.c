@@ -32,8 +32,7 @@ static const struct probe_log *settings_of(const char *text)
     struct config *config = NULL;
     struct seqb_error err = {.text = ""};
 
-    if (config_open_text(&request, text, &config, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(config_open_text(&request, text, &config, &err), err);
     told = (struct probe_log){.text = "\n"};
     config_visit(config, &all, tell, &told);
     config_close(config);

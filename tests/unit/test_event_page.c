@@ -86,8 +86,7 @@ static char *file_text(const char *path)
     struct seqb_error err;
     char *text;
 
-    if (file_read(path, FILE_MAX, &text, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(file_read(path, FILE_MAX, &text, &err), err);
     return text;
 }
 

@@ -245,9 +245,7 @@ TEST(who_listens_is_called_by_one_thread_at_a_time)
     events_init(&crowd.events);
     events_listen(&crowd.events, listen_alone, &crowd);
     for (int i = 0; i < TELLERS; i++)
-        assert_int_equal(
-            thread_start(&threads[i], "teller", tell_on, &crowd, NULL),
-            SEQB_OK);
+        assert_ok(thread_start(&threads[i], "teller", tell_on, &crowd, NULL));
     for (int i = 0; i < TELLERS; i++)
         pthread_join(threads[i], NULL);
     assert_int_equal(crowd.calls, TELLERS * TOLD);

@@ -35,8 +35,7 @@ static void expect(const char *text, const char *told)
     struct seqb_error err = {.text = ""};
     char lines[TEXT_SIZE] = "";
 
-    if (config_open_text(&request, text, &config, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(config_open_text(&request, text, &config, &err), err);
     offline_explain(&config_topology(config)->stores, hear, lines);
     config_close(config);
     assert_string_equal(lines, told);

@@ -48,8 +48,7 @@ static int teardown(void **state)
 
 static void save(struct fixture *f, const char *path, const char *text)
 {
-    if (file_save(path, text, strlen(text), &f->err) != SEQB_OK)
-        fail_msg("%s", f->err.text);
+    assert_done(file_save(path, text, strlen(text), &f->err), f->err);
 }
 
 static void expect_text(struct fixture *f, const char *path, const char *text)
@@ -57,8 +56,7 @@ static void expect_text(struct fixture *f, const char *path, const char *text)
     char *bytes;
     size_t size;
 
-    if (file_load(path, strlen(text), &bytes, &size, &f->err) != SEQB_OK)
-        fail_msg("%s", f->err.text);
+    assert_done(file_load(path, strlen(text), &bytes, &size, &f->err), f->err);
     assert_non_null(bytes);
     assert_int_equal(size, strlen(text));
     assert_memory_equal(bytes, text, size);

@@ -133,8 +133,7 @@ TEST_WITH(DIRECT, each_sequence_takes_what_it_has_room_for)
     set_most(rig, 4000);
     broker = rig_open(rig);
     rig_take(broker, 1900);
-    assert_int_equal(queue_next(rig_sequence(broker, "bill"), &bill, NULL),
-                     SEQB_OK);
+    assert_ok(queue_next(rig_sequence(broker, "bill"), &bill, NULL));
     rig_await_rest(broker);
     rig_close(broker);
     broker = rig_open(rig);
@@ -160,13 +159,11 @@ TEST_WITH(DIRECT, a_sequence_that_makes_itself_goes_on_at_once)
     rig->queue.auto_pattern = "b*";
     rig->queue.auto_limit = 1;
     broker = rig_open(rig);
-    assert_int_equal(queue_next(rig_sequence(broker, "bill"), &last, NULL),
-                     SEQB_OK);
+    assert_ok(queue_next(rig_sequence(broker, "bill"), &last, NULL));
     rig_close(broker);
     broker = rig_open(rig);
     assert_true(rig_status(broker, "bill").stock > 0);
-    assert_int_equal(queue_next(rig_sequence(broker, "bill"), &number, NULL),
-                     SEQB_OK);
+    assert_ok(queue_next(rig_sequence(broker, "bill"), &number, NULL));
     assert_int_equal(rig_status(broker, "bill").waits, 0);
     assert_true(number != last);
     rig_close(broker);
@@ -186,11 +183,10 @@ TEST_WITH(DIRECT, what_a_cursor_gave_back_is_kept_too)
 
     use_spool(rig);
     broker = rig_open(rig);
-    assert_int_equal(
-        queue_cursor_open(rig_sequence(broker, "order"), 50, &cursor, NULL),
-        SEQB_OK);
+    assert_ok(
+        queue_cursor_open(rig_sequence(broker, "order"), 50, &cursor, NULL));
     for (int i = 0; i < 7; i++) {
-        assert_int_equal(queue_cursor_refill(cursor, &number, NULL), SEQB_OK);
+        assert_ok(queue_cursor_refill(cursor, &number, NULL));
         numbers_add(&rig->taken, &number, 1);
         while (cursor->next < cursor->end) {
             numbers_add(&rig->taken, &cursor->next, 1);
@@ -204,17 +200,6 @@ TEST_WITH(DIRECT, what_a_cursor_gave_back_is_kept_too)
     broker = rig_open(rig);
     assert_int_equal(rig_status(broker, "order").stock, stock);
     rig_take(broker, (size_t)stock);
-}
-
-/* All that a kill would lose of it is in the file then. */
-static bool is_given(void *context)
-{
-    return rig_status(context, "order").stock == 0;
-}
-
-static bool is_taken_back(void *context)
-{
-    return rig_status(context, "order").stock > 1000;
 }
 
 /* The flusher looks at the sequences with the catalog locked. */
@@ -236,24 +221,19 @@ TEST_WITH(DIRECT, an_idle_sequence_gives_its_stock_and_takes_it_back)
     rig->sequences[0].max_unused = 4000;
     broker = rig_open(rig);
     rig_take(broker, 1900);
-    rig_await(is_given, broker);
+    /* All that a kill would lose of it is in the file then. */
+    RIG_AWAIT(rig_status(broker, "order").stock == 0);
     values = granted(rig, broker);
     stock = values * 4 - 1900;
     give_no_more(rig, broker);
     rig_take(broker, 1); /* a store answers at once */
     rig_await_rest(broker);
     if (stock > 1000)
-        rig_await(is_taken_back, broker);
+        RIG_AWAIT(rig_status(broker, "order").stock > 1000);
     rig_close(broker);
     broker = rig_open(rig);
     rig_take(broker, (size_t)rig_status(broker, "order").stock);
     assert_true(numbers_count(&rig->taken) >= (size_t)values * 4);
-}
-
-static bool has_failed(void *context)
-{
-    (void)context;
-    return events_count("event=spool_failed", "Input/output error") > 0;
 }
 
 /* The file may have what was given to it, for any other broker to take. */
@@ -268,7 +248,7 @@ TEST_WITH(DIRECT, what_was_given_uncertainly_is_not_taken_back)
     first = rig_open(rig);
     atomic_store(&lies, 1);
     rig_take(first, 10);
-    rig_await(has_failed, NULL);
+    RIG_AWAIT(events_count("event=spool_failed", "Input/output error") > 0);
     give_no_more(rig, first);
     assert_int_equal(atomic_load(&lies), 0);
     second = rig_open(rig);
@@ -326,8 +306,7 @@ TEST_WITH(DIRECT, an_advanced_sequence_keeps_nothing_from_before)
     use_spool(rig);
     broker = rig_open(rig);
     rig_take(broker, 100);
-    assert_int_equal(queue_advance(broker->queue, "order", 1000000, NULL),
-                     SEQB_OK);
+    assert_ok(queue_advance(broker->queue, "order", 1000000, NULL));
     rig_close(broker);
     broker = rig_open(rig);
     rig_take(broker, 2000);
@@ -347,8 +326,7 @@ TEST_WITH(DIRECT, a_spool_forgets_what_lies_below_an_advance)
     rig_take(first, 10);
     rig_close(first);
     rig->taken.count = 0;
-    assert_int_equal(queue_advance(second->queue, "order", 1000000, NULL),
-                     SEQB_OK);
+    assert_ok(queue_advance(second->queue, "order", 1000000, NULL));
     rig_close(second);
     first = rig_open(rig);
     rig_take(first, 2000);
@@ -391,10 +369,9 @@ TEST_WITH(DIRECT, kept_numbers_that_begin_there_are_dropped)
         rig_close(broker);
         rig->queue.sequences = &rig->sequences[1];
         broker = rig_open(rig);
-        assert_int_equal(flusher_drop(broker->queue->flusher, &order,
-                                      numbers_highest(&rig->taken) + more,
-                                      clock_now_ms() + RIG_PATIENCE_MS, NULL),
-                         SEQB_OK);
+        assert_ok(flusher_drop(broker->queue->flusher, &order,
+                               numbers_highest(&rig->taken) + more,
+                               clock_now_ms() + RIG_PATIENCE_MS, NULL));
         rig_close(broker);
         rig->queue.sequences = &rig->sequences[0];
         broker = rig_open(rig);

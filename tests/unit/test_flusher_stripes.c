@@ -162,7 +162,7 @@ TEST_STATE(DIRECT, stripes_are_kept_when_the_ring_has_many_segments)
     scene_begin(&scene, state);
     make_busy(&scene);
     sequence = rig_sequence(scene.broker, "order");
-    assert_int_equal(queue_next(sequence, &number, NULL), SEQB_OK);
+    assert_ok(queue_next(sequence, &number, NULL));
     numbers_add(&scene.rig->taken, &number, 1);
     rig_await(is_at_rest, &scene);
     before = granted(&scene) - (int64_t)numbers_count(&scene.rig->taken);

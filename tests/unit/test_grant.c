@@ -206,7 +206,7 @@ static void reload_gap(struct rig *rig, struct rig_broker *broker, int64_t gap)
     struct ha_reload *reload;
 
     rig->pool.layout.failover_gap = gap;
-    assert_int_equal(ha_prepare(broker->ha, &rig->ha, &reload, NULL), SEQB_OK);
+    assert_ok(ha_prepare(broker->ha, &rig->ha, &reload, NULL));
     ha_commit(reload);
 }
 
@@ -284,9 +284,8 @@ TEST_WITH(DIRECT, many_counters_of_one_store_are_mended_at_once)
     broker = rig_open(rig);
     for (int i = 0; i < 20; i++) {
         rig_take(broker, 100);
-        assert_int_equal(
-            queue_next_many(rig_sequence(broker, "bill"), 100, many, NULL),
-            SEQB_OK);
+        assert_ok(
+            queue_next_many(rig_sequence(broker, "bill"), 100, many, NULL));
         numbers_add(&bills, many, 100);
         fake_change_origin(rig->stores[i % 2]);
     }

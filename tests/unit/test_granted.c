@@ -51,8 +51,7 @@ static struct granted *open_files(const struct rig *rig)
     struct granted *granted;
     struct seqb_error err;
 
-    if (granted_open(rig->path, &granted, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(granted_open(rig->path, &granted, &err), err);
     return granted;
 }
 
@@ -251,7 +250,7 @@ TEST(without_a_path_nothing_is_noted)
 {
     struct granted *granted;
 
-    assert_int_equal(granted_open(NULL, &granted, NULL), SEQB_OK);
+    assert_ok(granted_open(NULL, &granted, NULL));
     assert_null(granted);
     granted_close(granted);
 }
@@ -402,7 +401,7 @@ static void expect_line_of_a_stamp(const struct rig *rig)
     char *line;
 
     (void)text_format(text, sizeof text, "%s-0", rig->path);
-    assert_int_equal(file_read(text, LINE_SIZE, &line, NULL), SEQB_OK);
+    assert_ok(file_read(text, LINE_SIZE, &line, NULL));
     (void)text_format(text, sizeof text, " %010d ",
                       (int)(clock_wall_ms() / DAY_MS) + 5);
     rig_expect_words(line, text);

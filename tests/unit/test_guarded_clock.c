@@ -33,26 +33,18 @@ TEST_WITH(WALL, stamp_is_kept_before_it_is_issued)
     atomic_store(&world->is_held_up, false);
     clock_case_issue(c, NOON);
     assert_int_equal(clock_file_says(), NOON);
-    assert_int_equal(guarded_clock_issue(c->clock, NOON, 0, &c->err), SEQB_OK);
+    assert_ok(guarded_clock_issue(c->clock, NOON, 0, &c->err));
     assert_int_equal(clock_case_status(c).issued_ms, NOON);
-}
-
-static bool is_kept_by_now(void *context)
-{
-    struct clock_case *c = context;
-
-    return guarded_clock_expect(c->clock, NOON + SECOND);
 }
 
 TEST_WITH(WALL, expected_stamp_is_issued_at_once)
 {
     clock_case_start(c);
     assert_false(guarded_clock_expect(c->clock, NOON + SECOND));
-    rig_await(is_kept_by_now, c);
+    RIG_AWAIT(guarded_clock_expect(c->clock, NOON + SECOND));
     assert_int_equal(clock_file_says(), NOON + SECOND);
     clock_go_on(SECOND);
-    assert_int_equal(guarded_clock_issue(c->clock, NOON + SECOND, 0, &c->err),
-                     SEQB_OK);
+    assert_ok(guarded_clock_issue(c->clock, NOON + SECOND, 0, &c->err));
     assert_int_equal(atomic_load(&clock_world()->moves), 1);
 }
 
@@ -108,11 +100,10 @@ static void neighbour_keeps(struct clock_case *c, int64_t begin_ms)
     struct clock_file file;
     int64_t standing;
 
-    assert_int_equal(clock_file_init(&file, c->path, "orders", &c->err),
-                     SEQB_OK);
-    if (clock_file_keep(&file, begin_ms, clock_soon(), &standing, &c->err) !=
-        SEQB_OK)
-        fail_msg("%s", c->err.text);
+    assert_ok(clock_file_init(&file, c->path, "orders", &c->err));
+    assert_done(
+        clock_file_keep(&file, begin_ms, clock_soon(), &standing, &c->err),
+        c->err);
 }
 
 TEST_WITH(WALL, what_only_the_file_keeps_is_noted_too)
@@ -207,8 +198,7 @@ static void caller_start(struct caller *caller, struct clock_case *c,
                          void *(*run)(void *argument))
 {
     *caller = (struct caller){.clock = c->clock, .status = SEQB_OK};
-    assert_int_equal(
-        thread_start(&caller->thread, "caller", run, caller, &c->err), SEQB_OK);
+    assert_ok(thread_start(&caller->thread, "caller", run, caller, &c->err));
 }
 
 TEST_WITH(WALL, callers_are_answered_when_the_broker_stops)
@@ -275,6 +265,6 @@ TEST_WITH(WALL, each_thread_has_its_stamps_kept)
         caller_start(&callers[i], c, issue_many);
     for (int i = 0; i < THREADS; i++) {
         pthread_join(callers[i].thread, NULL);
-        assert_int_equal(callers[i].status, SEQB_OK);
+        assert_ok(callers[i].status);
     }
 }

@@ -55,12 +55,6 @@ TEST_WITH(DIRECT, failed_partition_rests_until_its_rescue)
     assert_int_equal(rig_partition(broker, 0).reason[0], '\0');
 }
 
-/* Numbers of partition 0 are in the ring though nobody asked for any. */
-static bool has_stock(void *context)
-{
-    return rig_status(context, "order").stock > 0;
-}
-
 static bool is_unavailable(void *context)
 {
     int64_t number;
@@ -82,7 +76,8 @@ TEST_WITH(ONE_DIRECT, probe_reserves_numbers_that_are_used)
     rig_await_rest(broker);
     rig_set_down(rig, false);
     rig_await_use(broker, 0);
-    rig_await(has_stock, broker);
+    /* Numbers are in the ring though nobody asked for any. */
+    RIG_AWAIT(rig_status(broker, "order").stock > 0);
     rig_take(broker, (size_t)rig_status(broker, "order").stock);
 }
 
@@ -105,14 +100,6 @@ TEST_WITH(DIRECT, hung_store_delays_nobody)
     rig_take(broker, 5000);
 }
 
-/* One that gives up in time is out at once, one that is ended counts. */
-static bool hung_one_was_quarantined(void *context)
-{
-    (void)context;
-    return events_count("event=quarantined", "no answer") > 0 ||
-           events_count("event=quarantined", "2 time-outs of 20 ms") > 0;
-}
-
 TEST_WITH(DIRECT, hung_store_is_quarantined_by_its_time_out)
 {
     struct rig_broker *broker;
@@ -123,16 +110,12 @@ TEST_WITH(DIRECT, hung_store_is_quarantined_by_its_time_out)
     rig_take(broker, 100);
     fake_hang(rig->stores[0]);
     rig_take_until(broker, 0, SEQB_PARTITION_QUARANTINED);
-    rig_await(hung_one_was_quarantined, NULL);
+    /* One that gives up in time is out at once, one that is ended counts. */
+    RIG_AWAIT(events_count("event=quarantined", "no answer") > 0 ||
+              events_count("event=quarantined", "2 time-outs of 20 ms") > 0);
     fake_release(rig->stores[0]);
     rig_await_use(broker, 0);
     rig_take(broker, 1000);
-}
-
-static bool slow_one_was_quarantined(void *context)
-{
-    (void)context;
-    return events_count("event=quarantined", "slow: 2 time-outs of 100 ms") > 0;
 }
 
 TEST_WITH(DIRECT, store_that_is_slow_too_often_is_quarantined)
@@ -145,7 +128,8 @@ TEST_WITH(DIRECT, store_that_is_slow_too_often_is_quarantined)
     fake_set_delay(rig->stores[0], 110);
     while (rig_partition(broker, 0).slow < 2)
         rig_take(broker, 16);
-    rig_await(slow_one_was_quarantined, NULL);
+    RIG_AWAIT(events_count("event=quarantined", "slow: 2 time-outs of 100 ms") >
+              0);
     fake_set_delay(rig->stores[0], 0);
     rig_await_use(broker, 0);
     rig_take(broker, 1000);
@@ -351,8 +335,6 @@ TEST_WITH(DIRECT, exhaustion_is_one_sequences_alone)
     nearly_exhaust(rig, 1, 0);
     broker = rig_open(rig);
     assert_int_equal(rig_take_one(broker, bills, &err), SEQB_EXHAUSTED);
-    assert_int_equal(
-        queue_next_many(rig_sequence(broker, "bill"), 1000, bills, &err),
-        SEQB_OK);
+    assert_ok(queue_next_many(rig_sequence(broker, "bill"), 1000, bills, &err));
     numbers_add(&rig->taken, bills, 1000);
 }

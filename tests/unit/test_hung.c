@@ -27,18 +27,13 @@ static void use_sockets(struct rig *rig)
     rig->pool.slow_count = POOL_SLOW_COUNT_MAX; /* it is ended before that */
 }
 
-static bool one_was_ended(void *context)
-{
-    return fake_ended(context) == 1;
-}
-
 /* The call that was told to block is ended and costs its partition a rest, for
  * the reason that is given. */
 static void expect_ended(struct rig *rig, struct rig_broker *broker,
                          const char *reason)
 {
     rig_take_until_failed(broker, 0, 0);
-    rig_await(one_was_ended, rig->stores[0]);
+    RIG_AWAIT(fake_ended(rig->stores[0]) == 1);
     rig_await_use(broker, 0);
     rig_take(broker, 1000);
     events_await("event=quarantined", reason);
@@ -129,11 +124,6 @@ TEST_WITH(DIRECT, a_broker_closes_though_a_call_hangs)
     assert_int_equal(fake_open_backends(rig->stores[0]), 0);
 }
 
-static bool the_time_has_passed(void *context)
-{
-    return clock_now_ms() >= *(const int64_t *)context;
-}
-
 /*
  * Whether a broker that was idle for longer than a call may last finds its
  * connections as it left them. A stall of this machine may end a call.
@@ -150,7 +140,7 @@ static bool idles_undisturbed(struct rig *rig)
     rig_await_rest(broker);
     opens = fake_calls(rig->stores[0], FAKE_OPEN);
     until_ms = clock_now_ms() + IDLE_MS;
-    rig_await(the_time_has_passed, &until_ms);
+    RIG_AWAIT(clock_now_ms() >= until_ms);
     calls = fake_calls(rig->stores[0], FAKE_RESERVE);
     while (fake_calls(rig->stores[0], FAKE_RESERVE) == calls)
         rig_take(broker, 16);
@@ -201,11 +191,6 @@ TEST_WITH(DIRECT, a_partition_is_quarantined_while_its_call_hangs)
     rig_take(broker, 1000);
 }
 
-static bool many_were_counted(void *context)
-{
-    return rig_partition(context, 0).slow > 10;
-}
-
 TEST_WITH(ONE_DIRECT, the_last_partition_is_kept_though_its_call_hangs)
 {
     struct rig_broker *broker;
@@ -219,10 +204,10 @@ TEST_WITH(ONE_DIRECT, the_last_partition_is_kept_though_its_call_hangs)
     assert_int_equal(
         queue_try_many(rig_sequence(broker, "order"), 1, &number, &taken, NULL),
         SEQB_AGAIN);
-    rig_await(many_were_counted, broker);
+    RIG_AWAIT(rig_partition(broker, 0).slow > 10);
     assert_int_equal(rig_partition(broker, 0).state, SEQB_PARTITION_SUSPECT);
     fake_release(rig->stores[0]);
-    assert_int_equal(rig_take_one(broker, &number, NULL), SEQB_OK);
+    assert_ok(rig_take_one(broker, &number, NULL));
     assert_int_equal(events_count("event=quarantined", ""), 0);
     events_expect("event=suspect", "", 1);
 }
@@ -247,20 +232,13 @@ static void taker_deliver(struct ha_sink *sink, const struct ha_grant *grant)
         atomic_fetch_add(&taker->others, 1);
 }
 
-struct awaited {
-    struct taker *taker;
-    int count;
-};
-
 /* A slot may be asked again only a while after its runs are delivered. */
-static bool have_come(void *context)
+static bool have_come(struct taker *taker, int count)
 {
-    const struct awaited *awaited = context;
     struct ha_view view;
 
-    ha_counter_view(awaited->taker->counter, clock_now_ms(), &view);
-    return atomic_load(&awaited->taker->of_1) == awaited->count &&
-           view.all == 0;
+    ha_counter_view(taker->counter, clock_now_ms(), &view);
+    return atomic_load(&taker->of_1) == count && view.all == 0;
 }
 
 /* A worker does one thing at a time: what hangs for one sequence would hang
@@ -271,21 +249,18 @@ TEST_WITH(DIRECT, one_that_hangs_for_a_sequence_is_not_asked_for_others)
     struct rig_broker *broker = rig_open(rig);
     int64_t until_ms;
 
-    assert_int_equal(ha_counter_new(ha_pool_at(broker->ha, 0), "bill", 2,
-                                    &taker.sink, &taker.counter, NULL),
-                     SEQB_OK);
+    assert_ok(ha_counter_new(ha_pool_at(broker->ha, 0), "bill", 2, &taker.sink,
+                             &taker.counter, NULL));
     fake_hang(rig->stores[0]);
     while (!fake_wait_for_hanging(rig->stores[0], 1, 0))
         rig_take(broker, 16);
     /* Longer than usual. */
     until_ms = clock_now_ms() + 5 + rig_partition(broker, 0).latency_us / 250;
-    rig_await(the_time_has_passed, &until_ms);
+    RIG_AWAIT(clock_now_ms() >= until_ms);
     for (int i = 1; i <= 20; i++) {
-        struct awaited awaited = {&taker, i};
-
         assert_int_equal(
             ha_counter_ask(taker.counter, 8, HA_ASK_ONE, clock_now_ms()), 8);
-        rig_await(have_come, &awaited);
+        RIG_AWAIT(have_come(&taker, i));
     }
     assert_int_equal(atomic_load(&taker.others), 0);
     fake_release(rig->stores[0]);

@@ -113,8 +113,7 @@ static void let_poll(struct judge *judge, int64_t at_ms)
     char byte;
 
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-    assert_int_equal(watch_open(judge->watchdog, ends[0], &watch, NULL),
-                     SEQB_OK);
+    assert_ok(watch_open(judge->watchdog, ends[0], &watch, NULL));
     watch_begin(&watch, at_ms);
     assert_int_equal(recv(ends[0], &byte, 1, 0), 0);
     assert_true(watch_end(&watch));
@@ -196,8 +195,7 @@ TEST_WITH(JUDGED, a_call_that_hangs_is_ended_after_it)
     char byte;
 
     assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-    assert_int_equal(watch_open(judge->watchdog, ends[0], &watch, NULL),
-                     SEQB_OK);
+    assert_ok(watch_open(judge->watchdog, ends[0], &watch, NULL));
     judge->is_held = true;
     watchdog_expect(judge->watchdog, clock_now_ms());
     await_calls(judge, 1);

@@ -46,7 +46,7 @@ TEST_WITH(DIRECT, one_that_was_away_goes_on_near_the_others)
 
 static void order(struct rig_broker *broker, enum seqb_order order)
 {
-    assert_int_equal(ha_command(broker->ha, "main", 0, order, NULL), SEQB_OK);
+    assert_ok(ha_command(broker->ha, "main", 0, order, NULL));
 }
 
 TEST_WITH(DIRECT, one_that_was_away_shortly_is_left_where_it_is)

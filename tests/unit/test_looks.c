@@ -32,26 +32,19 @@ static void await_looks(struct fake_store *store)
 }
 
 /* What is waited for: a health, with words in the reason. */
-struct awaited {
-    const struct rig_broker *broker;
-    enum seqb_health health;
-    const char *words;
-};
-
-static bool health_is(void *context)
+static bool health_is(const struct rig_broker *broker, enum seqb_health health,
+                      const char *words)
 {
-    const struct awaited *awaited = context;
     char reason[SEQB_ERROR_TEXT_SIZE];
 
-    return ha_health(awaited->broker->ha, reason, sizeof reason) ==
-               awaited->health &&
-           strstr(reason, awaited->words) != NULL;
+    return ha_health(broker->ha, reason, sizeof reason) == health &&
+           strstr(reason, words) != NULL;
 }
 
 static void await_health(const struct rig_broker *broker,
                          enum seqb_health health, const char *words)
 {
-    rig_await(health_is, &(struct awaited){broker, health, words});
+    RIG_AWAIT(health_is(broker, health, words));
 }
 
 /* --- what they call --- */
@@ -82,8 +75,7 @@ TEST_WITH(DIRECT, a_drained_store_is_looked_at_no_more)
     int64_t before;
 
     await_looks(rig->stores[0]);
-    assert_int_equal(ha_command(broker->ha, "main", 0, SEQB_ORDER_DRAIN, &err),
-                     SEQB_OK);
+    assert_ok(ha_command(broker->ha, "main", 0, SEQB_ORDER_DRAIN, &err));
     before = claims(rig->stores[0]);
     await_looks(rig->stores[1]);
     await_looks(rig->stores[1]);
@@ -157,11 +149,6 @@ TEST_WITH(ONE_DIRECT, the_last_store_that_hangs_is_found_out)
     await_health(broker, SEQB_HEALTH_SERVING, "");
 }
 
-static bool one_was_ended(void *store)
-{
-    return fake_ended(store) == 1;
-}
-
 /* An engine that keeps no time itself: the watchdog ends a look as any call. */
 TEST_WITH(DIRECT, a_look_that_hangs_is_ended)
 {
@@ -174,24 +161,19 @@ TEST_WITH(DIRECT, a_look_that_hangs_is_ended)
     broker = open_looking(rig);
     fake_block(rig->stores[0], FAKE_CLAIM);
     /* A stall may have quarantined it before. */
-    rig_await(one_was_ended, rig->stores[0]);
+    RIG_AWAIT(fake_ended(rig->stores[0]) == 1);
     events_await("event=quarantined", "slow: 1 time-outs of 50 ms");
     rig_await_use(broker, 0);
 }
 
 /* --- what they leave alone --- */
 
-static bool was_refused_often(void *store)
-{
-    return fake_refusals(store) >= LOOKS;
-}
-
 TEST_WITH(DIRECT, a_store_that_refuses_a_look_has_answered)
 {
     struct rig_broker *broker = open_looking(rig);
 
     fake_refuse(rig->stores[0], FAKE_CLAIM, "store", SEQB_REFUSED);
-    rig_await(was_refused_often, rig->stores[0]);
+    RIG_AWAIT(fake_refusals(rig->stores[0]) >= LOOKS);
     assert_int_equal(rig_partition(broker, 0).state, SEQB_PARTITION_UP);
     assert_int_equal(rig_partition(broker, 0).errors, 0);
     assert_int_equal(fake_calls(rig->stores[0], FAKE_OPEN), 1);

@@ -128,9 +128,8 @@ TEST_WITH(DIRECT, each_store_claims_every_listed_sequence_once)
         claims[i] += fake_calls(rig->stores[i], FAKE_CLAIM) + LISTED;
     broker = rig_open(rig);
     for (size_t i = 0; i < LISTED; i++)
-        assert_int_equal(
-            queue_next(rig_sequence(broker, listed.keys[i]), &number, NULL),
-            SEQB_OK);
+        assert_ok(
+            queue_next(rig_sequence(broker, listed.keys[i]), &number, NULL));
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(fake_calls(rig->stores[i], FAKE_CLAIM), claims[i]);
     rig_close(broker); /* before the options go */
@@ -173,9 +172,8 @@ TEST_WITH(DIRECT, one_of_many_with_other_bits_is_refused_alone)
             queue_find(broker->queue, listed.keys[odd[i]], &sequence, &err),
             SEQB_LAYOUT);
         rig_expect_words(err.text, words);
-        assert_int_equal(
-            queue_next(rig_sequence(broker, listed.keys[1]), &number, &err),
-            SEQB_OK);
+        assert_ok(
+            queue_next(rig_sequence(broker, listed.keys[1]), &number, &err));
         rig_close(broker);
         listed.sequences[odd[i]].memory_bits--;
     }
@@ -193,9 +191,8 @@ static void counters_make(struct rig_broker *broker, struct ha_sink *sink,
                           struct ha_counter **out)
 {
     for (size_t i = 0; i < count; i++)
-        assert_int_equal(ha_counter_new(ha_pool_at(broker->ha, 0), "bill",
-                                        bits[i], sink, &out[i], NULL),
-                         SEQB_OK);
+        assert_ok(ha_counter_new(ha_pool_at(broker->ha, 0), "bill", bits[i],
+                                 sink, &out[i], NULL));
 }
 
 /* It is told of the others by their first grants. */
@@ -211,7 +208,7 @@ TEST_WITH(DIRECT, a_store_that_fails_meanwhile_is_left_alone)
     for (size_t i = 0; i < 2; i++)
         claims[i] = fake_calls(rig->stores[i], FAKE_CLAIM);
     fake_fail(rig->stores[1], FAKE_CLAIM, 1, SEQB_UNREACHABLE);
-    assert_int_equal(ha_admit(broker->ha, counters, 8, NULL), SEQB_OK);
+    assert_ok(ha_admit(broker->ha, counters, 8, NULL));
     assert_int_equal(fake_calls(rig->stores[0], FAKE_CLAIM), claims[0] + 8);
     assert_true(fake_calls(rig->stores[1], FAKE_CLAIM) < claims[1] + 8);
     for (size_t i = 0; i < 8; i++)
@@ -230,11 +227,11 @@ TEST_WITH(DIRECT, a_store_that_was_too_slow_once_is_asked_again)
 
     counters_make(broker, &sink, bits, 2, counters);
     fake_set_delay(rig->stores[1], 2200);
-    assert_int_equal(ha_admit(broker->ha, &counters[0], 1, NULL), SEQB_OK);
+    assert_ok(ha_admit(broker->ha, &counters[0], 1, NULL));
     fake_set_delay(rig->stores[1], 0);
     rig_await_state(broker, 1, SEQB_PARTITION_UP);
     claims = fake_calls(rig->stores[1], FAKE_CLAIM);
-    assert_int_equal(ha_admit(broker->ha, &counters[1], 1, NULL), SEQB_OK);
+    assert_ok(ha_admit(broker->ha, &counters[1], 1, NULL));
     assert_int_equal(fake_calls(rig->stores[1], FAKE_CLAIM), claims + 1);
     for (size_t i = 0; i < 2; i++)
         ha_counter_free(counters[i]);
@@ -250,7 +247,7 @@ TEST_WITH(DIRECT, what_is_refused_is_looked_at_by_nobody)
     struct seqb_error err;
 
     counters_make(broker, &sink, bits, 2, counters);
-    assert_int_equal(ha_admit(broker->ha, &counters[0], 1, &err), SEQB_OK);
+    assert_ok(ha_admit(broker->ha, &counters[0], 1, &err));
     fake_set_delay(rig->stores[0], 2200);
     assert_int_equal(ha_admit(broker->ha, &counters[1], 1, &err), SEQB_LAYOUT);
     rig_expect_words(err.text, "was used with memory_bits=0");

@@ -75,9 +75,8 @@ TEST_WITH(DIRECT, one_that_a_store_refuses_among_many_hides_no_other)
     rig_expect_words(err.text, "put the settings back");
     for (size_t i = 0; i < LISTED; i++) {
         if (i != odd)
-            assert_int_equal(
-                queue_next(rig_sequence(broker, listed.keys[i]), &number, &err),
-                SEQB_OK);
+            assert_ok(queue_next(rig_sequence(broker, listed.keys[i]), &number,
+                                 &err));
     }
     fake_claim_put(rig->stores[1], name, "memory_bits=2");
     expect_claims(rig->stores[1], refused);
@@ -120,9 +119,8 @@ static void distinct_make(struct rig_broker *broker, struct ha_sink *sink,
         char key[32];
 
         (void)text_format(key, sizeof key, "key.%zu", i);
-        assert_int_equal(ha_counter_new(ha_pool_at(broker->ha, 0), key, bits,
-                                        sink, &out[i], NULL),
-                         SEQB_OK);
+        assert_ok(ha_counter_new(ha_pool_at(broker->ha, 0), key, bits, sink,
+                                 &out[i], NULL));
     }
 }
 
@@ -141,7 +139,7 @@ TEST_WITH(DIRECT, a_store_that_is_lost_among_many_goes_on_with_the_next_start)
     distinct_make(broker, &sink, 3, other);
     distinct_make(broker, &sink, 0, next);
     fake_lose_answers(rig->stores[1], FAKE_CLAIM, 1);
-    assert_int_equal(ha_admit(broker->ha, first, 8, &err), SEQB_OK);
+    assert_ok(ha_admit(broker->ha, first, 8, &err));
     fake_claim_text(rig->stores[1], "sequence/main/key.0", text, sizeof text);
     assert_string_equal(text, "memory_bits=0");
     fake_claim_text(rig->stores[1], "sequence/main/key.1", text, sizeof text);
@@ -149,7 +147,7 @@ TEST_WITH(DIRECT, a_store_that_is_lost_among_many_goes_on_with_the_next_start)
     rig_await_state(broker, 1, SEQB_PARTITION_UP);
     assert_int_equal(ha_admit(broker->ha, other, 8, &err), SEQB_LAYOUT);
     rig_expect_words(err.text, "was used with memory_bits=0");
-    assert_int_equal(ha_admit(broker->ha, next, 8, &err), SEQB_OK);
+    assert_ok(ha_admit(broker->ha, next, 8, &err));
     for (size_t i = 0; i < 8; i++) {
         ha_counter_free(first[i]);
         ha_counter_free(other[i]);

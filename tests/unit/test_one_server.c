@@ -50,11 +50,6 @@ static int64_t opens_of(struct rig *rig)
     return opens;
 }
 
-static bool the_time_has_passed(void *context)
-{
-    return clock_now_ms() >= *(const int64_t *)context;
-}
-
 /* However many wait for it. A stall makes this longer, and more may come. */
 TEST_WITH(DIRECT, a_dead_server_is_tried_twice_a_second_by_all)
 {
@@ -76,7 +71,7 @@ TEST_WITH(DIRECT, a_dead_server_is_tried_twice_a_second_by_all)
     assert_true(opens > 0);
     assert_true(opens <= 1 + (clock_now_ms() - begin_ms) / ENDPOINT_ATTEMPT_MS);
     rig_set_down(rig, false);
-    rig_await(the_time_has_passed, &until_ms);
+    RIG_AWAIT(clock_now_ms() >= until_ms);
     for (int32_t i = 0; i < RIG_PARTITIONS; i++)
         rig_await_use(broker, i);
 }

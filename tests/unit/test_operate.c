@@ -408,10 +408,10 @@ TEST_WITH(DIRECT, reason_is_that_of_the_partition)
     struct seqb_error err;
 
     order(broker, "main", 1, SEQB_ORDER_DRAIN);
-    assert_int_equal(ha_reason(broker->ha, "main", 1, reason, &err), SEQB_OK);
+    assert_ok(ha_reason(broker->ha, "main", 1, reason, &err));
     assert_string_equal(reason, rig_partition(broker, 1).reason);
     assert_true(strlen(reason) > 0);
-    assert_int_equal(ha_reason(broker->ha, "main", 0, reason, &err), SEQB_OK);
+    assert_ok(ha_reason(broker->ha, "main", 0, reason, &err));
     assert_string_equal(reason, "");
     assert_int_equal(ha_reason(broker->ha, "main", 2, reason, &err),
                      SEQB_INVALID);

@@ -146,7 +146,7 @@ static void expect_to_advance(struct rig *rig, int32_t window_bits)
     rig->sequences[0].window_bits = window_bits;
     broker = rig_open(rig);
     rig_take(broker, 100);
-    assert_int_equal(queue_advance(broker->queue, "order", to, NULL), SEQB_OK);
+    assert_ok(queue_advance(broker->queue, "order", to, NULL));
     assert_in_range(fake_window(rig->stores[0], CELL), 101, 102);
     rig->taken.count = 0;
     rig_take(broker, 1);

@@ -65,40 +65,28 @@ TEST_WITH(PERIOD, a_stamp_goes_on_over_brokers_and_restarts)
     }
 }
 
-struct filling {
-    struct rig *rig;
-    int64_t calls;
-};
-
 static int64_t reserves(const struct rig *rig)
 {
     return fake_calls(rig->stores[0], FAKE_RESERVE) +
            fake_calls(rig->stores[1], FAKE_RESERVE);
 }
 
-static bool was_asked(void *context)
-{
-    const struct filling *filling = context;
-
-    return reserves(filling->rig) > filling->calls;
-}
-
 /* The turn is near, and its ring is filled before. */
 TEST_WITH(PERIOD, the_next_stamp_is_there_before_it_begins)
 {
     struct rig *rig = fixture->rig;
-    struct filling filling = {.rig = rig};
     struct rig_broker *broker;
     int64_t digits;
+    int64_t calls;
 
     rig->sequences[0].prefetch = true;
     script_clock_set(NOON + 100);
     broker = rig_open(rig);
     (void)period_number(broker, &digits);
     rig_await_rest(broker);
-    filling.calls = reserves(rig);
+    calls = reserves(rig);
     script_clock_set(NOON + 900);
-    rig_await(was_asked, &filling);
+    RIG_AWAIT(reserves(rig) > calls);
     rig_await_rest(broker);
     rig_set_down(rig, true);
     script_clock_set(NOON + SECOND);
@@ -198,7 +186,7 @@ TEST_WITH(PERIOD, on_rollback_wait_waits_for_the_clock)
     broker = rig_open(fixture->rig);
     (void)period_number(broker, &digits);
     script_clock_run(NOON - 200);
-    assert_int_equal(period_take(broker, &number, &stamp, &err), SEQB_OK);
+    assert_ok(period_take(broker, &number, &stamp, &err));
     assert_int_equal(stamp.digits, NOON_STAMP);
 }
 
@@ -265,23 +253,17 @@ TEST_WITH(PERIOD, a_number_and_its_stamp_are_of_one_take)
         .out = numbers, .count = 100, .stamp = &stamp};
     struct seqb_error err;
 
-    assert_int_equal(queue_take(order, &take, &err), SEQB_OK);
+    assert_ok(queue_take(order, &take, &err));
     assert_int_equal(stamp.digits, NOON_STAMP);
     assert_int_equal(stamp.begins_ms, NOON);
     assert_int_equal(stamp.ends_ms, NOON + SECOND);
 }
 
-struct trial {
-    struct rig_broker *broker;
-    const struct queue_take *take;
-};
-
-static bool was_given(void *context)
+static bool was_given(struct rig_broker *broker, const struct queue_take *take)
 {
-    const struct trial *trial = context;
     struct seqb_error err;
     const enum seqb_status status =
-        queue_try_take(rig_sequence(trial->broker, "order"), trial->take, &err);
+        queue_try_take(rig_sequence(broker, "order"), take, &err);
 
     if (status != SEQB_OK && status != SEQB_AGAIN)
         fail_msg("no numbers: %s", err.text);
@@ -298,16 +280,15 @@ TEST_WITH(PERIOD, many_of_one_stamp_come_to_who_does_not_wait)
         .out = numbers, .count = 512, .stamp = &stamp};
     const struct queue_take more = {
         .out = numbers, .count = 513, .stamp = &stamp};
-    struct trial trial = {rig_open(fixture->rig), &all};
+    struct rig_broker *broker = rig_open(fixture->rig);
 
     for (int i = 0; i < 3; i++) {
-        rig_await(was_given, &trial);
+        RIG_AWAIT(was_given(broker, &all));
         numbers_add(&fixture->rig->taken, numbers, all.count);
         assert_int_equal(stamp.digits, NOON_STAMP);
     }
-    assert_int_equal(
-        queue_try_take(rig_sequence(trial.broker, "order"), &more, &err),
-        SEQB_INVALID);
+    assert_int_equal(queue_try_take(rig_sequence(broker, "order"), &more, &err),
+                     SEQB_INVALID);
     rig_expect_words(err.text, "max_unused");
 }
 
@@ -347,9 +328,9 @@ TEST_WITH(DIRECT, a_sequence_without_a_period_has_no_stamp)
         .out = numbers, .count = 3, .stamp = &stamp};
     struct seqb_sequence *order = rig_sequence(broker, "order");
 
-    assert_int_equal(queue_take(order, &take, &err), SEQB_OK);
+    assert_ok(queue_take(order, &take, &err));
     assert_int_equal(stamp.digits, 0);
-    assert_int_equal(queue_try_take(order, &take, &err), SEQB_OK);
+    assert_ok(queue_try_take(order, &take, &err));
     assert_string_equal(rig_status(broker, "order").period, "none");
 }
 

@@ -10,31 +10,20 @@
 
 #define EPOCH INT64_C(1577836800000) /* of the ids */
 
-struct awaited {
-    struct rig_broker *broker;
-    int64_t dropped;
-};
-
-static bool has_dropped(void *context)
-{
-    const struct awaited *awaited = context;
-
-    return rig_status(awaited->broker, "order").dropped == awaited->dropped;
-}
-
 /* Of the first stamp, too, and not only once its place is needed. */
 TEST_WITH(PERIOD, rest_of_a_stamp_is_dropped_once_it_is_over)
 {
-    struct awaited awaited = {.broker = rig_open(fixture->rig)};
+    struct rig_broker *broker = rig_open(fixture->rig);
+    int64_t dropped = 0;
     int64_t digits;
 
     for (int i = 0; i < 3; i++) {
-        (void)period_number(awaited.broker, &digits);
-        rig_await_rest(awaited.broker);
-        awaited.dropped += rig_status(awaited.broker, "order").stock;
+        (void)period_number(broker, &digits);
+        rig_await_rest(broker);
+        dropped += rig_status(broker, "order").stock;
         script_clock_step(SECOND);
-        (void)period_number(awaited.broker, &digits);
-        rig_await(has_dropped, &awaited);
+        (void)period_number(broker, &digits);
+        RIG_AWAIT(rig_status(broker, "order").dropped == dropped);
     }
 }
 

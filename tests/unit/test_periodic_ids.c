@@ -184,8 +184,8 @@ TEST_WITH(PERIOD, the_other_calls_give_ids_of_shard_0)
 
     period_use_ids(fixture, 19);
     order = rig_sequence(rig_open(fixture->rig), "order");
-    assert_int_equal(queue_next_many(order, 19, ids, &err), SEQB_OK);
-    assert_int_equal(queue_next(order, &ids[19], &err), SEQB_OK);
+    assert_ok(queue_next_many(order, 19, ids, &err));
+    assert_ok(queue_next(order, &ids[19], &err));
     for (int i = 0; i < 20; i++) {
         queue_decode(order, ids[i], &decoded);
         assert_int_equal(decoded.time_ms, NOON);

@@ -24,9 +24,8 @@ static bool is_raised(void *context)
     struct seqb_raise raise;
     int64_t number;
 
-    assert_int_equal(
-        queue_next(rig_sequence(raised->broker, raised->key), &number, NULL),
-        SEQB_OK);
+    assert_ok(
+        queue_next(rig_sequence(raised->broker, raised->key), &number, NULL));
     raise = fake_first_raise(raised->rig->stores[0], raised->counter);
     raised->base_ms = raise.base_ms;
     return raise.limit > 0;

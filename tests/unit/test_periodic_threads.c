@@ -208,11 +208,6 @@ static void become_ready(void *context)
     atomic_store((atomic_bool *)context, true);
 }
 
-static bool is_set(void *context)
-{
-    return atomic_load((atomic_bool *)context);
-}
-
 /* The callback comes after the sequences of its stamps, and goes for all. */
 TEST_WITH(PERIOD, who_finds_a_stamp_without_numbers_is_called)
 {
@@ -238,7 +233,7 @@ TEST_WITH(PERIOD, who_finds_a_stamp_without_numbers_is_called)
     assert_int_equal(status, SEQB_AGAIN);
     fake_release(rig->stores[0]);
     fake_release(rig->stores[1]);
-    rig_await(is_set, &is_ready);
+    RIG_AWAIT(atomic_load(&is_ready));
     queue_on_ready(order, NULL, NULL);
 }
 
@@ -283,22 +278,15 @@ static void hang(struct rig *rig, bool is_to_hang)
         (is_to_hang ? fake_hang : fake_release)(rig->stores[i]);
 }
 
-struct keeping {
-    struct rig_broker *broker;
-    int64_t begin_ms;
-};
-
 /* Asks for the stamp until it may be issued. */
-static bool is_kept(void *context)
+static bool is_kept(struct rig_broker *broker, int64_t begin_ms)
 {
-    const struct keeping *keeping = context;
     struct seqb_clock_status clock;
     int64_t number;
 
-    (void)queue_try_run(rig_sequence(keeping->broker, "order"), 1, &number,
-                        NULL);
-    queue_clock(keeping->broker->queue, &clock);
-    return clock.issued_ms >= keeping->begin_ms;
+    (void)queue_try_run(rig_sequence(broker, "order"), 1, &number, NULL);
+    queue_clock(broker->queue, &clock);
+    return clock.issued_ms >= begin_ms;
 }
 
 /* There is no term left: the clock is not to blame. */
@@ -315,10 +303,8 @@ TEST_WITH(PERIOD, stamps_that_stores_owe_answers_for_are_told)
     broker = rig_open(rig);
     hang(rig, true);
     for (int i = 0; i <= PERIOD_SLOTS; i++) {
-        struct keeping keeping = {broker, NOON + i * SECOND};
-
-        script_clock_set(keeping.begin_ms);
-        rig_await(is_kept, &keeping);
+        script_clock_set(NOON + i * SECOND);
+        RIG_AWAIT(is_kept(broker, NOON + i * SECOND));
         assert_int_equal(period_take(broker, &number, &stamp, &err),
                          SEQB_TIMEOUT);
     }

@@ -50,11 +50,6 @@ static void callers_join(struct caller *callers)
         pthread_join(callers[i].thread, NULL);
 }
 
-static bool all_callers_wait(void *context)
-{
-    return rig_status(context, "order").waits >= CALLERS;
-}
-
 /* --- waiting --- */
 
 TEST_WITH(DIRECT, deadline_holds_when_every_store_is_down)
@@ -100,12 +95,12 @@ TEST_WITH(DIRECT, callers_that_wait_are_served_when_stores_recover)
 
     rig_set_down(rig, true);
     callers_start(callers, broker);
-    rig_await(all_callers_wait, broker);
+    RIG_AWAIT(rig_status(broker, "order").waits >= CALLERS);
     rig_await_state(broker, 0, SEQB_PARTITION_QUARANTINED);
     rig_set_down(rig, false);
     callers_join(callers);
     for (size_t i = 0; i < CALLERS; i++) {
-        assert_int_equal(callers[i].status, SEQB_OK);
+        assert_ok(callers[i].status);
         numbers_add(&rig->taken, &callers[i].number, 1);
     }
 }
@@ -120,7 +115,7 @@ TEST_WITH(DIRECT, callers_that_wait_are_answered_by_closing)
 
         rig_set_down(rig, true);
         callers_start(callers, broker);
-        rig_await(all_callers_wait, broker);
+        RIG_AWAIT(rig_status(broker, "order").waits >= CALLERS);
         rig_close(broker);
         callers_join(callers);
         for (size_t j = 0; j < CALLERS; j++)
@@ -141,7 +136,7 @@ TEST_WITH(DIRECT, callers_may_be_served_while_closing)
         fake_hang(rig->stores[0]);
         fake_hang(rig->stores[1]);
         callers_start(callers, broker);
-        rig_await(all_callers_wait, broker);
+        RIG_AWAIT(rig_status(broker, "order").waits >= CALLERS);
         fake_release(rig->stores[0]);
         fake_release(rig->stores[1]);
         rig_close(broker);
@@ -160,9 +155,8 @@ TEST_WITH(DIRECT, more_than_the_stock_is_waited_for)
 
     rig->sequences[0].max_unused = 64;
     broker = rig_open(rig);
-    assert_int_equal(
-        queue_next_many(rig_sequence(broker, "order"), 10000, many, &err),
-        SEQB_OK);
+    assert_ok(
+        queue_next_many(rig_sequence(broker, "order"), 10000, many, &err));
     numbers_add(&rig->taken, many, 10000);
 }
 

@@ -120,8 +120,7 @@ TEST_WITH(DIRECT, advance_raises_the_one_that_waits_too)
 
     change_first(rig, LEVEL);
     broker = rig_open(rig);
-    if (queue_advance(broker->queue, "order", to, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(queue_advance(broker->queue, "order", to, &err), err);
     assert_true(fake_value(rig->stores[0], FIRST) > LEVEL);
 }
 

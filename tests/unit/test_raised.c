@@ -40,8 +40,7 @@ static struct raised *open_file(const struct rig *rig)
     struct raised *raised;
     struct seqb_error err;
 
-    if (raised_open(rig->path, &raised, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(raised_open(rig->path, &raised, &err), err);
     return raised;
 }
 
@@ -84,9 +83,7 @@ TEST_WITH(RAISED, line_that_is_damaged_is_passed_over)
 
         raised_note(raised, "b0", ORDER, 1000);
         raised_close(raised);
-        assert_int_equal(
-            file_append(rig->path, spoilt[i], strlen(spoilt[i]), NULL),
-            SEQB_OK);
+        assert_ok(file_append(rig->path, spoilt[i], strlen(spoilt[i]), NULL));
         raised = open_file(rig);
         assert_int_equal(raised_find(raised, "b0", ORDER), 1000);
         raised_note(raised, "b1", BILL, 7 + (int64_t)i);
@@ -108,7 +105,7 @@ TEST_WITH(RAISED, file_holds_a_line_a_counter_after_a_start)
         raised_note(raised, "b0", ORDER, value);
     raised_close(raised);
     raised_close(open_file(rig));
-    assert_int_equal(file_load(rig->path, 10000, &bytes, &size, &err), SEQB_OK);
+    assert_ok(file_load(rig->path, 10000, &bytes, &size, &err));
     assert_int_equal(strncmp(bytes, "100 b0 " ORDER " ", 20), 0);
     assert_int_equal(size, strlen("100 b0 " ORDER " ") + 17);
     free(bytes);
@@ -119,7 +116,7 @@ TEST_WITH(RAISED, first_line_that_is_torn_spoils_no_other)
 {
     struct raised *raised;
 
-    assert_int_equal(file_append(rig->path, "9", 1, NULL), SEQB_OK);
+    assert_ok(file_append(rig->path, "9", 1, NULL));
     raised_close(open_file(rig));
     raised = open_file(rig);
     raised_note(raised, "b0", ORDER, 1000);
@@ -135,7 +132,7 @@ static size_t file_size(const struct rig *rig)
     size_t size;
     char *bytes;
 
-    assert_int_equal(file_load(rig->path, 10000, &bytes, &size, &err), SEQB_OK);
+    assert_ok(file_load(rig->path, 10000, &bytes, &size, &err));
     free(bytes);
     return size;
 }
@@ -188,12 +185,12 @@ TEST_WITH(RAISED, start_that_fails_is_logged)
     events_start();
     memset(path, 'x', sizeof path - 1);
     path[sizeof path - 1] = '\0';
-    assert_int_equal(raised_open(path, &raised, &err), SEQB_OK);
+    assert_ok(raised_open(path, &raised, &err));
     raised_close(raised);
     events_expect("event=raises_unread", "the path is too long", 1);
     (void)text_format(path, sizeof path, "%s.new", rig->path);
     assert_int_equal(mkdir(path, 0700), 0);
-    assert_int_equal(file_append(rig->path, "torn", 4, &err), SEQB_OK);
+    assert_ok(file_append(rig->path, "torn", 4, &err));
     raised_close(open_file(rig));
     events_expect("event=raises_unread", "", 2);
     assert_int_equal(rmdir(path), 0);
@@ -220,8 +217,7 @@ static void lines_save(const struct rig *rig, const struct text *text)
 {
     struct seqb_error err;
 
-    assert_int_equal(file_save(rig->path, text->bytes, text->size, &err),
-                     SEQB_OK);
+    assert_ok(file_save(rig->path, text->bytes, text->size, &err));
 }
 
 #define MANY      40000 /* counters: some in each bucket */
@@ -300,7 +296,7 @@ TEST(without_a_path_nothing_is_kept)
 {
     struct raised *raised;
 
-    assert_int_equal(raised_open(NULL, &raised, NULL), SEQB_OK);
+    assert_ok(raised_open(NULL, &raised, NULL));
     assert_null(raised);
     raised_note(raised, "b0", ORDER, 1000);
     assert_int_equal(raised_find(raised, "b0", ORDER), 0);
@@ -319,8 +315,7 @@ static void use(struct rig *rig, const char *key, size_t count)
         struct seqb_error err;
         int64_t number;
 
-        if (queue_next(sequence, &number, &err) != SEQB_OK)
-            fail_msg("%s", err.text);
+        assert_done(queue_next(sequence, &number, &err), err);
         numbers_add(&rig->taken, &number, 1);
     }
     rig_close(broker);

@@ -23,11 +23,6 @@ static void note_ready(void *context)
     atomic_fetch_add(&((struct readiness *)context)->calls, 1);
 }
 
-static bool is_ready(void *context)
-{
-    return atomic_load(&((struct readiness *)context)->calls) > 0;
-}
-
 TEST_WITH(DIRECT, empty_ring_says_again_and_calls_when_ready)
 {
     struct rig_broker *broker = rig_open(rig);
@@ -48,8 +43,8 @@ TEST_WITH(DIRECT, empty_ring_says_again_and_calls_when_ready)
     assert_int_equal(atomic_load(&readiness.calls), 0);
     fake_release(rig->stores[0]);
     fake_release(rig->stores[1]);
-    rig_await(is_ready, &readiness);
-    assert_int_equal(queue_try_many(order, 4, numbers, &taken, &err), SEQB_OK);
+    RIG_AWAIT(atomic_load(&readiness.calls) > 0);
+    assert_ok(queue_try_many(order, 4, numbers, &taken, &err));
     assert_int_equal(taken, 4);
     queue_on_ready(order, NULL, NULL);
 }
@@ -67,8 +62,8 @@ TEST_WITH(DIRECT, numbers_that_are_given_back_call_when_ready)
     rig->sequences[0].max_unused = 64;
     broker = rig_open(rig);
     order = rig_sequence(broker, "order");
-    assert_int_equal(queue_cursor_open(order, 50, &cursor, NULL), SEQB_OK);
-    assert_int_equal(queue_cursor_refill(cursor, &first, NULL), SEQB_OK);
+    assert_ok(queue_cursor_open(order, 50, &cursor, NULL));
+    assert_ok(queue_cursor_refill(cursor, &first, NULL));
     assert_true(cursor->next < cursor->end);
     rig_await_rest(broker);
     fake_hang(rig->stores[0]);
@@ -79,7 +74,7 @@ TEST_WITH(DIRECT, numbers_that_are_given_back_call_when_ready)
     assert_int_equal(atomic_load(&readiness.calls), 0);
     queue_cursor_close(cursor);
     assert_int_equal(atomic_load(&readiness.calls), 1);
-    assert_int_equal(queue_try_run(order, 1, &number, NULL), SEQB_OK);
+    assert_ok(queue_try_run(order, 1, &number, NULL));
     queue_on_ready(order, NULL, NULL);
     fake_release(rig->stores[0]);
     fake_release(rig->stores[1]);
@@ -116,7 +111,7 @@ TEST_WITH(DIRECT, unusable_stores_say_so_and_call_when_rescued)
     atomic_store(&readiness.calls, 0);
     rig_set_down(rig, false);
     while (queue_try_run(order, 1, &number, &attempt.err) != SEQB_OK) {
-        rig_await(is_ready, &readiness);
+        RIG_AWAIT(atomic_load(&readiness.calls) > 0);
         atomic_store(&readiness.calls, 0);
     }
     queue_on_ready(order, NULL, NULL);
@@ -131,7 +126,7 @@ TEST_WITH(DIRECT, part_of_what_was_tried_for_is_kept)
 
     rig->sequences[0].max_unused = 64;
     broker = rig_open(rig);
-    assert_int_equal(rig_take_one(broker, numbers, &err), SEQB_OK);
+    assert_ok(rig_take_one(broker, numbers, &err));
     rig_await_rest(broker);
     assert_int_equal(queue_try_many(rig_sequence(broker, "order"), 1000,
                                     numbers, &taken, &err),
@@ -149,11 +144,11 @@ TEST_WITH(DIRECT, run_is_contiguous_and_a_short_rest_is_skipped)
     int64_t first;
     int64_t second;
 
-    assert_int_equal(queue_next(order, &first, &err), SEQB_OK);
+    assert_ok(queue_next(order, &first, &err));
     queue_decode(order, first, &decoded);
     assert_int_equal(decoded.memory, 0);
     /* Three are left of that run, four are wanted. */
-    assert_int_equal(queue_try_run(order, 4, &second, &err), SEQB_OK);
+    assert_ok(queue_try_run(order, 4, &second, &err));
     queue_decode(order, second, &decoded);
     assert_int_equal(decoded.memory, 0);
     assert_int_not_equal(first, second);
@@ -190,16 +185,6 @@ static void *remove_callback(void *argument)
     callback->had_ended = atomic_load(&callback->has_ended);
     atomic_store(&callback->is_removed, true);
     return NULL;
-}
-
-static bool callback_has_begun(void *context)
-{
-    return atomic_load(&((struct slow_callback *)context)->has_begun);
-}
-
-static bool callback_has_ended(void *context)
-{
-    return atomic_load(&((struct slow_callback *)context)->has_ended);
 }
 
 /* Whether the thread waits. One that is merely not scheduled is "R". */
@@ -239,12 +224,12 @@ TEST_WITH(DIRECT, removing_a_callback_waits_for_the_call_under_way)
 
     queue_on_ready(callback.sequence, run_slowly, &callback);
     (void)queue_try_run(callback.sequence, 1, &number, NULL);
-    rig_await(callback_has_begun, &callback);
+    RIG_AWAIT(atomic_load(&callback.has_begun));
     assert_int_equal(pthread_create(&thread, NULL, remove_callback, &callback),
                      0);
     rig_await(removal_has_shown, &callback);
     atomic_store(&callback.may_end, true);
     pthread_join(thread, NULL);
-    rig_await(callback_has_ended, &callback); /* which is on this stack */
+    RIG_AWAIT(atomic_load(&callback.has_ended)); /* which is on this stack */
     assert_true(callback.had_ended);
 }

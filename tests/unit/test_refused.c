@@ -45,39 +45,25 @@ static void must_take(struct rig_broker *broker, const char *key, size_t count)
     assert_string_equal(seqb_status_name(take(broker, key, count)), "OK");
 }
 
-struct expected {
-    struct rig_broker *broker;
-    int32_t partition;
-    const char *key; /* asked for meanwhile; NULL: nobody asks */
-    int64_t refused;
-};
-
-static bool is_refusing(void *context)
+/* Takes numbers of "bill" meanwhile. */
+static int64_t refused_while_asked(struct rig_broker *broker, int32_t partition)
 {
-    const struct expected *expected = context;
-
-    if (expected->key != NULL)
-        must_take(expected->broker, expected->key, 16);
-    return rig_partition(expected->broker, expected->partition).refused ==
-           expected->refused;
+    must_take(broker, "bill", 16);
+    return rig_partition(broker, partition).refused;
 }
 
 /* Takes numbers of "bill" until a partition refuses so many counters. */
 static void take_until_refused(struct rig_broker *broker, int32_t partition,
                                int64_t refused)
 {
-    struct expected expected = {broker, partition, "bill", refused};
-
-    rig_await(is_refusing, &expected);
+    RIG_AWAIT(refused_while_asked(broker, partition) == refused);
 }
 
 /* The same, but nobody asks for anything. */
 static void await_refused(struct rig_broker *broker, int32_t partition,
                           int64_t refused)
 {
-    struct expected expected = {broker, partition, NULL, refused};
-
-    rig_await(is_refusing, &expected);
+    RIG_AWAIT(rig_partition(broker, partition).refused == refused);
 }
 
 static void expect_health(struct rig_broker *broker, enum seqb_health expected,
@@ -107,8 +93,7 @@ static void expect_reason(const struct rig_broker *broker, int32_t partition)
     char reason[SEQB_REASON_SIZE];
     struct seqb_error err;
 
-    assert_int_equal(ha_reason(broker->ha, "main", partition, reason, &err),
-                     SEQB_OK);
+    assert_ok(ha_reason(broker->ha, "main", partition, reason, &err));
     assert_string_equal(reason, rig_partition(broker, partition).reason);
     assert_int_equal(ha_reason(broker->ha, "main", 64, reason, &err),
                      SEQB_INVALID);
@@ -328,9 +313,7 @@ TEST_WITH(DIRECT, partition_comes_back_though_it_refuses_a_counter)
     fake_change_origin(rig->stores[1]);
     fake_refuse(rig->stores[1], FAKE_RAISE, BILL_1, SEQB_REFUSED);
     take_until_refused(broker, 1, 1);
-    assert_int_equal(
-        ha_command(broker->ha, "main", 1, SEQB_ORDER_QUARANTINE, NULL),
-        SEQB_OK);
+    assert_ok(ha_command(broker->ha, "main", 1, SEQB_ORDER_QUARANTINE, NULL));
     /* While it rests, that is all there is to say. */
     assert_int_equal(rig_partition(broker, 1).refused, 0);
     expect_health(broker, SEQB_HEALTH_DEGRADED,
@@ -366,9 +349,8 @@ TEST_WITH(DIRECT, failure_of_the_partition_is_told_before_a_refusal)
 
     fake_refuse(rig->stores[1], FAKE_RESERVE, BILL_1, SEQB_REFUSED);
     take_until_refused(broker, 1, 1);
-    assert_int_equal(
-        ha_counter_availability(rig_sequence(broker, "bill")->counter, &err),
-        SEQB_OK);
+    assert_ok(
+        ha_counter_availability(rig_sequence(broker, "bill")->counter, &err));
     fake_refuse(rig->stores[0], FAKE_RESERVE, BILL_0, SEQB_REFUSED);
     while (rig_partition(broker, 0).refused == 0)
         (void)take(broker, "bill", 1);

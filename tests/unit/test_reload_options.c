@@ -111,9 +111,9 @@ static void commit(struct rig_broker *broker,
 {
     struct queue_reload *reload;
 
-    assert_int_equal(prepare(broker, options, &reload), SEQB_OK);
+    assert_ok(prepare(broker, options, &reload));
     assert_int_equal(queue_keeps_options(reload), is_kept);
-    assert_int_equal(queue_commit(reload, NULL), SEQB_OK);
+    assert_ok(queue_commit(reload, NULL));
     queue_reload_free(reload);
 }
 
@@ -170,20 +170,17 @@ TEST_WITH(DIRECT, sequences_come_and_go)
         options.sequence_count = round == 0 ? COUNT / 2 : COUNT;
         commit(broker, &options, false);
         for (size_t i = 0; i < options.sequence_count; i += 37)
-            assert_int_equal(
-                queue_next(rig_sequence(broker, keys[i]), &number, NULL),
-                SEQB_OK);
+            assert_ok(queue_next(rig_sequence(broker, keys[i]), &number, NULL));
     }
     removed = rig_sequence(broker, keys[1]);
     options.sequence_count = 1;
     commit(broker, &options, false);
-    assert_int_equal(queue_next(rig_sequence(broker, keys[0]), &number, NULL),
-                     SEQB_OK);
+    assert_ok(queue_next(rig_sequence(broker, keys[0]), &number, NULL));
     assert_int_equal(queue_next(removed, &number, NULL), SEQB_UNKNOWN_KEY);
     assert_int_equal(queue_find(broker->queue, "order", &removed, NULL),
                      SEQB_UNKNOWN_KEY);
     commit(broker, &rig->queue, false);
-    assert_int_equal(rig_take_one(broker, &number, NULL), SEQB_OK);
+    assert_ok(rig_take_one(broker, &number, NULL));
 }
 
 /* With a spool what it holds is kept there, and taken when it is listed. */
@@ -306,8 +303,7 @@ TEST_WITH(DIRECT, listed_sequences_are_not_counted)
     options.sequence_count = 2;
     commit(broker, &options, false);
     assert_int_equal(count_of_automatic(broker), 1);
-    assert_int_equal(queue_next(rig_sequence(broker, "bid"), &number, NULL),
-                     SEQB_OK);
+    assert_ok(queue_next(rig_sequence(broker, "bid"), &number, NULL));
 }
 
 /* --- the pools --- */
@@ -318,7 +314,7 @@ static void ha_reload_to(struct rig_broker *broker,
     struct ha_reload *reload;
     struct seqb_error err;
 
-    assert_int_equal(ha_prepare(broker->ha, options, &reload, &err), SEQB_OK);
+    assert_ok(ha_prepare(broker->ha, options, &reload, &err));
     ha_commit(reload);
 }
 

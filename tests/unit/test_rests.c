@@ -53,12 +53,6 @@ static bool has_rested(void *context)
     return atomic_load(&rests) > 2;
 }
 
-static bool has_rested_long(void *context)
-{
-    (void)context;
-    return atomic_load(&long_rests) > 0;
-}
-
 /* --- a taker whose clock is behind --- */
 
 struct taker {
@@ -88,13 +82,12 @@ TEST_WITH(PERIOD, who_waits_for_the_clock_rests)
     (void)period_number(taker.broker, &digits);
     script_clock_set(NOON - SECOND);
     watch(&rig_sequence(taker.broker, "order")->filled);
-    assert_int_equal(thread_start(&thread, "taker", taker_run, &taker, NULL),
-                     SEQB_OK);
+    assert_ok(thread_start(&thread, "taker", taker_run, &taker, NULL));
     rig_await(has_rested, NULL);
     script_clock_set(NOON);
     pthread_join(thread, NULL);
     watch(NULL);
-    assert_int_equal(taker.status, SEQB_OK);
+    assert_ok(taker.status);
 }
 
 /* --- the flusher of a spool --- */
@@ -120,7 +113,7 @@ TEST_WITH(DIRECT, keeper_rests_between_its_rounds)
     broker = rig_open(rig);
     watch(&broker->queue->context.flusher.changed);
     rig_await(has_rested_once_woken, broker);
-    rig_await(has_rested_long, NULL);
+    RIG_AWAIT(atomic_load(&long_rests) > 0);
     rig_close(broker);
     watch(NULL);
     folder_remove(folder);

@@ -46,8 +46,7 @@ static int64_t take_one(struct rig_broker *broker)
     struct seqb_error err;
     int64_t number;
 
-    if (rig_take_one(broker, &number, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(rig_take_one(broker, &number, &err), err);
     return number;
 }
 
@@ -89,15 +88,14 @@ TEST_WITH(ONE_DIRECT, slice_of_a_cursor_is_dropped_but_for_a_run)
     int64_t number;
     int64_t next;
 
-    assert_int_equal(
-        queue_cursor_open(rig_sequence(broker, "order"), 50, &cursor, NULL),
-        SEQB_OK);
-    assert_int_equal(seqb_cursor_next(cursor, &number, NULL), SEQB_OK);
+    assert_ok(
+        queue_cursor_open(rig_sequence(broker, "order"), 50, &cursor, NULL));
+    assert_ok(seqb_cursor_next(cursor, &number, NULL));
     rig_await_rest(broker);
     next = next_of(rig);
     resume();
     cursor->next = cursor->end; /* which the caller holds itself */
-    assert_int_equal(seqb_cursor_next(cursor, &number, NULL), SEQB_OK);
+    assert_ok(seqb_cursor_next(cursor, &number, NULL));
     assert_true(number >= next);
     rig_await_rest(broker);
     next = next_of(rig);
@@ -150,23 +148,9 @@ TEST_WITH(DIRECT, connections_are_made_again)
     assert_int_equal(rig_partition(broker, 1).ejections, 0);
 }
 
-struct leases {
-    struct rig *rig;
-    int64_t count;
-};
-
-static bool leases_have_come(void *context)
-{
-    const struct leases *leases = context;
-
-    return fake_value(leases->rig->authority, LEASES_0) >= leases->count;
-}
-
 static void await_leases(struct rig *rig, int64_t count)
 {
-    struct leases leases = {rig, count};
-
-    rig_await(leases_have_come, &leases);
+    RIG_AWAIT(fake_value(rig->authority, LEASES_0) >= count);
 }
 
 TEST_WITH(ONE_WINDOWED, window_that_was_leased_ahead_is_dropped)
@@ -208,11 +192,6 @@ static int64_t lease_known(struct rig *rig)
     return a < b ? a : b;
 }
 
-static bool has_spare(void *context)
-{
-    return lease_known(context) >= 2;
-}
-
 /* Two lessors, and two stores that count in windows of theirs. */
 TEST_WITH(NEIGHBOURS, window_of_neighbours_is_dropped)
 {
@@ -225,7 +204,7 @@ TEST_WITH(NEIGHBOURS, window_of_neighbours_is_dropped)
     broker = rig_open(rig);
     while (fake_window(rig->stores[2], COUNTER_2) == SEQB_NO_WINDOW)
         (void)take_one(broker);
-    rig_await(has_spare, rig);
+    RIG_AWAIT(lease_known(rig) >= 2);
     rig_await_rest(broker);
     spare = lease_known(rig);
     resume();

@@ -246,12 +246,6 @@ TEST_WITH(DIRECT, grant_is_cut_at_the_floor)
     }
 }
 
-static bool was_looked_at(void *context)
-{
-    (void)context;
-    return atomic_load(&script.looks) > 0;
-}
-
 /* Nobody passes a mark that is above all there is. */
 TEST_WITH(DIRECT, delivery_of_too_little_wakes_the_refill)
 {
@@ -262,7 +256,7 @@ TEST_WITH(DIRECT, delivery_of_too_little_wakes_the_refill)
     order->low = 5 * RUN;
     pthread_mutex_unlock(&order->lock);
     sequence_deliver(&order->sink, &grant);
-    rig_await(was_looked_at, NULL);
+    RIG_AWAIT(atomic_load(&script.looks) > 0);
 }
 
 /* What was kept must be above the floor, and below the bits' end. */
@@ -453,7 +447,7 @@ TEST_WITH(DIRECT, status_and_counts_tell_all)
     size_t taken;
 
     sequence_put(order, MUCH, 110);
-    assert_int_equal(queue_try_many(order, 10, out, &taken, NULL), SEQB_OK);
+    assert_ok(queue_try_many(order, 10, out, &taken, NULL));
     script.view = (struct ha_view){3, 5, 7, NONE};
     atomic_store(&order->waiters, 1);
     order->waits = 6;

@@ -44,8 +44,7 @@ TEST_WITH(SNOWFLAKES_IN_USE, each_sequence_of_a_pool_counts_its_own)
     rig->queue.auto_limit = 1;
     broker = rig_open(rig);
     rig_take(broker, 3);
-    assert_int_equal(queue_next(rig_sequence(broker, "tmp-1"), &id, &err),
-                     SEQB_OK);
+    assert_ok(queue_next(rig_sequence(broker, "tmp-1"), &id, &err));
     numbers_add(&rig->taken, &id, 1);
     assert_int_equal(rig_status(broker, "order").taken, 3);
     assert_int_equal(rig_status(broker, "tmp-1").taken, 1);
@@ -119,8 +118,7 @@ TEST_WITH(SNOWFLAKES_IN_USE, all_ids_that_were_ever_taken_are_listed)
     row_put_other(rig, 0, FLAKE_LONG_LEASE_MS);
     broker = rig_open(rig); /* it has id 1 */
     row_put(rig, 2, "nonsense");
-    assert_int_equal(queue_workers(broker->queue, workers, 8, &count, &err),
-                     SEQB_OK);
+    assert_ok(queue_workers(broker->queue, workers, 8, &count, &err));
     assert_int_equal(count, 3);
     for (int32_t i = 0; i < 3; i++) {
         assert_string_equal(workers[i].pool, "main");
@@ -133,8 +131,7 @@ TEST_WITH(SNOWFLAKES_IN_USE, all_ids_that_were_ever_taken_are_listed)
     assert_true(workers[1].renewed_ms > clock_wall_ms() - RIG_FOREVER_MS);
     assert_true(workers[1].used_upto_ms >= workers[1].renewed_ms);
     rig_expect_words(workers[2].holder, "damaged");
-    assert_int_equal(queue_workers(broker->queue, workers, 1, &count, &err),
-                     SEQB_OK);
+    assert_ok(queue_workers(broker->queue, workers, 1, &count, &err));
     assert_int_equal(count, 3);
     fake_set_down(rig->authority, true);
     assert_int_equal(queue_workers(broker->queue, workers, 8, &count, &err),

@@ -129,8 +129,7 @@ static int64_t next_time(struct rig_broker *broker, int64_t from_ms)
 
     while (clock_wall_ms() <= from_ms)
         thread_rest_us(1000);
-    if (rig_take_one(broker, &id, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(rig_take_one(broker, &id, &err), err);
     return time_of(id);
 }
 
@@ -175,7 +174,7 @@ static int64_t take_run(struct seqb_sequence *sequence, size_t count)
 
     while (status == SEQB_AGAIN || status == SEQB_UNAVAILABLE)
         status = queue_try_run(sequence, count, &first, &err);
-    assert_int_equal(status, SEQB_OK);
+    assert_ok(status);
     return first;
 }
 
@@ -189,11 +188,9 @@ TEST_WITH(SNOWFLAKES_IN_USE, sequences_of_a_pool_share_no_id)
     rig->queue.sequence_count = 2;
     broker = rig_open(rig);
     for (size_t i = 0; i < rig_scaled(MANY); i++) {
-        assert_int_equal(queue_next(rig_sequence(broker, "order"), &id, &err),
-                         SEQB_OK);
+        assert_ok(queue_next(rig_sequence(broker, "order"), &id, &err));
         numbers_add(&rig->taken, &id, 1);
-        assert_int_equal(queue_next(rig_sequence(broker, "bill"), &id, &err),
-                         SEQB_OK);
+        assert_ok(queue_next(rig_sequence(broker, "bill"), &id, &err));
         numbers_add(&rig->taken, &id, 1);
     }
     id = take_run(rig_sequence(broker, "bill"), 1);
@@ -217,7 +214,7 @@ TEST_STATE(WINDOWED, sites_have_numbers_of_their_own)
     flake_options()->datacenter_bits = 2;
     flake_options()->datacenter = 3;
     broker = rig_open(rig);
-    assert_int_equal(rig_take_one(broker, &id, &err), SEQB_OK);
+    assert_ok(rig_take_one(broker, &id, &err));
     assert_int_equal(id >> 12 & 0xfff, 3 << 10);
     queue_decode(rig_sequence(broker, "order"), id, &decoded);
     assert_int_equal(decoded.datacenter, 3);
@@ -241,7 +238,7 @@ TEST_WITH(SNOWFLAKES, full_ms_is_waited_for)
 
     flake_options()->layout.counter = 2; /* 4 ids a ms */
     sequence = rig_sequence(rig_open(rig), "order");
-    assert_int_equal(queue_next_many(sequence, 18, ids, &err), SEQB_OK);
+    assert_ok(queue_next_many(sequence, 18, ids, &err));
     for (int i = 0; i < 18; i++) {
         assert_true(i == 0 || ids[i] > ids[i - 1]);
         assert_true((ids[i] >> 12) + FLAKE_EPOCH <= clock_wall_ms());
@@ -251,7 +248,7 @@ TEST_WITH(SNOWFLAKES, full_ms_is_waited_for)
     for (int i = 0; i < 3; i++) {
         const int64_t before = ids[19];
 
-        assert_int_equal(queue_take(sequence, &run, &err), SEQB_OK);
+        assert_ok(queue_take(sequence, &run, &err));
         assert_int_equal(ids[19] & 3, 0); /* the first of another ms */
         assert_true(ids[19] > before);
     }
@@ -310,11 +307,6 @@ static void become_ready(void *context)
     atomic_store((atomic_bool *)context, true);
 }
 
-static bool is_set(void *context)
-{
-    return atomic_load((atomic_bool *)context);
-}
-
 /* Who does not wait is called when the next ms has come. */
 TEST_WITH(SNOWFLAKES_IN_USE, who_finds_a_full_ms_is_called)
 {
@@ -338,7 +330,7 @@ TEST_WITH(SNOWFLAKES_IN_USE, who_finds_a_full_ms_is_called)
         assert_int_equal(err.status, SEQB_AGAIN);
         assert_string_equal(err.text, "");
         assert_int_equal(rig_status(broker, "order").waits, i + 1);
-        rig_await(is_set, &is_ready);
+        RIG_AWAIT(atomic_load(&is_ready));
     }
 }
 
@@ -384,8 +376,8 @@ TEST_WITH(SNOWFLAKES, who_finds_no_lease_is_called)
         return; /* the lease was quicker than this thread */
     assert_int_equal(status, SEQB_UNAVAILABLE);
     rig_expect_words(err.text, "backend auth is new");
-    rig_await(is_set, &is_ready);
-    assert_int_equal(queue_try_many(sequence, 1, &id, &taken, &err), SEQB_OK);
+    RIG_AWAIT(atomic_load(&is_ready));
+    assert_ok(queue_try_many(sequence, 1, &id, &taken, &err));
 }
 
 /* A child has its parent's lease, whose ids would come twice. */

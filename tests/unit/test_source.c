@@ -191,7 +191,7 @@ TEST_WITH(SOURCE, words_of_the_last_lease_are_kept)
     assert_string_equal(f->source->why, "no rights");
     assert_true(f->source->is_refused);
     source_result(f->source, false, NULL);
-    assert_int_equal(f->source->status, SEQB_OK);
+    assert_ok(f->source->status);
     assert_null(f->source->why);
     assert_false(f->source->is_refused);
     source_result(f->source, false, &why); /* freed with the source */
@@ -225,7 +225,7 @@ TEST_WITH(SOURCE, nothing_of_a_stamp_is_used_for_the_next_one)
     assert_int_equal(f->source->pace.last, 0);
     assert_false(f->source->pace.has_begun);
     assert_int_equal(f->source->lease.mark.value, FENCE_NOTHING.value);
-    assert_int_equal(f->source->status, SEQB_OK);
+    assert_ok(f->source->status);
     for (int i = 0; i < LESSORS; i++)
         assert_int_equal(f->source->neighbours->marks[i].run, 0);
 }

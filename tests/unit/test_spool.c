@@ -251,8 +251,7 @@ TEST_WITH(SPOOL, locked_file_is_not_waited_for_beyond_the_deadline)
     const struct spool_block block = spool_case_block("order", 1, 10, 5);
     int lock;
 
-    assert_int_equal(
-        file_lock(spool_case_beside(c, ".lock"), 0, &lock, &c->err), SEQB_OK);
+    assert_ok(file_lock(spool_case_beside(c, ".lock"), 0, &lock, &c->err));
     assert_int_equal(spool_case_try(c, &block, 1, clock_now_ms() + 20),
                      SEQB_UNAVAILABLE);
     rig_expect_words(c->err.text, "locked");
@@ -269,8 +268,7 @@ TEST_WITH(SPOOL, forked_child_does_not_keep_it_locked)
     int lock;
 
     assert_int_equal(pipe(pipe_of), 0);
-    assert_int_equal(
-        file_lock(spool_case_beside(c, ".lock"), 0, &lock, &c->err), SEQB_OK);
+    assert_ok(file_lock(spool_case_beside(c, ".lock"), 0, &lock, &c->err));
     pid = fork();
     if (pid == 0) {
         char byte;

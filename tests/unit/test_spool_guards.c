@@ -60,7 +60,7 @@ static void replace(const char *path)
     static const char text[] = "state_dir=/var/lib/seqbroker\n";
     struct seqb_error err;
 
-    assert_int_equal(file_save(path, text, sizeof text - 1, &err), SEQB_OK);
+    assert_ok(file_save(path, text, sizeof text - 1, &err));
 }
 
 static void age(const char *path)
@@ -81,12 +81,12 @@ static void edit(const char *path)
     char *block;
     size_t size;
 
-    assert_int_equal(file_load(path, FILE_MAX, &bytes, &size, &err), SEQB_OK);
+    assert_ok(file_load(path, FILE_MAX, &bytes, &size, &err));
     bytes[size] = '\0';
     block = strstr(bytes, "block ");
     assert_non_null(block);
     block[strlen("block ")]++;
-    assert_int_equal(file_save(path, bytes, size, &err), SEQB_OK);
+    assert_ok(file_save(path, bytes, size, &err));
     free(bytes);
 }
 
@@ -220,8 +220,7 @@ TEST_WITH(SPOOL, ticket_of_another_history_is_none)
     size_t size;
 
     spool_case_give(c, spool_case_block("order", 1, 10, 5));
-    assert_int_equal(file_load(c->path, FILE_MAX, &bytes, &size, &err),
-                     SEQB_OK);
+    assert_ok(file_load(c->path, FILE_MAX, &bytes, &size, &err));
     (void)text_format(id, sizeof id, "%.32s", strstr(bytes, "\nid ") + 4);
     free(bytes);
     (void)text_format(counter, sizeof counter, "ticket/main/0/%s", id);

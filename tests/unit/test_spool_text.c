@@ -48,8 +48,7 @@ static struct bytes write_sample(void)
     struct bytes out;
     struct seqb_error err;
 
-    if (spool_text_write(&text, &out.data, &out.size, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(spool_text_write(&text, &out.data, &out.size, &err), err);
     return out;
 }
 
@@ -89,8 +88,7 @@ TEST(what_was_written_is_read)
     struct seqb_error err;
 
     bytes.data = realloc(bytes.data, bytes.size + 1);
-    if (spool_text_read(bytes.data, bytes.size, &out, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(spool_text_read(bytes.data, bytes.size, &out, &err), err);
     assert_string_equal(out.id, is.id);
     assert_int_equal(out.ticket, is.ticket);
     assert_int_equal(out.place.pool, is.place.pool);
@@ -119,9 +117,8 @@ TEST(spool_without_blocks_is_one)
     struct seqb_error err;
 
     text.block_count = 0;
-    assert_int_equal(spool_text_write(&text, &bytes.data, &bytes.size, &err),
-                     SEQB_OK);
-    assert_int_equal(read_copy(bytes.data, bytes.size, &err), SEQB_OK);
+    assert_ok(spool_text_write(&text, &bytes.data, &bytes.size, &err));
+    assert_ok(read_copy(bytes.data, bytes.size, &err));
     free(bytes.data);
 }
 
@@ -135,7 +132,7 @@ TEST(every_flipped_bit_is_noticed)
     struct bytes bytes = write_sample();
     struct seqb_error err;
 
-    assert_int_equal(read_copy(bytes.data, bytes.size, &err), SEQB_OK);
+    assert_ok(read_copy(bytes.data, bytes.size, &err));
     for (size_t i = 0; i < bytes.size * 8; i++) {
         flip(bytes.data, i);
         if (read_copy(bytes.data, bytes.size, &err) != SEQB_CORRUPT)
@@ -292,10 +289,9 @@ TEST(right_checksum_is_not_enough)
     struct seqb_error err;
     char count[32];
 
-    assert_int_equal(read_forged("seqbroker-spool 1\n",
-                                 ALL ORDER "block 32 1\nblock 48 1\n", "2",
-                                 &err),
-                     SEQB_OK); /* so that it is forged well */
+    assert_ok(read_forged("seqbroker-spool 1\n",
+                          ALL ORDER "block 32 1\nblock 48 1\n", "2",
+                          &err)); /* so that it is forged well */
     for (size_t i = 0; i < sizeof forgeries / sizeof forgeries[0]; i++) {
         (void)text_format(count, sizeof count, "%zu", forgeries[i].count);
         if (read_forged("seqbroker-spool 1\n", forgeries[i].body, count,

@@ -165,9 +165,8 @@ static void expect_all_there(struct spool_case *c, struct table *table)
 
     for (size_t i = 0; i < NUMBERS; i++)
         atomic_store(&table->held[i], 0);
-    assert_int_equal(spool_exchange(c->spool, &attributes,
-                                    clock_now_ms() + RIG_PATIENCE_MS, &err),
-                     SEQB_OK);
+    assert_ok(spool_exchange(c->spool, &attributes,
+                             clock_now_ms() + RIG_PATIENCE_MS, &err));
     assert_int_equal(last.count, NUMBERS);
 }
 
@@ -265,8 +264,7 @@ TEST_WITH(SPOOL, file_of_another_exchange_is_not_moved)
     fake_hang(c->rig->stores[0]);
     assert_int_equal(pthread_create(&giver.thread, NULL, giver_run, &giver), 0);
     assert_true(fake_wait_for_hanging(c->rig->stores[0], 1, RIG_PATIENCE_MS));
-    assert_int_equal(
-        ha_command(c->broker->ha, "main", 0, SEQB_ORDER_DRAIN, NULL), SEQB_OK);
+    assert_ok(ha_command(c->broker->ha, "main", 0, SEQB_ORDER_DRAIN, NULL));
     goes_first = &giver;
     assert_int_not_equal(
         spool_case_try(c, &mine, 1, clock_now_ms() + RIG_PATIENCE_MS), SEQB_OK);

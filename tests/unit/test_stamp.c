@@ -35,9 +35,8 @@ static void taker_deliver(struct ha_sink *sink, const struct ha_grant *grant)
 static void taker_make(struct taker *taker, const struct rig_broker *broker)
 {
     *taker = (struct taker){.sink = {.deliver = taker_deliver}};
-    assert_int_equal(ha_counter_new(ha_pool_at(broker->ha, 0), "bill", 2,
-                                    &taker->sink, &taker->counter, NULL),
-                     SEQB_OK);
+    assert_ok(ha_counter_new(ha_pool_at(broker->ha, 0), "bill", 2, &taker->sink,
+                             &taker->counter, NULL));
     ha_counter_set_attributes(taker->counter, &attributes);
 }
 
@@ -47,11 +46,6 @@ static bool is_restamped(struct taker *taker, int64_t digits)
                                    (digits + 1) * SECOND};
 
     return ha_counter_restamp(taker->counter, &stamp);
-}
-
-static bool was_granted(void *context)
-{
-    return atomic_load(&((struct taker *)context)->granted) > 0;
 }
 
 /* Until nothing is under way. */
@@ -68,7 +62,7 @@ static void take(struct taker *taker)
     atomic_store(&taker->granted, 0);
     assert_int_equal(
         ha_counter_ask(taker->counter, 4, HA_ASK_ALL, clock_now_ms()), 4);
-    rig_await(was_granted, taker);
+    RIG_AWAIT(atomic_load(&taker->granted) > 0);
     await_rest(taker);
 }
 
@@ -130,15 +124,6 @@ static bool restamp_for_an_hour(struct taker *taker, int64_t digits)
     return ha_counter_restamp(taker->counter, &stamp);
 }
 
-/* The spare window of stamp 1 has come. */
-static bool has_spare(void *context)
-{
-    const struct rig *rig = context;
-
-    return fake_value(rig->authority, "window/main/0/bill@1") == 2 &&
-           fake_value(rig->authority, "window/main/1/bill@1") == 2;
-}
-
 /* Asks until the spare window is in use: then the next one is leased, while no
  * partition has anything to answer. */
 static void use_up_a_window(struct taker *taker)
@@ -187,7 +172,9 @@ TEST_WITH(WINDOWED, a_counter_that_leases_a_window_keeps_its_stamp)
     taker_make(&taker, broker);
     assert_true(restamp_for_an_hour(&taker, 1));
     take(&taker);
-    rig_await(has_spare, rig);
+    /* The spare windows have come. */
+    RIG_AWAIT(fake_value(rig->authority, "window/main/0/bill@1") == 2 &&
+              fake_value(rig->authority, "window/main/1/bill@1") == 2);
     fake_hang(rig->authority);
     use_up_a_window(&taker);
     assert_true(fake_wait_for_hanging(rig->authority, 1, RIG_PATIENCE_MS));
@@ -285,11 +272,6 @@ TEST_WITH(DIRECT, what_every_stamp_is_refused_is_told_once)
     taker_end(&taker, broker);
 }
 
-static bool is_refused_nothing(void *context)
-{
-    return rig_partition(context, 1).refused == 0;
-}
-
 TEST_WITH(DIRECT, a_stamp_that_is_over_is_no_trouble)
 {
     static const enum seqb_status statuses[] = {SEQB_EXHAUSTED, SEQB_REFUSED};
@@ -301,7 +283,7 @@ TEST_WITH(DIRECT, a_stamp_that_is_over_is_no_trouble)
         fake_refuse(rig->stores[1], FAKE_RESERVE, "main/1/bill@1", statuses[i]);
         assert_true(is_restamped(&taker, 1));
         ask_in_vain(&taker);
-        rig_await(is_refused_nothing, broker);
+        RIG_AWAIT(rig_partition(broker, 1).refused == 0);
         assert_int_equal(ha_health(broker->ha, NULL, 0), SEQB_HEALTH_SERVING);
     }
     taker_end(&taker, broker);
@@ -343,7 +325,6 @@ struct purging {
     struct rig *rig;
     struct taker *taker;
     struct ha_stamp keep;
-    int64_t calls; /* of every store */
 };
 
 static bool is_purged(void *context)
@@ -353,14 +334,6 @@ static bool is_purged(void *context)
     ha_counter_purge(purging->taker->counter, &purging->keep);
     return fake_value(purging->rig->stores[0], "main/0/bill@1") == -1 &&
            fake_value(purging->rig->stores[1], "main/1/bill@2") == -1;
-}
-
-static bool was_called(void *context)
-{
-    const struct purging *purging = context;
-
-    return fake_calls(purging->rig->stores[0], FAKE_PURGE) >= purging->calls &&
-           fake_calls(purging->rig->stores[1], FAKE_PURGE) >= purging->calls;
 }
 
 TEST_WITH(DIRECT, old_stamps_are_noted_first_and_deleted_later)
@@ -376,8 +349,8 @@ TEST_WITH(DIRECT, old_stamps_are_noted_first_and_deleted_later)
         take(&taker);
     }
     ha_counter_purge(taker.counter, &purging.keep);
-    purging.calls = 1;
-    rig_await(was_called, &purging);
+    for (size_t i = 0; i < 2; i++)
+        RIG_AWAIT(fake_calls(rig->stores[i], FAKE_PURGE) > 0);
     assert_int_equal(fake_value(rig->stores[0], "main/0/bill@1"), 2);
     rig_await(is_purged, &purging);
     assert_int_equal(fake_value(rig->stores[0], "main/0/bill@3"), 2);

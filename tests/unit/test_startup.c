@@ -209,11 +209,10 @@ TEST_WITH(DIRECT, admission_that_fails_is_made_good_later)
     rig->queue.sequence_count = 0;
     rig_use(rig, 0);
     rig->queue.sequence_count = 1;
-    assert_int_equal(ha_open(&rig->ha, &rig->brokers[0].ha, NULL), SEQB_OK);
+    assert_ok(ha_open(&rig->ha, &rig->brokers[0].ha, NULL));
     broker = &rig->brokers[0];
     fake_fail(rig->stores[0], FAKE_CLAIM, 1, SEQB_UNREACHABLE);
-    assert_int_equal(queue_open(&rig->queue, broker->ha, &broker->queue, NULL),
-                     SEQB_OK);
+    assert_ok(queue_open(&rig->queue, broker->ha, &broker->queue, NULL));
     rig_take(broker, 1000);
     rig_await_use(broker, 0);
 }

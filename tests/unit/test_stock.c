@@ -53,39 +53,30 @@ TEST_WITH(DIRECT, without_prefetch_only_waiting_fetches)
     assert_int_equal(rig_status(broker, "order").waits, 10);
 }
 
-struct refilling {
-    struct rig *rig;
-    struct rig_broker *broker;
-    int64_t calls;
-};
-
 /* Or the mark was lowered meanwhile, as the rate falls. */
-static bool was_asked_or_need_not_be(void *context)
+static bool was_asked_or_need_not_be(struct rig_broker *broker, int64_t calls)
 {
-    const struct refilling *refilling = context;
-    const struct seqb_sequence_status status =
-        rig_status(refilling->broker, "order");
+    const struct seqb_sequence_status status = rig_status(broker, "order");
 
     return status.stock > status.low_water ||
-           fake_calls(refilling->rig->stores[0], FAKE_RESERVE) >
-               refilling->calls;
+           fake_calls(broker->rig->stores[0], FAKE_RESERVE) > calls;
 }
 
 TEST_WITH(ONE_DIRECT, with_prefetch_a_low_ring_is_filled_before_it_is_empty)
 {
     struct rig_broker *broker;
-    struct refilling refilling = {.rig = rig};
 
     rig->sequences[0].prefetch = true;
     broker = rig_open(rig);
-    refilling.broker = broker;
     rig_take(broker, 1);
     rig_await_rest(broker);
     for (int i = 0; i < 2000; i++) {
+        int64_t calls;
+
         assert_true(rig_status(broker, "order").stock > 0);
-        refilling.calls = fake_calls(rig->stores[0], FAKE_RESERVE);
+        calls = fake_calls(rig->stores[0], FAKE_RESERVE);
         rig_take(broker, 1);
-        rig_await(was_asked_or_need_not_be, &refilling);
+        RIG_AWAIT(was_asked_or_need_not_be(broker, calls));
     }
     assert_int_equal(rig_status(broker, "order").waits, 1);
     assert_true(fake_calls(rig->stores[0], FAKE_RESERVE) > 1);
@@ -128,7 +119,7 @@ static void expect_starved(struct rig *rig, bool prefetch)
     rig->sequences[0].prefetch = prefetch;
     broker = rig_open(rig);
     sequence = rig_sequence(broker, "order");
-    assert_int_equal(rig_take_one(broker, &number, &err), SEQB_OK);
+    assert_ok(rig_take_one(broker, &number, &err));
     rig_await_rest(broker);
     assert_false(is_starved(sequence, true, false, false));
     assert_true(is_starved(sequence, true, false, true));
@@ -159,7 +150,7 @@ TEST_WITH(DIRECT, every_plan_sets_the_mark)
 
     rig->sequences[0].prefetch = true;
     broker = rig_open(rig);
-    assert_int_equal(rig_take_one(broker, &number, &err), SEQB_OK);
+    assert_ok(rig_take_one(broker, &number, &err));
     rig_await_rest(broker);
     assert_true(has_mark(rig_sequence(broker, "order")));
 }
@@ -237,47 +228,39 @@ static void count_grant(struct ha_sink *sink, const struct ha_grant *grant)
     pthread_mutex_unlock(&counting->lock);
 }
 
-struct expected_deliveries {
-    struct counting_sink *sink;
-    struct ha_counter *counter;
-    int count;
-};
-
 /* A slot may be asked again only a while after its runs are delivered. */
-static bool deliveries_have_come(void *context)
+static bool deliveries_have_come(struct counting_sink *sink,
+                                 struct ha_counter *counter, int count)
 {
-    const struct expected_deliveries *expected = context;
     struct ha_view view;
     int deliveries;
 
-    ha_counter_view(expected->counter, clock_now_ms(), &view);
-    pthread_mutex_lock(&expected->sink->lock);
-    deliveries = expected->sink->deliveries;
-    pthread_mutex_unlock(&expected->sink->lock);
-    return deliveries >= expected->count && view.all == 0;
+    ha_counter_view(counter, clock_now_ms(), &view);
+    pthread_mutex_lock(&sink->lock);
+    deliveries = sink->deliveries;
+    pthread_mutex_unlock(&sink->lock);
+    return deliveries >= count && view.all == 0;
 }
 
 TEST_WITH(DIRECT, asking_all_partitions_asks_for_no_more_in_all)
 {
     static const int64_t counts[] = {1, 2, 3, 4, 5, 7, 8, 1001};
     struct counting_sink sink = {.sink = {count_grant}};
-    struct expected_deliveries expected = {.sink = &sink};
     struct ha_counter *counter;
     int64_t asked = 0;
+    int expected = 0;
 
     rig_shape(rig, RIG_DIRECT, 2);
     pthread_mutex_init(&sink.lock, NULL);
-    assert_int_equal(ha_counter_new(ha_pool_at(rig_open(rig)->ha, 0), "bill", 2,
-                                    &sink.sink, &counter, NULL),
-                     SEQB_OK);
-    expected.counter = counter;
+    assert_ok(ha_counter_new(ha_pool_at(rig_open(rig)->ha, 0), "bill", 2,
+                             &sink.sink, &counter, NULL));
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         assert_int_equal(
             ha_counter_ask(counter, counts[i], HA_ASK_ALL, clock_now_ms()),
             counts[i]);
         asked += counts[i];
-        expected.count += counts[i] < 4 ? (int)counts[i] : 4;
-        rig_await(deliveries_have_come, &expected);
+        expected += counts[i] < 4 ? (int)counts[i] : 4;
+        RIG_AWAIT(deliveries_have_come(&sink, counter, expected));
         assert_int_equal(sink.runs, asked);
     }
     rig_close(&rig->brokers[0]);

@@ -23,7 +23,7 @@ TEST_WITH(WALL, restart_holds_the_stamp_that_was_kept)
     clock_case_start(c);
     clock_case_expect_now(c, NOON);
     assert_int_equal(clock_case_status(c).behind_ms, MINUTE);
-    assert_int_equal(guarded_clock_issue(c->clock, NOON, 0, &c->err), SEQB_OK);
+    assert_ok(guarded_clock_issue(c->clock, NOON, 0, &c->err));
     clock_go_on(MINUTE + 1);
     clock_case_expect_now(c, NOON + 1);
 }
@@ -71,7 +71,7 @@ TEST_WITH(WALL, start_needs_the_store_that_keeps_it)
 
 TEST_WITH(WALL, start_refuses_a_damaged_file)
 {
-    assert_int_equal(file_save(c->path, "what", 4, &c->err), SEQB_OK);
+    assert_ok(file_save(c->path, "what", 4, &c->err));
     clock_case_expect_start_fails(c, SEQB_CORRUPT, "damaged");
 }
 

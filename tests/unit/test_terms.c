@@ -67,8 +67,7 @@ TEST_WITH(DIRECT, another_key_of_automatic_sequences_is_refused)
     rig->automatic.claims_first = true;
     rig->automatic.attributes = " shuffle=10/0123456789abcdef";
     broker = rig_open(rig);
-    assert_int_equal(queue_next(rig_sequence(broker, "bill"), &number, &err),
-                     SEQB_OK);
+    assert_ok(queue_next(rig_sequence(broker, "bill"), &number, &err));
     rig_close(broker);
     rig->automatic.attributes = " shuffle=10/fedcba9876543210";
     broker = rig_open(rig);
@@ -200,9 +199,8 @@ TEST_WITH(DIRECT, advancing_stays_below_2_to_the_53)
     assert_int_equal(
         queue_advance(broker->queue, "order", SAFE_END - (1 << SHIFT), &err),
         SEQB_INVALID);
-    assert_int_equal(queue_advance(broker->queue, "order",
-                                   SAFE_END - (1 << SHIFT) - 1, &err),
-                     SEQB_OK);
+    assert_ok(queue_advance(broker->queue, "order", SAFE_END - (1 << SHIFT) - 1,
+                            &err));
     rig->taken.count = 0;
     (void)take_all(broker, &err);
     assert_true(numbers_highest(&rig->taken) < SAFE_END);

@@ -24,8 +24,7 @@ static struct ha_ticket must_take(struct rig_broker *broker, int32_t member)
     struct ha_ticket ticket;
     struct seqb_error err;
 
-    if (take(broker, member, &ticket, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    assert_done(take(broker, member, &ticket, &err), err);
     return ticket;
 }
 

@@ -18,8 +18,7 @@ static struct config *open_text(const char *text)
     struct config *config = NULL;
     struct seqb_error error = {.text = ""};
 
-    if (config_open_text(&request, text, &config, &error) != SEQB_OK)
-        fail_msg("%s", error.text);
+    assert_done(config_open_text(&request, text, &config, &error), error);
     return config;
 }
 

@@ -37,18 +37,6 @@ bool __wrap_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
     return was_woken;
 }
 
-static bool is_waiting(void *context)
-{
-    (void)context;
-    return atomic_load(&begun) > 0;
-}
-
-static bool was_woken(void *context)
-{
-    (void)context;
-    return atomic_load(&ended) > 0;
-}
-
 /* --- a taker --- */
 
 struct taker {
@@ -90,9 +78,8 @@ static void taker_start(struct taker *taker, struct rig *rig)
     atomic_store(&begun, 0);
     atomic_store(&ended, 0);
     atomic_store(&late, 0);
-    assert_int_equal(
-        thread_start(&taker->thread, "taker", taker_run, taker, NULL), SEQB_OK);
-    rig_await(is_waiting, NULL);
+    assert_ok(thread_start(&taker->thread, "taker", taker_run, taker, NULL));
+    RIG_AWAIT(atomic_load(&begun) > 0);
 }
 
 /* --- what ends a wait --- */
@@ -132,10 +119,10 @@ TEST_WITH(PERIOD, next_stamp_wakes_who_waits_for_one_that_is_over)
     assert_int_equal(
         queue_try_run(rig_sequence(taker.broker, "order"), 1, &number, NULL),
         SEQB_AGAIN); /* whoever comes first makes the turn */
-    rig_await(was_woken, NULL);
+    RIG_AWAIT(atomic_load(&ended) > 0);
     assert_int_equal(atomic_load(&late), 0);
     set_hanging(fixture->rig, false);
     pthread_join(taker.thread, NULL);
-    assert_int_equal(taker.status, SEQB_OK);
+    assert_ok(taker.status);
     assert_int_equal(taker.stamp.digits, 20261122);
 }

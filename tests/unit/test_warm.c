@@ -38,9 +38,8 @@ TEST_WITH(DIRECT, a_warm_ring_is_full_when_the_start_is_over)
     events_start();
     broker = rig_open(rig);
     expect_full(broker, "order");
-    assert_int_equal(queue_try_many(rig_sequence(broker, "order"), 128, numbers,
-                                    &taken, NULL),
-                     SEQB_OK);
+    assert_ok(queue_try_many(rig_sequence(broker, "order"), 128, numbers,
+                             &taken, NULL));
     numbers_add(&rig->taken, numbers, taken);
     assert_int_equal(rig_status(broker, "order").waits, 0);
     assert_int_equal(events_count("event=cold", ""), 0);
@@ -112,7 +111,7 @@ TEST_WITH(DIRECT, a_start_goes_on_if_stores_give_nothing)
     assert_int_equal(rig_status(broker, "order").stock, 0);
     fake_fail(rig->stores[0], FAKE_RESERVE, 0, SEQB_OK);
     fake_fail(rig->stores[1], FAKE_RESERVE, 0, SEQB_OK);
-    assert_int_equal(rig_take_one(broker, &number, NULL), SEQB_OK);
+    assert_ok(rig_take_one(broker, &number, NULL));
 }
 
 TEST_WITH(DIRECT, of_many_that_are_cold_some_are_named_in_one_line)
@@ -176,7 +175,7 @@ TEST_WITH(ONE_DIRECT, a_listed_sequence_gives_its_first_number_in_one_call)
 
     before = calls_but_reserve(rig);
     assert_int_equal(fake_calls(rig->stores[0], FAKE_RESERVE), 0);
-    assert_int_equal(rig_take_one(broker, &number, NULL), SEQB_OK);
+    assert_ok(rig_take_one(broker, &number, NULL));
     assert_int_equal(fake_calls(rig->stores[0], FAKE_RESERVE), 1);
     assert_int_equal(calls_but_reserve(rig), before);
 }
@@ -193,8 +192,7 @@ TEST_WITH(ONE_DIRECT, an_automatic_one_needs_three)
     rig->queue.auto_limit = 1;
     broker = rig_open(rig);
     before = calls_but_reserve(rig);
-    assert_int_equal(queue_next(rig_sequence(broker, "bill"), &number, NULL),
-                     SEQB_OK);
+    assert_ok(queue_next(rig_sequence(broker, "bill"), &number, NULL));
     assert_int_equal(fake_calls(rig->stores[0], FAKE_RESERVE), 1);
     assert_int_equal(calls_but_reserve(rig), before + 2);
 }

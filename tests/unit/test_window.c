@@ -24,24 +24,10 @@ static void drain(struct rig_broker *broker)
     rig_take(broker, (size_t)rig_status(broker, "order").stock);
 }
 
-struct leases {
-    struct rig *rig;
-    int64_t count;
-};
-
-static bool leases_have_come(void *context)
-{
-    const struct leases *leases = context;
-
-    return fake_value(leases->rig->authority, LEASES_0) >= leases->count;
-}
-
 /* Waits until the authority leased so many windows to partition 0. */
 static void await_leases(struct rig *rig, int64_t count)
 {
-    struct leases leases = {rig, count};
-
-    rig_await(leases_have_come, &leases);
+    RIG_AWAIT(fake_value(rig->authority, LEASES_0) >= count);
 }
 
 struct refusal {

@@ -219,16 +219,11 @@ TEST_STATE(WINDOWED, unused_id_is_given_back_with_what_its_last_holder_used)
 
 /* --- holding and losing --- */
 
-static bool was_renewed(void *context)
-{
-    return row_read(context, 0).count >= 5;
-}
-
 TEST_WITH(SNOWFLAKES_IN_USE, lease_is_renewed_whether_it_is_used_or_not)
 {
     struct rig_broker *broker = rig_open(rig);
 
-    rig_await(was_renewed, rig);
+    RIG_AWAIT(row_read(rig, 0).count >= 5);
     assert_int_equal(flake_take_worker(broker), 0);
     assert_true(row_read(rig, 0).is_held);
 }
@@ -354,12 +349,6 @@ TEST_WITH(SNOWFLAKES_IN_USE, lost_answers_cost_no_id)
 
 /* --- authorities with another history --- */
 
-static bool was_noticed(void *context)
-{
-    (void)context;
-    return events_count("event=worker_lease_failed", "not what it was") > 0;
-}
-
 TEST_WITH(SNOWFLAKES_IN_USE, restored_authority_gives_no_id_for_a_while)
 {
     struct rig_broker *broker;
@@ -374,7 +363,7 @@ TEST_WITH(SNOWFLAKES_IN_USE, restored_authority_gives_no_id_for_a_while)
     fake_restart(rig->authority);
     fake_change_origin(rig->authority);
     row_put(rig, 0, before);
-    rig_await(was_noticed, NULL);
+    RIG_AWAIT(events_count("event=worker_lease_failed", "not what it was") > 0);
     rig_take(broker, 1);
     assert_true(clock_now_ms() - start_ms >=
                 FLAKE_LEASE_MS + FLAKE_LEASE_MS / 4);

@@ -76,8 +76,7 @@ void topology_expect_notes(const char *text, const char *notes,
     struct seqb_error error = {.text = ""};
     struct probe_log told = {"", ""};
 
-    if (config_open_text(&request, text, &config, &error) != SEQB_OK)
-        fail_msg("%s", error.text);
+    assert_done(config_open_text(&request, text, &config, &error), error);
     keep_lines(config_topology(config)->notes, told.notes);
     keep_lines(config_topology(config)->warnings, told.warnings);
     config_close(config);

@@ -24,9 +24,8 @@ void taker_begin(struct taker *taker, void **state)
     *taker = (struct taker){.sink = {.deliver = taker_deliver}, .rig = *state};
     rig_set_timeout(taker->rig, RIG_FOREVER_MS);
     taker->broker = rig_open(taker->rig);
-    assert_int_equal(ha_counter_new(ha_pool_at(taker->broker->ha, 0), "bill", 2,
-                                    &taker->sink, &taker->counter, NULL),
-                     SEQB_OK);
+    assert_ok(ha_counter_new(ha_pool_at(taker->broker->ha, 0), "bill", 2,
+                             &taker->sink, &taker->counter, NULL));
     ha_counter_set_attributes(taker->counter, &attributes);
 }
 
