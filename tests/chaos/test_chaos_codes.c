@@ -344,7 +344,8 @@ static void expect_all_of_one_day(struct day *day)
     scene_open(scene, write_topology(day, "late"));
     assert_ok(seqb_get_sequence(scene->broker, "code", &sequence, &err));
     for (size_t i = 0; i < day->count; i++) {
-        assert_done(seqb_parse(sequence, day->codes[i], &parsed, &err), err);
+        if (seqb_parse(sequence, day->codes[i], &parsed, &err) != SEQB_OK)
+            fail_msg("%s", err.text);
         assert_in_range(parsed.number, 1, CODES);
         assert_true(i == 0 || parsed.stamp.digits == stamp);
         stamp = parsed.stamp.digits;

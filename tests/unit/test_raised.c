@@ -315,7 +315,8 @@ static void use(struct rig *rig, const char *key, size_t count)
         struct seqb_error err;
         int64_t number;
 
-        assert_done(queue_next(sequence, &number, &err), err);
+        if (queue_next(sequence, &number, &err) != SEQB_OK)
+            fail_msg("%s", err.text);
         numbers_add(&rig->taken, &number, 1);
     }
     rig_close(broker);
