@@ -218,7 +218,7 @@ TEST_STATE(ON_SERVER, crowd_at_the_end_of_tiny_windows_takes_nothing_twice)
 {
     static const char *const args[] = {"-c", "64", NULL};
     struct fixture *f = fixture_start(state, args);
-    const int64_t goal = 60000 / SEQB_TEST_SCALE;
+    const int64_t goal = 12000 / SEQB_TEST_SCALE;
     struct crowd *crowd = crowd_start(f, 64, TAKERS_MAX, true);
     int64_t taken;
 
@@ -246,7 +246,7 @@ TEST_STATE(ON_SERVER, server_that_forgets_in_every_way_repeats_nothing)
 {
     static const char *const args[] = {"-c", "64", "-m", "2", NULL};
     struct fixture *f = fixture_start(state, args);
-    const int64_t part = 20000 / SEQB_TEST_SCALE;
+    const int64_t part = 5000 / SEQB_TEST_SCALE;
     struct crowd *crowd;
     int64_t taken;
 
