@@ -13,11 +13,17 @@
 struct postgres_store {
     struct server_store base;
     struct fixture *fixture; /* its backend is not opened */
+    bool is_demoted;
 };
+
+static struct postgres_store *postgres_of(struct contract_store *store)
+{
+    return (struct postgres_store *)store;
+}
 
 static struct fixture *fixture_of(struct contract_store *store)
 {
-    return ((struct postgres_store *)store)->fixture;
+    return postgres_of(store)->fixture;
 }
 
 static struct contract_store *store_start(void)
@@ -37,7 +43,8 @@ static void store_stop(struct contract_store *store)
 {
     void *fixture = fixture_of(store);
 
-    postgres_alter(server_of(store), "default_transaction_read_only = off");
+    if (postgres_of(store)->is_demoted)
+        postgres_alter(server_of(store), "default_transaction_read_only = off");
     (void)fixture_stop(&fixture);
     free(store);
 }
@@ -73,6 +80,7 @@ static void store_withhold(struct contract_store *store)
  * the sessions that are open. */
 static void store_demote(struct contract_store *store)
 {
+    postgres_of(store)->is_demoted = true;
     postgres_alter(server_of(store), "default_transaction_read_only = on");
 }
 

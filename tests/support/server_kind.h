@@ -73,6 +73,9 @@ void server_word(struct server_words *words, const char *format, ...)
  * where Debian installs servers. False if it is not found. */
 bool program_find(const char *program, char out[static SERVER_PATH_SIZE]);
 
+/* Closes the kind's own connection, if there is one. */
+void server_forget_admin(struct server *server);
+
 /* Fails the test if `server` is NULL, that is, its start has failed. */
 void server_expect(const struct server *server);
 

@@ -179,6 +179,11 @@ static bool postgres_answers(struct server *server)
     return PQping(conninfo) == PQPING_OK;
 }
 
+static void postgres_forget(struct server *server)
+{
+    PQfinish(server->admin);
+}
+
 static const struct server_kind *postgres_kind(void)
 {
     static char program[PROGRAM_PATH_SIZE];
@@ -190,6 +195,7 @@ static const struct server_kind *postgres_kind(void)
         .prepare = postgres_prepare,
         .command = postgres_command,
         .is_up = postgres_answers,
+        .forget = postgres_forget,
     };
     return &kind;
 }
@@ -251,17 +257,41 @@ static PGconn *admin_connect(struct server *server, const char *database)
     return conn;
 }
 
+/* One that was closed has its reason to read first, and then its end. */
+static bool is_open(PGconn *conn)
+{
+    return conn != NULL && PQconsumeInput(conn) == 1 &&
+           PQconsumeInput(conn) == 1 && PQstatus(conn) == CONNECTION_OK;
+}
+
+/* The one to the database postgres is kept: most statements go there, and a
+ * new connection costs more processor time than any of them. Kinds that are
+ * asked through this file, such as a node of Patroni, may keep none. */
+static PGconn *admin_of(struct server *server, const char *database)
+{
+    server_expect(server);
+    if (server->kind->forget != postgres_forget ||
+        strcmp(database, "postgres") != 0)
+        return admin_connect(server, database);
+    if (!is_open(server->admin)) {
+        server_forget_admin(server);
+        server->admin = admin_connect(server, database);
+    }
+    return server->admin;
+}
+
 static void sql_ask(struct server *server, const char *database,
                     const char *sql, char out[static POSTGRES_ASK_SIZE])
 {
-    PGconn *conn = admin_connect(server, database);
+    PGconn *conn = admin_of(server, database);
     PGresult *result = sql_run(server, conn, sql);
 
     out[0] = '\0';
     if (PQntuples(result) > 0 && PQnfields(result) > 0)
         (void)text_copy(out, POSTGRES_ASK_SIZE, PQgetvalue(result, 0, 0));
     PQclear(result);
-    PQfinish(conn);
+    if (conn != server->admin)
+        PQfinish(conn);
 }
 
 bool postgres_try(struct server *server, const char *sql,

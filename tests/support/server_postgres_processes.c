@@ -72,6 +72,9 @@ void postgres_signal(struct server *server, int signal)
     server_expect(server);
     if (server->pid == 0) /* the children of 0 are the system's */
         return;
+    /* Its process would be hit, too. */
+    if (signal == SIGSTOP || signal == SIGKILL)
+        server_forget_admin(server);
     n = children_list(server->pid, pids);
     for (size_t i = 0; i < n; i++)
         (void)kill(pids[i], signal);

@@ -395,7 +395,7 @@ struct server *server_new(const struct server_kind *kind,
 
 /* --- for all --- */
 
-static void server_forget_admin(struct server *server)
+void server_forget_admin(struct server *server)
 {
     if (server->admin != NULL)
         server->kind->forget(server);
