@@ -6,6 +6,7 @@
 #include <libpq-fe.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -171,10 +172,36 @@ static void pause_shortly(void)
     nanosleep(&(struct timespec){0, 2000000}, NULL);
 }
 
+/* Whether its own file says so: its number in the first line, that of an
+ * earlier one is left from that, and its state in the last. */
+static bool is_ready(const struct server *server)
+{
+    char path[PROGRAM_PATH_SIZE];
+    char line[256];
+    bool is_its_own = false;
+    FILE *file;
+
+    (void)text_format(path, sizeof path, "%s/data/postmaster.pid",
+                      server->folder);
+    file = fopen(path, "re");
+    if (file == NULL)
+        return false;
+    if (fgets(line, sizeof line, file) != NULL)
+        is_its_own = atoi(line) == server->pid;
+    while (fgets(line, sizeof line, file) != NULL)
+        continue;
+    (void)fclose(file);
+    return is_its_own && strncmp(line, "ready", strlen("ready")) == 0;
+}
+
+/* It is asked only then: each question, even one that it refuses while it
+ * starts, is a process of it. */
 static bool postgres_answers(struct server *server)
 {
     char conninfo[CONNINFO_SIZE];
 
+    if (!is_ready(server))
+        return false;
     conninfo_make(server, "postgres", conninfo);
     return PQping(conninfo) == PQPING_OK;
 }
