@@ -242,4 +242,5 @@ void server_memory_replace(struct server *server, int64_t from, int64_t to)
     close(fd);
     server_memory_free(memory);
     assert_true(found > 0);
+    server_forget_admin(server); /* its session has the number of before */
 }
