@@ -446,3 +446,22 @@ TEST_STATE(NEIGHBOURS, run_that_a_broker_holds_is_leased_to_no_other_one)
     taker_end(&one);
     taker_end(&two);
 }
+
+/* The other one leases nothing, but knows far more, and refuses each run. */
+TEST_STATE(FORGETFUL, lessor_far_behind_its_witness_is_raised_at_once)
+{
+    static const char leases[] = "window/main/0/bill";
+    const int64_t far = 1000000000;
+    struct rig *rig = *state;
+    struct taker taker;
+
+    taker_begin(&taker, state);
+    (void)taker_ask_again(&taker, 10);
+    fake_refuse(rig->stores[3], FAKE_RESERVE, leases, SEQB_REFUSED);
+    fake_put(rig->stores[3], leases, far);
+    for (int i = 0; i < 50 && fake_value(rig->stores[2], leases) <= far; i++)
+        (void)taker_ask(&taker, WANT_MANY);
+    assert_true(fake_value(rig->stores[2], leases) > far);
+    (void)taker_ask_again(&taker, 10);
+    taker_end(&taker);
+}

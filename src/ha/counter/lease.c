@@ -174,7 +174,8 @@ void lease_begin(struct window_source *source, int64_t floor)
 
     source->is_asked = true;
     lease->asked = 0;
-    lease->floor = lessors_lease(&pool_of(lease)->lessors, floor);
+    lease->floor =
+        max_of(lessors_lease(&pool_of(lease)->lessors, floor), lease->known);
     lease_go_on(lease, &failed); /* no slot waits yet */
 }
 
@@ -255,7 +256,7 @@ void lease_answered(struct slot *slot)
  * while its server kept running leases from 1 again, and another broker may
  * still hold what was leased before. The lease is discarded, and another lessor
  * is asked for a higher one, also than this lease, which that one's witness may
- * know. */
+ * know. If there is none, the next run is asked above it. */
 static void lease_again(struct lease *lease, int64_t known,
                         struct failed *failed)
 {
@@ -265,7 +266,8 @@ static void lease_again(struct lease *lease, int64_t known,
                     "%s leases what may have been leased before",
                     worker_name(lease_worker(lease, lease->lessor)));
     lease_failed(lease, false, &why);
-    lease->floor = max_of(known, lease_last(lease));
+    lease->known = max_of(known, lease_last(lease));
+    lease->floor = lease->known;
     lease_go_on(lease, failed);
 }
 
