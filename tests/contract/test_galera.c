@@ -153,6 +153,25 @@ TEST_SKIPPABLE(PREPARED, desynced_node_is_passed_over)
     cluster_await();
 }
 
+TEST_SKIPPABLE(PREPARED, node_without_quorum_is_refused)
+{
+    static const char *const options[] = {"pc.ignore_quorum", "pc.ignore_sb"};
+    struct hosts alone;
+
+    hosts_set(&alone, 0, 1);
+    f->options.endpoints = alone.list;
+    for (size_t i = 0; i < COUNT_OF(options); i++) {
+        mariadb_execute(galera_nodes[0],
+                        "SET GLOBAL wsrep_provider_options = '%s=yes'",
+                        options[i]);
+        must_not_open(f, SEQB_UNSAFE, options[i]);
+        mariadb_execute(galera_nodes[0],
+                        "SET GLOBAL wsrep_provider_options = '%s=no'",
+                        options[i]);
+    }
+    must_open_at(f, &hosts_all);
+}
+
 /* --- nodes that end --- */
 
 TEST_SKIPPABLE(PREPARED, killed_node_leaves_the_others_as_the_same_store)

@@ -127,8 +127,10 @@ static const struct {
     {"-run-0", "run-9|run-1", NULL, false, "run-0", false, -1},
     {"run-9", "run-9|run-1", NULL, false, "run-0", false, -1},
     {"", "", NULL, false, "run-0", false, -1},
-    {TERM_TRUSTED "run-0", "run-9|run-1", NULL, true, TERM_TRUSTED "run-0",
-     false, -1},
+    {TERM_TRUSTED "run-0", "run-9|run-1", NULL, false, NULL, false, -1},
+    {TERM_TRUSTED "run-0", TERM_TRUSTED "run-0|run-1", NULL, true,
+     TERM_TRUSTED "run-0", true, -1},
+    {TERM_TRUSTED "run-0", NULL, NULL, true, TERM_TRUSTED "run-0", true, 1},
 };
 
 static struct seen seen_at(int32_t i, const char *synced, const char *mark)

@@ -49,6 +49,13 @@ static bool has_other_term(const struct sync *sync)
     return false;
 }
 
+/* An operator's word replaces the answers of those that cannot be asked. Once
+ * all can be asked, it is not needed. */
+static bool is_believed(const struct sync *sync)
+{
+    return strcmp(sync->nonce, TERM_TRUSTED) == 0 && sync_away(sync) >= 0;
+}
+
 struct sync sync_of(struct ha_pool *pool, const struct seen *seen,
                     int32_t lessor)
 {
@@ -59,8 +66,7 @@ struct sync sync_of(struct ha_pool *pool, const struct seen *seen,
     if (term_read(own->synced + is_begun, own->incarnation, sync.nonce))
         sync.is_level = !is_begun;
     term_name(&sync);
-    if (sync.is_level && strcmp(sync.nonce, TERM_TRUSTED) != 0 &&
-        has_other_term(&sync)) {
+    if (sync.is_level && !is_believed(&sync) && has_other_term(&sync)) {
         sync.is_level = false;
         term_nonce(chance_bits(), sync.nonce);
         term_name(&sync);

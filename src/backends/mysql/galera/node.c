@@ -107,6 +107,37 @@ static enum seqb_status node_session(struct mysql_link *link,
     return mysql_link_run(link, SEQB_UNREACHABLE, err);
 }
 
+/* With one of these options both sides of a cut network stay primary, and both
+ * would grant. */
+static enum seqb_status quorum_check(struct mysql *mysql, bool accept_loss,
+                                     struct seqb_error *err)
+{
+    struct mysql_link *link = &mysql->link;
+    struct seqb_backend *base = &mysql->sql.base;
+    int64_t is_ignored;
+    enum seqb_status status;
+
+    mysql_link_add(link, "SELECT @@GLOBAL.wsrep_provider_options REGEXP "
+                         "'pc\\\\.ignore_(quorum|sb) *= *(true|yes|on|1)'");
+    status = mysql_link_run(link, SEQB_UNREACHABLE, err);
+    if (status != SEQB_OK)
+        return status;
+    if (!mysql_link_row(link) || !mysql_link_int64(link, 0, &is_ignored))
+        return mysql_link_distrust(link, "wsrep_provider_options", err);
+    if (is_ignored == 0)
+        return SEQB_OK;
+    (void)text_append(base->loss, sizeof base->loss,
+                      "%spc.ignore_quorum or pc.ignore_sb is set",
+                      base->loss[0] != '\0' ? ", " : "");
+    return accept_loss
+               ? SEQB_OK
+               : error_set(err, SEQB_UNSAFE,
+                           "%s: both sides of a cut network would grant the "
+                           "same numbers: %s in wsrep_provider_options; unset "
+                           "it, or accept_loss = true",
+                           link->where, base->loss);
+}
+
 static enum seqb_status node_enter(struct mysql *mysql,
                                    const struct seqb_backend_options *options,
                                    struct seqb_error *err)
@@ -119,6 +150,8 @@ static enum seqb_status node_enter(struct mysql *mysql,
         status = node_check(link, &state, err);
     if (status == SEQB_OK)
         status = mysql_server_check(link, options, &mysql->sql.base, err);
+    if (status == SEQB_OK)
+        status = quorum_check(mysql, options->accept_loss, err);
     if (status != SEQB_OK)
         return status;
     link->is_cluster = true;
