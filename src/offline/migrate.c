@@ -139,16 +139,17 @@ static void append_windows(const struct move *move,
 static void report_key(const struct migration *migration,
                        const struct move *move, const struct migrate_key *key)
 {
+    const bool is_done = new_has_key(move->is, key);
     char line[LINE_SIZE];
 
     (void)text_format(line, sizeof line,
                       "  sequence %s: memory_bits %d -> %d; ", key->key,
                       (int)key->was.memory_bits, (int)key->is.memory_bits);
     append_windows(move, key, line);
-    if (key->is_done || key->is_new) {
+    if (is_done || key->is_new) {
         (void)text_append(line, sizeof line, "%s",
-                          key->is_done ? "was brought along before"
-                                       : "is new, nothing was issued");
+                          is_done ? "was brought along before"
+                                  : "is new, nothing was issued");
         report(migration, line);
         return;
     }
@@ -177,7 +178,8 @@ static void report_back(const struct migration *migration,
         (void)text_format(
             line, sizeof line,
             "  warning: backend %s was put back to a state from before this "
-            "migration: its counters are raised above those of the others%s",
+            "migration or from its middle, or its last step was cut off: its "
+            "counters are raised above those of the others%s",
             is->stores.stores[i].backend,
             is->layout->neighbours
                 ? ""
@@ -295,7 +297,7 @@ static enum seqb_status move_prepare(struct move *move, struct seqb_error *err)
         struct migrate_key *key = &move->keys[i];
 
         step_done(move);
-        if (key->is_done || key->is_new)
+        if (new_has_key(move->is, key) || key->is_new)
             continue;
         status = old_ask(move->was, key, err);
         if (status == SEQB_OK)
@@ -324,7 +326,7 @@ static enum seqb_status key_move(const struct migration *migration,
     struct migrate_key *key = &move->keys[i];
     enum seqb_status status = key_read_again(move, i, err);
 
-    if (status != SEQB_OK || key->is_done)
+    if (status != SEQB_OK || new_has_key(move->is, key))
         return status;
     if (!key->is_new)
         status = old_exhaust(move->was, key, err);

@@ -81,7 +81,7 @@ struct migrate_side {
                             lessors */
     int32_t without;     /* the member that is left out; -1: none */
     bool went_back[STORE_MEMBERS_MAX]; /* indexed by member: see
-                                          side_compare_key */
+                                          migrate_back.c */
     int64_t failover_gap; /* the largest of the topology and of all brokers,
                              as the stores say */
     char name[LAYOUT_POOL_SIZE]; /* the pool's internal name */
@@ -126,7 +126,7 @@ enum seqb_status side_connect(struct migrate_side *side,
 
 /* Reads the claims of the open stores, and compares them with the topology.
  * SEQB_LAYOUT if they differ. Writes nothing. Raises `failover_gap` of the
- * side. */
+ * side, and finds stores that `went_back`. */
 enum seqb_status side_read(struct migrate_side *side, struct seqb_error *err);
 
 bool side_is_windowed(const struct migrate_side *side, int32_t member);
@@ -151,6 +151,13 @@ enum seqb_status side_read_bits(struct migrate_side *side, const char *key,
                                 const char *attributes,
                                 struct migrate_bits *out,
                                 struct seqb_error *err);
+
+/* Finding stores that went back (migrate_back.c). */
+
+/* A reached store without the layout of this generation, which another one has,
+ * `went_back` to before the end of the migration: a migration claims the layout
+ * last. Or that last step was cut off, and only some stores were claimed. */
+void side_compare_layouts(struct migrate_side *side);
 
 /*
  * Whether the open direct stores say that the key was migrated to this
@@ -207,7 +214,7 @@ struct migrate_key {
     int64_t last;    /* the largest number that may have been issued */
     bool is_claimed; /* an old store has its bits, which never change then */
     bool is_new;     /* the old pool never had it */
-    bool is_done;    /* an earlier run migrated it */
+    bool is_done;    /* an earlier run migrated it; see new_has_key */
 };
 
 /* The key in the old and the new pool (migrate_key.c). */
@@ -282,6 +289,11 @@ bool new_is_finished(const struct migrate_side *is);
 /* Whether a store may have gone back to before the migration: a key shows it,
  * or only some stores have the new layout. */
 bool new_went_back(const struct migrate_side *is);
+
+/* Whether an earlier run migrated the key, and no store went back since. A
+ * store that did may know that the key was migrated, and nothing of what it
+ * granted then. */
+bool new_has_key(const struct migrate_side *is, const struct migrate_key *key);
 
 /* SEQB_EXHAUSTED unless all numbers after `last` fit in the new layout. */
 enum seqb_status new_check(const struct migrate_side *is,

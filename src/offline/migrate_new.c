@@ -70,6 +70,11 @@ bool new_went_back(const struct migrate_side *is)
            (layout_find_claim(&is->stores) != NULL && !new_is_finished(is));
 }
 
+bool new_has_key(const struct migrate_side *is, const struct migrate_key *key)
+{
+    return key->is_done && !new_went_back(is);
+}
+
 /* --- counters --- */
 
 /* How high to raise the direct, or the windowed, counters. */

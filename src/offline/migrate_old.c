@@ -308,8 +308,9 @@ enum seqb_status old_check_back(const struct migrate_side *was,
         if (was->went_back[i] && !was->layout->neighbours)
             return error_set(err, SEQB_LAYOUT,
                              "backend %s was put back to a state from before "
-                             "the migration to generation %d; nothing was "
-                             "changed; run that migration again first",
+                             "the end of the migration to generation %d, or "
+                             "that was cut off; nothing was changed; run that "
+                             "migration again first",
                              was->stores.stores[i].backend,
                              (int)was->layout->generation);
     }

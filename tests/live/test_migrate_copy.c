@@ -4,7 +4,6 @@
  * runs the pool does what the error of a start says.
  */
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "platform/text.h"
@@ -45,31 +44,15 @@ static const char *saved_path(const struct scene *scene, const char *store)
     return scene_state_path(scene, name);
 }
 
-/* With all attributes; into the same file if there is one, so that it stays the
- * same inode. */
-static void copy(const char *from, const char *to)
-{
-    int ended;
-    const pid_t child = fork();
-
-    assert_true(child >= 0);
-    if (child == 0) {
-        (void)execlp("cp", "cp", "-a", from, to, (char *)NULL);
-        _exit(1);
-    }
-    assert_int_equal(waitpid(child, &ended, 0), child);
-    assert_int_equal(ended, 0);
-}
-
 static void save(const struct scene *scene, const char *store)
 {
-    copy(scene_state_path(scene, store), saved_path(scene, store));
+    scene_copy_into(scene_state_path(scene, store), saved_path(scene, store));
 }
 
 /* And brokers go on that have no notes of what was granted. */
 static void put_back(const struct scene *scene, const char *store)
 {
-    copy(saved_path(scene, store), scene_state_path(scene, store));
+    scene_copy_into(saved_path(scene, store), scene_state_path(scene, store));
     (void)unlink(scene_state_path(scene, "granted-0"));
 }
 

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finds the stores that went back to before a migration, or into its middle,
+ * by what other stores know of it. */
+#include "offline/migrate.h"
+#include "platform/text.h"
+
+/* --- the layout --- */
+
+/* Generation 1 is not migrated to: its first start may have been cut off. */
+void side_compare_layouts(struct migrate_side *side)
+{
+    if (side->layout->generation <= 1 ||
+        layout_find_claim(&side->stores) == NULL)
+        return;
+    for (int32_t i = 0; i < side->stores.count; i++)
+        side->went_back[i] |= layout_is_unclaimed(&side->stores.stores[i]);
+}
+
+/* --- migrated keys --- */
+
+void side_done_name(const struct migrate_side *side, const char *key, char *out,
+                    size_t size)
+{
+    (void)text_format(out, size, "migrated/%s/%s", side->name, key);
+}
+
+/* Whether the store has a claim of this name. */
+static enum seqb_status has_claim(struct connection *connection,
+                                  const char *name, bool *out,
+                                  struct seqb_error *err)
+{
+    char standing[64];
+    const enum seqb_status status = connection_claim(
+        connection, name, NULL, standing, sizeof standing, err);
+
+    *out = status == SEQB_OK && standing[0] != '\0';
+    return status;
+}
+
+/* The key was migrated: a store that does not know it went back. */
+static enum seqb_status find_back(struct migrate_side *side, const char *key,
+                                  struct seqb_error *err)
+{
+    const struct claim_attributes attributes = {.layout = side->layout,
+                                                .key = key};
+
+    for (int32_t i = 0; i < side->stores.count; i++) {
+        char claim[CLAIM_TERMS_SIZE];
+
+        if (side->stores.stores[i].forgets ||
+            !connection_is_open(&side->connections[i]))
+            continue;
+        if (claim_read_sequence(&side->connections[i], &attributes,
+                                side->layout->generation, claim, sizeof claim,
+                                err) != SEQB_OK)
+            return err->status;
+        side->went_back[i] |= claim[0] == '\0';
+    }
+    return SEQB_OK;
+}
+
+enum seqb_status side_compare_key(struct migrate_side *side, const char *key,
+                                  bool *is_done, struct seqb_error *err)
+{
+    char name[SEQB_COUNTER_SIZE];
+    bool any = false;
+
+    *is_done = true;
+    side_done_name(side, key, name, sizeof name);
+    for (int32_t i = 0; i < side->stores.count; i++) {
+        bool has = false;
+
+        if (side->stores.stores[i].forgets)
+            continue;
+        if (connection_is_open(&side->connections[i]) &&
+            has_claim(&side->connections[i], name, &has, err) != SEQB_OK)
+            return err->status;
+        *is_done &= has;
+        any |= has;
+    }
+    return any && !*is_done ? find_back(side, key, err) : SEQB_OK;
+}
