@@ -56,7 +56,8 @@ static void add_backends(char *text, const struct layout_text *layout,
     (void)text_append(text, SCENE_TEXT_SIZE, "backends = ( ");
     for (size_t i = 0; layout->partitions[i] != NULL; i++)
         add_backend(text, layout->partitions[i], engine);
-    if (layout->authority != NULL)
+    if (layout->authority != NULL &&
+        strcmp(layout->authority, "neighbours") != 0)
         add_backend(text, layout->authority, engine);
     text[strlen(text) - 2] = '\0';
     (void)text_append(text, SCENE_TEXT_SIZE, " );\n");

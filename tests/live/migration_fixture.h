@@ -18,7 +18,8 @@
  * except that names beginning with 'r' are parts of the Redis server. */
 struct layout_text {
     const char *partitions[MIGRATION_STORES + 1]; /* ended by NULL */
-    const char *authority;                        /* NULL: none */
+    const char *authority;                        /* NULL: none; or
+                                                     "neighbours" */
     int generation;
     int memory_bits;
     int window_bits;

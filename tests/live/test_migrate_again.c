@@ -297,6 +297,8 @@ static const struct layout_text direct = {{"f0", "f1"}, NULL, 1,   3, 8,
                                           NULL,         NULL, WIDE};
 static const struct layout_text leased = {
     {"f0", "f1", "r0", "r1"}, "f0", 1, 3, 8, NULL, NULL, WIDE};
+static const struct layout_text noted = {{"f0", "f1"}, "neighbours", 1,   3, 8,
+                                         NULL,         NULL,         WIDE};
 
 TEST_WITH(SCENE, copy_from_the_middle_of_a_migration_repeats_nothing)
 {
@@ -306,6 +308,11 @@ TEST_WITH(SCENE, copy_from_the_middle_of_a_migration_repeats_nothing)
 TEST_WITH(SCENE, authority_from_the_middle_of_a_migration_repeats_nothing)
 {
     copy_after_any(scene, &leased, 3, run_again);
+}
+
+TEST_WITH(SCENE, lessor_from_the_middle_of_a_migration_repeats_nothing)
+{
+    copy_after_any(scene, &noted, 3, run_again);
 }
 
 TEST_WITH(SCENE, next_migration_of_a_copy_from_the_middle_is_refused)
