@@ -159,6 +159,93 @@ TEST_STATE(ON_SERVER, guard_waits_for_a_claim_that_is_replaced)
     must_take(f, 1, 5);
 }
 
+/* --- replicas --- */
+
+static struct server *replica_start(struct server *primary)
+{
+    const char *const args[] = {"--server-id=2", NULL};
+    struct server *replica = server_mariadb(args);
+
+    mariadb_execute(primary, "CREATE USER copier IDENTIFIED BY '" PASSWORD "';"
+                             "GRANT REPLICATION SLAVE ON *.* TO copier");
+    mariadb_execute(replica,
+                    "CHANGE MASTER TO MASTER_HOST = '127.0.0.1', "
+                    "MASTER_PORT = %d, MASTER_USER = 'copier', "
+                    "MASTER_PASSWORD = '" PASSWORD "', "
+                    "MASTER_USE_GTID = slave_pos; START SLAVE",
+                    (int)server_port(primary));
+    return replica;
+}
+
+static void replica_catch_up(struct server *replica, struct server *primary)
+{
+    char position[MARIADB_ASK_SIZE];
+    char result[MARIADB_ASK_SIZE];
+
+    mariadb_ask(primary, position, "SELECT @@GLOBAL.gtid_binlog_pos");
+    mariadb_ask(replica, result, "SELECT MASTER_GTID_WAIT('%s', 60)", position);
+    assert_string_equal(result, "0");
+}
+
+/* Whether both servers answer a query in the fixture's database alike. */
+static bool answer_alike(struct fixture *f, struct server *replica,
+                         const char *query)
+{
+    char ours[MARIADB_ASK_SIZE];
+    char theirs[MARIADB_ASK_SIZE];
+
+    mariadb_ask(f->server, ours, "USE %s; %s", f->database, query);
+    mariadb_ask(replica, theirs, "USE %s; %s", f->database, query);
+    assert_string_not_equal(ours, "");
+    return strcmp(ours, theirs) == 0;
+}
+
+#define DATES                                                                  \
+    "SELECT GROUP_CONCAT(TABLE_NAME, CREATE_TIME + 0 ORDER BY TABLE_NAME) "    \
+    "FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() "          \
+    "AND TABLE_NAME IN ('seqb_claims', 'seqb_counters')"
+
+/* Makes the tables, on the primary and thereby on the replica, until both
+ * servers date them in the same second. */
+static void tables_make_alike(struct fixture *f, struct server *replica)
+{
+    do {
+        mariadb_execute(f->server, "DROP DATABASE %s; CREATE DATABASE %s",
+                        f->database, f->database);
+        must_open(f);
+        replica_catch_up(replica, f->server);
+    } while (!answer_alike(f, replica, DATES));
+}
+
+/* The nonce is replicated like any row, though its table is in memory. */
+TEST_STATE(ON_SERVER, promoted_replica_has_another_incarnation)
+{
+    const char *const args[] = {"--server-id=1", "--log-bin",
+                                "--binlog-format=ROW", NULL};
+    char opened[SEQB_INCARNATION_SIZE];
+    struct server *replica;
+    struct fixture *f;
+
+    mariadb_require();
+    f = fixture_prepare_on(state, &backend_mysql_row, server_mariadb(args));
+    f->options.needs_incarnation = true;
+    replica = replica_start(f->server);
+    tables_make_alike(f, replica);
+    sync(f);
+    assert_ok(raise_to(f, 5));
+    (void)text_copy(opened, sizeof opened, f->backend->incarnation);
+    must_open(f);
+    assert_string_equal(f->backend->incarnation, opened);
+    replica_catch_up(replica, f->server);
+    mariadb_execute(replica, "STOP SLAVE");
+    f->options.port = server_port(replica);
+    must_open(f);
+    assert_true(answer_alike(f, replica, "SELECT nonce FROM seqb_incarnation"));
+    assert_string_not_equal(f->backend->incarnation, opened);
+    assert_status(raise_to(f, 99), SEQB_FENCED);
+    server_free(replica);
+}
+
 /* --- stores without an incarnation --- */
 
 /* The store opens, and says later why a guard is refused. */

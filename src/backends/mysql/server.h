@@ -8,21 +8,28 @@
 #include "backends/mysql/link.h"
 
 /*
+ * What names the server, as arguments of CONCAT_WS. A replica has another
+ * server_id at least. server_id is read as a global variable because MariaDB's
+ * sessions have copies of it.
+ *
+ * MySQL from 5.7 on evaluates the text in the comment; MariaDB, which has no
+ * such variable, ignores it.
+ */
+#define MYSQL_SERVER_SQL                                                       \
+    "/*!50700 @@server_uuid, */ @@GLOBAL.server_id, @@hostname, @@port, "      \
+    "SHA1(@@datadir)"
+
+/*
  * The origin of that table (its name in quotes) as an SQL expression, never
  * NULL, at most SEQB_ORIGIN_SIZE - 1 bytes. It is evaluated wherever it occurs
  * in a statement. It says which server this is and when it created the table.
  * So a replica, a restored dump (even on the same server) and, on MariaDB, a
- * copy of the server's files each have another origin. server_id is read as a
- * global variable because MariaDB's sessions have copies of it.
- *
- * MySQL from 5.7 on evaluates the text in the comment; MariaDB, which has no
- * such variable, ignores it. sql/mysql.sql has the same text. An evaluation
- * takes about 50 us: if many statements need it, SET a variable before them.
+ * copy of the server's files each have another origin. sql/mysql.sql has the
+ * same text. An evaluation takes about 50 us: if many statements need it, SET a
+ * variable before them.
  */
 #define MYSQL_ORIGIN_SQL(table)                                                \
-    "CONCAT_WS('/', /*!50700 @@server_uuid, */ @@GLOBAL.server_id, "           \
-    "@@hostname, "                                                             \
-    "@@port, SHA1(@@datadir), (SELECT CREATE_TIME + 0 "                        \
+    "CONCAT_WS('/', " MYSQL_SERVER_SQL ", (SELECT CREATE_TIME + 0 "            \
     "FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() "          \
     "AND TABLE_NAME = " table "))"
 
@@ -55,22 +62,23 @@
     "(SELECT CREATE_TIME + 0 FROM information_schema.TABLES "                  \
     "WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = " table ")"
 
-/* The incarnation of the store, as in seqb_backend; NULL without a nonce. It
+/* The dates of both tables, as arguments of CONCAT. */
+#define MYSQL_DATES_SQL                                                        \
+    MYSQL_CREATED_SQL("'seqb_counters'")                                       \
+    ", '/', " MYSQL_CREATED_SQL("'seqb_claims'")
+
+/*
+ * The incarnation of the store, as in seqb_backend; NULL without a nonce. It
  * includes the tables' dates because a dump that is restored while the server
- * runs is older data as well. */
+ * runs is older data as well. It includes a digest of the server's name because
+ * replication copies the nonce, although its table is in memory, and may copy
+ * the tables within the second of their date. So a replica that is promoted,
+ * which may lack commits, has another incarnation than its primary.
+ */
 #define MYSQL_RUN_SQL                                                          \
-    "(SELECT CONCAT(nonce, '/', " MYSQL_CREATED_SQL(                           \
-        "'seqb_counters'") ", '/', " MYSQL_CREATED_SQL("'seqb_claims'") ") "   \
-                                                                        "FROM" \
-                                                                        " seq" \
-                                                                        "b_"   \
-                                                                        "inca" \
-                                                                        "rnat" \
-                                                                        "ion " \
-                                                                        "WHER" \
-                                                                        "E "   \
-                                                                        "id "  \
-                                                                        "= 1)"
+    "(SELECT CONCAT(nonce, '/', " MYSQL_DATES_SQL ", '/', "                    \
+    "LEFT(SHA1(CONCAT_WS('/', " MYSQL_SERVER_SQL ")), 16)) "                   \
+    "FROM seqb_incarnation WHERE id = 1)"
 
 /*
  * The incarnation of a Galera cluster. There, the dates of tables and the
@@ -78,10 +86,8 @@
  * galera.h, which a node has while its own seqb_incarnation has the voucher: a
  * digest of the dates of the node's tables.
  */
-#define MYSQL_HISTORY "cluster/incarnation"
-#define MYSQL_VOUCHER_SQL                                                      \
-    "MD5(CONCAT(" MYSQL_CREATED_SQL(                                           \
-        "'seqb_counters'") ", '/', " MYSQL_CREATED_SQL("'seqb_claims'") "))"
+#define MYSQL_HISTORY     "cluster/incarnation"
+#define MYSQL_VOUCHER_SQL "MD5(CONCAT(" MYSQL_DATES_SQL "))"
 #define MYSQL_CLUSTER_RUN_SQL                                                  \
     "(SELECT text FROM seqb_claims WHERE name = '" MYSQL_HISTORY "' AND "      \
     "EXISTS (SELECT 1 FROM seqb_incarnation WHERE nonce = " MYSQL_VOUCHER_SQL  \
