@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The incarnation of a MySQL store: what a connection is told that outlives the
  * nonce, as behind a proxy, and what stores do that have none. */
-#include "contract/mysql_fixture.h"
+#include "contract/mysql_replica.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -161,67 +161,12 @@ TEST_STATE(ON_SERVER, guard_waits_for_a_claim_that_is_replaced)
 
 /* --- replicas --- */
 
-static struct server *replica_start(struct server *primary)
-{
-    const char *const args[] = {"--server-id=2", NULL};
-    struct server *replica = server_mariadb(args);
-
-    mariadb_execute(primary, "CREATE USER copier IDENTIFIED BY '" PASSWORD "';"
-                             "GRANT REPLICATION SLAVE ON *.* TO copier");
-    mariadb_execute(replica,
-                    "CHANGE MASTER TO MASTER_HOST = '127.0.0.1', "
-                    "MASTER_PORT = %d, MASTER_USER = 'copier', "
-                    "MASTER_PASSWORD = '" PASSWORD "', "
-                    "MASTER_USE_GTID = slave_pos; START SLAVE",
-                    (int)server_port(primary));
-    return replica;
-}
-
-static void replica_catch_up(struct server *replica, struct server *primary)
-{
-    char position[MARIADB_ASK_SIZE];
-    char result[MARIADB_ASK_SIZE];
-
-    mariadb_ask(primary, position, "SELECT @@GLOBAL.gtid_binlog_pos");
-    mariadb_ask(replica, result, "SELECT MASTER_GTID_WAIT('%s', 60)", position);
-    assert_string_equal(result, "0");
-}
-
-/* Whether both servers answer a query in the fixture's database alike. */
-static bool answer_alike(struct fixture *f, struct server *replica,
-                         const char *query)
-{
-    char ours[MARIADB_ASK_SIZE];
-    char theirs[MARIADB_ASK_SIZE];
-
-    mariadb_ask(f->server, ours, "USE %s; %s", f->database, query);
-    mariadb_ask(replica, theirs, "USE %s; %s", f->database, query);
-    assert_string_not_equal(ours, "");
-    return strcmp(ours, theirs) == 0;
-}
-
-#define DATES                                                                  \
-    "SELECT GROUP_CONCAT(TABLE_NAME, CREATE_TIME + 0 ORDER BY TABLE_NAME) "    \
-    "FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE() "          \
-    "AND TABLE_NAME IN ('seqb_claims', 'seqb_counters')"
-
-/* Makes the tables, on the primary and thereby on the replica, until both
- * servers date them in the same second. */
-static void tables_make_alike(struct fixture *f, struct server *replica)
-{
-    do {
-        mariadb_execute(f->server, "DROP DATABASE %s; CREATE DATABASE %s",
-                        f->database, f->database);
-        must_open(f);
-        replica_catch_up(replica, f->server);
-    } while (!answer_alike(f, replica, DATES));
-}
-
 /* The nonce is replicated like any row, though its table is in memory. */
 TEST_STATE(ON_SERVER, promoted_replica_has_another_incarnation)
 {
     const char *const args[] = {"--server-id=1", "--log-bin",
                                 "--binlog-format=ROW", NULL};
+    const char *const replica_args[] = {"--server-id=2", NULL};
     char opened[SEQB_INCARNATION_SIZE];
     struct server *replica;
     struct fixture *f;
@@ -229,7 +174,8 @@ TEST_STATE(ON_SERVER, promoted_replica_has_another_incarnation)
     mariadb_require();
     f = fixture_prepare_on(state, &backend_mysql_row, server_mariadb(args));
     f->options.needs_incarnation = true;
-    replica = replica_start(f->server);
+    replica = server_mariadb(replica_args);
+    replica_follow(replica, f->server);
     tables_make_alike(f, replica);
     sync(f);
     assert_ok(raise_to(f, 5));

@@ -84,10 +84,14 @@
  * The incarnation of a Galera cluster. There, the dates of tables and the
  * contents of memory tables differ from node to node. So it is the history of
  * galera.h, which a node has while its own seqb_incarnation has the voucher: a
- * digest of the dates of the node's tables.
+ * digest of the dates of the node's tables and of what names the server. The
+ * cluster does not replicate that row, but a replica of the cluster does, which
+ * reads the node's binary log.
  */
-#define MYSQL_HISTORY     "cluster/incarnation"
-#define MYSQL_VOUCHER_SQL "MD5(CONCAT(" MYSQL_DATES_SQL "))"
+#define MYSQL_HISTORY "cluster/incarnation"
+#define MYSQL_VOUCHER_SQL                                                      \
+    "MD5(CONCAT(" MYSQL_DATES_SQL ", '/', "                                    \
+    "CONCAT_WS('/', " MYSQL_SERVER_SQL ")))"
 #define MYSQL_CLUSTER_RUN_SQL                                                  \
     "(SELECT text FROM seqb_claims WHERE name = '" MYSQL_HISTORY "' AND "      \
     "EXISTS (SELECT 1 FROM seqb_incarnation WHERE nonce = " MYSQL_VOUCHER_SQL  \

@@ -6,11 +6,13 @@
  * The history has a name, a nonce in the replicated claim
  * `cluster/incarnation`. A node may use it while its server process is known to
  * have run since the history began. To show that, the node has a voucher: a row
- * in its own seqb_incarnation, which is in memory and not replicated. The
- * voucher is made from the dates of the node's tables, so that it becomes
- * invalid when a dump is restored. A node without a voucher gets it from a node
- * that has one, or begins a new history. So a cluster of which no process
- * survived, which may have gone back, always begins a new history.
+ * in its own seqb_incarnation, which is in memory and which Galera does not
+ * replicate. The voucher is made from the dates of the node's tables, so that
+ * it becomes invalid when a dump is restored, and from what names the server,
+ * so that it is invalid in another cluster that replicates the binary log of
+ * this one. A node without a voucher gets it from a node that has one, or
+ * begins a new history. So a cluster of which no process survived, which may
+ * have gone back, always begins a new history.
  */
 #pragma once
 
