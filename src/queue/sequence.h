@@ -95,16 +95,16 @@ struct seqb_sequence {
 
     pthread_mutex_t lock; /* guards pushing, closing, and the members up to
                              `seen_ms` */
-    pthread_cond_t filled;
+    uint64_t granted;     /* numbers pushed, less those that were dropped */
+    uint64_t consumed;    /* the most of them that were ever taken */
+    struct refill refill; /* on one cache line with those */
     bool is_closed;
-    struct refill refill;
+    pthread_cond_t filled;
     struct refill_plan asked; /* the last plan that asked for numbers */
     int64_t low;              /* of the last plan, as is `target` */
     int64_t target;
     int64_t floor;         /* runs that begin at or below it are not
                               pushed */
-    uint64_t granted;      /* numbers pushed, less those that were dropped */
-    uint64_t consumed;     /* the most of them that were ever taken */
     struct stripes *spare; /* the memory of the stripes, in use or not; NULL:
                               never made */
 
@@ -313,8 +313,7 @@ static inline void sequence_ask_ahead(const struct seqb_sequence *sequence)
 
     __builtin_prefetch((const void *)&sequence->waits, 1);
     __builtin_prefetch(&sequence->lock, 1); /* written, because it is locked */
-    __builtin_prefetch(&sequence->refill);
-    __builtin_prefetch(&sequence->granted);
+    __builtin_prefetch(&sequence->granted); /* and `refill` */
     __builtin_prefetch((const void *)&ring->head);
     __builtin_prefetch((const void *)&ring->newest);
     __builtin_prefetch(&ring->segments[0]);

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
 #include <sys/queue.h>
 #include <unistd.h>
 
@@ -58,6 +59,8 @@ static void *report_run(void *argument)
     struct report *report = argument;
     const uint64_t one = 1;
 
+    /* By default a pause of snapshot_read would be 50 us longer: prctl(2). */
+    (void)prctl(PR_SET_TIMERSLACK, 1L);
     snapshot_read(&report->snapshot);
     report->order.write(&report->text, &report->snapshot);
     atomic_store_explicit(&report->is_done, true, memory_order_release);
