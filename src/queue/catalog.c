@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A hash table with open addressing. At most half of its places are taken. A
- * place holds an index, so that the table is small and growing is cheap. */
+ * place holds an index and a hash, so that the table is small, and growing
+ * reads no key. */
 #include "queue/catalog.h"
 
 #include <stdlib.h>
@@ -12,34 +13,49 @@
 #define COUNT_LEAST 16
 #define COUNT_MAX   (UINT32_MAX / 2)
 
+#define AHEAD 16 /* sequences ahead to prefetch */
+
+static uint32_t hash_of(const char *key)
+{
+    const uint64_t hash = hash_text(key);
+
+    return (uint32_t)(hash ^ hash >> 32);
+}
+
 /* The place of the key's sequence, or the free place where it belongs. There is
  * always a free one. */
 static size_t place_find(const struct catalog *catalog, const char *key)
 {
     const size_t mask = catalog->capacity - 1;
-    size_t place = hash_text(key) & mask;
+    const struct catalog_place *places = catalog->places;
+    const uint32_t hash = hash_of(key);
+    size_t place = hash & mask;
 
-    while (catalog->places[place] != 0 &&
-           strcmp(catalog->sequences[catalog->places[place] - 1]->key, key) !=
-               0)
+    while (places[place].index != 0 &&
+           (places[place].hash != hash ||
+            strcmp(catalog->sequences[places[place].index - 1]->key, key) != 0))
         place = (place + 1) & mask;
     return place;
 }
 
 static bool places_grow(struct catalog *catalog, size_t capacity)
 {
-    uint32_t *places = calloc(capacity, sizeof *places);
+    struct catalog_place *places = calloc(capacity, sizeof *places);
 
     if (places == NULL)
         return false;
+    for (size_t i = 0; i < catalog->capacity; i++) {
+        size_t place = catalog->places[i].hash & (capacity - 1);
+
+        if (catalog->places[i].index == 0)
+            continue;
+        while (places[place].index != 0)
+            place = (place + 1) & (capacity - 1);
+        places[place] = catalog->places[i];
+    }
     free(catalog->places);
     catalog->places = places;
     catalog->capacity = capacity;
-    for (size_t i = 0; i < catalog->count; i++) {
-        const char *key = catalog->sequences[i]->key;
-
-        places[place_find(catalog, key)] = (uint32_t)i + 1;
-    }
     return true;
 }
 
@@ -71,8 +87,8 @@ size_t catalog_find(const struct catalog *catalog, const char *key)
     if (catalog->count == 0)
         return CATALOG_NONE;
     place = place_find(catalog, key);
-    return catalog->places[place] == 0 ? CATALOG_NONE
-                                       : catalog->places[place] - 1;
+    return catalog->places[place].index == 0 ? CATALOG_NONE
+                                             : catalog->places[place].index - 1;
 }
 
 size_t catalog_find_at(const struct catalog *catalog, const char *key,
@@ -92,13 +108,25 @@ struct seqb_sequence *catalog_get(const struct catalog *catalog,
     return i == CATALOG_NONE ? NULL : catalog->sequences[i];
 }
 
+void catalog_ask_ahead(const struct catalog *catalog, size_t at)
+{
+    struct seqb_sequence *const *sequences = catalog->sequences;
+
+    if (at + AHEAD >= catalog->count)
+        return;
+    __builtin_prefetch(sequences[at + AHEAD]);
+    __builtin_prefetch(&sequences[at + AHEAD]->own_settings);
+    __builtin_prefetch(sequences[at + AHEAD / 2]->key);
+}
+
 bool catalog_add(struct catalog *catalog, struct seqb_sequence *sequence)
 {
     if (!catalog_reserve(catalog, 1))
         return false;
     catalog->sequences[catalog->count++] = sequence;
     catalog->places[place_find(catalog, sequence->key)] =
-        (uint32_t)catalog->count;
+        (struct catalog_place){(uint32_t)catalog->count,
+                               hash_of(sequence->key)};
     return true;
 }
 
@@ -108,7 +136,7 @@ void catalog_remove_last(struct catalog *catalog)
 {
     const char *key = catalog->sequences[catalog->count - 1]->key;
 
-    catalog->places[place_find(catalog, key)] = 0;
+    catalog->places[place_find(catalog, key)] = (struct catalog_place){0};
     catalog->count--;
 }
 

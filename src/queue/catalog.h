@@ -12,12 +12,19 @@
 
 struct seqb_sequence;
 
+/* A place of the hash table. Keys are compared only if their hashes are equal:
+ * a key that is read costs two misses of the cache if there are very many. */
+struct catalog_place {
+    uint32_t index; /* 1 + index of a sequence; 0: free */
+    uint32_t hash;  /* of its key */
+};
+
 /* Zeroed is empty. */
 struct catalog {
     struct seqb_sequence **sequences; /* `count` of them, in order */
     size_t count;
-    uint32_t *places; /* by the key's hash: 1 + index of a sequence, 0: free */
-    size_t capacity;  /* of places: a power of two, at least twice the count */
+    struct catalog_place *places; /* by the key's hash */
+    size_t capacity; /* of places: a power of two, at least twice the count */
 };
 
 /* Makes room for `more` sequences; false when out of memory. */
@@ -36,6 +43,10 @@ size_t catalog_find(const struct catalog *catalog, const char *key);
  * look-up if the key is there. */
 size_t catalog_find_at(const struct catalog *catalog, const char *key,
                        size_t likely);
+
+/* For a thread that visits the sequences in order, and is at this index:
+ * prefetches the keys and settings of the next ones. */
+void catalog_ask_ahead(const struct catalog *catalog, size_t at);
 
 /* Adds a sequence whose key is not in the catalog; false when out of memory. */
 bool catalog_add(struct catalog *catalog, struct seqb_sequence *sequence);

@@ -200,8 +200,10 @@ bool queue_visit(struct queue *queue, size_t *at,
     bool has_more;
 
     pthread_rwlock_rdlock(&queue->catalog_lock);
-    for (size_t i = 0; i < VISIT_PART && *at < catalog->count; i++, (*at)++)
+    for (size_t i = 0; i < VISIT_PART && *at < catalog->count; i++, (*at)++) {
+        catalog_ask_ahead(catalog, *at);
         visit(context, catalog->sequences[*at]);
+    }
     has_more = *at < catalog->count;
     pthread_rwlock_unlock(&queue->catalog_lock);
     return has_more;

@@ -48,6 +48,7 @@ static enum seqb_status find_listed(
     const size_t i = catalog_find_at(catalog, listed->key, reload->likely);
     const struct template *runs;
 
+    catalog_ask_ahead(catalog, reload->likely);
     reload->likely = i == CATALOG_NONE ? reload->likely : i + 1;
     *absent = i == CATALOG_NONE ? listed : NULL;
     if (i == CATALOG_NONE) {
@@ -277,6 +278,8 @@ static void count_automatic(struct queue_reload *reload)
 {
     const struct queue_options *options = reload->options;
     struct queue *queue = reload->queue;
+    /* Reading the mark of each sequence would keep callers from the catalog. */
+    const bool is_marked = atomic_load(&queue->context.without_number) > 0;
 
     /* Automatic ones that were made since. */
     queue->automatic = (int64_t)(queue->catalog.count - reload->known);
@@ -284,7 +287,7 @@ static void count_automatic(struct queue_reload *reload)
         if (reload->wanted[i] != NULL &&
             reload->wanted[i] == options->automatic)
             queue->automatic++;
-        else
+        else if (is_marked)
             sequence_has_number(queue->catalog.sequences[i]);
     }
 }
