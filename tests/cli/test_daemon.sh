@@ -56,6 +56,9 @@ for increment in x 1x 1.5 +1 -- "" 9223372036854775808; do
         "$(cli INCRBY order "$increment")" \
         "ERR value is not an integer or out of range: '$increment'*"
 done
+runs=$(printf 'INCRBY order 1\\r\\n%.0s' {1..200})
+ok "a pipeline of INCRBY by 1 is answered with distinct numbers" \
+    are_distinct_numbers 200 "$(ask "${runs}QUIT\r\n" | sed -n 's/^://p')"
 like "INCRBY quotes a long word in part" \
     "$(cli INCRBY order "$(printf 'x%.0s' {1..1000})")" \
     "ERR value is not an integer *: 'xxxxxxxx*x'*"

@@ -114,7 +114,7 @@ TEST_WITH(CATALOG, the_last_one_can_be_taken_out_at_any_time)
 TEST_WITH(CATALOG, room_that_was_made_is_not_made_again)
 {
     struct catalog *catalog = &fixture->catalog;
-    const uint32_t *places;
+    const struct catalog_place *places;
 
     assert_true(catalog_reserve(catalog, MANY));
     places = catalog->places;

@@ -28,6 +28,14 @@ static size_t repeats_allowed(const struct session *session)
     return allowed < REPEATS_MAX ? allowed : REPEATS_MAX;
 }
 
+/* Whether requests with the same bytes may be answered together: each by one
+ * number. Of a contiguous run the library writes only the first number. */
+static bool is_repeatable(const struct take_request *take_request)
+{
+    return !take_request->is_text && take_request->take.count == 1 &&
+           (take_request->take.flags & SEQB_CONTIGUOUS) == 0;
+}
+
 /* Answers the requests that follow with the same bytes as the one just
  * answered, all by one step of the ring. If the ring has too few numbers, the
  * remaining requests are executed one by one. */
@@ -83,7 +91,7 @@ static enum command_outcome single_run(struct session *session,
             item.number += (int64_t)items.count - 1;
         items.count = 1;
         take_request_reply(&session->out, take_request, &items);
-        if (!take_request->is_text && take_request->take.count == 1 &&
+        if (is_repeatable(take_request) &&
             session->ahead.length >= request->size)
             number_repeat(session, waitlist, request->size, take_request,
                           &charge);
@@ -101,8 +109,9 @@ enum command_outcome command_incr(struct session *session,
     return single_run(session, request, &take_request);
 }
 
-/* A count below 1 becomes a very large size_t here. The library refuses it like
- * one that is too large, and its error names the bounds. */
+/* A run of one is a number like any other, and redis-py sends INCR as a run of
+ * one. A count below 1 becomes a very large size_t here. The library refuses it
+ * like one that is too large, and its error names the bounds. */
 enum command_outcome command_incrby(struct session *session,
                                     const struct resp_request *request)
 {
@@ -111,8 +120,9 @@ enum command_outcome command_incrby(struct session *session,
 
     if (!session_integer(session, request->argv[2], &count))
         return COMMAND_DONE;
-    take_request =
-        take_request_of((size_t)count, SEQB_CONTIGUOUS | SEQB_ANY_STAMP);
+    take_request = take_request_of((size_t)count,
+                                   (count == 1 ? SEQB_SOME : SEQB_CONTIGUOUS) |
+                                       SEQB_ANY_STAMP);
     return single_run(session, request, &take_request);
 }
 
