@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A hash table with open addressing. At most half of its places are taken. A
+/* A hash table with open addressing. At most three in four places are taken. A
  * place holds an index and a hash, so that the table is small, and growing
  * reads no key. */
 #include "queue/catalog.h"
@@ -10,10 +10,16 @@
 #include "platform/hash.h"
 #include "queue/sequence.h"
 
-#define COUNT_LEAST 16
-#define COUNT_MAX   (UINT32_MAX / 2)
+#define CAPACITY_LEAST 32
+#define COUNT_MAX      (UINT32_MAX / 2)
 
 #define AHEAD 16 /* sequences ahead to prefetch */
+
+/* How many sequences a table may hold. */
+static size_t room_of(size_t capacity)
+{
+    return capacity / 4 * 3;
+}
 
 static uint32_t hash_of(const char *key)
 {
@@ -61,23 +67,23 @@ static bool places_grow(struct catalog *catalog, size_t capacity)
 
 bool catalog_reserve(struct catalog *catalog, size_t more)
 {
-    size_t room = catalog->capacity / 2;
+    size_t capacity = catalog->capacity;
     struct seqb_sequence **sequences;
 
     if (more > COUNT_MAX - catalog->count)
         return false;
-    if (catalog->count + more <= room)
+    if (catalog->count + more <= room_of(capacity))
         return true;
-    if (room < COUNT_LEAST)
-        room = COUNT_LEAST;
-    while (room < catalog->count + more)
-        room *= 2;
-    sequences =
-        realloc(catalog->sequences, room * sizeof(struct seqb_sequence *));
+    if (capacity < CAPACITY_LEAST)
+        capacity = CAPACITY_LEAST;
+    while (room_of(capacity) < catalog->count + more)
+        capacity *= 2;
+    sequences = realloc(catalog->sequences,
+                        room_of(capacity) * sizeof(struct seqb_sequence *));
     if (sequences == NULL)
         return false;
     catalog->sequences = sequences;
-    return places_grow(catalog, 2 * room);
+    return places_grow(catalog, capacity);
 }
 
 size_t catalog_find(const struct catalog *catalog, const char *key)

@@ -24,7 +24,7 @@ struct catalog {
     struct seqb_sequence **sequences; /* `count` of them, in order */
     size_t count;
     struct catalog_place *places; /* by the key's hash */
-    size_t capacity; /* of places: a power of two, at least twice the count */
+    size_t capacity; /* of places: a power of two, 4/3 of the count at least */
 };
 
 /* Makes room for `more` sequences; false when out of memory. */

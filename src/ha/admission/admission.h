@@ -25,7 +25,7 @@ struct visit {
      * pools of the worker have generations. */
     void (*add)(const struct worker *worker, const struct ha_counter *counter,
                 struct claim_batch *batch);
-    /* Every claim that was added is as expected. */
+    /* Every claim that was added is as expected. With the lock held. */
     void (*accept)(const struct worker *worker, struct ha_counter *counter);
     /* Asks about one counter alone, and so learns why it is refused. */
     enum seqb_status (*one)(struct worker *worker, struct ha_counter *counter,

@@ -15,6 +15,8 @@
 #define FIRST_LOG_MS 1000 /* progress is logged after this time ... */
 #define NEXT_LOG_MS  5000 /* ... and again after each of these */
 
+#define AHEAD 16 /* counters ahead to prefetch */
+
 /* A part of the admission, at one worker. */
 struct part {
     struct worker *worker;
@@ -23,6 +25,7 @@ struct part {
     struct claim_batch *batch; /* NULL: all counters are visited one by one */
     size_t first;              /* index in the admission */
     size_t count;
+    bool is_refused[CLAIM_BATCH]; /* the i-th, by another store */
     size_t claims[CLAIM_BATCH +
                   1]; /* [i, i + 1): those of the i-th, in the batch */
     int64_t log_ms;   /* when to log progress next */
@@ -60,9 +63,7 @@ static void claim_accept(const struct worker *worker,
     if (member < 0 || member >= counter->partitions)
         return;
     counter->slots[member].admitted_on = (uint32_t)worker->connection.serial;
-    pthread_mutex_lock(counter->pool->lock);
     counter->heard |= (uint64_t)1 << member;
-    pthread_mutex_unlock(counter->pool->lock);
 }
 
 static enum seqb_status claim_one(struct worker *worker,
@@ -75,9 +76,12 @@ static enum seqb_status claim_one(struct worker *worker,
     if (member_of(worker, counter->pool) < 0)
         return SEQB_OK;
     status = claim_sequence(&worker->connection, &claimed, err);
-    if (status == SEQB_OK)
-        claim_accept(worker, counter);
-    return status;
+    if (status != SEQB_OK)
+        return status;
+    pthread_mutex_lock(worker->lock);
+    claim_accept(worker, counter);
+    pthread_mutex_unlock(worker->lock);
+    return SEQB_OK;
 }
 
 const struct visit visit_claim = {claim_add, claim_accept, claim_one};
@@ -131,14 +135,20 @@ const struct visit visit_elsewhere = {elsewhere_add, elsewhere_accept,
 
 /* --- one counter --- */
 
+/* With the lock held. */
+static bool is_refused_now(const struct admitted *admitted)
+{
+    return admitted->is_refused || admitted->counter->is_void;
+}
+
 bool admitted_is_refused(const struct admitted *admitted)
 {
-    const struct ha_counter *counter = admitted->counter;
+    pthread_mutex_t *lock = admitted->counter->pool->lock;
     bool is_refused;
 
-    pthread_mutex_lock(counter->pool->lock);
-    is_refused = admitted->is_refused || counter->is_void;
-    pthread_mutex_unlock(counter->pool->lock);
+    pthread_mutex_lock(lock);
+    is_refused = is_refused_now(admitted);
+    pthread_mutex_unlock(lock);
     return is_refused;
 }
 
@@ -200,16 +210,32 @@ static struct admitted *part_at(const struct part *part, size_t i)
     return &part->admission->admitted[part->first + i];
 }
 
+/* The lock is taken once: the workers of all stores visit the same counters, at
+ * the same time. Most of the time would be spent waiting for the memory of so
+ * many counters, so it is prefetched. */
+static void part_look(struct part *part)
+{
+    pthread_mutex_lock(part->worker->lock);
+    for (size_t i = 0; i < part->count; i++) {
+        if (i + AHEAD < part->count)
+            __builtin_prefetch(&part_at(part, i + AHEAD)->counter->is_void);
+        part->is_refused[i] = is_refused_now(part_at(part, i));
+    }
+    pthread_mutex_unlock(part->worker->lock);
+}
+
 static void part_fill(struct part *part)
 {
     claim_batch_begin(part->batch);
+    part_look(part);
     part->claims[0] = 0;
     for (size_t i = 0; i < part->count; i++) {
-        const struct admitted *admitted = part_at(part, i);
+        const struct ha_counter *counter = part_at(part, i)->counter;
 
-        if (!admitted_is_refused(admitted))
-            part->admission->visit->add(part->worker, admitted->counter,
-                                        part->batch);
+        if (i + AHEAD < part->count)
+            __builtin_prefetch(part_at(part, i + AHEAD)->counter->key);
+        if (!part->is_refused[i])
+            part->admission->visit->add(part->worker, counter, part->batch);
         part->claims[i + 1] = claim_batch_count(part->batch);
     }
 }
@@ -247,18 +273,25 @@ static bool part_stands(const struct part *part, size_t i)
     return true;
 }
 
+static void part_accept(const struct part *part)
+{
+    pthread_mutex_lock(part->worker->lock);
+    for (size_t i = 0; i < part->count; i++) {
+        if (part_stands(part, i))
+            part->admission->visit->accept(part->worker,
+                                           part_at(part, i)->counter);
+    }
+    pthread_mutex_unlock(part->worker->lock);
+}
+
 static enum seqb_status part_visit(struct part *part, size_t i,
                                    struct seqb_error *err)
 {
-    const struct visit *visit = part->admission->visit;
-    enum seqb_status status;
+    const enum seqb_status status =
+        visit_one(part->worker, part->admission->visit, part_at(part, i), err);
 
-    if (part_stands(part, i)) {
-        visit->accept(part->worker, part_at(part, i)->counter);
-        return SEQB_OK;
-    }
-    status = visit_one(part->worker, visit, part_at(part, i), err);
     ask_step(part->ask);
+    part_log(part, part->first + i + 1);
     return status;
 }
 
@@ -270,10 +303,13 @@ static enum seqb_status part_run(struct part *part, struct seqb_error *err)
         return SEQB_OK;
     if (part->batch != NULL)
         status = part_ask(part, err);
+    if (status == SEQB_OK)
+        part_accept(part);
     for (size_t i = 0; i < part->count && status == SEQB_OK; i++) {
-        status = part_visit(part, i, err);
-        part_log(part, part->first + i + 1);
+        if (!part_stands(part, i))
+            status = part_visit(part, i, err);
     }
+    part_log(part, part->first + part->count);
     return status;
 }
 
