@@ -105,7 +105,9 @@ void accept_rest(struct server *server)
 {
     for (size_t i = 0; i < server->listeners.count; i++)
         if (server->listeners.all[i].is_own)
-            accept_from(server, &server->listeners.all[i], INT_MAX);
+            /* Linux queues one more than the backlog: listen(2). */
+            accept_from(server, &server->listeners.all[i],
+                        LISTENER_BACKLOG + 1);
 }
 
 void accept_fit(struct server *server)

@@ -16,8 +16,8 @@ void accept_incoming(evutil_socket_t fd, short events, void *context);
 void accept_again(evutil_socket_t fd, short events, void *context);
 
 /* Accepts all clients that wait at our own sockets, since closing such a socket
- * would disconnect them. At a socket that another process holds, or will hold,
- * clients keep waiting. */
+ * would disconnect them, but not those that keep coming meanwhile. At a socket
+ * that another process holds, or will hold, clients keep waiting. */
 void accept_rest(struct server *server);
 
 /* Lowers the limit of connections so that enough descriptors remain for the

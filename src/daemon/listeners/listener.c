@@ -17,7 +17,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define BACKLOG     511
 #define HOST_SIZE   256
 #define PORT_MAX    65535
 #define SOCKET_MODE 0660
@@ -169,7 +168,7 @@ enum seqb_status listener_open_tcp(struct listener *listener,
 enum seqb_status listener_start(struct listener *listener,
                                 struct seqb_error *err)
 {
-    if (listen(listener->fd, BACKLOG) == 0)
+    if (listen(listener->fd, LISTENER_BACKLOG) == 0)
         return SEQB_OK;
     return tcp_fail(err, listener->name, errno);
 }
@@ -246,7 +245,8 @@ static bool socket_bind(int fd, const struct sockaddr_un *address, mode_t mode,
            bind(fd, (const struct sockaddr *)address, sizeof *address) == 0 &&
            (group == (gid_t)-1 ||
             chown(address->sun_path, (uid_t)-1, group) == 0) &&
-           chmod(address->sun_path, mode) == 0 && listen(fd, BACKLOG) == 0;
+           chmod(address->sun_path, mode) == 0 &&
+           listen(fd, LISTENER_BACKLOG) == 0;
 }
 
 /* Names the socket by its path, and notes which file is there. False with errno

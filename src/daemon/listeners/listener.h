@@ -14,6 +14,9 @@
 
 #define ADDRESS_SIZE 160
 
+/* Clients that may wait at a socket to be accepted. */
+#define LISTENER_BACKLOG 511
+
 struct listener {
     int fd; /* -1: closed */
     struct event *event;
