@@ -361,6 +361,14 @@ static void grants_row(const struct bench *bench, const struct store *store)
     report_row_end(bench->report);
 }
 
+/* SEQB_BENCH_ENGINE names the only engine to be measured. */
+static bool is_chosen(const struct store *store)
+{
+    const char *engine = getenv("SEQB_BENCH_ENGINE");
+
+    return engine == NULL || strcmp(engine, store->ops->engine) == 0;
+}
+
 int main(int argc, char **argv)
 {
     static struct store stores[STORES_MAX];
@@ -380,12 +388,16 @@ int main(int argc, char **argv)
 #endif
     report_table(bench.report, &engines);
     for (size_t i = 0; i < count; i++) {
+        if (!is_chosen(&stores[i]))
+            continue;
         bench_numbers(&bench, &stores[i], 3);
         bench_numbers(&bench, &stores[i], 10);
     }
     report_table(bench.report, &grants_table);
-    for (size_t i = 0; i < count; i++)
-        grants_row(&bench, &stores[i]);
+    for (size_t i = 0; i < count; i++) {
+        if (is_chosen(&stores[i]))
+            grants_row(&bench, &stores[i]);
+    }
     folder_remove(folder);
     return report_close(bench.report);
 }

@@ -4,6 +4,9 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -207,6 +210,37 @@ void etcd_post(const struct server *server, const char *path, const char *body)
     fail_msg("etcd: %s: HTTP status %ld", path, code);
 }
 
+#define TXN_METRIC                                                             \
+    "grpc_server_handled_total{grpc_code=\"OK\",grpc_method=\"Txn\","          \
+    "grpc_service=\"etcdserverpb.KV\",grpc_type=\"unary\"} "
+
+int64_t etcd_transactions(const struct server *server)
+{
+    CURL *easy = curl_easy_init();
+    char url[256];
+    char *text = NULL;
+    size_t size = 0;
+    FILE *file = open_memstream(&text, &size);
+    const char *metric;
+    int64_t count;
+
+    assert_true(easy != NULL && file != NULL);
+    (void)text_format(url, sizeof url, "http://%s:%d/metrics", server->address,
+                      (int)server->port);
+    curl_easy_setopt(easy, CURLOPT_URL, url);
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_PROXY, "");
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, file);
+    assert_int_equal(curl_easy_perform(easy), CURLE_OK);
+    curl_easy_cleanup(easy);
+    assert_int_equal(fclose(file), 0);
+    metric = strstr(text, TXN_METRIC);
+    assert_non_null(metric);
+    count = (int64_t)strtod(metric + sizeof TXN_METRIC - 1, NULL);
+    free(text);
+    return count;
+}
+
 static void ctl_run(struct server *server, const char *const *words)
 {
     const char *argv[12] = {"etcdctl", "--endpoints"};
@@ -221,6 +255,11 @@ static void ctl_run(struct server *server, const char *const *words)
         argv[n++] = *words;
     }
     server_run(server, argv);
+}
+
+void etcd_put(struct server *server, const char *key, const char *value)
+{
+    ctl_run(server, (const char *[]){"put", key, value, NULL});
 }
 
 void etcd_forget(struct server *server, const char *prefix)

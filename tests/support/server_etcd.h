@@ -25,6 +25,12 @@ void server_etcd_cluster_on(const struct lan *lan,
  * least 10 s. */
 void etcd_post(const struct server *server, const char *path, const char *body);
 
+/* The transactions that the server carried out for clients since its start. */
+int64_t etcd_transactions(const struct server *server);
+
+/* Puts a key. */
+void etcd_put(struct server *server, const char *key, const char *value);
+
 /* Deletes all keys that begin with `prefix`. */
 void etcd_forget(struct server *server, const char *prefix);
 

@@ -3,20 +3,15 @@
  * The counters: applies the rules of backends/sql to rows that are read, and
  * written if they did not change meanwhile. If they did, another broker was
  * faster, and the call repeats with the rows as they are then, until its
- * deadline.
+ * deadline. Counters that no other broker writes are not read (known.h).
  */
 #include <assert.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "backends/etcd/etcd.h"
 #include "platform/error.h"
 #include "platform/text.h"
-
-/* The most requests whose rows, notes and guards, with the base and ETCD_RUN,
- * fit into ETCD_ROWS_MAX. */
-#define PART_MAX 40
 
 /* --- the dialect --- */
 
@@ -63,6 +58,37 @@ static void counter_receive(const struct etcd *etcd, size_t i,
     }
 }
 
+/* Uses the rows of counters as they were left. What the rules decide from them
+ * is valid only if the write finds them so. */
+static enum seqb_status rows_recall(struct etcd *etcd,
+                                    struct sql_counter *counters, size_t n,
+                                    struct seqb_error *err)
+{
+    if (!etcd_rows_recall(etcd))
+        return error_set(err, SEQB_NO_MEMORY, "%s: out of memory",
+                         etcd->link.where);
+    if (etcd_run_check(etcd, err) != SEQB_OK)
+        return err->status;
+    now_set(etcd);
+    for (size_t i = 1; i < n; i++) {
+        const struct etcd_known_row *row =
+            etcd_known_find(&etcd->known, counters[i].name);
+        const struct sql_write left = {
+            .name = counters[i].name, .window = row->window, .size = row->size};
+        char room[SQL_CELL_ORIGIN_SIZE];
+        const char *origin = sql_write_origin(&etcd->sql, &left, room);
+
+        if (!etcd_rows_recall_counter(etcd, left.name, row->value, origin))
+            return error_set(err, SEQB_INVALID, "%s: a name is too long",
+                             etcd->link.where);
+        sql_found(&etcd->sql, &counters[i], row->value, origin);
+        /* etcd_known_grants checked that no new note is needed. */
+        counters[i].note =
+            (struct sql_row){.state = SQL_ROW_BOUND, .value = INT64_MAX};
+    }
+    return SEQB_OK;
+}
+
 static enum seqb_status rows_lock(struct seqb_backend *backend,
                                   struct sql_counter *counters, size_t n,
                                   struct seqb_error *err)
@@ -71,6 +97,8 @@ static enum seqb_status rows_lock(struct seqb_backend *backend,
     struct sql_guards *guards = &etcd->sql.guards;
     enum seqb_status status;
 
+    if (etcd->recalls)
+        return rows_recall(etcd, counters, n, err);
     if (!counters_add(etcd, counters, n))
         return error_set(err, SEQB_INVALID, "%s: a name is too long",
                          etcd->link.where);
@@ -82,6 +110,8 @@ static enum seqb_status rows_lock(struct seqb_backend *backend,
     now_set(etcd);
     for (size_t i = 0; i < n; i++)
         counter_receive(etcd, i, &counters[i]);
+    for (size_t i = 1; i < n; i++)
+        etcd_known_read(&etcd->known, &counters[i]);
     for (size_t i = 0; i < guards->count; i++)
         sql_guards_found(guards, i, etcd->rows[1 + 2 * n + i].text);
     return SEQB_OK;
@@ -105,11 +135,26 @@ static bool is_written_later(const struct sql_write *writes, size_t n, size_t i,
     return false;
 }
 
+/* Keeps what was written, or that it must be read again. */
+static void writes_keep(struct etcd *etcd, const struct sql_write *writes,
+                        size_t n, bool is_written)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (is_written)
+            etcd_known_write(&etcd->known, &writes[i]);
+        else
+            etcd_known_doubt(&etcd->known, writes[i].name);
+    }
+    if (is_written)
+        etcd->known.base_revision = etcd->rows[1].revision;
+}
+
 static enum seqb_status rows_commit(struct seqb_backend *backend,
                                     const struct sql_write *writes, size_t n,
                                     struct seqb_error *err)
 {
     struct etcd *etcd = etcd_of(backend);
+    enum seqb_status status;
 
     etcd_write_begin(etcd);
     for (size_t i = 0; i < n; i++) {
@@ -123,7 +168,9 @@ static enum seqb_status rows_commit(struct seqb_backend *backend,
                           sql_write_origin(&etcd->sql, &writes[i], room));
         etcd_write_put(etcd, ETCD_COUNTER, writes[i].name, text);
     }
-    return etcd_write_end(etcd, err);
+    status = etcd_write_end(etcd, err);
+    writes_keep(etcd, writes, n, status == SEQB_OK);
+    return status;
 }
 
 /* Nothing to do: no lock is held between reading and writing. */
@@ -152,26 +199,60 @@ const struct sql_dialect etcd_dialect = {
 
 /* --- calls --- */
 
-static int request_compare(const void *a, const void *b)
+/* Those that a write alone can serve come first. */
+static void requests_sort(const struct etcd *etcd,
+                          struct seqb_request *requests, size_t n,
+                          struct seqb_request **out)
 {
-    const struct seqb_request *const *left = a;
-    const struct seqb_request *const *right = b;
+    size_t first = 0;
+    size_t last = n;
 
-    return strcmp((*left)->counter, (*right)->counter);
+    for (size_t i = 0; i < n; i++) {
+        if (etcd_known_grants(&etcd->known, &requests[i]))
+            out[first++] = &requests[i];
+        else
+            out[--last] = &requests[i];
+    }
 }
 
-/* Serves some requests of a call, until they are answered or the deadline
- * passes. */
+/* How many of the first requests one transaction can serve: its rows with
+ * ETCD_RUN, the base and, if they are read, the base's mark are at most
+ * ETCD_ROWS_MAX. Sets whether they are read. */
+static size_t part_begin(struct etcd *etcd,
+                         struct seqb_request *const *requests, size_t n)
+{
+    size_t count = 0;
+    size_t rows;
+
+    etcd->recalls = etcd_known_grants(&etcd->known, requests[0]);
+    rows = etcd->recalls ? 2 : 3;
+    for (; count < n; count++) {
+        const bool recalls = etcd_known_grants(&etcd->known, requests[count]);
+
+        rows += recalls ? 1 : requests[count]->guard != NULL ? 3 : 2;
+        if (recalls != etcd->recalls || rows > ETCD_ROWS_MAX)
+            break;
+    }
+    return count;
+}
+
+/* Serves the first requests of a call. Sets how many were answered, which is 0
+ * if another broker was faster and there is time to try again. */
 static enum seqb_status part_serve(struct etcd *etcd,
                                    struct seqb_request *const *requests,
-                                   size_t n, struct seqb_error *err)
+                                   size_t n, size_t *served,
+                                   struct seqb_error *err)
 {
     enum seqb_status status;
 
-    do {
-        status = sql_serve(&etcd->sql.base, requests, n, err);
-    } while (status == SEQB_AGAIN && !etcd_link_is_late(&etcd->link));
-    return status == SEQB_AGAIN ? SEQB_OK : status;
+    *served = part_begin(etcd, requests, n);
+    status = sql_serve(&etcd->sql.base, requests, *served, err);
+    etcd->recalls = false;
+    if (status != SEQB_AGAIN)
+        return status;
+    if (!etcd_link_is_late(&etcd->link))
+        *served = 0;
+    return SEQB_OK;
 }
 
 /* Fails the requests that were not sent. */
@@ -192,21 +273,21 @@ enum seqb_status etcd_reserve(struct seqb_backend *backend,
 {
     struct etcd *etcd = etcd_of(backend);
     struct seqb_request *all[SQL_REQUESTS_MAX];
+    size_t from = 0;
 
     assert(n >= 1 && n <= SQL_REQUESTS_MAX);
     etcd_link_begin(&etcd->link, etcd->timeout_ms);
-    for (size_t i = 0; i < n; i++)
-        all[i] = &requests[i];
-    qsort(all, n, sizeof(struct seqb_request *), request_compare);
-    for (size_t from = 0; from < n; from += PART_MAX) {
-        const size_t count = n - from < PART_MAX ? n - from : PART_MAX;
+    requests_sort(etcd, requests, n, all);
+    while (from < n) {
         struct seqb_error why;
+        size_t served;
         const enum seqb_status status =
-            part_serve(etcd, &all[from], count, &why);
+            part_serve(etcd, &all[from], n - from, &served, &why);
 
+        from += served;
         if (status == SEQB_OK)
             continue;
-        rest_fail(&all[from + count], n - from - count, &why);
+        rest_fail(&all[from], n - from, &why);
         return error_copy(err, &why);
     }
     return SEQB_OK;

@@ -22,6 +22,7 @@ static void etcd_close(struct seqb_backend *backend)
     if (etcd == NULL)
         return;
     etcd_link_close(&etcd->link);
+    etcd_known_fini(&etcd->known);
     free(etcd->texts);
     free(etcd);
 }

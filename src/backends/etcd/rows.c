@@ -41,6 +41,7 @@ bool etcd_rows_add(struct etcd *etcd, const char *kind, const char *name)
         return false;
     row->text = NULL;
     row->revision = 0;
+    row->is_recalled = false;
     etcd->count++;
     return true;
 }
@@ -176,6 +177,32 @@ enum seqb_status etcd_rows_read(struct etcd *etcd, struct seqb_error *err)
     return status;
 }
 
+bool etcd_rows_recall(struct etcd *etcd)
+{
+    etcd_rows_begin(etcd);
+    if (!texts_reserve(etcd, (size_t)ETCD_ROWS_MAX * ETCD_VALUE_SIZE))
+        return false;
+    etcd->rows[0].text = etcd->run;
+    etcd->rows[0].is_recalled = true;
+    (void)etcd_rows_add(etcd, ETCD_COUNTER, SQL_BASE);
+    etcd->rows[1].revision = etcd->known.base_revision;
+    return true;
+}
+
+bool etcd_rows_recall_counter(struct etcd *etcd, const char *name,
+                              int64_t value, const char *origin)
+{
+    char *text = etcd->texts + etcd->count * ETCD_VALUE_SIZE;
+    struct etcd_row *row = &etcd->rows[etcd->count];
+
+    if (!etcd_rows_add(etcd, ETCD_COUNTER, name) ||
+        !text_format(text, ETCD_VALUE_SIZE, "%" PRId64 " %s", value, origin))
+        return false;
+    row->text = text;
+    row->is_recalled = true;
+    return true;
+}
+
 const char *etcd_run_now(const struct etcd *etcd)
 {
     const char *run = etcd->rows[0].text;
@@ -200,10 +227,24 @@ enum seqb_status etcd_run_check(const struct etcd *etcd, struct seqb_error *err)
 
 /* --- writing --- */
 
+/* A missing row equals no text. */
+static void compare_text_put(struct etcd_text *body, const struct etcd_row *row)
+{
+    etcd_text_put(body, "{\"target\":\"VALUE\",\"result\":\"EQUAL\",");
+    key_put(body, row->key);
+    etcd_text_put(body, ",\"value\":\"");
+    etcd_text_encode(body, row->text, strlen(row->text));
+    etcd_text_put(body, "\"}");
+}
+
 static void compare_put(struct etcd_text *body, const struct etcd_row *row)
 {
     char words[64];
 
+    if (row->is_recalled) {
+        compare_text_put(body, row);
+        return;
+    }
     etcd_text_put(body, "{\"target\":\"MOD\",\"result\":\"EQUAL\",");
     key_put(body, row->key);
     (void)text_format(words, sizeof words, ",\"mod_revision\":\"%" PRId64 "\"}",

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "backends/etcd/known.h"
 #include "backends/etcd/link.h"
 #include "backends/sql/sql.h"
 
@@ -30,6 +31,7 @@ struct etcd_row {
     char key[ETCD_KEY_SIZE];
     int64_t revision; /* of its last change; 0: the row does not exist */
     const char *text; /* in etcd->texts; NULL: the row does not exist */
+    bool is_recalled; /* it was not read: a write compares its text */
 };
 
 /* The engine's struct. */
@@ -44,6 +46,8 @@ struct etcd {
     size_t texts_used;
     struct etcd_row rows[ETCD_ROWS_MAX]; /* the first is ETCD_RUN */
     size_t count;
+    struct etcd_known known;
+    bool recalls; /* the requests are served by a write alone */
 };
 
 static inline struct etcd *etcd_of(struct seqb_backend *backend)
@@ -59,6 +63,16 @@ bool etcd_rows_add(struct etcd *etcd, const char *kind, const char *name);
 
 /* Reads the rows, all at one revision. Errors as for etcd_link_ask. */
 enum seqb_status etcd_rows_read(struct etcd *etcd, struct seqb_error *err);
+
+/* Begins a new set of rows that are not read. The first one is ETCD_RUN, which
+ * must be as open read it, the second is the base, which must be unchanged
+ * since the last write. False when out of memory. */
+bool etcd_rows_recall(struct etcd *etcd);
+
+/* Adds a counter's row that must be `value` and `origin`; false if the name is
+ * too long. */
+bool etcd_rows_recall_counter(struct etcd *etcd, const char *name,
+                              int64_t value, const char *origin);
 
 /* The store's incarnation when the rows were read; "" if the cluster has
  * elected a leader since the incarnation was stored. */
