@@ -2,11 +2,13 @@
 /*
  * How long callers wait for a number where the store is a cluster: seqb_next of
  * a caller at a steady pace, beside the cluster asked directly for one number
- * after the other by its own client, in turn in one run. One cluster runs at a
- * time, all members on this machine.
+ * after the other by its own client, in turn in one run. Where counters are
+ * direct, also the engine by itself, with many counters a call. One cluster
+ * runs at a time, all members on this machine.
  */
 #include <stdlib.h>
 
+#include "backends/backends.h"
 #include "backends/redis/slot.h"
 #include "bench/direct.h"
 #include "bench/load.h"
@@ -24,9 +26,21 @@
 #define PACE       20000 /* calls a second */
 #define TEXT_SIZE  2048
 #define PLACE_SIZE 512
+#define COUNTERS   100 /* in a call of the engine */
+#define LIMIT      ((int64_t)1 << 40)
 #define NO_FAILURE 600000 /* ms: a busy machine is not to be one */
 
-enum { STORE, P50, P999, PEER, DIRECT_S, DIRECT_P50, DIRECT_P999 };
+enum {
+    STORE,
+    P50,
+    P999,
+    PEER,
+    DIRECT_S,
+    DIRECT_P50,
+    DIRECT_P999,
+    GRANTS_S,
+    FIRST_MS
+};
 
 static const struct report_column columns[] = {
     [STORE] = {"store", NULL, BAR_NONE, PLOT_NOT},
@@ -36,10 +50,12 @@ static const struct report_column columns[] = {
     [DIRECT_S] = {"numbers", "1/s", BAR_NONE, PLOT_NOT},
     [DIRECT_P50] = {"directly, p50", "us", BAR_NONE, PLOT_LOG},
     [DIRECT_P999] = {"directly, p99.9", "us", BAR_NONE, PLOT_LOG},
+    [GRANTS_S] = {"grants, 100 counters a call", "1/s", BAR_NONE, PLOT_NOT},
+    [FIRST_MS] = {"a call for 100 new counters", "ms", BAR_NONE, PLOT_NOT},
 };
 
 static const struct report_table clusters = {
-    "clusters", "Numbers of clusters", NULL, SHAPE_BARS, columns, 7};
+    "clusters", "Numbers of clusters", NULL, SHAPE_BARS, columns, 9};
 
 struct bench {
     struct report *report;
@@ -52,6 +68,9 @@ struct subject {
     char place[PLACE_SIZE]; /* of the backend in a topology */
     const struct direct_kind *direct;
     int32_t port; /* of the member that is asked directly */
+    const struct seqb_backend_ops *ops; /* NULL: its counters are not direct */
+    const char *endpoints[4];           /* NULL at the end */
+    char addresses[3][32];
 };
 
 static struct seqb_broker *broker_open(struct topology *topology,
@@ -113,6 +132,72 @@ static void direct_sample(const struct bench *bench,
                   (double)latency_at(&latency, 0.999) / 1e3);
 }
 
+static struct seqb_backend *engine_open(const struct subject *subject)
+{
+    const struct seqb_backend_options options = {
+        .name = "cluster",
+        .endpoints = subject->endpoints,
+        .user = subject->ops == &backend_mysql_row ? "bench" : NULL,
+        .password = "bench",
+        .database = "bench",
+        .timeout_ms = NO_FAILURE,
+        .connect_timeout_ms = NO_FAILURE,
+        .create = true};
+    struct seqb_backend *backend = NULL;
+    struct seqb_error err;
+
+    if (subject->ops->open(&options, &backend, &err) != SEQB_OK)
+        fail_msg("%s", err.text);
+    return backend;
+}
+
+/* One call for a value of each counter of a run. */
+static void counters_call(const struct subject *subject,
+                          struct seqb_backend *backend, int run)
+{
+    static char names[COUNTERS][SEQB_COUNTER_SIZE];
+    struct seqb_request requests[COUNTERS];
+
+    for (int i = 0; i < COUNTERS; i++) {
+        (void)text_format(names[i], sizeof names[i], "run%d/0/key%d", run, i);
+        requests[i] = (struct seqb_request){
+            .counter = names[i], .want = 1, .limit = LIMIT};
+    }
+    assert_ok(subject->ops->reserve(backend, requests, COUNTERS, NULL));
+    for (int i = 0; i < COUNTERS; i++)
+        assert_ok(requests[i].status);
+}
+
+static void engine_sample(const struct bench *bench,
+                          const struct subject *subject,
+                          struct seqb_backend *backend, int run)
+{
+    const double first_s = now_s();
+    double start_s;
+    int64_t calls = 0;
+
+    counters_call(subject, backend, run);
+    report_sample(bench->report, FIRST_MS, (now_s() - first_s) * 1e3);
+    start_s = now_s();
+    for (; now_s() - start_s < bench->arguments.span; calls++)
+        counters_call(subject, backend, run);
+    report_sample(bench->report, GRANTS_S,
+                  (double)(calls * COUNTERS) / (now_s() - start_s));
+}
+
+static void engine_samples(const struct bench *bench,
+                           const struct subject *subject)
+{
+    struct seqb_backend *backend;
+
+    if (subject->ops == NULL)
+        return;
+    backend = engine_open(subject);
+    for (int i = 0; i < bench->arguments.runs; i++)
+        engine_sample(bench, subject, backend, i);
+    subject->ops->close(backend);
+}
+
 static void subject_row(const struct bench *bench,
                         const struct subject *subject)
 {
@@ -129,10 +214,24 @@ static void subject_row(const struct bench *bench,
         ours_sample(bench, sequence);
         direct_sample(bench, subject->direct, direct);
     }
-    report_row_end(bench->report);
     subject->direct->close(direct);
     seqb_close(broker);
+    engine_samples(bench, subject);
+    report_row_end(bench->report);
     topology_remove(&topology);
+}
+
+/* The engine is measured by itself, too. */
+static void subject_engine(struct subject *subject,
+                           const struct seqb_backend_ops *ops,
+                           struct server *const members[3])
+{
+    subject->ops = ops;
+    for (int i = 0; i < 3; i++) {
+        (void)text_format(subject->addresses[i], sizeof subject->addresses[i],
+                          "127.0.0.1:%d", (int)server_port(members[i]));
+        subject->endpoints[i] = subject->addresses[i];
+    }
 }
 
 static void bench_galera(const struct bench *bench)
@@ -147,6 +246,7 @@ static void bench_galera(const struct bench *bench)
                               "GRANT ALL ON bench.* TO bench@'%%'");
     assert_int_equal(setenv("BENCH_PASSWORD", "bench", 1), 0);
     subject.port = server_port(nodes[0]);
+    subject_engine(&subject, &backend_mysql_row, nodes);
     (void)text_format(subject.place, PLACE_SIZE,
                       "engine = \"mysql-row\"; user = \"bench\"; database = "
                       "\"bench\"; password_env = \"BENCH_PASSWORD\"; hosts = "
@@ -183,6 +283,7 @@ static void bench_etcd(const struct bench *bench)
 
     server_etcd_cluster(members);
     subject.port = server_port(members[0]);
+    subject_engine(&subject, &backend_etcd, members);
     (void)text_format(
         subject.place, PLACE_SIZE,
         "engine = \"etcd\"; endpoints = "
