@@ -260,12 +260,14 @@ static enum seqb_status check_level(const struct migrate_side *was, int32_t i,
                      "backend %s was %s since it was last level with "
                      "its neighbours: if it went back, only backend %s knows "
                      "what it leased and noted; nothing was changed; bring %s "
-                     "back; or, if you know that %s did not go back, say so "
-                     "with seqctl trust and the old topology, and migrate "
-                     "again so",
+                     "back%s",
                      connection_name(connection),
                      has_copy ? "replaced by a copy" : "restarted", without,
-                     without, connection_name(connection));
+                     without,
+                     has_copy ? ""
+                              : "; or, if you know that it did not go back, "
+                                "say so with seqctl trust and the old "
+                                "topology, and migrate again so");
 }
 
 enum seqb_status old_note_without(const struct migrate_side *was,

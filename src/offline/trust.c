@@ -146,6 +146,33 @@ static enum seqb_status check_others(const struct trust *trust,
 
 /* --- the claim --- */
 
+/* A lessor that was not restarted waits only if a copy of its store leased in
+ * its place. Then it may be level in an earlier term, or its next term, which
+ * has a nonce, was begun. */
+static bool was_restarted(const struct trust *trust, const char *synced)
+{
+    const bool is_begun = synced[0] == TERM_BEGUN[0];
+    char nonce[TERM_NONCE_SIZE];
+
+    return !term_read(synced + is_begun, trusted(trust)->backend->incarnation,
+                      nonce) ||
+           (is_begun && nonce[0] == '\0');
+}
+
+static enum seqb_status check_restarted(const struct trust *trust,
+                                        const char *synced,
+                                        struct seqb_error *err)
+{
+    if (was_restarted(trust, synced))
+        return SEQB_OK;
+    return error_set(err, SEQB_UNSAFE,
+                     "backend %s was not restarted since it was last level "
+                     "with its neighbours: if it waits, a copy of its store "
+                     "leased in its place; nothing was written; bring back the "
+                     "store that cannot be asked",
+                     connection_name(trusted(trust)));
+}
+
 static enum seqb_status swap(const struct trust *trust, char *standing,
                              struct seqb_error *err)
 {
@@ -156,6 +183,9 @@ static enum seqb_status swap(const struct trust *trust, char *standing,
     enum seqb_status status = SEQB_OK;
 
     for (int i = 0; i < SWAPS && strcmp(standing, text) != 0; i++) {
+        status = check_restarted(trust, standing, err);
+        if (status != SEQB_OK)
+            return status;
         (void)text_copy(was, sizeof was, standing);
         status =
             connection_swap(trusted(trust), &change, standing, CLAIM_SIZE, err);
@@ -210,6 +240,8 @@ static enum seqb_status trust_run(struct trust *trust, struct seqb_error *err)
         return SEQB_OK;
     }
     status = check_others(trust, err);
+    if (status == SEQB_OK)
+        status = check_restarted(trust, standing, err);
     if (status != SEQB_OK)
         return status;
     report_plan(trust);

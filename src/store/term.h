@@ -20,6 +20,10 @@
  * of earlier terms then does not mean that a copy has leased. */
 #define TERM_TRUSTED "trusted~"
 
+/* First character of `synced` while the lessor is being made level; the term
+ * follows. That text is no term, so nothing is leased. */
+#define TERM_BEGUN "-"
+
 /* Whether `text` names a term of that incarnation. `nonce` is the term's nonce,
  * "" if it has none. */
 bool term_read(const char *text, const char *incarnation,

@@ -137,6 +137,8 @@ static const char *write_four(const struct scene *scene, int generation,
  * leased may be known to the missing one alone. */
 TEST_WITH(SCENE, lessor_that_was_replaced_is_not_enough)
 {
+    const struct seqb_trust_options options = {.dry_run = false};
+    struct seqb_error err = {.text = ""};
     const char *own;
     const char *was = write_four(scene, 1, "b");
     const char *is = write_four(scene, 2, "e");
@@ -150,6 +152,8 @@ TEST_WITH(SCENE, lessor_that_was_replaced_is_not_enough)
     scene_move(scene, "a.own", "a.db");
     scene_move(scene, "b.db", "b.gone");
     expect(was, is, "b", SEQB_UNSAFE, "backend a was replaced by a copy since");
+    assert_int_equal(seqb_trust(was, "a", &options, &err), SEQB_UNSAFE);
+    scene_expect_words(err.text, "backend a was not restarted since");
     scene_move(scene, "b.gone", "b.db");
     scene_use(scene, was, MANY);
     scene_move(scene, "b.db", "b.gone");

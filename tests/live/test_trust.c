@@ -158,8 +158,10 @@ static const char *make_pool(struct scene *scene)
     return path;
 }
 
-/* What the store of `a` says of its level. */
-static void expect_synced(const struct scene *scene, const char *expected)
+/* The claim in the store of `a` that names the term in which it is level. If
+ * there is none, `text` is claimed, unless it is NULL. */
+static void claim_synced(const struct scene *scene, const char *text,
+                         char standing[static SEQB_CLAIM_SIZE])
 {
     const struct seqb_backend_options options = {
         .name = "a",
@@ -168,13 +170,19 @@ static void expect_synced(const struct scene *scene, const char *expected)
         .connect_timeout_ms = 60000};
     struct seqb_backend *backend = NULL;
     struct seqb_error err = {.text = ""};
-    char standing[SEQB_CLAIM_SIZE];
 
     if (backend_sqlite.open(&options, &backend, &err) != SEQB_OK ||
-        backend_sqlite.claim(backend, CLAIM, NULL, standing, sizeof standing,
+        backend_sqlite.claim(backend, CLAIM, text, standing, SEQB_CLAIM_SIZE,
                              &err) != SEQB_OK)
         fail_msg("%s", err.text);
     backend_sqlite.close(backend);
+}
+
+static void expect_synced(const struct scene *scene, const char *expected)
+{
+    char standing[SEQB_CLAIM_SIZE];
+
+    claim_synced(scene, NULL, standing);
     assert_string_equal(standing, expected);
 }
 
@@ -269,4 +277,42 @@ TEST_WITH(SCENE, store_of_another_place_is_not_believed)
     scene_move(scene, "a.db", "a.gone");
     scene_move(scene, "b.db", "a.db");
     expect_word(path, "a", false, SEQB_LAYOUT);
+}
+
+/* The word for `a` while its claim is `synced` and `b` cannot be asked. */
+static void expect_word_at(struct scene *scene, const char *synced,
+                           enum seqb_status expected)
+{
+    const char *path = make_pool(scene);
+    char standing[SEQB_CLAIM_SIZE];
+
+    claim_synced(scene, synced, standing);
+    scene_move(scene, "b.db", "b.gone");
+    expect_word(path, "a", false, expected);
+    expect_synced(scene, expected == SEQB_OK ? "trusted~run-1" : synced);
+}
+
+/* It was level in this run, so it was not restarted. It waits because a copy of
+ * it leased in its place. */
+TEST_WITH(SCENE, store_that_a_copy_replaced_is_not_believed)
+{
+    expect_word_at(scene, "run-1", SEQB_UNSAFE);
+    scene_expect_words(told, "backend a was not restarted since");
+}
+
+/* The same in a term after that of a copy, level or not yet. */
+TEST_WITH(SCENE, store_in_its_second_term_is_not_believed)
+{
+    expect_word_at(scene, "0123456789abcdef~run-1", SEQB_UNSAFE);
+}
+
+TEST_WITH(SCENE, store_whose_second_term_was_begun_is_not_believed)
+{
+    expect_word_at(scene, "-0123456789abcdef~run-1", SEQB_UNSAFE);
+}
+
+/* It was restarted, and the other store went while it was made level. */
+TEST_WITH(SCENE, store_that_was_being_made_level_is_believed)
+{
+    expect_word_at(scene, "-run-1", SEQB_OK);
 }

@@ -10,10 +10,6 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
-/* First character of `synced` while the lessor is being made level; the term
- * follows. That text is no term, so nothing is leased. */
-#define BEGUN "-"
-
 /* Prefixes of what is read from a store. Of the lessor itself, the rows
  * that close counters come first, in byte order; of the others last, see
  * read_all. */
@@ -61,7 +57,7 @@ struct sync sync_of(struct ha_pool *pool, const struct seen *seen,
 {
     struct sync sync = {.pool = pool, .seen = seen, .lessor = lessor};
     const struct seen *own = &seen[lessor];
-    const bool is_begun = own->synced[0] == BEGUN[0];
+    const bool is_begun = own->synced[0] == TERM_BEGUN[0];
 
     if (term_read(own->synced + is_begun, own->incarnation, sync.nonce))
         sync.is_level = !is_begun;
@@ -163,7 +159,7 @@ static bool sync_prove(const struct sync *sync, struct seqb_error *err)
 {
     char begun[CALL_TEXT_SIZE];
 
-    (void)text_format(begun, sizeof begun, BEGUN "%s", sync->term);
+    (void)text_format(begun, sizeof begun, TERM_BEGUN "%s", sync->term);
     return change_make(sync,
                        &(struct change){sync->lessor, sync->pool->synced,
                                         sync->seen[sync->lessor].synced,
@@ -202,7 +198,7 @@ static bool sync_finish(const struct sync *sync, struct seqb_error *err)
 {
     char begun[CALL_TEXT_SIZE];
 
-    (void)text_format(begun, sizeof begun, BEGUN "%s", sync->term);
+    (void)text_format(begun, sizeof begun, TERM_BEGUN "%s", sync->term);
     return change_make(
         sync,
         &(struct change){sync->lessor, sync->pool->synced, begun, sync->term},
