@@ -14,12 +14,27 @@ static const sqlite3_io_methods *real_methods;
 static sqlite3_io_methods main_methods;
 static sqlite3_io_methods log_methods;
 
+#define LOCK_WRITER 0 /* the first of SQLite's locks of a log's index */
+
 static int log_sync(sqlite3_file *file, int flags)
 {
     faults.log_syncs++;
     if (faults.fails_sync)
         return SQLITE_IOERR_FSYNC;
     return real_methods->xSync(file, flags);
+}
+
+static int main_lock(sqlite3_file *file, int first, int n, int flags)
+{
+    const int result = real_methods->xShmLock(file, first, n, flags);
+    void (*const unlocked)(void *context) = faults.unlocked;
+
+    if (unlocked != NULL && first == LOCK_WRITER &&
+        flags == (SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE)) {
+        faults.unlocked = NULL;
+        unlocked(faults.context);
+    }
+    return result;
 }
 
 static int main_close(sqlite3_file *file)
@@ -33,6 +48,7 @@ static void main_opened(sqlite3_file *file)
     real_methods = file->pMethods;
     main_methods = *file->pMethods;
     main_methods.xClose = main_close;
+    main_methods.xShmLock = main_lock;
     if (faults.refuses_log)
         main_methods.iVersion = 1; /* shared memory came with 2 */
     file->pMethods = &main_methods;

@@ -12,6 +12,9 @@ struct sqlite_faults {
     int closes;           /* number of databases closed */
     const char *swap_to;  /* not NULL: when the log is opened, ... */
     const char *swap_for; /* ... `swap_to` is renamed to this file, once */
+    void (*unlocked)(void *context); /* not NULL: called once, when a writer
+                                        has released its lock */
+    void *context;
 };
 
 /* Opens files through the layer from now on. Returns the only set of faults;

@@ -40,7 +40,7 @@ void sqlite_mark_read(const char *path, struct sqlite_mark *out)
         out->commits = 0;
 }
 
-void sqlite_mark_commits(const char *path, int64_t commits)
+static void commits_write(const char *path, int64_t commits)
 {
     char number[NUMBER_SIZE];
 
@@ -48,12 +48,21 @@ void sqlite_mark_commits(const char *path, int64_t commits)
     attribute_write(path, COMMITS, number);
 }
 
+void sqlite_mark_raise(const char *path, int64_t commits)
+{
+    struct sqlite_mark mark;
+
+    sqlite_mark_read(path, &mark);
+    if (mark.commits < commits)
+        commits_write(path, commits);
+}
+
 /* In this order, because after a crash between the two writes another history
  * begins. */
 void sqlite_mark_begin(const char *path, const char *history, int64_t commits)
 {
     attribute_write(path, HISTORY, history);
-    sqlite_mark_commits(path, commits);
+    commits_write(path, commits);
 }
 
 /* The time of birth is part of the identity because a file system gives the

@@ -28,9 +28,10 @@ struct sqlite_mark {
 
 void sqlite_mark_read(const char *path, struct sqlite_mark *out);
 
-/* To be called after the commit. A power cut may lose the write: the mark may
- * lag behind, but must never be ahead. */
-void sqlite_mark_commits(const char *path, int64_t commits);
+/* To be called after the commit, with the file locked against other writers. A
+ * power cut may lose the write: the mark may lag behind, but must never be
+ * ahead. */
+void sqlite_mark_raise(const char *path, int64_t commits);
 
 /* Gives the file another history, which has `commits` transactions. */
 void sqlite_mark_begin(const char *path, const char *history, int64_t commits);

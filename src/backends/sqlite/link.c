@@ -55,6 +55,19 @@ static enum seqb_status count_up(struct sqlite_link *link,
                                : sqlite_link_fail(link, result, "mark", err);
 }
 
+/* Other handles write the mark as well. So it is written with the file locked:
+ * whoever was stopped here must not lower it. If another one has the lock, its
+ * transaction began after this commit, and made the mark. */
+static void link_mark(struct sqlite_link *link)
+{
+    (void)sqlite3_busy_timeout(link->db, 0);
+    if (sqlite_link_run(link, SQLITE_QUERY_BEGIN, NULL) == SEQB_OK) {
+        sqlite_mark_raise(link->path, link->commits);
+        (void)sqlite_link_run(link, SQLITE_QUERY_ROLLBACK, NULL);
+    }
+    (void)sqlite3_busy_timeout(link->db, link->busy_ms);
+}
+
 static enum seqb_status link_commit(struct sqlite_link *link,
                                     struct seqb_error *err)
 {
@@ -68,9 +81,11 @@ static enum seqb_status link_commit(struct sqlite_link *link,
         status = sqlite_incarnation_note(link, link->commits + 1, err);
     if (status == SEQB_OK)
         status = sqlite_link_run(link, SQLITE_QUERY_COMMIT, err);
-    if (status == SEQB_OK)
-        sqlite_mark_commits(link->path, ++link->commits);
-    return status;
+    if (status != SEQB_OK)
+        return status;
+    link->commits++;
+    link_mark(link);
+    return SEQB_OK;
 }
 
 enum seqb_status sqlite_link_begin(struct sqlite_link *link,
@@ -90,6 +105,8 @@ enum seqb_status sqlite_link_begin(struct sqlite_link *link,
         status = sqlite_incarnation_check(link, err);
     if (status != SEQB_OK)
         (void)sqlite_link_run(link, SQLITE_QUERY_ROLLBACK, NULL);
+    else
+        sqlite_mark_raise(link->path, link->commits); /* see link_mark */
     return status;
 }
 
