@@ -64,6 +64,32 @@ TEST(snapshot_of_a_young_cluster_is_fenced)
     server_free(server);
 }
 
+/* Whoever is first to note a run for another prefix there adds entries to
+ * raft's log. These must not hide that the log began again. */
+TEST(snapshot_is_noticed_after_another_prefix_was_opened)
+{
+    struct server *server = server_etcd(NULL);
+    const struct seqb_backend_options options = options_of(server);
+    struct seqb_backend_options others = options;
+    struct seqb_backend *backend = open_at(&options);
+    int64_t first;
+
+    others.prefix = "another";
+    backend_etcd.close(open_at(&others));
+    assert_ok(reserve(backend, &first));
+    etcd_snapshot_save(server);
+    assert_ok(reserve(backend, &first));
+    backend_etcd.close(backend);
+    server_kill(server);
+    etcd_snapshot_restore(server, NULL);
+    server_start(server);
+    backend_etcd.close(open_at(&others));
+    backend = open_at(&options);
+    assert_int_equal(reserve(backend, &first), SEQB_FENCED);
+    backend_etcd.close(backend);
+    server_free(server);
+}
+
 /* A server that is killed and started keeps its origin. */
 TEST(server_that_was_started_again_is_not_fenced)
 {

@@ -331,24 +331,16 @@ enum seqb_status etcd_write_end(struct etcd *etcd, struct seqb_error *err)
     return status;
 }
 
-/* A transaction is no entry of the log only if all its branches only read. */
-enum seqb_status etcd_write_nothing(struct etcd *etcd, struct seqb_error *err)
+enum seqb_status etcd_write_entry(struct etcd *etcd, struct seqb_error *err)
 {
     struct etcd_text *body = &etcd->link.body;
-    char key[ETCD_KEY_SIZE];
     json_t *answer = NULL;
     enum seqb_status status;
 
     etcd_text_clear(body);
-    if (!key_make(etcd, "nothing", "", key))
-        body->has_failed = true;
-    etcd_text_put(body,
-                  "{\"compare\":[{\"target\":\"MOD\",\"result\":\"LESS\",");
-    key_put(body, key);
-    etcd_text_put(body, ",\"mod_revision\":\"0\"}],\"success\":["
-                        "{\"request_delete_range\":{");
-    key_put(body, key);
-    etcd_text_put(body, "}}]}");
+    etcd_text_put(body, "{\"success\":[");
+    etcd_write_put(etcd, ETCD_ENTRY, "", "");
+    etcd_text_put(body, "]}");
     status = etcd_link_ask(&etcd->link, ETCD_READ, TXN_PATH, &answer, err);
     json_decref(answer);
     return status;

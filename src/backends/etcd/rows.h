@@ -8,6 +8,7 @@
  *   PREFIX/claim/NAME     the claim's text
  *   PREFIX/run            "TERM.INDEX.REVISION.CHANCE": the store's incarnation
  *                         while raft's term is TERM
+ *   PREFIX/entry          "": written to make the revision grow
  */
 #pragma once
 
@@ -26,6 +27,7 @@
 #define ETCD_COUNTER "counter/"
 #define ETCD_CLAIM   "claim/"
 #define ETCD_RUN     "run"
+#define ETCD_ENTRY   "entry"
 
 struct etcd_row {
     char key[ETCD_KEY_SIZE];
@@ -93,9 +95,9 @@ void etcd_write_put(struct etcd *etcd, const char *kind, const char *name,
  * the cluster elected a leader meanwhile. Other errors as for etcd_link_ask. */
 enum seqb_status etcd_write_end(struct etcd *etcd, struct seqb_error *err);
 
-/* Writes an entry to raft's log that changes nothing: the index grows, the
- * revision does not. It may be sent twice. Errors as for etcd_link_ask. */
-enum seqb_status etcd_write_nothing(struct etcd *etcd, struct seqb_error *err);
+/* Writes ETCD_ENTRY, so that the index of raft's log and the revision grow by
+ * one each. It may be sent twice. Errors as for etcd_link_ask. */
+enum seqb_status etcd_write_entry(struct etcd *etcd, struct seqb_error *err);
 
 /* Rows whose keys are at or above `from` and below `to`. */
 struct etcd_range {

@@ -69,15 +69,18 @@ static enum seqb_status status_read(struct etcd *etcd, struct session *session,
     return status;
 }
 
-/* Whether there is nothing under the prefix: it was never used, or this is
- * another store. */
+/* Whether there is neither a row nor a run under the prefix: it was never used,
+ * or this is another store. The open that wrote ETCD_ENTRY may have been cut
+ * off. */
 static enum seqb_status store_find(struct etcd *etcd, bool *is_new,
                                    struct seqb_error *err)
 {
-    struct etcd_range range = {.kind = "", .from = "", .limit = 1};
+    struct etcd_range range = {
+        .kind = "", .from = "", .to = ETCD_ENTRY, .limit = 1};
     const enum seqb_status status = etcd_range_read(etcd, &range, err);
 
-    *is_new = status == SEQB_OK && json_array_size(range.kvs) == 0;
+    *is_new = status == SEQB_OK && json_array_size(range.kvs) == 0 &&
+              etcd->rows[ROW_RUN].text == NULL;
     json_decref(range.answer);
     return status;
 }
@@ -110,7 +113,10 @@ static bool run_is_ahead(const char *run, const struct session *session)
            session->index - session->revision + LEAD_MARGIN < index - revision;
 }
 
-/* Adds entries up to INDEX_LEAST, then reads the session again. */
+/* Adds entries up to INDEX_LEAST, then reads the session again. The revision
+ * grows with the index: in a cluster that is created from a snapshot, the index
+ * must not come closer to the revision, since the runs of other prefixes are
+ * compared with that. */
 static enum seqb_status index_raise(struct etcd *etcd, struct session *session,
                                     struct seqb_error *err)
 {
@@ -119,7 +125,7 @@ static enum seqb_status index_raise(struct etcd *etcd, struct session *session,
     if (session->index >= INDEX_LEAST)
         return SEQB_OK;
     for (int64_t i = session->index; i < INDEX_LEAST && status == SEQB_OK; i++)
-        status = etcd_write_nothing(etcd, err);
+        status = etcd_write_entry(etcd, err);
     return status == SEQB_OK ? status_read(etcd, session, err) : status;
 }
 
