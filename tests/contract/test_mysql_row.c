@@ -191,6 +191,28 @@ TEST_SKIPPABLE(ON_ROW, missing_insert_is_missed_by_new_counters_alone)
     }
 }
 
+/* As after a mistake by hand. The claim stands, so it is not added again. The
+ * limit of queries ends a call that would not end. */
+TEST_SKIPPABLE(ON_ROW, empty_claim_among_many_is_found)
+{
+    struct seqb_claim claims[] = {{.name = "a", .text = "t"},
+                                  {.name = "b", .text = "t"}};
+    size_t done;
+
+    TELL(f, "INSERT INTO seqb_claims (name, text) VALUES ('a', '');"
+            "CREATE OR REPLACE USER seq IDENTIFIED BY '" PASSWORD "' "
+            "WITH MAX_QUERIES_PER_HOUR 200;"
+            "GRANT SELECT, INSERT, UPDATE ON seqb_counters TO seq;"
+            "GRANT SELECT, INSERT ON seqb_claims TO seq");
+    must_open(f);
+    assert_done(
+        f->ops->claim_many(f->backend, claims, COUNT(claims), &done, &f->err),
+        f->err);
+    assert_int_equal(done, COUNT(claims));
+    assert_string_equal(claims[0].standing, "");
+    assert_string_equal(claims[1].standing, "t");
+}
+
 /* --- what a server may do to a call --- */
 
 TEST_SKIPPABLE(ON_ROW, read_only_stops_even_who_may_write_then)

@@ -18,6 +18,7 @@ enum column { COLUMN_SAME, COLUMN_RUN, COLUMN_NAME, COLUMN_TEXT };
  * never deadlock. */
 struct batch {
     struct seqb_claim *claims[CLAIMS_MAX];
+    bool are_found[CLAIMS_MAX]; /* the store has a row, even an empty one */
     size_t n;
 };
 
@@ -29,16 +30,13 @@ static int claim_order(const void *a, const void *b)
     return strcmp((*first)->name, (*second)->name);
 }
 
-static struct seqb_claim *batch_find(const struct batch *batch,
-                                     const char *name)
+static struct seqb_claim **batch_find(struct batch *batch, const char *name)
 {
     const struct seqb_claim key = {.name = name};
     const struct seqb_claim *wanted = &key;
-    struct seqb_claim *const *found =
-        bsearch(&wanted, batch->claims, batch->n, sizeof(struct seqb_claim *),
-                claim_order);
 
-    return found != NULL ? *found : NULL;
+    return bsearch(&wanted, batch->claims, batch->n,
+                   sizeof(struct seqb_claim *), claim_order);
 }
 
 /* Answers one row for each existing claim, or one row without a claim. */
@@ -58,13 +56,12 @@ static void batch_ask(const struct batch *batch, struct mysql_link *link)
     mysql_link_add(link, ")");
 }
 
-static enum seqb_status row_take(const struct batch *batch,
-                                 struct mysql_link *link,
+static enum seqb_status row_take(struct batch *batch, struct mysql_link *link,
                                  struct seqb_error *err)
 {
     const char *name = mysql_link_text(link, COLUMN_NAME);
     const char *text = mysql_link_text(link, COLUMN_TEXT);
-    struct seqb_claim *claim;
+    struct seqb_claim **claim;
     int64_t is_same;
     enum seqb_status status;
 
@@ -81,19 +78,21 @@ static enum seqb_status row_take(const struct batch *batch,
     claim = batch_find(batch, name);
     if (claim == NULL || text == NULL)
         return mysql_link_distrust(link, "claims", err);
-    (void)text_copy(claim->standing, sizeof claim->standing, text);
+    batch->are_found[claim - batch->claims] = true;
+    (void)text_copy((*claim)->standing, sizeof(*claim)->standing, text);
     return SEQB_OK;
 }
 
-static enum seqb_status batch_read(const struct batch *batch,
-                                   struct mysql_link *link,
+static enum seqb_status batch_read(struct batch *batch, struct mysql_link *link,
                                    struct seqb_error *err)
 {
     size_t rows = 0;
     enum seqb_status status;
 
-    for (size_t i = 0; i < batch->n; i++)
+    for (size_t i = 0; i < batch->n; i++) {
         batch->claims[i]->standing[0] = '\0';
+        batch->are_found[i] = false;
+    }
     batch_ask(batch, link);
     status = mysql_link_run(link, SEQB_UNREACHABLE, err);
     for (; status == SEQB_OK && mysql_link_row(link); rows++)
@@ -103,9 +102,9 @@ static enum seqb_status batch_read(const struct batch *batch,
     return status;
 }
 
-static bool is_to_add(const struct seqb_claim *claim)
+static bool is_to_add(const struct batch *batch, size_t i)
 {
-    return claim->text != NULL && claim->standing[0] == '\0';
+    return batch->claims[i]->text != NULL && !batch->are_found[i];
 }
 
 /* Returns the first claim to be added, NULL if there is none. */
@@ -115,7 +114,7 @@ static const struct seqb_claim *batch_add_rows(const struct batch *batch,
     const struct seqb_claim *first = NULL;
 
     for (size_t i = 0; i < batch->n; i++) {
-        if (!is_to_add(batch->claims[i]))
+        if (!is_to_add(batch, i))
             continue;
         mysql_link_add(link, first == NULL
                                  ? "INSERT INTO seqb_claims (name, text) "
@@ -149,7 +148,7 @@ static enum seqb_status batch_add(const struct batch *batch,
     if (status != SEQB_OK || !*is_done)
         return status;
     for (size_t i = 0; i < batch->n; i++) {
-        if (is_to_add(batch->claims[i]))
+        if (is_to_add(batch, i))
             (void)text_copy(batch->claims[i]->standing,
                             sizeof batch->claims[i]->standing,
                             batch->claims[i]->text);
