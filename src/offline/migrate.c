@@ -292,6 +292,8 @@ static enum seqb_status move_prepare(struct move *move, struct seqb_error *err)
     if (status == SEQB_OK)
         status = new_identify(move->is, err);
     if (status == SEQB_OK)
+        status = old_note_layout(move->was, move->is, false, err);
+    if (status == SEQB_OK)
         status = side_read(move->is, err);
     for (size_t i = 0; i < move->options->key_count && status == SEQB_OK; i++) {
         struct migrate_key *key = &move->keys[i];
@@ -351,6 +353,8 @@ static enum seqb_status move_run(const struct migration *migration,
         status = key_move(migration, move, i, &why);
         step_done(move);
     }
+    if (status == SEQB_OK)
+        status = old_note_layout(move->was, move->is, true, &why);
     if (status == SEQB_OK)
         status = new_finish(move->is, &why);
     if (status == SEQB_OK)

@@ -265,6 +265,14 @@ enum seqb_status old_ask(struct migrate_side *was, struct migrate_key *key,
 enum seqb_status old_retire(struct migrate_side *was, const char *by,
                             struct seqb_error *err);
 
+/* Whether no earlier run began to give the new stores another layout than this
+ * one. Such a store may not be among the new ones any more, and a broker may
+ * have issued numbers of it. With `is_begun`, notes in the old stores that this
+ * run begins. SEQB_LAYOUT if there was another layout. */
+enum seqb_status old_note_layout(const struct migrate_side *was,
+                                 const struct migrate_side *is, bool is_begun,
+                                 struct seqb_error *err);
+
 /* Notes the value of each old counter, and leaves nothing to take from it.
  * After that `last` is final. */
 enum seqb_status old_exhaust(struct migrate_side *was, struct migrate_key *key,

@@ -341,6 +341,41 @@ enum seqb_status old_retire(struct migrate_side *was, const char *by,
     return status;
 }
 
+static enum seqb_status fail_other_layout(const struct migrate_side *was,
+                                          const char *claim,
+                                          struct seqb_error *err)
+{
+    return error_set(err, SEQB_LAYOUT,
+                     "pool %s: an earlier run of this migration went on to "
+                     "give its new stores another layout, and brokers may have "
+                     "used it (claim '%s'); continue with that topology; or, "
+                     "if none did, remove that claim from each old store",
+                     was->layout->name, claim);
+}
+
+enum seqb_status old_note_layout(const struct migrate_side *was,
+                                 const struct migrate_side *is, bool is_begun,
+                                 struct seqb_error *err)
+{
+    const char *text = is->claim.text;
+    char claim[SEQB_COUNTER_SIZE];
+    char standing[SEQB_CLAIM_SIZE];
+    enum seqb_status status = SEQB_OK;
+
+    (void)text_format(claim, sizeof claim, "finish/%s", is->name);
+    for (int32_t i = 0; i < was->stores.count && status == SEQB_OK; i++) {
+        if (i == was->without || was->stores.stores[i].forgets)
+            continue;
+        status = connection_claim(&was->connections[i], claim,
+                                  is_begun ? text : NULL, standing,
+                                  sizeof standing, err);
+        if (status == SEQB_OK && standing[0] != '\0' &&
+            strcmp(standing, text) != 0)
+            status = fail_other_layout(was, claim, err);
+    }
+    return status;
+}
+
 /* May be called again for a counter that was ended before. */
 static enum seqb_status counter_end(const struct migrate_counter *counter,
                                     struct seqb_error *err)

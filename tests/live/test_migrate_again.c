@@ -85,6 +85,72 @@ TEST_WITH(SCENE, migration_that_was_cut_off_continues_in_another_order)
     change_after_any(scene, &begun, &other);
 }
 
+/* --- a new layout that one store has --- */
+
+/* Numbers of the layout that was begun, if a broker gets any: the store that
+ * has the layout serves. */
+static void use_begun(struct scene *scene, const struct layout_text *begun)
+{
+    const char *path = migration_write(scene, "begun.conf", begun, "");
+    struct seqb_broker *broker = NULL;
+    struct seqb_sequence *sequence = NULL;
+    struct seqb_error err;
+    int64_t number;
+
+    if (seqb_open(path, &broker, &err) != SEQB_OK)
+        return;
+    assert_ok(seqb_get_sequence(broker, "order", &sequence, &err));
+    for (int i = 0; i < MANY; i++) {
+        assert_ok(seqb_next(sequence, &number, &err));
+        numbers_add(&scene->numbers, &number, 1);
+    }
+    seqb_close(broker);
+}
+
+/* One round; true if the first migration was not cut off. */
+static bool go_on_without(struct scene *scene, int64_t calls,
+                          const struct layout_text *begun,
+                          const struct layout_text *other, int *refused)
+{
+    const struct moved *moved;
+    const char *from;
+    const char *to;
+    bool is_whole;
+
+    migration_reset(scene);
+    scene->numbers.count = 0;
+    from = migration_write(scene, "old.conf", &old, "");
+    scene_use(scene, from, MANY);
+    is_whole = migrate_killed_after(
+        calls, migration_write(scene, "old-killable.conf", &old, "killable-"),
+        migration_write(scene, "new-killable.conf", begun, "killable-"), NULL);
+    use_begun(scene, begun);
+    (void)unlink(scene_state_path(scene, "granted-0")); /* on another machine */
+    to = migration_write(scene, "new.conf", other, "");
+    moved = migration_try(from, to, NULL);
+    *refused += moved->status == SEQB_LAYOUT;
+    if (moved->status == SEQB_OK)
+        migration_use_above(scene, to);
+    return is_whole;
+}
+
+/* The first new store gets the layout before the others. A topology without it
+ * does not see that. */
+TEST_WITH(SCENE, migration_that_was_cut_off_does_not_go_on_without_what_it_made)
+{
+    const struct layout_text begun = {{"f1", "f2"}, NULL, 2,  3, 8,
+                                      NULL,         NULL, GAP};
+    const struct layout_text other = {{"f2"}, NULL, 2, 3, 8, NULL, NULL, GAP};
+    int refused = 0;
+    int64_t calls = 1;
+
+    while (!go_on_without(scene, calls, &begun, &other, &refused)) {
+        if (++calls > CALLS_MAX)
+            fail_msg("it does not end");
+    }
+    assert_true(refused > 1);
+}
+
 /* --- a key that was left out --- */
 
 static const struct moved *migrate_keys(const char *from, const char *to,
