@@ -219,3 +219,25 @@ TEST(next_stamp_is_made_ready_a_quarter_ahead)
                               NOON + cases[i].length_ms - cases[i].left_ms),
             cases[i].wait_ms);
 }
+
+/* --- a stamp that no store ever serves --- */
+
+TEST_WITH(PERIOD, stamp_that_stores_refuse_for_good_is_refused_at_once)
+{
+    struct rig *rig = fixture->rig;
+    struct rig_broker *broker;
+    int64_t waits;
+
+    rig->sequences[0].deadline_ms = SHORT_MS;
+    for (int i = 0; i < 2; i++)
+        fake_refuse(rig->stores[i], FAKE_RESERVE,
+                    i == 0 ? "main/0/order@20261121120000"
+                           : "main/1/order@20261121120000",
+                    SEQB_LAYOUT);
+    broker = rig_open(rig);
+    assert_int_equal(rig_take_refused(broker, "order").status, SEQB_LAYOUT);
+    waits = rig_status(broker, "order").waits;
+    assert_int_equal(rig_take_refused(broker, "order").status, SEQB_LAYOUT);
+    /* One wait of the front, and one of the stamp's slot. */
+    assert_int_equal(rig_status(broker, "order").waits, waits + 2);
+}

@@ -196,7 +196,7 @@ static enum seqb_status current_wait(struct seqb_sequence *front,
             return full(front, current, &why, err);
         return rest(front, ends_ms, err);
     }
-    if (status != SEQB_CLOSED && status != SEQB_UNKNOWN_KEY &&
+    if ((status == SEQB_TIMEOUT || status == SEQB_UNAVAILABLE) &&
         clock_now_ms() < until_ms)
         return SEQB_AGAIN;
     return error_copy(err, &why);
