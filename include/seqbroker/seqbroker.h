@@ -87,9 +87,12 @@ SEQB_API SEQB_MUST_CHECK enum seqb_status seqb_open(const char *topology,
 
 /*
  * The sequence of a key: the same handle each time, owned by the broker, valid
- * until seqb_close. The call takes no number and asks no backend, with one
- * exception: a sequence that auto_sequences creates, in a pool that was
- * migrated or with a template that shuffles, waits once for the stores' answer.
+ * until seqb_close. The call takes no number and waits for no backend. If
+ * auto_sequences creates the sequence, in a pool that was migrated, of kind
+ * snowflake or with a template that shuffles, its first number waits until the
+ * stores have answered whether they know it with other settings. If one does,
+ * calls that take numbers return SEQB_LAYOUT, and so does this one from then
+ * on.
  *
  * Errors: SEQB_INVALID (not a legal key), SEQB_UNKNOWN_KEY (neither in the
  * topology nor allowed by auto_sequences), SEQB_LAYOUT (the sequence was used

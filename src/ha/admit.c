@@ -189,10 +189,9 @@ static enum seqb_status admit_all(struct ha *ha, struct admission *admission,
     status = admit_wait(ha, admits, err);
     if (status == SEQB_OK)
         status = check_some_left(admission, err);
-    if (status == SEQB_OK)
-        close_refused(admission);
-    else
+    if (status != SEQB_OK)
         admit_end(ha, admits);
+    close_refused(admission);
     for (size_t i = 0; i < ha->options->backend_count; i++) {
         if (admits[i] != NULL)
             ask_release(&admits[i]->ask);

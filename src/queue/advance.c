@@ -63,6 +63,8 @@ enum seqb_status queue_advance(struct queue *queue, const char *key, int64_t to,
     int64_t until_ms;
 
     if (status == SEQB_OK)
+        status = admitter_wait(sequence, err);
+    if (status == SEQB_OK)
         status = sequence->source->permits(sequence, SOURCE_ADVANCE, err);
     if (status == SEQB_OK)
         status = sequence_drop(sequence, to, &dropped, err);

@@ -59,19 +59,13 @@ static enum seqb_status too_many_without(const char *key,
  * A sequence of an earlier layout that was not migrated must be refused before
  * its first number, by the stores that know it: the other stores would start it
  * again. The same holds for a sequence whose codes were made with another key.
- * This waits for the stores with the catalog locked. That is rare: once for
- * each automatic sequence, in a pool that was migrated or with a template that
- * shuffles.
  */
 static enum seqb_status admit_new(struct queue *queue,
                                   struct seqb_sequence *sequence,
                                   struct seqb_error *err)
 {
-    enum seqb_status status;
+    const enum seqb_status status = admitter_add(queue, sequence, err);
 
-    pthread_mutex_lock(&queue->admit_lock);
-    status = ha_admit(queue->ha, &sequence->counter, 1, err);
-    pthread_mutex_unlock(&queue->admit_lock);
     if (status == SEQB_OK)
         return SEQB_OK;
     catalog_remove_last(&queue->catalog);

@@ -179,6 +179,7 @@ static struct queue *queue_new(const struct queue_options *options,
     queue->first = options;
     queue->ha = ha;
     pthread_mutex_init(&queue->admit_lock, NULL);
+    admitter_init(&queue->admitter);
     catalog_lock_init(&queue->catalog_lock);
     agenda_init(&queue->context.agenda);
     wakeup_init(&queue->context.flusher);
@@ -304,6 +305,7 @@ void queue_stop(struct queue *queue)
     for (size_t i = 0; i < queue->catalog.count; i++)
         queue->catalog.sequences[i]->source->close(queue->catalog.sequences[i]);
     pthread_rwlock_unlock(&queue->catalog_lock);
+    admitter_stop(&queue->admitter);
     agenda_stop(&queue->context.agenda);
     if (queue->is_started) {
         pthread_join(queue->thread, NULL);
@@ -322,7 +324,7 @@ void queue_free(struct queue *queue)
     while (queue->abandoned != NULL) {
         struct seqb_sequence *sequence = queue->abandoned;
 
-        queue->abandoned = sequence->next_abandoned;
+        queue->abandoned = sequence->next_aside;
         sequence->source->free(sequence);
     }
     generators_free(queue);
@@ -334,6 +336,7 @@ void queue_free(struct queue *queue)
     agenda_fini(&queue->context.agenda);
     pthread_rwlock_destroy(&queue->catalog_lock);
     pthread_mutex_destroy(&queue->admit_lock);
+    admitter_fini(&queue->admitter);
     free(queue);
 }
 

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "queue/admitter.h"
 #include "queue/catalog.h"
 #include "queue/queue.h"
 #include "queue/sequence.h"
@@ -27,11 +28,13 @@ struct queue {
     int64_t forgotten; /* at most so many automatic sequences without a number
                           do not count against auto_limit */
 
-    /* Sequences that were made for a refused reload, linked by next_abandoned.
+    /* Sequences that were made for a refused reload, linked by next_aside.
      * They are kept because a worker that hangs may still read their counters,
      * and the agenda may have them. Only reloads read and write the list. */
     struct seqb_sequence *abandoned;
-    pthread_mutex_t admit_lock; /* held over ha_admit once the queue is open */
+    pthread_mutex_t admit_lock; /* held over ha_admit once the queue is open.
+                                   Only the admitter and reloads take it */
+    struct admitter admitter;
 
     struct flusher *flusher; /* exchanges with the spool; NULL: no spool.
                                 Constant after queue_open. */

@@ -63,20 +63,49 @@ void sequence_set_texts(struct seqb_sequence *sequence,
                           memory_order_release);
 }
 
-void sequence_remove(struct seqb_sequence *sequence, bool is_kept)
+/* Has the callers that wait look again. */
+static void sequence_call(struct seqb_sequence *sequence)
 {
-    atomic_store(&sequence->settings->is_removed, true);
     pthread_mutex_lock(&sequence->lock);
     pthread_cond_broadcast(&sequence->filled);
     pthread_mutex_unlock(&sequence->lock);
+}
+
+void sequence_settle(struct seqb_sequence *sequence,
+                     enum sequence_admission admission)
+{
+    atomic_store_explicit(&sequence->settings->admission, admission,
+                          memory_order_release);
+    sequence_call(sequence);
+    sequence_wake(sequence);
+    if (admission == SEQUENCE_REFUSED)
+        sequence_notify_ready(sequence);
+}
+
+void sequence_remove(struct seqb_sequence *sequence, bool is_kept)
+{
+    atomic_store(&sequence->settings->is_removed, true);
+    sequence_call(sequence);
     if (!is_kept && sequence->source->drop != NULL)
         (void)sequence->source->drop(sequence);
     sequence_notify_ready(sequence);
 }
 
+enum seqb_status sequence_admitting(const struct seqb_sequence *sequence,
+                                    enum seqb_status status,
+                                    struct seqb_error *err)
+{
+    return error_set(err, status,
+                     "sequence %s is new, and the stores have not yet answered "
+                     "whether they know it with other settings",
+                     sequence->key);
+}
+
 enum seqb_status sequence_unlisted(const struct seqb_sequence *sequence,
                                    struct seqb_error *err)
 {
+    if (sequence_admission(sequence) == SEQUENCE_REFUSED)
+        return ha_counter_availability(sequence->counter, err);
     return error_set(err, SEQB_UNKNOWN_KEY,
                      "sequence '%s' was taken out of the topology: list it "
                      "again and reload",

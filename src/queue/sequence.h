@@ -27,6 +27,13 @@
 /* The settings of a sequence that a reload may change at any moment. A reader
  * of two of them may get an old one and a new one. The default memory order
  * costs readers nothing. */
+/* Whether the stores may be asked for numbers of an automatic sequence. */
+enum sequence_admission {
+    SEQUENCE_ADMITTED,  /* also every other sequence */
+    SEQUENCE_ADMITTING, /* the stores are asked whether they know it */
+    SEQUENCE_REFUSED    /* a store knows it with other settings */
+};
+
 struct sequence_settings {
     _Atomic int32_t deadline_ms;
     _Atomic int32_t runway_ms;
@@ -40,6 +47,7 @@ struct sequence_settings {
     /* An automatic sequence that was granted no number yet. The context counts
      * these. */
     atomic_bool is_without_number;
+    atomic_uchar admission; /* enum sequence_admission, see admitter.h */
     /* The options that the template of its texts, and what follows from that
      * template, are taken from. They are constant as long as the queue. The
      * release store pairs with the acquire load of a thread that makes or reads
@@ -69,7 +77,9 @@ struct seqb_sequence {
     struct sequence_settings own_settings; /* unused in a period slot */
     struct sequence_own *own; /* freed with the sequence; NULL: its options are
                                  constant as long as the queue */
-    struct seqb_sequence *next_abandoned; /* only reloads use it */
+    /* In the list of abandoned sequences, which only reloads use; or, of an
+     * automatic sequence, in the admitter's list. */
+    struct seqb_sequence *next_aside;
 
     /* The following members are written. They are on other cache lines than the
      * ring's address. */
@@ -146,10 +156,20 @@ options_value_bits(const struct queue_sequence_options *options)
     return options->value_bits == 0 ? BITS_ALL : options->value_bits;
 }
 
+/* The acquire load pairs with the release store in sequence_settle. */
+static inline enum sequence_admission
+sequence_admission(const struct seqb_sequence *sequence)
+{
+    return atomic_load_explicit(&sequence->settings->admission,
+                                memory_order_acquire);
+}
+
+/* It refuses calls, with sequence_unlisted. */
 static inline bool sequence_is_removed(const struct seqb_sequence *sequence)
 {
     return atomic_load_explicit(&sequence->settings->is_removed,
-                                memory_order_relaxed);
+                                memory_order_relaxed) ||
+           sequence_admission(sequence) == SEQUENCE_REFUSED;
 }
 
 /* The options that the template in use is taken from. Any thread. */
@@ -174,7 +194,18 @@ void sequence_set(struct seqb_sequence *sequence,
  * drops the numbers that it holds unless `is_kept`. */
 void sequence_remove(struct seqb_sequence *sequence, bool is_kept);
 
-/* SEQB_UNKNOWN_KEY, for a sequence that was removed. */
+/* The stores have answered: tells the callers that wait. The reason of a
+ * refusal is the counter's. */
+void sequence_settle(struct seqb_sequence *sequence,
+                     enum sequence_admission admission);
+
+/* `status`, for a sequence that is not settled yet. */
+enum seqb_status sequence_admitting(const struct seqb_sequence *sequence,
+                                    enum seqb_status status,
+                                    struct seqb_error *err);
+
+/* SEQB_UNKNOWN_KEY, for a sequence that was removed; SEQB_LAYOUT, for one that
+ * was refused. */
 enum seqb_status sequence_unlisted(const struct seqb_sequence *sequence,
                                    struct seqb_error *err);
 
@@ -218,6 +249,7 @@ static inline void sequence_wake(struct seqb_sequence *sequence)
 static inline void sequence_miss(struct seqb_sequence *sequence)
 {
     if (atomic_load(&sequence->may_be_kept) &&
+        sequence_admission(sequence) == SEQUENCE_ADMITTED &&
         !atomic_exchange(&sequence->is_missed, true))
         wakeup_set(&sequence->context->flusher);
 }
@@ -240,7 +272,7 @@ struct sequence_poll {
 };
 
 /* With the lock held, so that nothing is asked for twice: plans and asks. Does
- * nothing if the sequence is over or was removed. */
+ * nothing if the sequence is over, was removed, or is not admitted yet. */
 struct sequence_poll sequence_ask(struct seqb_sequence *sequence,
                                   int64_t now_ms);
 

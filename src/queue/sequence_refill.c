@@ -108,7 +108,8 @@ struct sequence_poll sequence_ask(struct seqb_sequence *sequence,
     struct refill_plan plan;
     struct sequence_poll look = {.late_ms = INT64_MAX};
 
-    if (atomic_load(&sequence->is_over) || sequence_is_removed(sequence))
+    if (atomic_load(&sequence->is_over) || sequence_is_removed(sequence) ||
+        sequence_admission(sequence) != SEQUENCE_ADMITTED)
         return look;
     ha_counter_view(sequence->counter, now_ms, &ha);
     view = sequence_view(sequence, &ha, now_ms);

@@ -294,6 +294,21 @@ struct seqb_sequence *scene_sequence(const struct scene *scene, const char *key)
     return sequence;
 }
 
+void scene_expect_no_numbers(struct scene *scene, const char *key,
+                             const char *words)
+{
+    struct seqb_sequence *sequence;
+    struct seqb_error err;
+    int64_t number;
+    enum seqb_status status =
+        seqb_get_sequence(scene->broker, key, &sequence, &err);
+
+    if (status == SEQB_OK)
+        status = seqb_next(sequence, &number, &err);
+    assert_int_equal(status, SEQB_LAYOUT);
+    scene_expect_words(err.text, words);
+}
+
 void scene_take(struct scene *scene, const char *key, size_t count)
 {
     struct seqb_sequence *sequence = scene_sequence(scene, key);

@@ -93,6 +93,12 @@ void scene_expect_refused(struct scene *scene, const char *topology,
 struct seqb_sequence *scene_sequence(const struct scene *scene,
                                      const char *key);
 
+/* Expects that a store knows the key with other settings, and that the error
+ * contains `words`. An automatic sequence says so only to who takes a
+ * number. */
+void scene_expect_no_numbers(struct scene *scene, const char *key,
+                             const char *words);
+
 /* Takes numbers of a sequence into scene->numbers, and fails if any is
  * missing. */
 void scene_take(struct scene *scene, const char *key, size_t count);

@@ -82,9 +82,7 @@ TEST_WITH(SCENE, forgotten_key_is_refused_until_it_is_named)
 {
     static const char *const keys[] = {"bill"};
     static const char *const none[] = {NULL};
-    struct seqb_sequence *sequence;
     struct layout_text next;
-    struct seqb_error err;
     const char *from;
     const char *to;
 
@@ -101,9 +99,8 @@ TEST_WITH(SCENE, forgotten_key_is_refused_until_it_is_named)
         migration_try(from, to, &(struct seqb_migrate_options){.keys = none})
             ->status);
     scene_open(scene, to);
-    assert_int_equal(seqb_get_sequence(scene->broker, "bill", &sequence, &err),
-                     SEQB_LAYOUT);
-    scene_expect_words(err.text, "was used in generation 1 of pool main");
+    scene_expect_no_numbers(scene, "bill",
+                            "was used in generation 1 of pool main");
     scene_close(scene);
     assert_ok(migration_try(
                   from, to,
@@ -122,10 +119,8 @@ TEST_WITH(SCENE, forgotten_key_is_refused_until_it_is_named)
 TEST_WITH(SCENE, forgotten_key_is_refused_if_it_is_listed_with_others)
 {
     static const char *const none[] = {NULL};
-    struct seqb_sequence *sequence;
     struct layout_text next;
     struct layout_text later;
-    struct seqb_error err;
     const char *from;
     const char *to;
 
@@ -143,10 +138,8 @@ TEST_WITH(SCENE, forgotten_key_is_refused_if_it_is_listed_with_others)
             ->status);
     for (int i = 0; i < 2; i++) { /* the first start has claimed nothing */
         scene_open(scene, migration_write(scene, "later.conf", &later, ""));
-        assert_int_equal(
-            seqb_get_sequence(scene->broker, "bill", &sequence, &err),
-            SEQB_LAYOUT);
-        scene_expect_words(err.text, "was used in generation 1 of pool main");
+        scene_expect_no_numbers(scene, "bill",
+                                "was used in generation 1 of pool main");
         scene_take(scene, "order", MIGRATION_TAKE);
         scene_close(scene);
     }

@@ -226,14 +226,15 @@ static void round_finish(void *context, struct seqb_sequence *sequence)
 }
 
 /* Makes an automatic sequence. NULL if the key has none, or if MADE_MOST were
- * made. */
+ * made. A sequence that is not admitted yet gets its numbers when it is
+ * used. */
 static struct seqb_sequence *round_make(struct round *round, const char *key)
 {
     struct seqb_sequence *sequence;
 
     if (round->made == MADE_MOST ||
         queue_find(round->flusher->queue, key, &sequence, NULL) != SEQB_OK ||
-        !is_kept(sequence))
+        sequence_admission(sequence) != SEQUENCE_ADMITTED || !is_kept(sequence))
         return NULL;
     round->made++;
     sequence->is_wanted = true;

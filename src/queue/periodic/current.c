@@ -52,9 +52,14 @@ enum seqb_status periodic_find_current(struct periodic *periodic,
 {
     struct period_span span;
     int64_t time_ms;
-    enum seqb_status status =
-        guarded_clock_now(periodic_clock(periodic), &time_ms, err);
+    const struct seqb_sequence *front = &periodic->front;
+    enum seqb_status status;
 
+    if (sequence_admission(front) == SEQUENCE_ADMITTING)
+        return sequence_admitting(front, SEQB_TIMEOUT, err);
+    if (sequence_is_removed(front))
+        return sequence_unlisted(front, err);
+    status = guarded_clock_now(periodic_clock(periodic), &time_ms, err);
     if (status != SEQB_OK)
         return status;
     /* The time of a held clock stays within the stamp. */

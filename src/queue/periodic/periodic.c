@@ -229,6 +229,8 @@ static bool periodic_refill(struct seqb_sequence *front, int64_t now_ms,
                             int64_t *next_ms)
 {
     *next_ms = INT64_MAX;
+    if (sequence_admission(front) != SEQUENCE_ADMITTED)
+        return false; /* it is woken when it is settled */
     front->poll_ms = periodic_poll(periodic_of(front), now_ms);
     if (front->poll_ms != INT64_MAX)
         agenda_poll_at(&front->context->agenda, front->poll_ms);

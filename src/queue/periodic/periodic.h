@@ -95,9 +95,9 @@ int64_t periodic_ahead_ms(int64_t begin_ms, int64_t end_ms, int64_t time_ms);
 /*
  * In current.c: finds the slot that is current now. SEQB_AGAIN: it is not known
  * until the clock has caught up, or until the time to be issued was kept.
- * SEQB_TIMEOUT: no slot is free yet. SEQB_CLOCK, with the reason; SEQB_CLOSED.
- * Waits for the time to be kept until `until_ms`; a time in the past means not
- * to wait.
+ * SEQB_TIMEOUT: no slot is free yet, or the sequence is not admitted yet.
+ * SEQB_CLOCK, with the reason; SEQB_CLOSED. Waits for the time to be kept until
+ * `until_ms`; a time in the past means not to wait.
  */
 enum seqb_status periodic_find_current(struct periodic *periodic,
                                        int64_t until_ms,

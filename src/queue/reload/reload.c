@@ -284,11 +284,14 @@ static void count_automatic(struct queue_reload *reload)
     /* Automatic ones that were made since. */
     queue->automatic = (int64_t)(queue->catalog.count - reload->known);
     for (size_t i = 0; i < reload->known; i++) {
+        struct seqb_sequence *sequence = queue->catalog.sequences[i];
+
         if (reload->wanted[i] != NULL &&
-            reload->wanted[i] == options->automatic)
+            reload->wanted[i] == options->automatic &&
+            sequence_admission(sequence) != SEQUENCE_REFUSED)
             queue->automatic++;
         else if (is_marked)
-            sequence_has_number(queue->catalog.sequences[i]);
+            sequence_has_number(sequence);
     }
 }
 
@@ -432,7 +435,7 @@ void queue_reload_free(struct queue_reload *reload)
         struct seqb_sequence *sequence = reload->added[i];
 
         if (reload->is_known) {
-            sequence->next_abandoned = reload->queue->abandoned;
+            sequence->next_aside = reload->queue->abandoned;
             reload->queue->abandoned = sequence;
         } else {
             sequence->source->free(sequence);

@@ -107,13 +107,27 @@ static bool is_run(const struct queue_take *take)
     return take->is_contiguous && take->count != 1;
 }
 
+/* SEQB_UNAVAILABLE: it is not admitted yet. */
+static enum seqb_status check_admitted(const struct seqb_sequence *front,
+                                       struct seqb_error *err)
+{
+    if (LIKELY(sequence_admission(front) == SEQUENCE_ADMITTED))
+        return SEQB_OK;
+    return sequence_is_removed(front)
+               ? sequence_unlisted(front, err)
+               : sequence_admitting(front, SEQB_UNAVAILABLE, err);
+}
+
 /* Takes what there is of the ids still wanted, or the whole run. */
 static enum seqb_status take_there(struct snowflake *snowflake,
                                    const struct queue_take *take, size_t have,
                                    size_t *taken, struct seqb_error *err)
 {
-    enum seqb_status status;
+    enum seqb_status status = check_admitted(&snowflake->front, err);
 
+    *taken = 0;
+    if (status != SEQB_OK)
+        return status;
     if (!is_run(take))
         return take_some(snowflake, take->count - have, take->out + have, taken,
                          err);
@@ -220,8 +234,11 @@ static enum seqb_status snowflake_try_take(struct seqb_sequence *front,
 
     if (sequence_is_removed(front))
         return sequence_unlisted(front, err);
-    status = is_run(take) ? take_run(snowflake, take->count, take->out, err)
-                          : try_some(snowflake, take, err);
+    if (sequence_admission(front) != SEQUENCE_ADMITTED)
+        status = SEQB_AGAIN;
+    else
+        status = is_run(take) ? take_run(snowflake, take->count, take->out, err)
+                              : try_some(snowflake, take, err);
     if (!passes(status))
         return status;
     atomic_fetch_add_explicit(&front->waits, 1, memory_order_relaxed);
@@ -237,14 +254,15 @@ static enum seqb_status snowflake_try_take(struct seqb_sequence *front,
 /* --- looking --- */
 
 /* There is nothing to fetch. Calls an armed ready function in the next ms, or
- * once there is a lease. */
+ * once there is a lease and the sequence is admitted, which wakes it. */
 static bool snowflake_refill(struct seqb_sequence *front, int64_t now_ms,
                              int64_t *next_ms)
 {
     enum seqb_status status;
 
     *next_ms = INT64_MAX;
-    if (!atomic_load(&front->is_armed))
+    if (!atomic_load(&front->is_armed) ||
+        sequence_admission(front) == SEQUENCE_ADMITTING)
         return false;
     status = generator_poll(snowflake_of(front)->generator, NULL);
     if (passes(status)) {

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Asks the stores whether they know a new automatic sequence with other
+ * settings, before its first number. It has a thread of its own, because the
+ * stores may take long to answer, and neither a call that looks up a key nor
+ * the refill may wait for them. Until they have answered, the sequence is
+ * SEQUENCE_ADMITTING: callers wait for its numbers, and none is asked for.
+ * Private to this folder.
+ */
+#pragma once
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include <seqbroker/status.h>
+
+struct queue;
+struct seqb_sequence;
+
+struct admitter {
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t changed;
+    struct seqb_sequence *first; /* to be admitted, linked by next_aside */
+    pthread_t thread;
+    bool is_started; /* at the first sequence */
+    bool is_stopping;
+};
+
+void admitter_init(struct admitter *admitter);
+void admitter_fini(struct admitter *admitter);
+
+/* Any thread: has the stores asked about a sequence that no other thread uses
+ * yet. If that fails, no thread knows the sequence. */
+enum seqb_status admitter_add(struct queue *queue,
+                              struct seqb_sequence *sequence,
+                              struct seqb_error *err);
+
+/* Waits until the sequence is settled, or until its deadline. SEQB_LAYOUT: it
+ * is refused. SEQB_UNAVAILABLE: it is not settled yet. */
+enum seqb_status admitter_wait(struct seqb_sequence *sequence,
+                               struct seqb_error *err);
+
+/* Waits for the stores' answers, and ends the thread. */
+void admitter_stop(struct admitter *admitter);

@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Automatic sequences that the stores are asked about before their first
+ * number. Nobody who looks up a key waits for that. */
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "platform/clock.h"
+#include "platform/thread.h"
+#include "queue/queue_state.h"
+#include "support/rig.h"
+#include "unit/flake_fixture.h"
+#include "unit/period_fixture.h"
+
+#define SHORT_MS  20
+/* Longer than the spool rests between two searches. */
+#define SEARCH_MS 1500
+
+static struct rig_broker *open_automatic(struct rig *rig, int64_t limit)
+{
+    rig->queue.automatic = &rig->automatic;
+    rig->queue.auto_pattern = "tmp-*";
+    rig->queue.auto_limit = limit;
+    rig->automatic.claims_first = true;
+    return rig_open(rig);
+}
+
+/* The stores take their time to answer, except at the start, whose calls come
+ * from the test's own thread. */
+static atomic_bool is_busy;
+static pthread_t main_thread;
+
+enum seqb_status __real_ha_admit(struct ha *ha,
+                                 struct ha_counter *const *counters,
+                                 size_t count, struct seqb_error *err);
+enum seqb_status __wrap_ha_admit(struct ha *ha,
+                                 struct ha_counter *const *counters,
+                                 size_t count, struct seqb_error *err);
+enum seqb_status __wrap_ha_admit(struct ha *ha,
+                                 struct ha_counter *const *counters,
+                                 size_t count, struct seqb_error *err)
+{
+    while (atomic_load(&is_busy) && !pthread_equal(pthread_self(), main_thread))
+        thread_rest_us(1000);
+    return __real_ha_admit(ha, counters, count, err);
+}
+
+static void begin_busy(void)
+{
+    main_thread = pthread_self();
+    atomic_store(&is_busy, true);
+}
+
+static void end_busy(void)
+{
+    atomic_store(&is_busy, false);
+}
+
+/* A thread that looks up a key. */
+struct lookup {
+    struct rig_broker *broker;
+    const char *key;
+    pthread_t thread;
+    atomic_bool is_done;
+    struct seqb_sequence *sequence;
+    enum seqb_status status;
+};
+
+static void *lookup_run(void *argument)
+{
+    struct lookup *lookup = argument;
+
+    lookup->status =
+        queue_find(lookup->broker->queue, lookup->key, &lookup->sequence, NULL);
+    atomic_store(&lookup->is_done, true);
+    return NULL;
+}
+
+/* While the stores are busy. They no longer are if it waits for them. */
+static struct seqb_sequence *look_up(struct rig_broker *broker, const char *key)
+{
+    struct lookup lookup = {.broker = broker, .key = key};
+    const int64_t until_ms = rig_patience_end();
+    bool is_done = false;
+
+    assert_int_equal(pthread_create(&lookup.thread, NULL, lookup_run, &lookup),
+                     0);
+    while (!is_done && clock_now_ms() < until_ms) {
+        thread_rest_us(1000);
+        is_done = atomic_load(&lookup.is_done);
+    }
+    if (!is_done)
+        end_busy();
+    pthread_join(lookup.thread, NULL);
+    assert_true(is_done);
+    assert_int_equal(lookup.status, SEQB_OK);
+    return lookup.sequence;
+}
+
+static enum seqb_status try_one(struct seqb_sequence *sequence)
+{
+    int64_t number;
+
+    return queue_try_next(sequence, &number, NULL);
+}
+
+static enum seqb_status take_one(struct seqb_sequence *sequence,
+                                 struct seqb_error *err)
+{
+    int64_t number;
+
+    return queue_next(sequence, &number, err);
+}
+
+/* None of its numbers comes before the stores have answered, and all do after
+ * that. */
+static void expect_admitted_first(struct rig_broker *broker)
+{
+    struct seqb_sequence *sequence;
+    enum seqb_status tried;
+    enum seqb_status taken;
+    struct seqb_error err;
+
+    begin_busy();
+    sequence = look_up(broker, "tmp-a");
+    (void)look_up(broker, "tmp-b");
+    tried = try_one(sequence);
+    taken = take_one(sequence, &err);
+    end_busy();
+    assert_int_equal(tried, SEQB_AGAIN);
+    assert_int_not_equal(taken, SEQB_OK);
+    RIG_AWAIT(take_one(sequence, &err) == SEQB_OK);
+    RIG_AWAIT(try_one(sequence) == SEQB_OK);
+}
+
+TEST_WITH(DIRECT, look_up_does_not_wait_for_the_stores)
+{
+    rig->automatic.deadline_ms = SHORT_MS;
+    expect_admitted_first(open_automatic(rig, 3));
+}
+TEST_ALSO(WINDOWED, look_up_does_not_wait_for_the_stores);
+
+TEST_WITH(PERIOD, stamp_is_not_begun_before_the_stores_have_answered)
+{
+    struct rig *rig = fixture->rig;
+
+    rig->automatic.period = &fixture->rules;
+    rig->automatic.deadline_ms = SHORT_MS;
+    expect_admitted_first(open_automatic(rig, 3));
+}
+
+/* It asks no store for its numbers, so that nothing else compares its claim. */
+TEST_WITH(SNOWFLAKES, snowflake_is_admitted_before_its_first_number)
+{
+    struct rig_broker *broker;
+
+    script_clock_run(clock_wall_us() / 1000);
+    rig->automatic.snowflake = rig->sequences[0].snowflake;
+    rig->automatic.memory_bits = 0;
+    rig->automatic.deadline_ms = SHORT_MS;
+    broker = open_automatic(rig, 3);
+    rig_take(broker, 1); /* its pool has a worker id */
+    expect_admitted_first(broker);
+}
+
+static void become_ready(void *context)
+{
+    atomic_store((atomic_bool *)context, true);
+}
+
+/* "tmp-a" is used with other codes than those of the next broker. */
+static void use_other(struct rig *rig)
+{
+    struct seqb_error err;
+
+    rig->automatic.attributes = " shuffle=10/0123456789abcdef";
+    assert_ok(take_one(rig_sequence(open_automatic(rig, 3), "tmp-a"), &err));
+    RIG_AWAIT(rig_status(&rig->brokers[0], "tmp-a").stock > 0);
+    rig_close(&rig->brokers[0]);
+    rig->automatic.attributes = " shuffle=10/fedcba9876543210";
+}
+
+TEST_WITH(DIRECT, refusal_is_told_to_those_who_wait)
+{
+    struct rig_broker *broker;
+    struct seqb_sequence *sequence;
+    atomic_bool is_ready = false;
+    enum seqb_status tried;
+    struct seqb_error err;
+
+    use_other(rig);
+    broker = open_automatic(rig, 3);
+    begin_busy();
+    sequence = look_up(broker, "tmp-a");
+    sequence->source->on_ready(sequence, become_ready, &is_ready);
+    tried = try_one(sequence);
+    end_busy();
+    assert_int_equal(tried, SEQB_AGAIN);
+    RIG_AWAIT(atomic_load(&is_ready));
+    assert_int_equal(try_one(sequence), SEQB_LAYOUT);
+    assert_int_equal(take_one(sequence, &err), SEQB_LAYOUT);
+    rig_expect_words(err.text, "shuffle=10/0123456789abcdef");
+    err.text[0] = '\0';
+    assert_int_equal(queue_find(broker->queue, "tmp-a", &sequence, &err),
+                     SEQB_LAYOUT);
+    rig_expect_words(err.text, "shuffle=10/0123456789abcdef");
+}
+
+TEST_WITH(DIRECT, refused_one_does_not_count_against_the_limit)
+{
+    struct rig_broker *broker;
+    struct seqb_sequence *sequence;
+    struct seqb_error err;
+
+    use_other(rig);
+    broker = open_automatic(rig, 3);
+    RIG_AWAIT(queue_find(broker->queue, "tmp-a", &sequence, NULL) ==
+              SEQB_LAYOUT);
+    assert_ok(take_one(rig_sequence(broker, "tmp-1"), &err));
+    assert_ok(take_one(rig_sequence(broker, "tmp-2"), &err));
+    assert_ok(take_one(rig_sequence(broker, "tmp-3"), &err));
+    assert_int_equal(queue_find(broker->queue, "tmp-4", &sequence, NULL),
+                     SEQB_UNKNOWN_KEY);
+}
+
+TEST_WITH(DIRECT, advance_waits_until_the_sequence_is_admitted)
+{
+    enum seqb_status advanced;
+    struct rig_broker *broker;
+    struct seqb_error err;
+
+    rig->automatic.deadline_ms = SHORT_MS;
+    broker = open_automatic(rig, 3);
+    begin_busy();
+    (void)look_up(broker, "tmp-a");
+    advanced = queue_advance(broker->queue, "tmp-a", 1000, &err);
+    end_busy();
+    assert_int_equal(advanced, SEQB_UNAVAILABLE);
+    RIG_AWAIT(queue_advance(broker->queue, "tmp-a", 1000, &err) == SEQB_OK);
+}
+
+/* The spool has numbers of "tmp-a" with other codes. If `is_made_later`, the
+ * start does not make the sequence. */
+static void expect_no_other_codes(struct rig *rig, bool is_made_later)
+{
+    struct rig_broker *broker;
+    enum seqb_status taken;
+    struct seqb_error err;
+
+    rig->queue.spool_path = rig_file(rig, "spool");
+    rig->automatic.deadline_ms = SEARCH_MS;
+    use_other(rig);
+    begin_busy();
+    broker = open_automatic(rig, is_made_later ? 0 : 3);
+    rig->queue.auto_limit = 3;
+    taken = take_one(look_up(broker, "tmp-a"), &err);
+    end_busy();
+    assert_int_not_equal(taken, SEQB_OK);
+}
+
+TEST_WITH(DIRECT, start_takes_no_spooled_numbers_of_a_sequence_not_admitted)
+{
+    expect_no_other_codes(rig, false);
+}
+
+TEST_WITH(DIRECT, nor_does_a_call_that_waits_for_numbers)
+{
+    expect_no_other_codes(rig, true);
+}
+
+/* The stores grant nothing more. */
+TEST_WITH(DIRECT, spooled_numbers_are_issued_once_the_stores_have_answered)
+{
+    struct seqb_error err;
+    struct rig_broker *broker;
+
+    rig->queue.spool_path = rig_file(rig, "spool");
+    broker = open_automatic(rig, 3);
+    assert_ok(take_one(rig_sequence(broker, "tmp-a"), &err));
+    RIG_AWAIT(rig_status(broker, "tmp-a").stock > 0);
+    rig_close(broker);
+    fake_refuse(rig->stores[0], FAKE_RESERVE, "main/0/tmp-a", SEQB_REFUSED);
+    fake_refuse(rig->stores[1], FAKE_RESERVE, "main/1/tmp-a", SEQB_REFUSED);
+    assert_ok(take_one(rig_sequence(open_automatic(rig, 3), "tmp-a"), &err));
+}
