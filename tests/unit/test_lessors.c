@@ -51,6 +51,82 @@ TEST(lessors_are_asked_in_turn)
         assert_int_equal(lessors_pick(&lessors, &NOBODY), n % 3);
 }
 
+/* One of two brokers that lease in step: each call of a store takes equally
+ * long. */
+struct leasing {
+    struct lessors lessors;
+    int32_t lessor; /* of the last lease, noted at the other one */
+    int64_t lease;
+    int32_t refusals;
+};
+
+static void leasing_ask(struct leasing *leasing, int64_t *counters)
+{
+    struct lessors_lock_out bar = NOBODY;
+
+    bar.level = lessors_level(&leasing->lessors, 1 - leasing->lessor,
+                              leasing->refusals);
+    leasing->lessor = lessors_pick(&leasing->lessors, &bar);
+    counters[leasing->lessor] =
+        max_of(counters[leasing->lessor], leasing->lease) + 1;
+    leasing->lease = counters[leasing->lessor];
+}
+
+/* False if the witness knows the lease already. */
+static bool leasing_note(struct leasing *leasing, int64_t *counters)
+{
+    int64_t *known = &counters[1 - leasing->lessor];
+    const bool is_noted = *known < leasing->lease;
+
+    *known = max_of(*known, leasing->lease);
+    leasing->lease = *known;
+    leasing->refusals += !is_noted;
+    return is_noted;
+}
+
+/* Each broker begins at another lessor. Returns in how many rounds the first
+ * lease is noted. */
+static int rounds_in_step(uint64_t seed)
+{
+    const int32_t members[] = {0, 1};
+    int64_t counters[2] = {0, 0};
+    struct leasing leasing[2] = {{.lessor = 0}, {.lessor = 1}};
+
+    for (int i = 0; i < 2; i++) {
+        lessors_init(&leasing[i].lessors, members, 2, seed + 1000 * (uint64_t)i,
+                     1000);
+        for (int32_t j = 0; j < 2; j++)
+            (void)lessors_set(&leasing[i].lessors, j, HA_LESSOR_LEVEL, 1000);
+    }
+    for (int rounds = 1; rounds < 100; rounds++) {
+        bool is_noted = false;
+
+        for (int i = 0; i < 2; i++)
+            leasing_ask(&leasing[i], counters);
+        for (int i = 0; i < 2; i++)
+            is_noted |= leasing_note(&leasing[i], counters);
+        if (is_noted)
+            return rounds;
+    }
+    return 100;
+}
+
+TEST(brokers_that_lease_in_step_do_not_refuse_each_other_for_ever)
+{
+    int most = 0;
+    int sum = 0;
+
+    for (uint64_t seed = 1; seed <= 1000; seed++) {
+        const int rounds = rounds_in_step(seed);
+
+        most = rounds > most ? rounds : most;
+        sum += rounds;
+    }
+    print_message("  %d rounds at most, %d in 1000 runs\n", most, sum);
+    assert_true(most < 20);
+    assert_true(sum < 4000);
+}
+
 /* The others would have to be raised first. */
 TEST(lessor_that_has_the_last_lease_is_asked)
 {

@@ -17,6 +17,9 @@
 #include "platform/text.h"
 #include "store/store.h"
 
+/* After so many refused notes, each lessor is asked only once more. */
+#define REFUSALS_MOST 8
+
 /* A slot that waited without success, to be answered without the lock. */
 struct failed {
     struct slot *slot; /* NULL: none */
@@ -83,6 +86,8 @@ static int32_t lessor_pick(const struct lease *lease)
     if (lease->leased.count > 0)
         locked_out.level =
             lease->witness != locked_out.own ? lease->witness : lease->lessor;
+    locked_out.level =
+        lessors_level(&pool->lessors, locked_out.level, lease->refusals);
     return lessors_pick(&pool->lessors, &locked_out);
 }
 
@@ -174,6 +179,7 @@ void lease_begin(struct window_source *source, int64_t floor)
 
     source->is_asked = true;
     lease->asked = 0;
+    lease->refusals = 0;
     lease->floor =
         max_of(lessors_lease(&pool_of(lease)->lessors, floor), lease->known);
     lease_go_on(lease, &failed); /* no slot waits yet */
@@ -254,9 +260,9 @@ void lease_answered(struct slot *slot)
 
 /* The witness knows a part of the run. A lessor whose counters were deleted
  * while its server kept running leases from 1 again, and another broker may
- * still hold what was leased before. The lease is discarded, and another lessor
- * is asked for a higher one, also than this lease, which that one's witness may
- * know. If there is none, the next run is asked above it. */
+ * still hold what was leased before. Or another broker noted a later lease
+ * meanwhile. The lease is discarded, and any lessor is asked for a higher one,
+ * also than this lease, which that one's witness may know. */
 static void lease_again(struct lease *lease, int64_t known,
                         struct failed *failed)
 {
@@ -268,6 +274,9 @@ static void lease_again(struct lease *lease, int64_t known,
     lease_failed(lease, false, &why);
     lease->known = max_of(known, lease_last(lease));
     lease->floor = lease->known;
+    if (lease->refusals < REFUSALS_MOST)
+        lease->asked = 0;
+    lease->refusals++;
     lease_go_on(lease, failed);
 }
 

@@ -28,6 +28,7 @@ struct lease {
     uint64_t noted; /* bit i: lessor i was asked to witness this lease */
     int32_t lessor;
     int32_t witness;
+    int32_t refusals; /* witnesses that knew a part of what was leased */
     char counter[SEQB_COUNTER_SIZE]; /* its name in the stores */
     char nonce[TERM_NONCE_SIZE]; /* of the lessor's term, when it was asked */
     char term[TERM_SIZE];        /* the term of the lease */

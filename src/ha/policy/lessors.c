@@ -33,6 +33,15 @@ int32_t lessors_find(const struct lessors *lessors, int32_t member)
     return -1;
 }
 
+/* A linear congruential generator (Knuth's MMIX constants) and a shift: enough
+ * to keep brokers out of step. */
+static int64_t jitter(struct lessors *lessors, int64_t below)
+{
+    lessors->random = lessors->random * UINT64_C(6364136223846793005) +
+                      UINT64_C(1442695040888963407);
+    return (int64_t)((lessors->random >> 33) % (uint64_t)below);
+}
+
 /* --- choosing --- */
 
 uint64_t lessors_away(const struct lessors *lessors, const struct pool *pool)
@@ -96,6 +105,11 @@ static int32_t pick_in(const struct lessors *lessors,
     return pick_quick(lessors, locked_out, those,
                       locked_out->level >= 0 ? locked_out->level
                                              : lessors->next);
+}
+
+int32_t lessors_level(struct lessors *lessors, int32_t level, int32_t refusals)
+{
+    return refusals == 0 ? level : (int32_t)jitter(lessors, lessors->count);
 }
 
 /* The own lessor is as safe as others: if its store goes back, its cells go
@@ -236,15 +250,6 @@ bool lessors_take_doubt(struct lessors *lessors, int32_t i, int64_t now_ms)
 void lessors_poll(struct lessors *lessors)
 {
     lessors->poll_ms = INT64_MAX;
-}
-
-/* A linear congruential generator (Knuth's MMIX constants) and a shift: enough
- * to keep brokers out of step. */
-static int64_t jitter(struct lessors *lessors, int64_t below)
-{
-    lessors->random = lessors->random * UINT64_C(6364136223846793005) +
-                      UINT64_C(1442695040888963407);
-    return (int64_t)((lessors->random >> 33) % (uint64_t)below);
 }
 
 void lessors_polled(struct lessors *lessors, bool all_well, int64_t now_ms)

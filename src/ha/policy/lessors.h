@@ -97,6 +97,11 @@ int32_t lessors_find(const struct lessors *lessors, int32_t member);
 int32_t lessors_pick(struct lessors *lessors,
                      const struct lessors_lock_out *locked_out);
 
+/* The `level` for the next ask of a lease whose notes were refused so often.
+ * After a refusal it is one at random: two brokers that each lease from the
+ * witness of the other would refuse each other in step. */
+int32_t lessors_level(struct lessors *lessors, int32_t level, int32_t refusals);
+
 /* The witness of a lease of lessor i, or -1: the next one that may be asked and
  * is not far slower than another. */
 int32_t lessors_witness(const struct lessors *lessors, int32_t i,
