@@ -69,23 +69,23 @@ TEST(snapshot_of_a_young_cluster_is_fenced)
 TEST(snapshot_is_noticed_after_another_prefix_was_opened)
 {
     struct server *server = server_etcd(NULL);
-    const struct seqb_backend_options options = options_of(server);
+    const struct seqb_backend_options options = etcd_options(server);
     struct seqb_backend_options others = options;
-    struct seqb_backend *backend = open_at(&options);
+    struct seqb_backend *backend = etcd_open(&options);
     int64_t first;
 
     others.prefix = "another";
-    backend_etcd.close(open_at(&others));
-    assert_ok(reserve(backend, &first));
+    backend_etcd.close(etcd_open(&others));
+    assert_ok(etcd_take(backend, &first));
     etcd_snapshot_save(server);
-    assert_ok(reserve(backend, &first));
+    assert_ok(etcd_take(backend, &first));
     backend_etcd.close(backend);
     server_kill(server);
     etcd_snapshot_restore(server, NULL);
     server_start(server);
-    backend_etcd.close(open_at(&others));
-    backend = open_at(&options);
-    assert_int_equal(reserve(backend, &first), SEQB_FENCED);
+    backend_etcd.close(etcd_open(&others));
+    backend = etcd_open(&options);
+    assert_int_equal(etcd_take(backend, &first), SEQB_FENCED);
     backend_etcd.close(backend);
     server_free(server);
 }
