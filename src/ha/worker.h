@@ -11,7 +11,6 @@
 
 #include "ha/counter/counter.h"
 #include "ha/events.h"
-#include "ha/granted.h"
 #include "ha/raised.h"
 
 #define WORKER_BATCH 64 /* requests in one call of an engine */

@@ -290,6 +290,8 @@ static enum seqb_status move_prepare(struct move *move, struct seqb_error *err)
     enum seqb_status status = side_connect(move->is, SIDE_MAKE, err);
 
     if (status == SEQB_OK)
+        status = old_read_notes(move->was, err);
+    if (status == SEQB_OK)
         status = new_identify(move->is, err);
     if (status == SEQB_OK)
         status = old_note_layout(move->was, move->is, false, err);

@@ -82,8 +82,10 @@ struct migrate_side {
     int32_t without;     /* the member that is left out; -1: none */
     bool went_back[STORE_MEMBERS_MAX]; /* indexed by member: see
                                           migrate_back.c */
-    int64_t failover_gap; /* the largest of the topology and of all brokers,
-                             as the stores say */
+    int64_t failover_gap;     /* the largest of the topology and of all brokers,
+                                 as the stores say */
+    const char *granted_path; /* of struct store_topology */
+    struct granted *granted;  /* what brokers noted; NULL: nothing */
     char name[LAYOUT_POOL_SIZE]; /* the pool's internal name */
 };
 
@@ -259,6 +261,11 @@ enum seqb_status old_check_back(const struct migrate_side *was,
  * `last`. */
 enum seqb_status old_ask(struct migrate_side *was, struct migrate_key *key,
                          struct seqb_error *err);
+
+/* Reads what the brokers of a state directory noted of the old counters: a
+ * store may have gone back since. */
+enum seqb_status old_read_notes(struct migrate_side *was,
+                                struct seqb_error *err);
 
 /* Claims in every store that generation `by` has replaced this one. Old brokers
  * read it. */

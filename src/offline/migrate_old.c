@@ -121,6 +121,32 @@ void key_saw(struct migrate_key *key, const struct migrate_shape *shape,
                                                       counter->is_windowed, v));
 }
 
+enum seqb_status old_read_notes(struct migrate_side *was,
+                                struct seqb_error *err)
+{
+    granted_close(was->granted);
+    return granted_read(was->granted_path, &was->granted, err);
+}
+
+/* `v`, or more if a broker noted that it was granted as much: then the store
+ * went back. As when a broker notices that, other brokers may have been granted
+ * up to the gap more. */
+static int64_t above_note(const struct migrate_side *was,
+                          const struct migrate_counter *counter, int64_t v)
+{
+    const struct granted_counter noted = {
+        .backend = connection_name(counter->connection), .name = counter->name};
+    uint32_t line = 0;
+    int64_t value = 0;
+
+    if (was->granted != NULL)
+        value = granted_find(was->granted, &noted, &line);
+    if (value < v)
+        return v;
+    return value > counter->limit - counter->gap ? counter->limit
+                                                 : value + counter->gap;
+}
+
 /* Takes one value of each counter of the partition. If it is the last one, it
  * is noted. */
 static enum seqb_status partition_ask(struct migrate_side *was,
@@ -137,6 +163,7 @@ static enum seqb_status partition_ask(struct migrate_side *was,
                      (struct side_place){partition, i}, &counter);
         if (counter_highest(&counter, &v, &is_open, err) != SEQB_OK)
             return err->status;
+        v = above_note(was, &counter, v);
         if (is_open && is_last && note_make(&counter, v, err) != SEQB_OK)
             return err->status;
         key_saw(key, &key->was, partition, &counter, v);

@@ -82,6 +82,7 @@ enum seqb_status side_new(const struct store_topology *topology, size_t pool,
     side->failover_gap = layout->failover_gap;
     side->without = -1;
     side->claim.backends = topology->backends;
+    side->granted_path = topology->granted_path;
     layout_internal_name(layout->name, layout->generation, side->name,
                          sizeof side->name);
     if (layout_stores_init(&side->stores, layout, topology->backends, err) !=
@@ -104,6 +105,7 @@ void side_free(struct migrate_side *side)
          i++)
         connection_close(&side->connections[i]);
     free(side->connections);
+    granted_close(side->granted);
     layout_stores_fini(&side->stores);
     free(side);
 }

@@ -55,4 +55,6 @@ struct store_topology {
     size_t backend_count;
     const struct layout *const *layouts; /* one for each pool */
     size_t pool_count;
+    /* See granted_open. NULL: brokers keep no notes. */
+    const char *granted_path;
 };

@@ -11,6 +11,7 @@
 #include "store/compare.h"
 #include "store/connection.h"
 #include "store/endpoint.h"
+#include "store/granted.h"
 #include "store/layout.h"
 #include "store/options.h"
 #include "store/secret.h"

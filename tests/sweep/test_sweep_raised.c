@@ -4,9 +4,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#include "ha/granted.h"
 #include "ha/raised.h"
 #include "platform/text.h"
+#include "store/granted.h"
 #include "support/test.h"
 #include "sweep.h"
 

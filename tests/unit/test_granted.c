@@ -7,10 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "ha/granted.h"
 #include "platform/clock.h"
 #include "platform/file.h"
 #include "platform/text.h"
+#include "store/granted.h"
 #include "support/events.h"
 #include "support/rig.h"
 #include "support/test.h"

@@ -307,7 +307,8 @@ static void build_ha(const struct build *build, struct store_options *backends,
         (struct store_topology){.backends = backends,
                                 .backend_count = draft->backend_count,
                                 .layouts = layouts,
-                                .pool_count = draft->pool_count};
+                                .pool_count = draft->pool_count,
+                                .granted_path = out->granted_path};
 }
 
 static void build_queue(const struct build *build,

@@ -47,6 +47,12 @@ enum seqb_status granted_open(const char *path, struct granted **out,
                               struct seqb_error *err);
 void granted_close(struct granted *granted); /* syncs; NULL is allowed */
 
+/* Reads the files of all brokers, and takes none: granted_note may not be
+ * called. Call granted_close, also after an error. SEQB_STATE_DIR if a file
+ * cannot be read; none at all is no error. */
+enum seqb_status granted_read(const char *path, struct granted **out,
+                              struct seqb_error *err);
+
 /* The highest value noted of the counter before this broker was opened; 0:
  * none. Sets `*line` to its line if that is in this broker's file; else leaves
  * it unchanged. */

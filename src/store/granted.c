@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lines of a fixed size: all are read at the start. Later, each line is written
  * by the thread that serves its counter. */
-#include "ha/granted.h"
+#include "store/granted.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -39,6 +39,7 @@ struct note {
 
 struct granted {
     int file;           /* -1: no file may be written */
+    bool is_reader;     /* it takes no file */
     struct note *notes; /* as read, sorted by key; constant after start */
     size_t count;
     size_t room;
@@ -166,7 +167,7 @@ static enum seqb_status file_take(struct granted *granted, const char *path,
     size_t size;
     enum seqb_status status;
 
-    if (granted->file < 0) {
+    if (granted->file < 0 && !granted->is_reader) {
         status = file_lock(path, clock_now_ms(), &granted->file, err);
         is_own = status == SEQB_OK;
         if (!is_own)
@@ -199,7 +200,7 @@ static enum seqb_status files_take(struct granted *granted, const char *path,
         if (status != SEQB_OK)
             return status;
     }
-    if (granted->file < 0)
+    if (granted->file < 0 && !granted->is_reader)
         return error_set(err, SEQB_STATE_DIR,
                          "%d brokers have a file there already: %s", FILES,
                          path);
@@ -219,6 +220,33 @@ static void granted_unuse(struct granted *granted, const char *why)
     log_reason(SEQB_LOG_WARN, why, "event=grants_unread");
 }
 
+static struct granted *granted_new(bool is_reader)
+{
+    struct granted *granted = calloc(1, sizeof *granted);
+
+    if (granted == NULL)
+        return NULL;
+    granted->file = -1;
+    granted->is_reader = is_reader;
+    pthread_mutex_init(&granted->lock, NULL);
+    return granted;
+}
+
+enum seqb_status granted_read(const char *path, struct granted **out,
+                              struct seqb_error *err)
+{
+    struct granted *granted;
+
+    *out = NULL;
+    if (path == NULL)
+        return SEQB_OK;
+    granted = granted_new(true);
+    if (granted == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "out of memory");
+    *out = granted;
+    return files_take(granted, path, err);
+}
+
 enum seqb_status granted_open(const char *path, struct granted **out,
                               struct seqb_error *err)
 {
@@ -229,11 +257,9 @@ enum seqb_status granted_open(const char *path, struct granted **out,
     *out = NULL;
     if (path == NULL)
         return SEQB_OK;
-    granted = calloc(1, sizeof *granted);
+    granted = granted_new(false);
     if (granted == NULL)
         return error_set(err, SEQB_NO_MEMORY, "out of memory");
-    granted->file = -1;
-    pthread_mutex_init(&granted->lock, NULL);
     status = files_take(granted, path, &why);
     if (status == SEQB_NO_MEMORY) {
         granted_close(granted);
