@@ -2,7 +2,6 @@
 /* Makes a sequence from its options: from those of queue_open, which last as
  * long as the queue, or from a copy. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "platform/error.h"
 #include "queue/queue_state.h"
@@ -57,17 +56,12 @@ attributes_of(const struct queue *queue,
 static struct sequence_own *
 own_new(const struct queue_sequence_options *options)
 {
-    const struct ha_counter_attributes attributes = queue_attributes(options);
-    const size_t size = strlen(attributes.claim) + 1;
-    struct sequence_own *own = malloc(sizeof *own + size);
+    struct sequence_own *own = malloc(sizeof *own);
 
     if (own == NULL)
         return NULL;
     own->options = *options;
-    own->attributes = attributes;
-    /* If the reload is given up, its options are freed, but a worker that hangs
-     * may still claim the sequence. */
-    own->attributes.claim = memcpy(own->claim, attributes.claim, size);
+    own->attributes = queue_attributes(options);
     own->attributes.asks_first = options->key == NULL; /* automatic */
     return own;
 }

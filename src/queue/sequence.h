@@ -60,7 +60,6 @@ struct sequence_settings {
 struct sequence_own {
     struct queue_sequence_options options;
     struct ha_counter_attributes attributes;
-    char claim[]; /* the text in `attributes` */
 };
 
 struct seqb_sequence {

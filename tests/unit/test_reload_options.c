@@ -406,36 +406,3 @@ TEST_WITH(DIRECT, pools_are_found_by_their_names)
     assert_int_equal(map[0], -1);
     assert_int_equal(map[1], 0);
 }
-
-/* --- a reload that is given up --- */
-
-/* The worker of a store that hangs claims the new sequences later. The options
- * of the reload are freed by then. */
-TEST_WITH(DIRECT, store_that_hangs_does_not_read_freed_options)
-{
-    char attributes[] = " period=day";
-    struct queue_options options;
-    struct queue_sequence_options sequences[2];
-    struct queue_reload *reload = NULL;
-    struct rig_broker *broker;
-    char claim[64];
-
-    rig_set_timeout(rig, RIG_FOREVER_MS);
-    broker = rig_open(rig);
-    memcpy(sequences, rig->sequences, sizeof sequences);
-    sequences[1].attributes = attributes;
-    options = rig->queue;
-    options.sequences = sequences;
-    options.sequence_count = 2;
-    fake_hang(rig->stores[1]);
-    while (!fake_wait_for_hanging(rig->stores[1], 1, 1))
-        rig_take(broker, 1);
-    assert_ok(queue_prepare(broker->queue, &options, &reload, NULL));
-    queue_reload_free(reload);
-    memset(attributes, 'x', sizeof attributes - 1);
-    fake_release(rig->stores[1]);
-    RIG_AWAIT((fake_claim_text(rig->stores[1], "sequence/main/bill", claim,
-                               sizeof claim),
-               claim[0] != '\0'));
-    assert_string_equal(claim, "memory_bits=2 period=day");
-}
