@@ -130,31 +130,37 @@ static enum seqb_status reload_prepare(struct reload *reload,
     if (status == SEQB_OK)
         status =
             ha_prepare(reload->broker->ha, &topology->ha, &reload->of_ha, err);
-    if (status == SEQB_OK)
-        status = queue_prepare(reload->broker->queue, &topology->queue,
-                               &reload->of_queue, err);
     if (status != SEQB_OK)
         return status;
     reload->kept = calloc(1, sizeof *reload->kept);
-    return reload->kept == NULL
-               ? error_set(err, SEQB_NO_MEMORY, "reload: out of memory")
-               : program_prepare(reload, err);
+    if (reload->kept == NULL)
+        return error_set(err, SEQB_NO_MEMORY, "reload: out of memory");
+    status = queue_prepare(reload->broker->queue, &topology->queue,
+                           &reload->of_queue, err);
+    return status == SEQB_OK ? program_prepare(reload, err) : status;
+}
+
+/* If sequences point to the next topology, `reload->kept` remembers it. */
+static void config_keep_next(struct reload *reload)
+{
+    struct seqb_broker *broker = reload->broker;
+
+    if (!queue_keeps_options(reload->of_queue))
+        return;
+    reload->kept->config = reload->next;
+    reload->kept->next = broker->kept;
+    broker->kept = reload->kept;
+    reload->kept = NULL;
 }
 
 /* Puts the next topology in place, and closes the one in use unless something
- * still points to it. If the queue will point to the next one, `reload->kept`
- * remembers it. */
+ * still points to it. */
 static void config_replace(struct reload *reload)
 {
     struct seqb_broker *broker = reload->broker;
     struct config *before;
 
-    if (queue_keeps_options(reload->of_queue)) {
-        reload->kept->config = reload->next;
-        reload->kept->next = broker->kept;
-        broker->kept = reload->kept;
-        reload->kept = NULL;
-    }
+    config_keep_next(reload);
     pthread_mutex_lock(&broker->config_lock);
     before = broker->config;
     broker->config = reload->next;
@@ -192,6 +198,19 @@ static enum seqb_status reload_run(struct reload *reload, const char *topology,
     return status == SEQB_OK ? reload_commit(reload, err) : status;
 }
 
+/* After a failure the queue may have abandoned sequences that point to the next
+ * topology. */
+static void reload_end(struct reload *reload)
+{
+    if (reload->next != NULL && reload->of_queue != NULL)
+        config_keep_next(reload);
+    if (reload->next != NULL && !is_kept(reload->broker, reload->next))
+        config_close(reload->next);
+    queue_reload_free(reload->of_queue);
+    ha_reload_free(reload->of_ha);
+    free(reload->kept);
+}
+
 static void report_applied(const struct config_changes *changes)
 {
     log_line(SEQB_LOG_INFO, "event=reloaded applied=%zu restart=%zu",
@@ -223,10 +242,7 @@ enum seqb_status seqb_reload(struct seqb_broker *broker, const char *topology,
     status = reload_run(&reload, topology, &why);
     if (status == SEQB_OK && !reload.options->dry_run)
         report_applied(reload.changes);
-    queue_reload_free(reload.of_queue);
-    ha_reload_free(reload.of_ha);
-    config_close(reload.next);
-    free(reload.kept);
+    reload_end(&reload);
     pthread_mutex_unlock(&broker->reload_lock);
     return status == SEQB_OK ? status : error_copy(err, &why);
 }

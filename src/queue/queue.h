@@ -129,10 +129,13 @@ enum seqb_status queue_open(const struct queue_options *options, struct ha *ha,
  * Errors: SEQB_LAYOUT, if the numbers of a sequence would change their meaning,
  * or a store knows a new sequence with other attributes; SEQB_AGAIN, if an
  * automatic sequence was made meanwhile under a listed key; SEQB_NO_MEMORY. On
- * failure nothing is changed.
+ * failure nothing is changed. `*out` is set even then, unless there was no
+ * memory for it.
  *
- * After the commit the options must last until the next commit, or as long as
- * the queue if queue_keeps_options is true. Only one reload at a time.
+ * After the commit the options must last until the next commit. If
+ * queue_keeps_options is true, which is asked last, they must last as long as
+ * the queue, also after a failure: workers and the refill thread may still use
+ * the sequences that would have been added. Only one reload at a time.
  *
  * queue_check only compares, and fails as queue_prepare does. It makes and
  * claims nothing: what the stores know of a new sequence is not looked at.

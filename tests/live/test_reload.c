@@ -9,6 +9,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "api/broker.h"
 #include "platform/text.h"
 #include "scene.h"
 #include "support/test.h"
@@ -305,6 +306,22 @@ TEST_WITH(SCENE, new_sequence_that_a_store_refuses_refuses_all)
             false, SEQB_LAYOUT, "memory_bits=4");
     expect_no_sequence(scene, "more", "unknown");
     assert_true(seqb_deadline_ms(get(scene, "order")) > 5000);
+}
+
+/* What it would have added may still be in use by the refill thread and by
+ * workers that hang. */
+TEST_WITH(SCENE, topology_of_a_refused_reload_is_kept_for_what_it_added)
+{
+    open_with(scene, TOPOLOGY(DAY ", " LISTED("bill", "memory_bits = 4; ")));
+    scene_take(scene, "bill", 10);
+    scene_close(scene);
+    open_with(scene, TOPOLOGY(DAY));
+    refused(scene, TOPOLOGY(DAY "," BILL), false, SEQB_LAYOUT, "memory_bits=4");
+    assert_null(scene->broker->kept);
+    refused(scene,
+            TOPOLOGY(DAY "," BILL "," LISTED("hour", "period = \"hour\";")),
+            false, SEQB_LAYOUT, "memory_bits=4");
+    assert_non_null(scene->broker->kept);
 }
 
 /* --- refusals --- */

@@ -112,8 +112,8 @@ static void commit(struct rig_broker *broker,
     struct queue_reload *reload;
 
     assert_ok(prepare(broker, options, &reload));
-    assert_int_equal(queue_keeps_options(reload), is_kept);
     assert_ok(queue_commit(reload, NULL));
+    assert_int_equal(queue_keeps_options(reload), is_kept);
     queue_reload_free(reload);
 }
 
@@ -276,8 +276,35 @@ TEST_WITH(DIRECT, refused_reload_takes_nobody_from_the_agenda)
     options.sequence_count = 4;
     assert_status(queue_prepare(broker->queue, &options, &reload, NULL),
                   SEQB_LAYOUT);
+    queue_reload_free(reload);
     refilling_release();
     rig_await(is_seen, other);
+}
+
+/* The refill thread, and workers that hang, may still use the sequences that it
+ * would have added. */
+TEST_WITH(DIRECT, options_of_a_refused_reload_are_kept)
+{
+    struct queue_sequence_options next[2] = {rig->sequences[0],
+                                             rig->sequences[1]};
+    struct queue_options options = rig->queue;
+    struct queue_reload *reload = NULL;
+    struct rig_broker *broker;
+
+    rig->queue.sequence_count = 2;
+    rig_close(rig_open(rig));
+    rig->queue.sequence_count = 0;
+    broker = rig_open(rig);
+    options.sequences = next;
+    options.sequence_count = 2;
+    next[0].memory_bits++;
+    for (int is_kept = 0; is_kept <= 1; is_kept++) {
+        next[1].attributes = is_kept ? " period=day" : NULL;
+        assert_status(queue_prepare(broker->queue, &options, &reload, NULL),
+                      SEQB_LAYOUT);
+        assert_int_equal(queue_keeps_options(reload), is_kept);
+        queue_reload_free(reload);
+    }
 }
 
 static int64_t count_of_automatic(const struct rig_broker *broker)

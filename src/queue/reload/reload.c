@@ -29,7 +29,7 @@ struct queue_reload {
     size_t added_count;
     size_t old;    /* count of the catalog before those were added */
     bool is_known; /* workers and the agenda may know those added */
-    bool is_kept;  /* the options must last as long as the queue */
+    bool is_kept;  /* sequences point to the options */
 };
 
 static enum seqb_status no_memory(struct seqb_error *err)
@@ -222,13 +222,7 @@ static enum seqb_status prepare(struct queue_reload *reload,
     if (reload->added == NULL)
         return no_memory(err);
     status = find_all(reload, err);
-    if (status == SEQB_OK)
-        status = admit_added(reload, err);
-    /* Automatic sequences will point there, too. */
-    if (reload->comparison.has_other_texts ||
-        keeps_automatic(reload->queue->options->automatic, options->automatic))
-        reload->is_kept = true;
-    return status;
+    return status == SEQB_OK ? admit_added(reload, err) : status;
 }
 
 enum seqb_status queue_prepare(struct queue *queue,
@@ -241,15 +235,9 @@ enum seqb_status queue_prepare(struct queue *queue,
 
     if (reload == NULL)
         return no_memory(err);
-    status = compare_begin(queue, options, reload, err);
-    if (status == SEQB_OK)
-        status = prepare(reload, err);
-    if (status != SEQB_OK) {
-        queue_reload_free(reload);
-        return status;
-    }
     *out = reload;
-    return SEQB_OK;
+    status = compare_begin(queue, options, reload, err);
+    return status == SEQB_OK ? prepare(reload, err) : status;
 }
 
 /* --- putting in place --- */
@@ -307,6 +295,10 @@ static enum seqb_status add_all(struct queue_reload *reload,
     if (!catalog_reserve(&queue->catalog, reload->added_count))
         return no_memory(err);
     count_automatic(reload);
+    /* Automatic sequences will point there, too. */
+    if (reload->comparison.has_other_texts ||
+        keeps_automatic(queue->options->automatic, reload->options->automatic))
+        reload->is_kept = true;
     reload->old = queue->catalog.count;
     for (size_t i = 0; i < reload->added_count; i++)
         (void)catalog_add(&queue->catalog, reload->added[i]);
@@ -407,7 +399,7 @@ static void set_all(struct queue_reload *reload)
 
 bool queue_keeps_options(const struct queue_reload *reload)
 {
-    return reload->is_kept;
+    return reload->is_known && reload->is_kept;
 }
 
 enum seqb_status queue_commit(struct queue_reload *reload,
