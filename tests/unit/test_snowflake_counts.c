@@ -161,3 +161,22 @@ TEST_WITH(SNOWFLAKES_IN_USE, lease_is_told_and_what_is_taken_out_gives_no_id)
     assert_int_equal(queue_next(order, &id, NULL), SEQB_UNKNOWN_KEY);
     assert_int_equal(queue_try_next(order, &id, NULL), SEQB_UNKNOWN_KEY);
 }
+
+/* The topology of a reload, and the options in it, is freed by the reload after
+ * the next one. A thread that reads the leases does not lock the catalog. */
+TEST_WITH(SNOWFLAKES_IN_USE, leases_are_counted_by_the_first_options)
+{
+    struct rig_broker *broker = rig_open(rig);
+    static struct queue_options next;
+    struct queue_reload *reload = NULL;
+    size_t count;
+
+    next = rig->queue;
+    assert_ok(queue_prepare(broker->queue, &next, &reload, NULL));
+    assert_ok(queue_commit(reload, NULL));
+    queue_reload_free(reload);
+    next.snowflake_count = 2; /* as if it was freed and written over */
+    queue_worker_leases(broker->queue, NULL, 0, &count);
+    next.snowflake_count = 1;
+    assert_int_equal(count, 1);
+}

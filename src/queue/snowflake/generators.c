@@ -51,10 +51,12 @@ enum seqb_status generators_open(struct queue *queue, struct seqb_error *err)
     return status;
 }
 
+/* A reload changes no snowflake. The current options are read only with the
+ * catalog locked, because a reload may free them. */
 static size_t count_of(const struct queue *queue)
 {
     return queue->context.generators == NULL ? 0
-                                             : queue->options->snowflake_count;
+                                             : queue->first->snowflake_count;
 }
 
 /* All generators ask for their lease before the call waits for any. */
