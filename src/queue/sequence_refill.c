@@ -365,8 +365,11 @@ bool sequence_refill(struct seqb_sequence *sequence, int64_t now_ms,
     bool is_striped;
 
     *next_ms = INT64_MAX;
-    if (atomic_load(&sequence->is_over) || sequence_is_removed(sequence))
+    if (atomic_load(&sequence->is_over) || sequence_is_removed(sequence)) {
+        /* It may have been armed after the end looked for that. */
+        sequence_notify_ready(sequence);
         return false;
+    }
     sequence_miss(sequence);
     pthread_mutex_lock(&sequence->lock);
     look = sequence_ask(sequence, now_ms);

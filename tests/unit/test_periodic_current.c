@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a turn of a sequence with a period leaves behind, what a start has
  * ready, and what a stamp is refused; over scripted stores and clock. */
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "period_fixture.h"
 #include "queue/periodic/periodic.h"
+#include "queue/sequence_take.h"
 #include "support/events.h"
 #include "support/test.h"
 
@@ -240,4 +242,54 @@ TEST_WITH(PERIOD, stamp_that_stores_refuse_for_good_is_refused_at_once)
     assert_int_equal(rig_take_refused(broker, "order").status, SEQB_LAYOUT);
     /* One wait of the front, and one of the stamp's slot. */
     assert_int_equal(rig_status(broker, "order").waits, waits + 2);
+}
+
+/* --- the end of a stamp --- */
+
+static void count_call(void *context)
+{
+    atomic_fetch_add((atomic_int *)context, 1);
+}
+
+static bool is_called(void *context)
+{
+    return atomic_load((atomic_int *)context) > 0;
+}
+
+/* A thread has read which slot is current, and tries after another one has made
+ * the next slot current. */
+TEST_WITH(PERIOD, who_arms_a_slot_that_is_over_is_called)
+{
+    struct rig_broker *broker = rig_open(fixture->rig);
+    struct seqb_sequence *front = rig_sequence(broker, "order");
+    struct current_period current;
+    atomic_int calls = 0;
+    int64_t digits;
+
+    (void)period_number(broker, &digits);
+    assert_true(periodic_last(periodic_of(front), &current));
+    script_clock_step(SECOND);
+    (void)period_number(broker, &digits);
+    front->source->on_ready(front, count_call, &calls);
+    assert_status(sequence_again(current.slot->sequence, NULL), SEQB_AGAIN);
+    rig_await(is_called, &calls);
+    front->source->on_ready(front, NULL, NULL);
+}
+
+TEST_WITH(PERIOD, who_armed_a_slot_is_called_at_the_removal)
+{
+    struct rig_broker *broker = rig_open(fixture->rig);
+    struct seqb_sequence *front = rig_sequence(broker, "order");
+    struct current_period current;
+    atomic_int calls = 0;
+    int64_t digits;
+
+    (void)period_number(broker, &digits);
+    rig_await_rest(broker);
+    assert_true(periodic_last(periodic_of(front), &current));
+    front->source->on_ready(front, count_call, &calls);
+    atomic_store(&current.slot->sequence->is_armed, true);
+    sequence_remove(front, false);
+    rig_await(is_called, &calls);
+    front->source->on_ready(front, NULL, NULL);
 }

@@ -244,8 +244,10 @@ static int64_t periodic_drop(struct seqb_sequence *front)
 
     pthread_mutex_lock(&periodic->lock);
     for (int i = 0; i < PERIOD_SLOTS; i++) {
-        if (periodic->slots[i].sequence != NULL)
-            dropped += sequence_drop_all(periodic->slots[i].sequence);
+        if (periodic->slots[i].sequence == NULL)
+            continue;
+        dropped += sequence_drop_all(periodic->slots[i].sequence);
+        sequence_wake(periodic->slots[i].sequence); /* to call who armed it */
     }
     periodic->dropped += dropped;
     pthread_mutex_unlock(&periodic->lock);
