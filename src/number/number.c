@@ -258,7 +258,14 @@ static enum seqb_status facts_begin(const struct template *template,
     if (template == NULL)
         return refuse_texts(key, err);
     facts->key = key;
-    facts->shard = has(options, SEQB_SHARD) ? options->shard : -1;
+    facts->shard = -1; /* none is given */
+    if (has(options, SEQB_SHARD)) {
+        facts->shard = options->shard;
+        if (facts->shard < 0)
+            return error_set(err, SEQB_INVALID,
+                             "sequence %s: shard %lld is below 0", key,
+                             (long long)facts->shard);
+    }
     status = check_size(template, key, options->text_size, err);
     if (status != SEQB_OK || (template->is_bare && options->param_count == 0))
         return status;

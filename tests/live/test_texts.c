@@ -302,7 +302,7 @@ TEST_WITH(TEXTS, shard_is_given_once)
                                         .shard = 42,
                                         .text_size = SEQB_TEXT_MAX + 1};
     struct seqb_sequence *waybill = scene_sequence(scene, "waybill");
-    char text[SEQB_TEXT_MAX + 1];
+    char text[2 * (SEQB_TEXT_MAX + 1)];
     struct seqb_error err;
 
     assert_ok(seqb_take_texts(waybill, &options, text, NULL, NULL));
@@ -317,6 +317,14 @@ TEST_WITH(TEXTS, shard_is_given_once)
     assert_int_equal(seqb_take_texts(waybill, &options, text, NULL, &err),
                      SEQB_INVALID);
     scene_expect_words(err.text, "shard 4096 is not in 0 ... ");
+    options.shard = -1;
+    for (options.count = 1; options.count <= 2; options.count++) {
+        assert_int_equal(seqb_take_texts(waybill, &options, text, NULL, &err),
+                         SEQB_INVALID);
+        scene_expect_words(err.text, "shard -1 is below 0");
+    }
+    options.count = 1;
+    options.shard = 4096;
     assert_int_equal(seqb_take_texts(scene_sequence(scene, "many"), &options,
                                      text, NULL, &err),
                      SEQB_INVALID);
