@@ -116,6 +116,7 @@ bool session_charge(struct session *session, const struct waitlist *waitlist,
 
     *charge = (struct charge){session->quota, waitlist->limit.quota, 0};
     if ((charge->user == NULL && charge->key == NULL) || count == 0 ||
+        count > SEQB_TAKE_MAX || /* the library refuses it */
         charge_take(charge, &session->daemon->access.quotas, (int64_t)count,
                     daemon_quota_time(), &refusal))
         return true;

@@ -382,3 +382,27 @@ TEST(nobody_else_is_closed)
     talker_fini(&idle);
     talker_fini(&waiting);
 }
+
+/* Such a count overflowed the sums of a quota, which then began at 0. */
+TEST(count_that_no_call_may_have_is_not_charged)
+{
+    static const char *const counts[] = {"9223372036854775807",
+                                         "-9223372036854775808", "-1"};
+    struct server *server = server_over_stub(PLENTY, SEQB_AGAIN, MINUTE_MS);
+    struct quota quota = {.name = "u", .day = INT64_MAX / 2, .today = 5};
+    struct talker talker = talker_of(server);
+    struct session *session =
+        TAILQ_LAST(&server->daemon.sessions, session_list);
+    char line[64];
+
+    quota.connections = 1;
+    session->quota = &quota;
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        (void)snprintf(line, sizeof line, "INCRBY a %s\r\n", counts[i]);
+        assert_answer(server, &talker, line, "-ERR ");
+        assert_int_equal(quota.today, 5);
+        assert_int_equal(quota.taken, 0);
+    }
+    server_close(server);
+    talker_fini(&talker);
+}
