@@ -80,8 +80,10 @@ struct seqb_reload_options {
  * reached with the new settings, it is quarantined and probed like any other.
  *
  * A sequence that is not listed any more refuses calls with SEQB_UNKNOWN_KEY.
- * Its handle stays valid, and works again if a later reload lists the sequence
- * again. Its unused numbers go to the spool, or become a gap without one.
+ * An open cursor still gives the rest of its slice. Numbers that a cursor gives
+ * back after the reload may still be handed out. The handle of the sequence
+ * stays valid, and works again if a later reload lists the sequence again. Its
+ * unused numbers go to the spool, or become a gap without one.
  *
  * A broker runs one reload at a time: other calls wait for it. Errors:
  * SEQB_CONFIG (the file has mistakes), SEQB_LAYOUT (a change needs a migration,

@@ -189,7 +189,9 @@ struct seqb_taken {
  * there are not more (mostly SEQB_AGAIN): the first `taken->count` numbers in
  * `out` belong to the caller. Without SEQB_SOME, nothing in `out` may be used
  * after a failure: numbers that the call took before it had to wait for more
- * are lost (a gap). With SEQB_TRY none are lost.
+ * are lost (a gap). With SEQB_TRY few are lost: those that the call took while
+ * other threads took the rest; with SEQB_CONTIGUOUS, those in memory that are
+ * too few for the run; and ids of a snowflake.
  *
  * The structs begin with their size, so that later versions can add members.
  * Members that an older program does not know count as 0. Members that this
@@ -307,7 +309,9 @@ SEQB_API size_t seqb_number_size(const struct seqb_sequence *sequence);
  * without SEQB_SOME for more than SEQB_TEXTS_TRY_MAX texts. SEQB_INVALID uses
  * up no number. SEQB_EXHAUSTED also if the number no longer fits the template's
  * width (`overflow = refuse`): the text says which number. That number is a
- * gap, as is the number of a registered field that failed.
+ * gap, as is the number of a registered field that failed. The numbers that
+ * were taken in the same step after it, less than SEQB_TEXTS_TRY_MAX, are a
+ * gap, too.
  */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_take_texts(struct seqb_sequence *sequence,
