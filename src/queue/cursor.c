@@ -59,19 +59,25 @@ static bool is_stale(const struct cursor *cursor)
     return cursor->resumed != times_resumed(cursor);
 }
 
-/* Shows the next run of the rest to the caller. */
-static void show_run(struct cursor *cursor)
+/* Returns the first number of the next run of the rest, and shows the others to
+ * the caller. The number 2^63 - 1 is a run of its own, since the end of another
+ * would be 2^63. */
+static int64_t show_run(struct cursor *cursor)
 {
     const struct ring_shape shape = cursor->sequence->ring->shape;
     struct ring_slice *rest = &cursor->rest;
     const uint64_t left =
         shape.run_mask + 1 - (rest->position & shape.run_mask);
-    const uint64_t n = rest->count < left ? rest->count : left;
+    const int64_t first = ring_number(shape, rest->base, rest->position);
+    uint64_t n = rest->count < left ? rest->count : left;
 
-    cursor->view.next = ring_number(shape, rest->base, rest->position);
-    cursor->view.end = cursor->view.next + (int64_t)n;
+    if (n > 1 && first > INT64_MAX - (int64_t)n)
+        n--;
+    cursor->view.next = n > 1 ? first + 1 : first;
+    cursor->view.end = cursor->view.next + (int64_t)(n - 1);
     rest->position += n;
     rest->count -= n;
+    return first;
 }
 
 enum seqb_status queue_cursor_refill(struct seqb_cursor *view, int64_t *out,
@@ -91,8 +97,7 @@ enum seqb_status queue_cursor_refill(struct seqb_cursor *view, int64_t *out,
     }
     if (status != SEQB_OK)
         return status;
-    show_run(cursor);
-    *out = cursor->view.next++;
+    *out = show_run(cursor);
     return SEQB_OK;
 }
 

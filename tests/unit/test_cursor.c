@@ -95,6 +95,28 @@ TEST_WITH(ONE_DIRECT, closing_gives_the_rest_back)
                      rig_partition(broker, 0).granted * RUN);
 }
 
+/* The end of that run would be 2^63. */
+TEST_WITH(ONE_DIRECT, the_last_run_is_given_without_an_overflow)
+{
+    struct rig_broker *broker = rig_open(rig);
+    struct seqb_cursor *cursor;
+    struct seqb_error err;
+    int64_t number = 0;
+
+    assert_done(
+        queue_advance(broker->queue, "order", INT64_MAX - 2 * RUN, &err), err);
+    cursor = cursor_open(broker, 64);
+    while (number < INT64_MAX) {
+        assert_done(seqb_cursor_next(cursor, &number, &err), err);
+        numbers_add(&rig->taken, &number, 1);
+        assert_true(cursor->next <= cursor->end);
+    }
+    assert_int_equal(rig->taken.count, 2 * RUN);
+    seqb_cursor_close(cursor);
+    assert_status(seqb_next(rig_sequence(broker, "order"), &number, &err),
+                  SEQB_EXHAUSTED);
+}
+
 TEST_WITH(DIRECT, a_cursor_waits_and_fails_as_any_caller)
 {
     struct rig_broker *broker;
