@@ -273,12 +273,9 @@ static enum seqb_status move_read(struct move *move, struct seqb_error *err)
         step_done(move);
         move->is_done = move->is_done && move->keys[i].is_done;
     }
-    /* With neighbours, the other stores know what this one granted of each
-     * key. */
-    if (move->is->layout->neighbours || !new_went_back(move->is))
-        return SEQB_OK;
-    return used_check(move->is, move->options->keys, move->options->key_count,
-                      err);
+    return new_may_repeat(move->is) ? used_check(move->is, move->options->keys,
+                                                 move->options->key_count, err)
+                                    : SEQB_OK;
 }
 
 /* --- writing --- */

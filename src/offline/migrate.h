@@ -229,10 +229,12 @@ enum seqb_status key_read(struct migrate_side *was, struct migrate_side *is,
                           const struct offline_key *options,
                           struct migrate_key *key, struct seqb_error *err);
 
-/* Keys that were used since the migration (migrate_used.c). */
+/* Keys that were used since the migration, or that a run which was cut off
+ * migrated (migrate_used.c). */
 
 /* SEQB_LAYOUT if an open store lists a counter of a key that is not in `keys`:
- * in a store that went back, this key's numbers would begin again. */
+ * in a store that went back, or in another layout than that of the run that
+ * raised the counter, this key's numbers would begin again. */
 enum seqb_status used_check(const struct migrate_side *is,
                             const struct offline_key *keys, size_t count,
                             struct seqb_error *err);
@@ -304,6 +306,10 @@ bool new_is_finished(const struct migrate_side *is);
 /* Whether a store may have gone back to before the migration: a key shows it,
  * or only some stores have the new layout. */
 bool new_went_back(const struct migrate_side *is);
+
+/* Whether the numbers of a key that is left out may begin again, though stores
+ * know the key. */
+bool new_may_repeat(const struct migrate_side *is);
 
 /* Whether an earlier run migrated the key, and no store went back since. A
  * store that did may know that the key was migrated, and nothing of what it

@@ -70,6 +70,15 @@ bool new_went_back(const struct migrate_side *is)
            (layout_find_claim(&is->stores) != NULL && !new_is_finished(is));
 }
 
+/* Until a store has the layout, an earlier run may have raised a key's counters
+ * for another one. With neighbours, the other stores know what a store that
+ * went back granted of each key. */
+bool new_may_repeat(const struct migrate_side *is)
+{
+    return layout_find_claim(&is->stores) == NULL ||
+           (!is->layout->neighbours && new_went_back(is));
+}
+
 bool new_has_key(const struct migrate_side *is, const struct migrate_key *key)
 {
     return key->is_done && !new_went_back(is);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The keys that were used since a migration, as listed by the stores. */
+/* The keys that were used since a migration, or that a run which was cut off
+ * migrated, as listed by the stores. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,6 +56,29 @@ static void key_of(const char *counter, size_t prefix, char out[])
     out[strcspn(out, "@")] = '\0';
 }
 
+static enum seqb_status used_error(const struct used *used, int32_t member,
+                                   const char *key, struct seqb_error *err)
+{
+    const struct migrate_side *side = used->side;
+    const char *backend = side->stores.stores[member].backend;
+
+    if (layout_find_claim(&side->stores) == NULL)
+        return error_set(err, SEQB_LAYOUT,
+                         "sequence %s was begun by a migration of pool %s to "
+                         "generation %d that was cut off, as backend %s says; "
+                         "nothing was changed; run seqctl migrate with every "
+                         "key of that run in --keys FILE",
+                         key, side->layout->name, (int)side->layout->generation,
+                         backend);
+    return error_set(err, SEQB_LAYOUT,
+                     "sequence %s was used in generation %d of pool %s, as "
+                     "backend %s says, and another store went back to before "
+                     "that; nothing was changed; run seqctl migrate with every "
+                     "key that was used since in --keys FILE",
+                     key, (int)side->layout->generation, side->layout->name,
+                     backend);
+}
+
 static enum seqb_status listed_check(const struct used *used, int32_t member,
                                      const char *counter, size_t prefix,
                                      struct seqb_error *err)
@@ -66,14 +90,7 @@ static enum seqb_status listed_check(const struct used *used, int32_t member,
     if (key[0] == '\0' || bsearch(&find, used->keys, used->key_count,
                                   sizeof *used->keys, compare) != NULL)
         return SEQB_OK;
-    return error_set(err, SEQB_LAYOUT,
-                     "sequence %s was used in generation %d of pool %s, as "
-                     "backend %s says, and another store went back to before "
-                     "that; nothing was changed; run seqctl migrate with every "
-                     "key that was used since in --keys FILE",
-                     key, (int)used->side->layout->generation,
-                     used->side->layout->name,
-                     used->side->stores.stores[member].backend);
+    return used_error(used, member, key, err);
 }
 
 static enum seqb_status prefix_check(const struct used *used, int32_t member,

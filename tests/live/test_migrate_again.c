@@ -230,6 +230,102 @@ TEST_WITH(SCENE, key_of_the_generation_before_is_refused_if_it_is_listed)
     leave_out_and_name(scene, &third);
 }
 
+/* --- a key that only the run that was cut off named --- */
+
+#define BILL_AND_ORDER                                                         \
+    "bill\"; memory_bits = 3; deadline = \"1m\"; }, { key = \"order"
+
+/* A broker refuses the key, or goes on with it. */
+static void use_bill_again(struct scene *scene, const char *topology)
+{
+    struct seqb_sequence *bill;
+    struct seqb_error err;
+    enum seqb_status status;
+
+    scene_open(scene, topology);
+    status = seqb_get_sequence(scene->broker, "bill", &bill, &err);
+    if (status == SEQB_OK)
+        scene_take(scene, "bill", MANY);
+    else
+        assert_int_equal(status, SEQB_LAYOUT);
+    scene_close(scene);
+    scene_expect_no_repeats(scene);
+}
+
+/* The second run has another layout and does not list "bill", which f0 knows of
+ * generation 1. Counts the runs that were refused because of it. True if the
+ * first run was not cut off. */
+static bool leave_out_after(struct scene *scene, int64_t calls,
+                            const struct layout_text *begun, int window_bits,
+                            int *refused)
+{
+    struct layout_text was = old;
+    struct layout_text listed = *begun;
+    struct layout_text other = *begun;
+    const struct moved *moved;
+    const char *paths[3];
+    bool is_whole;
+
+    migration_reset(scene);
+    scene->numbers.count = 0;
+    was.key = listed.key = BILL_AND_ORDER;
+    other.partitions[0] = begun->partitions[1];
+    other.partitions[1] = begun->partitions[0];
+    other.window_bits = window_bits;
+    paths[0] = migration_write(scene, "old.conf", &old, "");
+    paths[1] = migration_write(scene, "other.conf", &other, "");
+    other.key = BILL_AND_ORDER;
+    paths[2] = migration_write(scene, "other-listed.conf", &other, "");
+    for (int i = 0; i < 5; i++) /* more than are in a larger window */
+        take_bill(scene, migration_write(scene, "old-listed.conf", &was, ""));
+    is_whole = migrate_killed_after(
+        calls, migration_write(scene, "old-killable.conf", &was, "killable-"),
+        migration_write(scene, "new-killable.conf", &listed, "killable-"),
+        NULL);
+    moved = migration_try(paths[0], paths[1], NULL);
+    if (moved->status == SEQB_OK) {
+        use_bill_again(scene, paths[2]);
+    } else if (strstr(moved->err.text, "sequence bill was begun") != NULL) {
+        (*refused)++;
+        migrate_keys_well(paths[0], paths[1], 1);
+        take_bill(scene, paths[2]);
+        scene_expect_no_repeats(scene);
+    } else {
+        assert_int_equal(moved->status, SEQB_LAYOUT);
+    }
+    return is_whole;
+}
+
+static void leave_out_after_any(struct scene *scene,
+                                const struct layout_text *begun,
+                                int window_bits)
+{
+    int64_t calls = 1;
+    int refused = 0;
+
+    while (!leave_out_after(scene, calls, begun, window_bits, &refused)) {
+        if (++calls > CALLS_MAX)
+            fail_msg("it does not end");
+    }
+    assert_true(refused > 0);
+}
+
+TEST_WITH(SCENE, key_that_only_the_run_that_was_cut_off_named_is_refused)
+{
+    const struct layout_text begun = {{"f0", "f1"}, NULL, 2,  3, 8,
+                                      NULL,         NULL, GAP};
+
+    leave_out_after_any(scene, &begun, 8);
+}
+
+TEST_WITH(SCENE, key_that_only_a_run_to_larger_windows_named_is_refused)
+{
+    const struct layout_text begun = {{"f0", "f1"}, "neighbours", 2,    3,
+                                      12,           NULL,         NULL, GAP};
+
+    leave_out_after_any(scene, &begun, 8);
+}
+
 /* --- a key that is used while the stores are read --- */
 
 /* When the first key was read. */
