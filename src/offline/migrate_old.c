@@ -18,7 +18,7 @@
 
 /* A broker may install a window between the drop and the cell that replaces it,
  * but it has only one window in spare. */
-#define BURY_ROUNDS 8
+#define CELL_ROUNDS 8
 
 /* The end of a counter: above all that brokers may take. So an ended counter
  * differs from one that brokers used up. */
@@ -147,13 +147,64 @@ static int64_t above_note(const struct migrate_side *was,
                                                  : value + counter->gap;
 }
 
+/* Whether the partition counts in a cell that can be asked. */
+static bool has_cell(const struct migrate_side *was, int32_t partition)
+{
+    return side_is_windowed(was, partition) && partition != was->without;
+}
+
+static void cell_name(const struct migrate_side *was,
+                      const struct migrate_key *key, int32_t partition,
+                      char out[SEQB_COUNTER_SIZE])
+{
+    (void)text_format(out, SEQB_COUNTER_SIZE, "%s%s/%d/%s",
+                      was->stores.stores[partition].forgets ? "" : SEQB_CELL,
+                      was->name, (int)partition, key->key);
+}
+
+/* The lease that the partition's cell is of; 0: there is none. An earlier run
+ * may have left a cell of another size. */
+static enum seqb_status cell_lease(const struct migrate_side *was,
+                                   const struct migrate_key *key,
+                                   int32_t partition, int64_t *out,
+                                   struct seqb_error *err)
+{
+    char name[SEQB_COUNTER_SIZE];
+    struct seqb_request request = {.counter = name,
+                                   .want = 1,
+                                   .limit = (int64_t)1 << key->was.window_bits,
+                                   .status = SEQB_AGAIN};
+
+    *out = 0;
+    cell_name(was, key, partition, name);
+    for (int i = 0; i < CELL_ROUNDS && request.status == SEQB_AGAIN; i++) {
+        request.window = SEQB_NO_WINDOW;
+        if (connection_reserve(&was->connections[partition], &request, 1,
+                               err) != SEQB_OK)
+            return err->status;
+    }
+    if (request.status == SEQB_LAYOUT)
+        return SEQB_OK;
+    if (request.status != SEQB_OK && request.status != SEQB_FENCED &&
+        request.status != SEQB_EXHAUSTED)
+        return error_copy(err, &request.error);
+    if (request.window != SEQB_NO_WINDOW)
+        *out = request.window >> key->was.lessor_bits;
+    return SEQB_OK;
+}
+
 /* Takes one value of each counter of the partition. If it is the last one, it
- * is noted. */
+ * is noted. The cell may be above an authority that was put back. */
 static enum seqb_status partition_ask(struct migrate_side *was,
                                       struct migrate_key *key,
                                       int32_t partition, bool is_last,
                                       struct seqb_error *err)
 {
+    int64_t lease = 0;
+
+    if (has_cell(was, partition) &&
+        cell_lease(was, key, partition, &lease, err) != SEQB_OK)
+        return err->status;
     for (int32_t i = 0; i < side_counter_count(was, partition); i++) {
         struct migrate_counter counter;
         bool is_open;
@@ -163,7 +214,7 @@ static enum seqb_status partition_ask(struct migrate_side *was,
                      (struct side_place){partition, i}, &counter);
         if (counter_highest(&counter, &v, &is_open, err) != SEQB_OK)
             return err->status;
-        v = above_note(was, &counter, v);
+        v = max_of(above_note(was, &counter, v), min_of(lease, counter.limit));
         if (is_open && is_last && note_make(&counter, v, err) != SEQB_OK)
             return err->status;
         key_saw(key, &key->was, partition, &counter, v);
@@ -441,10 +492,8 @@ static enum seqb_status cell_bury(struct migrate_side *was,
                                     .limit = INT64_MAX};
     enum seqb_status status = SEQB_LAYOUT;
 
-    (void)text_format(name, sizeof name, "%s%s/%d/%s",
-                      was->stores.stores[partition].forgets ? "" : SEQB_CELL,
-                      was->name, (int)partition, key->key);
-    for (int round = 0; round < BURY_ROUNDS; round++) {
+    cell_name(was, key, partition, name);
+    for (int round = 0; round < CELL_ROUNDS; round++) {
         /* A larger size, since memcached refuses a small one; within what the
          * engines allow. */
         status =
@@ -475,8 +524,7 @@ static enum seqb_status partition_exhaust(struct migrate_side *was,
                      (struct side_place){partition, i}, &counter);
         status = counter_end(&counter, err);
     }
-    return status == SEQB_OK && side_is_windowed(was, partition) &&
-                   partition != was->without
+    return status == SEQB_OK && has_cell(was, partition)
                ? cell_bury(was, key, partition, err)
                : status;
 }
