@@ -191,13 +191,13 @@ seqb_get_health(struct seqb_broker *broker, enum seqb_health *out, char *reason,
  * Advances a sequence: all numbers that this broker hands out after the call
  * returns are greater than `to`. So are the numbers of any other broker, once
  * it has used up what it holds. The call raises the counter in every partition
- * that can be reached, and drops what is in the ring. It waits for the stores
- * up to the sequence's deadline. SEQB_INVALID if a number at or above `to` was
- * handed out already (a sequence never goes back) or `to` exceeds the
- * sequence's bits; SEQB_UNAVAILABLE if not every partition could be raised: the
- * raised ones stay raised, and this broker raises the others before it uses
- * them. No counter goes back in any case. Other errors: SEQB_UNKNOWN_KEY,
- * SEQB_CLOSED, SEQB_FORKED.
+ * that can be reached, and in the authority, and drops the ring. It waits for
+ * the stores up to the sequence's deadline. SEQB_INVALID if a number at or
+ * above `to` was handed out already (a sequence never goes back) or `to`
+ * exceeds the sequence's bits; SEQB_UNAVAILABLE if not every partition could be
+ * raised: the raised ones stay raised, and this broker raises the others before
+ * it uses them. No counter goes back in any case. Other errors:
+ * SEQB_UNKNOWN_KEY, SEQB_CLOSED, SEQB_FORKED.
  */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_advance(struct seqb_broker *broker, const char *key, int64_t to,

@@ -81,6 +81,28 @@ TEST_WITH(WINDOWED, windows_are_skipped_as_a_whole)
     assert_true(numbers_lowest(&rig->taken, 0) > to);
 }
 
+/* The cells are above the number, and the authority was put back. Another
+ * broker has no notes, and the cells are lost. */
+TEST_WITH(WINDOWED, authority_is_raised_above_the_cells)
+{
+    struct rig_broker *broker = rig_open(rig);
+    const int64_t to = (int64_t)1000 << (8 + SHIFT); /* in window 1000 */
+
+    advance(broker, to);
+    rig_take(broker, 1000);
+    rig_close(broker);
+    fake_put(rig->authority, "window/" COUNTER_0, 2);
+    fake_put(rig->authority, "window/" COUNTER_1, 2);
+    broker = rig_open(rig);
+    advance(broker, to - 1);
+    rig_close(broker);
+    assert_true(fake_value(rig->authority, "window/" COUNTER_0) > 1000);
+    assert_true(fake_value(rig->authority, "window/" COUNTER_1) > 1000);
+    fake_flush(rig->stores[0]);
+    fake_flush(rig->stores[1]);
+    rig_use(rig, 10000);
+}
+
 TEST_WITH(DIRECT, what_is_dropped_was_not_taken)
 {
     struct rig_broker *broker = rig_open(rig);

@@ -147,7 +147,8 @@ static void expect_to_advance(struct rig *rig, int32_t window_bits)
     broker = rig_open(rig);
     rig_take(broker, 100);
     assert_ok(queue_advance(broker->queue, "order", to, NULL));
-    assert_in_range(fake_window(rig->stores[0], CELL), 101, 102);
+    /* A spare window may have been leased meanwhile, and is passed. */
+    assert_in_range(fake_window(rig->stores[0], CELL), 101, 103);
     rig->taken.count = 0;
     rig_take(broker, 1);
     assert_true(rig->taken.values[0] > to);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An operator advances a counter: a floor for every partition, and a run from
  * each, so that the stores are above the floor, too. */
+#include "ha/counter/source.h"
 #include "ha/startup.h"
 #include "ha/worker.h"
 #include "platform/clock.h"
 #include "platform/error.h"
+#include "platform/minmax.h"
 #include "platform/text.h"
 #include "platform/thread.h"
 
@@ -167,6 +169,34 @@ static void raise_all(struct ha_counter *counter, int64_t until_ms)
     counter->advancing--;
 }
 
+/* The highest window that was granted or leased. */
+static int64_t windows_level(const struct ha_counter *counter)
+{
+    int64_t level = counter->level[SEQB_WINDOWED];
+
+    for (int32_t i = 0; i < counter->partitions; i++) {
+        if (counter->slots[i].windows != NULL)
+            level = max_of(level, source_last(counter->slots[i].windows));
+    }
+    return level;
+}
+
+/* A cell above the floor does not show whether its authority is, which may have
+ * been put back. So the slots are asked once more, above all known windows:
+ * each of them needs a new lease then. Neighbours are level with each other. A
+ * level in the upper half of the range is ignored: see fence_level_floor. */
+static void raise_authority(struct ha_counter *counter, int64_t until_ms)
+{
+    const int64_t level = windows_level(counter);
+
+    if (counter->pool->authority == NULL ||
+        level > slot_window_max(&counter->slots[0]) / 2)
+        return;
+    counter->floor[SEQB_WINDOWED] =
+        max_of(counter->floor[SEQB_WINDOWED], level);
+    raise_all(counter, until_ms);
+}
+
 static const char *slot_why_low(const struct slot *slot)
 {
     const struct pool_member *member =
@@ -218,6 +248,7 @@ enum seqb_status ha_counter_raise(struct ha_counter *counter, int64_t until_ms,
 
     pthread_mutex_lock(pool->lock);
     raise_all(counter, until_ms);
+    raise_authority(counter, until_ms);
     status = raise_evaluate(counter, &why);
     floor = counter->floor[SEQB_DIRECT];
     pthread_mutex_unlock(pool->lock);
