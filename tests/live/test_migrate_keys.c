@@ -2,7 +2,10 @@
 /* Migrations of pools in which keys make their sequences by themselves: no
  * store can list them. */
 
+#include <sqlite3.h>
+
 #include "migration_fixture.h"
+#include "platform/text.h"
 #include "support/rig.h"
 #include "support/test.h"
 
@@ -143,6 +146,78 @@ TEST_WITH(SCENE, forgotten_key_is_refused_if_it_is_listed_with_others)
         scene_take(scene, "order", MIGRATION_TAKE);
         scene_close(scene);
     }
+    scene_expect_no_repeats(scene);
+}
+
+/* --- the documented query --- */
+
+struct found {
+    char key[SEQB_COUNTER_SIZE];
+    const char *keys[1];
+    size_t count;
+};
+
+static int add_key(void *context, int columns, char **values, char **names)
+{
+    struct found *found = context;
+
+    (void)columns;
+    (void)names;
+    assert_true(found->count == 0);
+    assert_true(text_copy(found->key, sizeof found->key, values[0]));
+    found->keys[found->count++] = found->key;
+    return 0;
+}
+
+/* As in operations.md, of generation 2. */
+static void find_keys(const struct scene *scene, struct found *found)
+{
+    sqlite3 *db = NULL;
+
+    assert_int_equal(sqlite3_open(scene_state_path(scene, "f0.db"), &db),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db,
+                                  "SELECT substr(name, 17) FROM seqb_claims "
+                                  "WHERE name LIKE 'sequence/main~2/%' "
+                                  "AND name NOT LIKE '%/order'",
+                                  add_key, found, NULL),
+                     SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+/* It was first used in generation 2, so that it has no claim of generation
+ * 1. */
+TEST_WITH(SCENE, key_of_a_later_generation_is_found_by_its_claim)
+{
+    static const char *const none[] = {NULL};
+    struct found found = {.count = 0};
+    struct layout_text second;
+    struct layout_text third;
+    const char *paths[3];
+
+    migration_reset(scene);
+    second = next_of(&files);
+    third = next_of(&second);
+    paths[0] = migration_write(scene, "1.conf", &files, "");
+    paths[1] = migration_write(scene, "2.conf", &second, "");
+    paths[2] = migration_write(scene, "3.conf", &third, "");
+    migration_use(scene, paths[0]);
+    assert_ok(migration_try(paths[0], paths[1],
+                            &(struct seqb_migrate_options){.keys = none})
+                  ->status);
+    scene->numbers.count = 0; /* of another key */
+    scene_open(scene, paths[1]);
+    scene_take(scene, "bill", MIGRATION_TAKE);
+    scene_close(scene);
+    find_keys(scene, &found);
+    assert_int_equal(found.count, 1);
+    assert_ok(migration_try(paths[1], paths[2],
+                            &(struct seqb_migrate_options){
+                                .keys = found.keys, .key_count = found.count})
+                  ->status);
+    scene_open(scene, paths[2]);
+    scene_take(scene, "bill", MIGRATION_TAKE);
+    scene_close(scene);
     scene_expect_no_repeats(scene);
 }
 
