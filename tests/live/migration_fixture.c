@@ -3,6 +3,7 @@
 #include "migration_fixture.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "platform/text.h"
 #include "support/folder.h"
@@ -25,6 +26,12 @@ void migration_stop(void)
 {
     server_free(redis);
     redis = NULL;
+}
+
+void migration_put_back(const struct scene *scene, const char *copy)
+{
+    scene_copy_into(copy, scene_state_path(scene, "f0.db"));
+    (void)unlink(scene_state_path(scene, "granted-0"));
 }
 
 struct server *migration_server(void)

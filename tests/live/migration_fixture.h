@@ -31,6 +31,9 @@ struct layout_text {
 /* Starts the server or, if it runs, empties it, and removes the files. */
 void migration_reset(struct scene *scene);
 void migration_stop(void);
+
+/* Puts the copy into f0, whose broker notes are lost. */
+void migration_put_back(const struct scene *scene, const char *copy);
 struct server *migration_server(void);
 
 /* Writes the topology. `engine` is put before the engines' names. The path that
