@@ -180,8 +180,7 @@ void lease_begin(struct window_source *source, int64_t floor)
     source->is_asked = true;
     lease->asked = 0;
     lease->refusals = 0;
-    lease->floor =
-        max_of(lessors_lease(&pool_of(lease)->lessors, floor), lease->known);
+    lease->floor = lessors_lease(&pool_of(lease)->lessors, floor);
     lease_go_on(lease, &failed); /* no slot waits yet */
 }
 
@@ -272,8 +271,7 @@ static void lease_again(struct lease *lease, int64_t known,
                     "%s leases what may have been leased before",
                     worker_name(lease_worker(lease, lease->lessor)));
     lease_failed(lease, false, &why);
-    lease->known = max_of(known, lease_last(lease));
-    lease->floor = lease->known;
+    lease->floor = max_of(known, lease_last(lease));
     if (lease->refusals < REFUSALS_MOST)
         lease->asked = 0;
     lease->refusals++;

@@ -124,13 +124,11 @@ void window_source_free(struct window_source *source)
     free(source);
 }
 
-/* The marks of the lessors, and what a witness knows, are of the old stamp.
- * NULL is allowed. */
+/* The marks of the lessors are of the old stamp. NULL is allowed. */
 static void lease_forget(struct lease *lease)
 {
     if (lease == NULL)
         return;
-    lease->known = 0;
     for (int32_t i = 0; i < slot_pool(&lease->source->lease)->lessors.count;
          i++)
         lease->marks[i].run = 0;

@@ -22,7 +22,6 @@ struct lease {
     struct window_source *source;
     struct slot *waiting;     /* waits for a window; NULL: none */
     int64_t floor;            /* the lease must be above it */
-    int64_t known;            /* a witness knows all leases up to it */
     struct seqb_block leased; /* run of leases; the last one is noted */
     uint64_t asked;           /* bit i: lessor i was asked */
     uint64_t noted; /* bit i: lessor i was asked to witness this lease */
