@@ -18,8 +18,13 @@ void migration_reset(struct scene *scene)
 {
     if (redis == NULL)
         redis = server_redis(NULL);
-    redis_execute(redis, "FLUSHALL");
+    migration_forget_cells();
     folder_remove(scene->state_dir);
+}
+
+void migration_forget_cells(void)
+{
+    redis_execute(redis, "FLUSHALL");
 }
 
 void migration_stop(void)

@@ -32,6 +32,9 @@ struct layout_text {
 void migration_reset(struct scene *scene);
 void migration_stop(void);
 
+/* Redis loses its cells. */
+void migration_forget_cells(void);
+
 /* Puts the copy into f0, whose broker notes are lost. */
 void migration_put_back(const struct scene *scene, const char *copy);
 struct server *migration_server(void);

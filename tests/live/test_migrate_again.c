@@ -253,8 +253,9 @@ static void use_bill_again(struct scene *scene, const char *topology)
 }
 
 /* The second run has another layout and does not list "bill", which f0 knows of
- * generation 1. Counts the runs that were refused because of it. True if the
- * first run was not cut off. */
+ * generation 1. It is refused in any case once the first run was about to give
+ * a store its layout. Counts the runs that were refused because of it. True if
+ * the first run was not cut off. */
 static bool leave_out_after(struct scene *scene, int64_t calls,
                             const struct layout_text *begun, int window_bits,
                             int *refused)
@@ -287,12 +288,12 @@ static bool leave_out_after(struct scene *scene, int64_t calls,
         use_bill_again(scene, paths[2]);
     } else if (strstr(moved->err.text, "sequence bill was begun") != NULL) {
         (*refused)++;
-        migrate_keys_well(paths[0], paths[1], 1);
-        take_bill(scene, paths[2]);
+        moved = migrate_keys(paths[0], paths[1], 1);
+        if (moved->status == SEQB_OK)
+            take_bill(scene, paths[2]);
         scene_expect_no_repeats(scene);
-    } else {
-        assert_int_equal(moved->status, SEQB_LAYOUT);
     }
+    assert_true(moved->status == SEQB_OK || moved->status == SEQB_LAYOUT);
     return is_whole;
 }
 

@@ -26,6 +26,7 @@ static void migrate_after_a_copy(struct scene *scene,
     scene_use(scene, from, (size_t)10 * MANY);
     scene_copy_into(scene_state_path(scene, "saved"),
                     scene_state_path(scene, "f0.db"));
+    migration_forget_cells(); /* which would show their windows */
     (void)migration_do(from, to);
     migration_use_above(scene, to);
 }
