@@ -103,8 +103,9 @@ TEST_WITH(ONE_DIRECT, the_last_run_is_given_without_an_overflow)
     struct seqb_error err;
     int64_t number = 0;
 
-    assert_done(
-        queue_advance(broker->queue, "order", INT64_MAX - 2 * RUN, &err), err);
+    assert_done(queue_advance(broker->queue, "order",
+                              INT64_MAX - (int64_t)2 * RUN, &err),
+                err);
     cursor = cursor_open(broker, 64);
     while (number < INT64_MAX) {
         assert_done(seqb_cursor_next(cursor, &number, &err), err);
