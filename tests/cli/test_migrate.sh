@@ -131,8 +131,13 @@ done
 # --- a bar ---
 
 # A store is locked for longer than the second after which there is a bar.
-has_begun() {
-    [ -s "$work/report" ]
+has_begun() { # it has opened the store
+    local fd
+    for fd in /proc/[0-9]*/fd/*; do
+        [[ $fd != "/proc/$locking/"* && $fd -ef $SEQBROKER_STATE_DIR/d.db ]] &&
+            return 0
+    done
+    return 1
 }
 is_locked() {
     [ -e "$work/locked" ]
