@@ -56,8 +56,10 @@ static enum seqb_status advance_check(struct blocking_call *blocking_call)
     if (seqb_highest(blocking_call->broker, order->key, &blocking_call->highest,
                      err) != SEQB_OK)
         return err->status;
+    if (order->is_forced || order->to <= blocking_call->highest)
+        return SEQB_OK;
     burnt = order->to - blocking_call->highest;
-    if (order->is_forced || burnt <= ADVANCE_MAX)
+    if (burnt <= ADVANCE_MAX)
         return SEQB_OK;
     err->status = SEQB_INVALID;
     snprintf(

@@ -136,6 +136,9 @@ does "advance wants a number" "2 seqctl: usage: seqctl advance KEY --to N" \
 for to in 0 -3 x 9223372036854775808; do
     does "--to $to is refused" "2 seqctl: --to is 1 ...*" advance order "--to=$to"
 done
+like "the least number of 64 bits burns nothing" \
+    "$(cli_local SEQ.ADVANCE order -9223372036854775808)" "ERR *is no number*"
+like "nothing was changed by that either" "$(cli INCR order)" "500*"
 does "advance knows the sequences" \
     "1 seqctl: UNKNOWNKEY *'ordre': did you mean 'order'?" advance ordre --to 9
 seqctl drain one/1
