@@ -14,6 +14,13 @@
 
 /* --- a snapshot --- */
 
+static void put_snapshot_back(struct server *server)
+{
+    server_kill(server);
+    etcd_snapshot_restore(server, NULL);
+    server_start(server);
+}
+
 /* A cluster that is made of a snapshot with the old token has the old one's id:
  * its log is shorter than what it says that it was. */
 TEST(snapshot_put_back_with_the_same_ids_is_fenced)
@@ -32,9 +39,7 @@ TEST(snapshot_put_back_with_the_same_ids_is_fenced)
     etcd_snapshot_save(server);
     assert_ok(etcd_take(backend, &first));
     backend_etcd.close(backend);
-    server_kill(server);
-    etcd_snapshot_restore(server, NULL);
-    server_start(server);
+    put_snapshot_back(server);
     backend = etcd_open(&options);
     assert_int_equal(strncmp(backend->origin, origin, strlen(origin)), 0);
     assert_string_not_equal(backend->origin, origin);
@@ -55,9 +60,7 @@ TEST(snapshot_of_a_young_cluster_is_fenced)
     etcd_snapshot_save(server);
     assert_ok(etcd_take(backend, &first));
     backend_etcd.close(backend);
-    server_kill(server);
-    etcd_snapshot_restore(server, NULL);
-    server_start(server);
+    put_snapshot_back(server);
     backend = etcd_open(&options);
     assert_int_equal(etcd_take(backend, &first), SEQB_FENCED);
     backend_etcd.close(backend);
@@ -80,9 +83,7 @@ TEST(snapshot_is_noticed_after_another_prefix_was_opened)
     etcd_snapshot_save(server);
     assert_ok(etcd_take(backend, &first));
     backend_etcd.close(backend);
-    server_kill(server);
-    etcd_snapshot_restore(server, NULL);
-    server_start(server);
+    put_snapshot_back(server);
     backend_etcd.close(etcd_open(&others));
     backend = etcd_open(&options);
     assert_int_equal(etcd_take(backend, &first), SEQB_FENCED);

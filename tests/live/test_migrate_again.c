@@ -25,6 +25,20 @@ static const struct layout_text old = {{"f0"}, NULL, 1, 3, 8, NULL, NULL, GAP};
 
 /* --- another new layout --- */
 
+/* Numbers are taken, and a migration of the topology `*from` is begun; true if
+ * it was not cut off. */
+static bool begin(struct scene *scene, int64_t calls,
+                  const struct layout_text *begun, const char **from)
+{
+    migration_reset(scene);
+    scene->numbers.count = 0;
+    *from = migration_write(scene, "old.conf", &old, "");
+    scene_use(scene, *from, MANY);
+    return migrate_killed_after(
+        calls, migration_write(scene, "old-killable.conf", &old, "killable-"),
+        migration_write(scene, "new-killable.conf", begun, "killable-"), NULL);
+}
+
 /* One round; true if the first migration was not cut off. The layout that was
  * begun may be the only one that is left: then another one is refused. */
 static bool change_after(struct scene *scene, int64_t calls,
@@ -36,13 +50,7 @@ static bool change_after(struct scene *scene, int64_t calls,
     const char *to;
     bool is_whole;
 
-    migration_reset(scene);
-    scene->numbers.count = 0;
-    from = migration_write(scene, "old.conf", &old, "");
-    scene_use(scene, from, MANY);
-    is_whole = migrate_killed_after(
-        calls, migration_write(scene, "old-killable.conf", &old, "killable-"),
-        migration_write(scene, "new-killable.conf", begun, "killable-"), NULL);
+    is_whole = begin(scene, calls, begun, &from);
     to = migration_write(scene, "new.conf", other, "");
     moved = migration_try(from, to, NULL);
     if (moved->status == SEQB_LAYOUT)
@@ -117,13 +125,7 @@ static bool go_on_without(struct scene *scene, int64_t calls,
     const char *to;
     bool is_whole;
 
-    migration_reset(scene);
-    scene->numbers.count = 0;
-    from = migration_write(scene, "old.conf", &old, "");
-    scene_use(scene, from, MANY);
-    is_whole = migrate_killed_after(
-        calls, migration_write(scene, "old-killable.conf", &old, "killable-"),
-        migration_write(scene, "new-killable.conf", begun, "killable-"), NULL);
+    is_whole = begin(scene, calls, begun, &from);
     use_begun(scene, begun);
     (void)unlink(scene_state_path(scene, "granted-0")); /* on another machine */
     to = migration_write(scene, "new.conf", other, "");
