@@ -48,6 +48,8 @@ struct stream_target {
     const char *host; /* name or address; a socket's path if port is 0 */
     int port;
     const struct tls_client_files *tls; /* NULL: plain */
+    const char *alpn; /* the protocol that a server by TLS has to agree to, as
+                         "h2"; NULL: any */
 };
 
 struct stream {

@@ -152,20 +152,48 @@ static void note_failure(struct stream *stream, int result)
     }
 }
 
-enum seqb_status secure_begin(struct stream *stream, const char *host,
-                              const struct tls_client_files *files,
+/* Offers the one protocol, in the form of RFC 7301, 3.1: after its length. */
+static bool offer_protocol(SSL *ssl, const char *name)
+{
+    unsigned char list[16];
+    const size_t length = strlen(name);
+
+    if (length >= sizeof list)
+        return false;
+    list[0] = (unsigned char)length;
+    memcpy(list + 1, name, length);
+    return SSL_set_alpn_protos(ssl, list, (unsigned)length + 1) == 0;
+}
+
+enum seqb_status secure_begin(struct stream *stream,
+                              const struct stream_target *target,
                               struct seqb_error *err)
 {
     SSL_CTX *context = NULL;
-    const enum seqb_status status = tls_client_context(files, &context, err);
+    const enum seqb_status status =
+        tls_client_context(target->tls, &context, err);
 
     if (status != SEQB_OK)
         return status;
     stream->ssl = ssl_new(context, bio_new(stream));
     SSL_CTX_free(context); /* the connection holds a reference */
-    if (stream->ssl == NULL || !tls_expect_host(stream->ssl, host))
+    if (stream->ssl == NULL || !tls_expect_host(stream->ssl, target->host) ||
+        (target->alpn != NULL && !offer_protocol(stream->ssl, target->alpn)))
         return begin_fail(err, SEQB_NO_MEMORY, "out of memory");
     return SEQB_OK;
+}
+
+bool secure_has_agreed(const struct stream *stream,
+                       const struct stream_target *target)
+{
+    const unsigned char *name = NULL;
+    unsigned length = 0;
+
+    if (target->alpn == NULL)
+        return true;
+    SSL_get0_alpn_selected(stream->ssl, &name, &length);
+    return length == strlen(target->alpn) &&
+           memcmp(name, target->alpn, length) == 0;
 }
 
 enum secure_step secure_shake(struct stream *stream, struct seqb_error *err)

@@ -7,10 +7,10 @@
 
 #include "net/net.h"
 
-/* Prepares the handshake. The server has to prove that it is `host`, unless
- * `files` say otherwise. The errors are those of stream_open. */
-enum seqb_status secure_begin(struct stream *stream, const char *host,
-                              const struct tls_client_files *files,
+/* Prepares the handshake. The server has to prove that it is the target's host,
+ * unless its files say otherwise. The errors are those of stream_open. */
+enum seqb_status secure_begin(struct stream *stream,
+                              const struct stream_target *target,
                               struct seqb_error *err);
 
 /* The handshake, as far as possible without waiting. */
@@ -21,6 +21,10 @@ enum secure_step {
 };
 
 enum secure_step secure_shake(struct stream *stream, struct seqb_error *err);
+
+/* Whether the server agreed to the target's protocol in the handshake. */
+bool secure_has_agreed(const struct stream *stream,
+                       const struct stream_target *target);
 
 /* See stream_read and stream_write. */
 ssize_t secure_read(struct stream *stream, char *to, size_t size);

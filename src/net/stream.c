@@ -229,16 +229,21 @@ static enum seqb_status shake_hands(struct stream *stream,
                                     const struct stream_target *target,
                                     struct seqb_error *err)
 {
-    const enum seqb_status status =
-        secure_begin(stream, target->host, target->tls, err);
+    const enum seqb_status status = secure_begin(stream, target, err);
 
     if (status != SEQB_OK)
         return status;
     for (;;) {
         const enum secure_step step = secure_shake(stream, err);
 
-        if (step != SECURE_WAITS)
-            return step == SECURE_DONE ? SEQB_OK : err->status;
+        if (step == SECURE_FAILED)
+            return err->status;
+        if (step == SECURE_DONE && !secure_has_agreed(stream, target))
+            return error_set(err, SEQB_UNREACHABLE,
+                             "TLS: the server does not speak the protocol %s",
+                             target->alpn);
+        if (step == SECURE_DONE)
+            return SEQB_OK;
         if (!stream_wait(stream, true, false))
             return error_set(err, SEQB_UNREACHABLE,
                              "TLS: the server did not answer the handshake in "

@@ -166,7 +166,10 @@ enum seqb_status memcached_link_open(struct memcached_link *link,
                           "%s (memcached %s:%d)", options->name, options->host,
                           port);
         target = (struct stream_target){
-            options->host, port, options->tls != SEQB_TLS_OFF ? &files : NULL};
+            .host = options->host,
+            .port = port,
+            .tls = options->tls != SEQB_TLS_OFF ? &files : NULL,
+        };
     }
     status =
         stream_open(&link->stream, &target, options->connect_timeout_ms, &why);

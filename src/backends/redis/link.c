@@ -14,8 +14,11 @@ enum seqb_status link_connect(struct redis_link *link,
 {
     const struct tls_client_files files = tls_files_of(options);
     const struct stream_target target = {
-        address->host, address->port,
-        options->tls != SEQB_TLS_OFF && address->port != 0 ? &files : NULL};
+        .host = address->host,
+        .port = address->port,
+        .tls =
+            options->tls != SEQB_TLS_OFF && address->port != 0 ? &files : NULL,
+    };
     struct seqb_error why;
     const enum seqb_status status =
         resp_open(&link->resp, &target, budget_ms, LINK_ELEMENTS_MAX, &why);
