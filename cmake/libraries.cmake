@@ -34,7 +34,13 @@ endif()
 if(SEQB_WITH_SQLITE)
   pkg_check_modules(SQLITE REQUIRED IMPORTED_TARGET sqlite3>=3.35)
 endif()
-if(SEQB_WITH_WEBHOOK OR SEQB_WITH_ETCD)
-  # Alarms are posted by it, and etcd is asked; 7.87 has CURLOPT_QUICK_EXIT.
+if(SEQB_WITH_ETCD)
+  # etcd is asked by gRPC, which is HTTP/2 and protobuf.
+  pkg_check_modules(NGHTTP2 REQUIRED IMPORTED_TARGET libnghttp2>=1.41)
+  pkg_check_modules(PROTOBUF_C REQUIRED IMPORTED_TARGET libprotobuf-c>=1.3)
+  find_program(PROTOC_C protoc-c REQUIRED)
+endif()
+if(SEQB_WITH_WEBHOOK OR (SEQB_WITH_ETCD AND SEQB_TESTS))
+  # Alarms are posted by it, and tests ask etcd; 7.87 has CURLOPT_QUICK_EXIT.
   pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl>=7.87)
 endif()

@@ -1,62 +1,65 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* etcd asked for one number at a time: each put has a revision of its own. */
+/* etcd asked by gRPC for one number at a time: each put has a revision of its
+ * own. */
 #include "bench/direct.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <curl/curl.h>
+#include "backends/etcd/etcd.pb-c.h"
+#include "backends/etcd/grpc.h"
+
+#define BUDGET_MS 20000
 
 struct direct {
-    CURL *easy;
-    char answer[1024];
-    size_t length;
+    struct etcd_grpc grpc;
+    struct etcd_buffer put;
+    struct stream_target target;
+    char authority[32];
 };
-
-static size_t answer_add(char *data, size_t size, size_t count, void *context)
-{
-    struct direct *direct = context;
-    const size_t length = size * count;
-
-    if (length >= sizeof direct->answer - direct->length)
-        return 0;
-    memcpy(direct->answer + direct->length, data, length);
-    direct->length += length;
-    direct->answer[direct->length] = '\0';
-    return length;
-}
 
 static struct direct *etcd_open(const char *path, int32_t port)
 {
+    static uint8_t key[] = "direct";
     struct direct *direct = calloc(1, sizeof *direct);
-    char url[64];
+    Etcd__PutRequest put = ETCD__PUT_REQUEST__INIT;
+    uint8_t *message;
 
     (void)path;
     if (direct == NULL)
         abort();
-    (void)snprintf(url, sizeof url, "http://127.0.0.1:%d/v3/kv/put", (int)port);
-    direct->easy = curl_easy_init();
-    curl_easy_setopt(direct->easy, CURLOPT_URL, url);
-    curl_easy_setopt(direct->easy, CURLOPT_PROXY, "");
-    curl_easy_setopt(direct->easy, CURLOPT_TCP_NODELAY, 1L);
-    curl_easy_setopt(direct->easy, CURLOPT_POSTFIELDS,
-                     "{\"key\":\"ZGlyZWN0\",\"value\":\"\"}");
-    curl_easy_setopt(direct->easy, CURLOPT_WRITEFUNCTION, answer_add);
-    curl_easy_setopt(direct->easy, CURLOPT_WRITEDATA, direct);
+    put.key = (ProtobufCBinaryData){.len = sizeof key - 1, .data = key};
+    message = etcd_buffer_grow(&direct->put,
+                               etcd__put_request__get_packed_size(&put));
+    if (message == NULL)
+        abort();
+    etcd__put_request__pack(&put, message);
+    (void)snprintf(direct->authority, sizeof direct->authority, "127.0.0.1:%d",
+                   (int)port);
+    direct->target = (struct stream_target){.host = "127.0.0.1", .port = port};
     return direct;
 }
 
 static bool etcd_next(struct direct *direct)
 {
-    direct->length = 0;
-    return curl_easy_perform(direct->easy) == CURLE_OK &&
-           strstr(direct->answer, "\"revision\":\"") != NULL;
+    const struct etcd_call call = {
+        .path = "/etcdserverpb.KV/Put",
+        .authority = direct->authority,
+        .token = "",
+        .request = &direct->put,
+        .budget_ms = BUDGET_MS,
+    };
+
+    return etcd_grpc_call(&direct->grpc, &direct->target, &call) ==
+               ETCD_ANSWERED &&
+           direct->grpc.code == 0 && direct->grpc.length > 0;
 }
 
 static void etcd_close(struct direct *direct)
 {
-    curl_easy_cleanup(direct->easy);
+    etcd_grpc_close(&direct->grpc);
+    etcd_buffer_fini(&direct->put);
     free(direct);
 }
 

@@ -203,8 +203,7 @@ struct ends {
 };
 
 /* `last` was the number before, `next` is the one that came next past the
- * proxy. libcurl sends a write again whose answer was lost before its first
- * byte; the second one changes nothing, and the engine takes another number. */
+ * proxy. */
 static void end_note(struct ends *ends, enum seqb_status status, int64_t first,
                      int64_t last, int64_t next)
 {
@@ -269,7 +268,7 @@ TEST(take_whose_answer_is_lost_is_uncertain)
     assert_true(ends.granted > 0 && ends.applied > 0);
 }
 
-/* There is only the answer to the write, unless libcurl sends that again. */
+/* There is only the answer to the write. */
 TEST(take_without_a_read_whose_answer_is_lost_is_uncertain)
 {
     const struct ends ends = answers_lose(ETCD_TAKES_UNTIL_KNOWN);

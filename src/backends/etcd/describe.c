@@ -6,48 +6,74 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
-#define STATUS_PATH  "/v3/maintenance/status"
-#define MEMBERS_PATH "/v3/cluster/member/list"
+static const struct etcd_method status_method = {
+    "/etcdserverpb.Maintenance/Status", &etcd__status_response__descriptor};
+static const struct etcd_method members_method = {
+    "/etcdserverpb.Cluster/MemberList",
+    &etcd__member_list_response__descriptor};
 
-/* The answer to a request without parameters. A server that refuses is no
- * error: then the answer is NULL. */
-static enum seqb_status ask(struct etcd_link *link, const char *path,
-                            json_t **out, struct seqb_error *err)
+/* Calls a method without parameters. */
+static enum seqb_status ask(struct etcd_link *link,
+                            const struct etcd_method *method,
+                            ProtobufCMessage **out, struct seqb_error *err)
 {
-    struct seqb_error why;
-    enum seqb_status status;
-
     *out = NULL;
-    etcd_text_clear(&link->body);
-    etcd_text_put(&link->body, "{}");
-    status = etcd_link_ask(link, ETCD_READ, path, out, &why);
-    return status == SEQB_OK || status == SEQB_REFUSED ? SEQB_OK
-                                                       : error_copy(err, &why);
+    etcd_buffer_clear(&link->body);
+    return etcd_link_ask(link, ETCD_READ, method, out, err);
 }
 
-static void status_take(const struct etcd_link *link, const json_t *answer,
-                        struct seqb_details *out)
+enum seqb_status etcd_status_ask(struct etcd_link *link,
+                                 Etcd__StatusResponse **out,
+                                 struct seqb_error *err)
 {
-    const char *leader = json_string_value(json_object_get(answer, "leader"));
+    ProtobufCMessage *answer;
+    const enum seqb_status status = ask(link, &status_method, &answer, err);
 
-    if (leader != NULL)
-        (void)text_copy(out->role, sizeof out->role,
-                        strcmp(leader, link->member) == 0 ? "leader"
-                                                          : "follower");
+    *out = (Etcd__StatusResponse *)answer;
+    return status;
 }
 
 /* Counts the voting members: a learner has no vote. */
-static void members_take(const json_t *answer, struct seqb_details *out)
+static void members_take(const Etcd__MemberListResponse *answer,
+                         struct seqb_details *out)
 {
-    const json_t *members = json_object_get(answer, "members");
     size_t voters = 0;
 
-    for (size_t i = 0; i < json_array_size(members); i++)
-        voters += !json_is_true(
-            json_object_get(json_array_get(members, i), "isLearner"));
+    for (size_t i = 0; i < answer->n_members; i++)
+        voters += !answer->members[i]->is_learner;
     if (voters > 0)
         (void)text_format(out->quorum, sizeof out->quorum, "%zu of %zu members",
                           voters / 2 + 1, voters);
+}
+
+/* A server that refuses is no error: then there is nothing to describe. */
+static enum seqb_status members_describe(struct etcd_link *link,
+                                         struct seqb_details *out,
+                                         struct seqb_error *err)
+{
+    ProtobufCMessage *answer;
+    const enum seqb_status status = ask(link, &members_method, &answer, err);
+
+    if (status != SEQB_OK)
+        return status == SEQB_REFUSED ? SEQB_OK : status;
+    members_take((const Etcd__MemberListResponse *)answer, out);
+    etcd_answer_free(answer);
+    return SEQB_OK;
+}
+
+static enum seqb_status role_describe(struct etcd_link *link,
+                                      struct seqb_details *out,
+                                      struct seqb_error *err)
+{
+    Etcd__StatusResponse *answer;
+    const enum seqb_status status = etcd_status_ask(link, &answer, err);
+
+    if (status != SEQB_OK)
+        return status == SEQB_REFUSED ? SEQB_OK : status;
+    (void)text_copy(out->role, sizeof out->role,
+                    answer->leader == link->member ? "leader" : "follower");
+    etcd_answer_free(&answer->base);
+    return SEQB_OK;
 }
 
 enum seqb_status etcd_describe(struct seqb_backend *backend,
@@ -55,23 +81,18 @@ enum seqb_status etcd_describe(struct seqb_backend *backend,
 {
     struct etcd *etcd = etcd_of(backend);
     struct etcd_link *link = &etcd->link;
-    json_t *answer = NULL;
-    const char *url;
+    const struct etcd_endpoint *endpoint;
+    struct seqb_error why;
     enum seqb_status status;
 
     etcd_link_begin(link, etcd->timeout_ms);
-    status = ask(link, MEMBERS_PATH, &answer, err);
-    members_take(answer, out);
-    json_decref(answer);
+    status = members_describe(link, out, &why);
     if (status == SEQB_OK)
-        status = ask(link, STATUS_PATH, &answer, err);
+        status = role_describe(link, out, &why);
     if (status != SEQB_OK)
-        return status;
-    status_take(link, answer, out);
-    json_decref(answer);
-    url = link->endpoints[link->current];
-    (void)text_format(out->node, sizeof out->node, "%s", strstr(url, "//") + 2);
-    (void)text_copy(out->tls, sizeof out->tls,
-                    strncmp(url, "https:", 6) == 0 ? "yes" : "none");
+        return error_copy(err, &why);
+    endpoint = &link->endpoints[link->current];
+    (void)text_copy(out->node, sizeof out->node, endpoint->name);
+    (void)text_copy(out->tls, sizeof out->tls, stream_tls(&link->grpc.stream));
     return SEQB_OK;
 }

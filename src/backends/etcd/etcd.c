@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The etcd engine: direct counters, each a key that has the origin in which its
- * value is valid, read and written through the JSON gateway of etcd's API v3.
+ * value is valid, read and written by gRPC, etcd's API v3.
  * The quorum of the cluster agrees on each write, and each write compares what
  * was read. See decision 51.
  */
@@ -72,7 +72,7 @@ static enum seqb_status etcd_open(const struct seqb_backend_options *options,
 const struct seqb_backend_ops backend_etcd = {
     .engine = "etcd",
     .guarantee = SEQB_DIRECT,
-    .library = etcd_http_library,
+    .library = etcd_grpc_library,
     .open = etcd_open,
     .reserve = etcd_reserve,
     .raise = etcd_raise,

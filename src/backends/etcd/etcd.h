@@ -35,6 +35,12 @@ enum seqb_status etcd_describe(struct seqb_backend *backend,
                                struct seqb_details *out,
                                struct seqb_error *err);
 
+/* The state of the member that answers. Errors as for etcd_link_ask;
+ * etcd_answer_free frees the answer. */
+enum seqb_status etcd_status_ask(struct etcd_link *link,
+                                 Etcd__StatusResponse **out,
+                                 struct seqb_error *err);
+
 /* Reads the store's identity, binds its base to it, and reads or makes its
  * incarnation. */
 enum seqb_status etcd_session_open(struct etcd *etcd,

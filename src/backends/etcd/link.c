@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests to a cluster: endpoints, login, errors. */
+/* Calls to a cluster: endpoints, login, errors. */
 #include "backends/etcd/link.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/etcd/etcd.pb-c.h"
+#include "backends/tls_files.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
-/* The codes of gRPC, which the gateway repeats in the body of an error. */
+/* gRPC's status codes. */
 enum code {
-    CODE_NONE = -1, /* it is not an error of etcd */
+    CODE_OK = 0,
     CODE_INVALID = 3,
     CODE_NOT_FOUND = 5,
     CODE_DENIED = 7,
@@ -27,31 +30,38 @@ enum attempt { ATTEMPT_DONE, ATTEMPT_FAILED, ATTEMPT_NEXT, ATTEMPT_LOGIN };
 
 /* --- open and close --- */
 
-static bool endpoint_add(struct etcd_link *link,
-                         const struct seqb_backend_options *options,
-                         const char *address)
+static bool endpoint_add(struct etcd_link *link, const char *name)
 {
-    return link->count < ETCD_ENDPOINTS_MAX &&
-           text_format(link->endpoints[link->count++], ETCD_URL_SIZE, "%s://%s",
-                       options->tls == SEQB_TLS_OFF ? "http" : "https",
-                       address);
+    struct etcd_endpoint *endpoint = &link->endpoints[link->count];
+
+    if (link->count == ETCD_ENDPOINTS_MAX ||
+        !text_copy(endpoint->name, sizeof endpoint->name, name) ||
+        !address_parse(name, &endpoint->address))
+        return false;
+    endpoint->target = (struct stream_target){
+        .host = endpoint->address.host,
+        .port = endpoint->address.port,
+        .tls = &link->tls,
+        .alpn = "h2",
+    };
+    link->count++;
+    return true;
 }
 
 static bool endpoints_add(struct etcd_link *link,
                           const struct seqb_backend_options *options)
 {
-    char address[ETCD_URL_SIZE];
+    char name[ETCD_ADDRESS_SIZE];
     const bool is_ipv6 =
         options->host != NULL && strchr(options->host, ':') != NULL;
 
     if (options->endpoints == NULL)
         return options->host != NULL &&
-               text_format(address, sizeof address,
-                           is_ipv6 ? "[%s]:%d" : "%s:%d", options->host,
-                           (int)options->port) &&
-               endpoint_add(link, options, address);
+               text_format(name, sizeof name, is_ipv6 ? "[%s]:%d" : "%s:%d",
+                           options->host, (int)options->port) &&
+               endpoint_add(link, name);
     for (size_t i = 0; options->endpoints[i] != NULL; i++) {
-        if (!endpoint_add(link, options, options->endpoints[i]))
+        if (!endpoint_add(link, options->endpoints[i]))
             return false;
     }
     return link->count > 0;
@@ -63,17 +73,16 @@ enum seqb_status etcd_link_open(struct etcd_link *link,
 {
     if (!endpoints_add(link, options))
         return error_set(err, SEQB_INVALID,
-                         "%s: etcd needs a host, or 1 to %d endpoints",
+                         "%s: etcd needs a host, or 1 to %d endpoints "
+                         "\"host:port\"",
                          options->name, ETCD_ENDPOINTS_MAX);
+    link->tls = tls_files_of(options);
+    for (size_t i = 0; i < link->count && options->tls == SEQB_TLS_OFF; i++)
+        link->endpoints[i].target.tls = NULL;
     (void)text_format(link->where, sizeof link->where, "%s (etcd %s)",
-                      options->name, strstr(link->endpoints[0], "//") + 2);
+                      options->name, link->endpoints[0].name);
     link->user = options->user;
     link->password = options->password != NULL ? options->password : "";
-    if (!etcd_http_open(&link->http, options))
-        return error_set(err, SEQB_NO_MEMORY,
-                         "%s: libcurl cannot be set up: out of memory, or it "
-                         "lacks TLS (%s)",
-                         link->where, etcd_http_library());
     return SEQB_OK;
 }
 
@@ -90,34 +99,40 @@ bool etcd_link_is_late(const struct etcd_link *link)
 
 void etcd_link_close(struct etcd_link *link)
 {
-    etcd_http_close(&link->http);
-    etcd_text_fini(&link->body);
+    etcd_grpc_close(&link->grpc);
+    etcd_buffer_fini(&link->body);
 }
 
-/* --- answers --- */
+/* --- messages --- */
 
-bool etcd_number_read(const json_t *object, const char *name, int64_t *out)
+void etcd_link_add(struct etcd_link *link, const ProtobufCMessage *message)
 {
-    const json_t *value = json_object_get(object, name);
+    uint8_t *added = etcd_buffer_grow(
+        &link->body, protobuf_c_message_get_packed_size(message));
 
-    *out = 0;
-    if (value == NULL)
-        return true;
-    return json_is_string(value) &&
-           text_to_int64(json_string_value(value), json_string_length(value),
-                         out) &&
-           *out >= 0;
+    if (added != NULL)
+        (void)protobuf_c_message_pack(message, added);
 }
 
-/* An id is a uint64 above 0. */
-static bool id_read(const json_t *header, const char *name,
-                    char out[static ETCD_ID_SIZE])
+static void *alloc_noted(void *has_failed, size_t size)
 {
-    const char *text = json_string_value(json_object_get(header, name));
+    void *memory = malloc(size);
 
-    return text != NULL && text[0] >= '1' && text[0] <= '9' &&
-           strspn(text, "0123456789") == strlen(text) &&
-           text_copy(out, ETCD_ID_SIZE, text);
+    if (memory == NULL)
+        *(bool *)has_failed = true;
+    return memory;
+}
+
+static void free_noted(void *has_failed, void *memory)
+{
+    (void)has_failed;
+    free(memory);
+}
+
+void etcd_answer_free(ProtobufCMessage *answer)
+{
+    if (answer != NULL)
+        protobuf_c_message_free_unpacked(answer, NULL);
 }
 
 enum seqb_status etcd_link_distrust(const struct etcd_link *link,
@@ -130,68 +145,70 @@ enum seqb_status etcd_link_distrust(const struct etcd_link *link,
                      link->where, what);
 }
 
+static const Etcd__Header *header_of(const ProtobufCMessage *answer)
+{
+    const ProtobufCFieldDescriptor *field =
+        protobuf_c_message_descriptor_get_field(answer->descriptor, 1);
+
+    return *(Etcd__Header *const *)((const char *)answer + field->offset);
+}
+
 /* Checks that the answer comes from this cluster. */
 static enum seqb_status header_read(struct etcd_link *link, enum etcd_kind kind,
-                                    const json_t *answer,
+                                    const ProtobufCMessage *answer,
                                     struct seqb_error *err)
 {
-    const json_t *header = json_object_get(answer, "header");
-    char cluster[ETCD_ID_SIZE];
+    const Etcd__Header *header = header_of(answer);
 
-    if (!id_read(header, "cluster_id", cluster) ||
-        !id_read(header, "member_id", link->member) ||
-        !etcd_number_read(header, "raft_term", &link->term) || link->term < 1)
+    if (header == NULL || header->cluster_id == 0 || header->member_id == 0 ||
+        header->raft_term < 1 || header->raft_term > INT64_MAX ||
+        header->revision < 0)
         return etcd_link_distrust(link, kind, "the header of an answer", err);
-    if (link->cluster[0] == '\0')
-        (void)text_copy(link->cluster, sizeof link->cluster, cluster);
-    if (strcmp(link->cluster, cluster) == 0)
+    link->member = header->member_id;
+    link->term = (int64_t)header->raft_term;
+    link->revision = header->revision;
+    if (link->cluster == 0)
+        link->cluster = header->cluster_id;
+    if (link->cluster == header->cluster_id)
         return SEQB_OK;
-    return error_set(
-        err, kind == ETCD_WRITE ? SEQB_UNCERTAIN : SEQB_UNREACHABLE,
-        "%s: %s answers for cluster %s, not for %s: open it again", link->where,
-        link->endpoints[link->current], cluster, link->cluster);
+    return error_set(err,
+                     kind == ETCD_WRITE ? SEQB_UNCERTAIN : SEQB_UNREACHABLE,
+                     "%s: %s answers for cluster %" PRIu64 ", not for %" PRIu64
+                     ": open it again",
+                     link->where, link->endpoints[link->current].name,
+                     header->cluster_id, link->cluster);
 }
 
 static enum seqb_status answer_read(struct etcd_link *link, enum etcd_kind kind,
-                                    json_t **out, struct seqb_error *err)
+                                    const struct etcd_method *method,
+                                    ProtobufCMessage **out,
+                                    struct seqb_error *err)
 {
-    const struct etcd_text *text = &link->http.answer;
-    json_t *answer = text->length > 0 ? json_loadb(text->data, text->length,
-                                                   JSON_REJECT_DUPLICATES, NULL)
-                                      : NULL;
+    const struct etcd_grpc *grpc = &link->grpc;
+    bool has_failed = false;
+    ProtobufCAllocator allocator = {alloc_noted, free_noted, &has_failed};
+    ProtobufCMessage *answer =
+        grpc->message != NULL
+            ? protobuf_c_message_unpack(method->answer, &allocator,
+                                        grpc->length, grpc->message)
+            : NULL;
     enum seqb_status status;
 
-    if (!json_is_object(answer)) {
-        json_decref(answer);
+    if (answer == NULL && has_failed)
+        return error_set(err,
+                         kind == ETCD_WRITE ? SEQB_UNCERTAIN : SEQB_NO_MEMORY,
+                         "%s: out of memory for an answer", link->where);
+    if (answer == NULL)
         return etcd_link_distrust(link, kind, "an answer", err);
-    }
     status = header_read(link, kind, answer, err);
     if (status == SEQB_OK)
         *out = answer;
     else
-        json_decref(answer);
+        etcd_answer_free(answer);
     return status;
 }
 
 /* --- errors --- */
-
-/* The gRPC code in the answer, and its message. */
-static int error_read(const struct etcd_link *link, char *words, size_t size)
-{
-    const struct etcd_text *text = &link->http.answer;
-    json_t *answer = text->length > 0 ? json_loadb(text->data, text->length,
-                                                   JSON_REJECT_DUPLICATES, NULL)
-                                      : NULL;
-    const json_t *code = json_object_get(answer, "code");
-    const char *why = json_string_value(json_object_get(answer, "error"));
-    const int result =
-        json_is_integer(code) ? (int)json_integer_value(code) : CODE_NONE;
-
-    if (why == NULL || !text_format(words, size, "%.120s", why))
-        (void)text_format(words, size, "HTTP status %ld", link->http.code);
-    json_decref(answer);
-    return result;
-}
 
 /* Whether the server did not start the request, and another server would answer
  * the same. */
@@ -220,21 +237,22 @@ static bool wants_login(const struct etcd_link *link, int code,
 static enum attempt error_evaluate(struct etcd_link *link, enum etcd_kind kind,
                                    struct seqb_error *why)
 {
-    char words[160];
-    const int code = error_read(link, words, sizeof words);
+    const struct etcd_grpc *grpc = &link->grpc;
 
-    if (code_refuses(code)) {
-        error_set(why, SEQB_REFUSED, "%s: refused: %s", link->where, words);
-        return wants_login(link, code, words) ? ATTEMPT_LOGIN : ATTEMPT_FAILED;
+    if (code_refuses(grpc->code)) {
+        error_set(why, SEQB_REFUSED, "%s: refused: %s", link->where,
+                  grpc->words);
+        return wants_login(link, grpc->code, grpc->words) ? ATTEMPT_LOGIN
+                                                          : ATTEMPT_FAILED;
     }
     if (kind == ETCD_WRITE) {
         error_set(why, SEQB_UNCERTAIN,
                   "%s: not known whether it was written: %s", link->where,
-                  words);
+                  grpc->words);
         return ATTEMPT_FAILED;
     }
     error_set(why, SEQB_UNREACHABLE, "%s: %s: %s", link->where,
-              link->endpoints[link->current], words);
+              link->endpoints[link->current].name, grpc->words);
     return ATTEMPT_NEXT;
 }
 
@@ -243,85 +261,110 @@ static enum attempt silence_evaluate(const struct etcd_link *link,
                                      enum etcd_outcome outcome,
                                      struct seqb_error *why)
 {
-    const char *endpoint = link->endpoints[link->current];
+    const char *endpoint = link->endpoints[link->current].name;
 
     if (outcome == ETCD_NO_MEMORY) {
         error_set(why, SEQB_NO_MEMORY, "%s: out of memory", link->where);
         return ATTEMPT_FAILED;
     }
     if (outcome == ETCD_LOST && kind == ETCD_WRITE) {
-        error_set(why, SEQB_UNCERTAIN, "%s: %s: the answer was lost: %.100s",
-                  link->where, endpoint, link->http.error);
+        error_set(why, SEQB_UNCERTAIN, "%s: %s: the answer was lost: %s",
+                  link->where, endpoint, link->grpc.words);
         return ATTEMPT_FAILED;
     }
-    error_set(why, SEQB_UNREACHABLE, "%s: %s: %.100s", link->where, endpoint,
-              link->http.error);
+    error_set(why, SEQB_UNREACHABLE, "%s: %s: %s", link->where, endpoint,
+              link->grpc.words);
     return ATTEMPT_NEXT;
 }
 
 /* --- calls --- */
 
-/* A post to an endpoint. */
-struct post {
+static const struct etcd_method authenticate = {
+    "/etcdserverpb.Auth/Authenticate",
+    &etcd__authenticate_response__descriptor};
+
+struct ask {
     enum etcd_kind kind;
-    const char *path;
-    const char *body; /* NULL: out of memory */
+    const struct etcd_method *method;
+    const struct etcd_buffer *message;
     int64_t budget_ms;
 };
 
-/* Does one post to the current endpoint. */
-static enum attempt attempt_run(struct etcd_link *link, const struct post *post,
-                                json_t **out, struct seqb_error *why)
+/* Calls the current endpoint once. */
+static enum attempt attempt_run(struct etcd_link *link, const struct ask *ask,
+                                ProtobufCMessage **out, struct seqb_error *why)
 {
-    char url[ETCD_URL_SIZE + 64];
-    enum etcd_outcome outcome;
+    const struct etcd_endpoint *endpoint = &link->endpoints[link->current];
+    const struct etcd_call call = {
+        .path = ask->method->path,
+        .authority = endpoint->name,
+        .token = link->token,
+        .request = ask->message,
+        .budget_ms = (int32_t)ask->budget_ms,
+    };
+    const enum etcd_outcome outcome =
+        etcd_grpc_call(&link->grpc, &endpoint->target, &call);
 
-    if (post->body == NULL ||
-        !text_format(url, sizeof url, "%s%s", link->endpoints[link->current],
-                     post->path)) {
-        error_set(why, SEQB_NO_MEMORY, "%s: out of memory", link->where);
-        return ATTEMPT_FAILED;
-    }
-    outcome = etcd_http_post(&link->http, url, link->token, post->body,
-                             post->budget_ms);
     if (outcome != ETCD_ANSWERED)
-        return silence_evaluate(link, post->kind, outcome, why);
-    if (link->http.code != 200)
-        return error_evaluate(link, post->kind, why);
-    return answer_read(link, post->kind, out, why) == SEQB_OK ? ATTEMPT_DONE
-                                                              : ATTEMPT_FAILED;
+        return silence_evaluate(link, ask->kind, outcome, why);
+    if (link->grpc.code != CODE_OK)
+        return error_evaluate(link, ask->kind, why);
+    return answer_read(link, ask->kind, ask->method, out, why) == SEQB_OK
+               ? ATTEMPT_DONE
+               : ATTEMPT_FAILED;
+}
+
+/* The message that logs in; it is to be wiped. */
+static bool login_make(const struct etcd_link *link, struct etcd_buffer *out)
+{
+    Etcd__AuthenticateRequest request = ETCD__AUTHENTICATE_REQUEST__INIT;
+    uint8_t *added;
+
+    request.name = (char *)(uintptr_t)link->user;
+    request.password = (char *)(uintptr_t)link->password;
+    added = etcd_buffer_grow(
+        out, etcd__authenticate_request__get_packed_size(&request));
+    if (added != NULL)
+        (void)etcd__authenticate_request__pack(&request, added);
+    return added != NULL;
+}
+
+/* A token is sent in a header. */
+static bool token_take(struct etcd_link *link,
+                       const Etcd__AuthenticateResponse *answer)
+{
+    const char *token = answer != NULL ? answer->token : "";
+
+    if (token[0] != '\0' && strpbrk(token, "\r\n") == NULL &&
+        text_copy(link->token, sizeof link->token, token))
+        return true;
+    link->token[0] = '\0';
+    return false;
 }
 
 /* Gets a new token from the current endpoint. */
 static enum attempt login_run(struct etcd_link *link, int64_t budget_ms,
                               struct seqb_error *why)
 {
-    json_t *words =
-        json_pack("{s:s, s:s}", "name", link->user, "password", link->password);
-    char *body = words != NULL ? json_dumps(words, JSON_COMPACT) : NULL;
-    json_t *answer = NULL;
-    enum attempt attempt;
+    struct etcd_buffer message = {.data = NULL};
+    const struct ask ask = {ETCD_READ, &authenticate, &message, budget_ms};
+    ProtobufCMessage *answer = NULL;
+    enum attempt attempt = ATTEMPT_FAILED;
 
-    json_decref(words);
     link->token[0] = '\0';
-    attempt = attempt_run(
-        link,
-        &(struct post){ETCD_READ, "/v3/auth/authenticate", body, budget_ms},
-        &answer, why);
-    if (body != NULL)
-        explicit_bzero(body, strlen(body));
-    free(body);
-    if (attempt == ATTEMPT_DONE) {
-        const char *token = json_string_value(json_object_get(answer, "token"));
-
-        if (token == NULL || strpbrk(token, "\r\n") != NULL ||
-            !text_copy(link->token, sizeof link->token, token)) {
-            link->token[0] = '\0';
-            etcd_link_distrust(link, ETCD_READ, "a token", why);
-            attempt = ATTEMPT_FAILED;
-        }
+    if (login_make(link, &message))
+        attempt = attempt_run(link, &ask, &answer, why);
+    else
+        error_set(why, SEQB_NO_MEMORY, "%s: out of memory", link->where);
+    if (message.data != NULL)
+        explicit_bzero(message.data, message.length);
+    etcd_buffer_fini(&message);
+    if (attempt == ATTEMPT_DONE &&
+        !token_take(link, (const Etcd__AuthenticateResponse *)answer)) {
+        etcd_link_distrust(link, ETCD_READ, "a token", why);
+        attempt = ATTEMPT_FAILED;
     }
-    json_decref(answer);
+    etcd_answer_free(answer);
     return attempt == ATTEMPT_LOGIN ? ATTEMPT_FAILED : attempt;
 }
 
@@ -334,30 +377,30 @@ static int64_t budget_of(const struct etcd_link *link, enum etcd_kind kind,
     return kind == ETCD_READ ? rest / (int64_t)(link->count - tried) : rest;
 }
 
-static enum attempt endpoint_ask(struct etcd_link *link, struct post *post,
-                                 size_t tried, json_t **out,
+static enum attempt endpoint_ask(struct etcd_link *link, struct ask *ask,
+                                 size_t tried, ProtobufCMessage **out,
                                  struct seqb_error *why)
 {
     enum attempt attempt = ATTEMPT_LOGIN;
 
-    post->budget_ms = budget_of(link, post->kind, tried);
+    ask->budget_ms = budget_of(link, ask->kind, tried);
     if (link->user == NULL || link->token[0] != '\0')
-        attempt = attempt_run(link, post, out, why);
+        attempt = attempt_run(link, ask, out, why);
     if (attempt != ATTEMPT_LOGIN)
         return attempt;
     attempt = login_run(link, budget_of(link, ETCD_READ, tried), why);
     if (attempt != ATTEMPT_DONE)
         return attempt;
-    post->budget_ms = budget_of(link, post->kind, tried);
-    attempt = attempt_run(link, post, out, why);
+    ask->budget_ms = budget_of(link, ask->kind, tried);
+    attempt = attempt_run(link, ask, out, why);
     return attempt == ATTEMPT_LOGIN ? ATTEMPT_FAILED : attempt;
 }
 
 enum seqb_status etcd_link_ask(struct etcd_link *link, enum etcd_kind kind,
-                               const char *path, json_t **out,
-                               struct seqb_error *err)
+                               const struct etcd_method *method,
+                               ProtobufCMessage **out, struct seqb_error *err)
 {
-    struct post post = {kind, path, link->body.data, 0};
+    struct ask ask = {kind, method, &link->body, 0};
     struct seqb_error why;
 
     if (link->body.has_failed)
@@ -366,8 +409,7 @@ enum seqb_status etcd_link_ask(struct etcd_link *link, enum etcd_kind kind,
               (int)link->budget_ms);
     for (size_t tried = 0; tried < link->count && !etcd_link_is_late(link);
          tried++) {
-        const enum attempt attempt =
-            endpoint_ask(link, &post, tried, out, &why);
+        const enum attempt attempt = endpoint_ask(link, &ask, tried, out, &why);
 
         if (attempt == ATTEMPT_DONE)
             return SEQB_OK;

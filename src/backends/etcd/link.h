@@ -9,32 +9,44 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include <jansson.h>
+#include <protobuf-c/protobuf-c.h>
 #include <seqbroker/backend.h>
 
-#include "backends/etcd/http.h"
+#include "backends/etcd/grpc.h"
 
 #define ETCD_ENDPOINTS_MAX 16
-#define ETCD_URL_SIZE      320
+#define ETCD_ADDRESS_SIZE  (HOST_SIZE + 8)
 #define ETCD_TOKEN_SIZE    1024
-#define ETCD_ID_SIZE       24 /* a uint64 in decimal */
 
 /* A call that only reads may be repeated at another endpoint. */
 enum etcd_kind { ETCD_READ, ETCD_WRITE };
 
+/* A method of etcd's API. The first field of its answer is the header. */
+struct etcd_method {
+    const char *path;
+    const ProtobufCMessageDescriptor *answer;
+};
+
+struct etcd_endpoint {
+    char name[ETCD_ADDRESS_SIZE]; /* "host:port" */
+    struct address address;
+    struct stream_target target;
+};
+
 struct etcd_link {
-    struct etcd_http http;
-    struct etcd_text body;                             /* for the next call */
-    char endpoints[ETCD_ENDPOINTS_MAX][ETCD_URL_SIZE]; /* "http://host:port" */
+    struct etcd_grpc grpc;
+    struct tls_client_files tls;
+    struct etcd_buffer body; /* the message of the next call */
+    struct etcd_endpoint endpoints[ETCD_ENDPOINTS_MAX];
     size_t count;
     size_t current; /* the endpoint that answered last */
     const char *user;
     const char *password;
     char token[ETCD_TOKEN_SIZE]; /* "" until logged in */
-    char cluster[ETCD_ID_SIZE];  /* the cluster's id; "" until the first
-                                    answer */
-    char member[ETCD_ID_SIZE];   /* the member that answered last */
+    uint64_t cluster;            /* its id; 0 until the first answer */
+    uint64_t member;             /* the member that answered last */
     int64_t term;                /* raft's, of the last answer */
+    int64_t revision;            /* the store's, of the last answer */
     int64_t deadline_ms;
     int32_t budget_ms;
     char where[128]; /* begins messages: "etcd-a (etcd 10.0.0.3:2379)" */
@@ -52,15 +64,23 @@ void etcd_link_begin(struct etcd_link *link, int32_t budget_ms);
 bool etcd_link_is_late(const struct etcd_link *link);
 
 /*
- * Posts link->body to `path`. The answer, a JSON object of this cluster,
- * belongs to the caller. SEQB_UNREACHABLE: no endpoint answered, nothing was
- * changed. SEQB_UNCERTAIN, only for a write: it may have been carried out, or
- * may still be. SEQB_REFUSED: the server refused it, nothing was changed.
- * SEQB_NO_MEMORY, SEQB_PROTOCOL.
+ * Calls the method with the message link->body. The answer comes from this
+ * cluster; etcd_answer_free frees it. SEQB_UNREACHABLE: no endpoint answered,
+ * nothing was changed. SEQB_UNCERTAIN, only for a write: it may have been
+ * carried out, or may still be. SEQB_REFUSED: the server refused it, nothing
+ * was changed. SEQB_NO_MEMORY, SEQB_PROTOCOL.
  */
 enum seqb_status etcd_link_ask(struct etcd_link *link, enum etcd_kind kind,
-                               const char *path, json_t **out,
-                               struct seqb_error *err);
+                               const struct etcd_method *method,
+                               ProtobufCMessage **out, struct seqb_error *err);
+
+/* NULL is allowed. */
+void etcd_answer_free(ProtobufCMessage *answer);
+
+/* Appends a message to link->body: protobuf's encoding of two messages, one
+ * after the other, is that of both merged, with the elements of their repeated
+ * fields one after the other. */
+void etcd_link_add(struct etcd_link *link, const ProtobufCMessage *message);
 
 /* Answers the status of an invalid answer: SEQB_PROTOCOL, or SEQB_UNCERTAIN for
  * a write, which may have been carried out. */
@@ -69,7 +89,3 @@ enum seqb_status etcd_link_distrust(const struct etcd_link *link,
                                     struct seqb_error *err);
 
 void etcd_link_close(struct etcd_link *link);
-
-/* Reads a 64-bit number that is not negative. The gateway writes it as a text,
- * and omits it if it is 0. */
-bool etcd_number_read(const json_t *object, const char *name, int64_t *out);

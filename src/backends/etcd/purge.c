@@ -94,11 +94,11 @@ static enum seqb_status purge_delete(struct etcd *etcd,
     status = etcd_range_read(etcd, &range, err);
     if (status == SEQB_OK)
         status = etcd_run_check(etcd, err);
-    found = json_array_size(range.kvs);
+    found = range.count;
     if (status == SEQB_OK && found > 0 &&
         !etcd_range_row(etcd, &range, found - 1, last, text))
         status = etcd_link_distrust(&etcd->link, ETCD_READ, "a range", err);
-    json_decref(range.answer);
+    etcd_range_free(&range);
     if (status != SEQB_OK || found == 0)
         return status;
     (void)text_format(to, sizeof to, "%s\x01", last);
@@ -153,9 +153,7 @@ static enum seqb_status page_fill(struct etcd *etcd,
                                   struct seqb_page *page,
                                   struct seqb_error *err)
 {
-    const size_t count = json_array_size(range->kvs);
-
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < range->count; i++) {
         char name[SEQB_COUNTER_SIZE];
         char text[ETCD_VALUE_SIZE];
         const char *rest;
@@ -191,6 +189,6 @@ enum seqb_status etcd_list(struct seqb_backend *backend, struct seqb_page *page,
         status = etcd_run_check(etcd, err);
     if (status == SEQB_OK)
         status = page_fill(etcd, &range, page, err);
-    json_decref(range.answer);
+    etcd_range_free(&range);
     return status;
 }

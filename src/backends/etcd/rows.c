@@ -9,15 +9,34 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
-#define TXN_PATH "/v3/kv/txn"
+static const struct etcd_method txn = {"/etcdserverpb.KV/Txn",
+                                       &etcd__txn_response__descriptor};
 
 /* --- requests --- */
 
-static void key_put(struct etcd_text *body, const char *key)
+static ProtobufCBinaryData bytes_of(const char *text)
 {
-    etcd_text_put(body, "\"key\":\"");
-    etcd_text_encode(body, key, strlen(key));
-    etcd_text_put(body, "\"");
+    return (ProtobufCBinaryData){.len = strlen(text),
+                                 .data = (uint8_t *)(uintptr_t)text};
+}
+
+/* Adds what is to be done if all comparisons hold. */
+static void operation_put(struct etcd *etcd, Etcd__RequestOp *operation)
+{
+    Etcd__TxnRequest request = ETCD__TXN_REQUEST__INIT;
+
+    request.n_success = 1;
+    request.success = &operation;
+    etcd_link_add(&etcd->link, &request.base);
+}
+
+static void range_put(struct etcd *etcd, Etcd__RangeRequest *range)
+{
+    Etcd__RequestOp operation = ETCD__REQUEST_OP__INIT;
+
+    operation.request_case = ETCD__REQUEST_OP__REQUEST_REQUEST_RANGE;
+    operation.request_range = range;
+    operation_put(etcd, &operation);
 }
 
 static bool key_make(const struct etcd *etcd, const char *kind,
@@ -46,17 +65,20 @@ bool etcd_rows_add(struct etcd *etcd, const char *kind, const char *name)
     return true;
 }
 
-static void row_ask(struct etcd_text *body, const struct etcd_row *row)
+static void rows_ask_all(struct etcd *etcd)
 {
-    etcd_text_put(body, "{\"request_range\":{");
-    key_put(body, row->key);
-    etcd_text_put(body, "}}");
+    etcd_buffer_clear(&etcd->link.body);
+    for (size_t i = 0; i < etcd->count; i++) {
+        Etcd__RangeRequest range = ETCD__RANGE_REQUEST__INIT;
+
+        range.key = bytes_of(etcd->rows[i].key);
+        range_put(etcd, &range);
+    }
 }
 
 /* --- answers --- */
 
-/* Reserves memory for all texts of an answer, which are shorter than its
- * base64. */
+/* Reserves memory for all texts of an answer. */
 static bool texts_reserve(struct etcd *etcd, size_t size)
 {
     char *texts;
@@ -72,108 +94,118 @@ static bool texts_reserve(struct etcd *etcd, size_t size)
     return true;
 }
 
-static const char *text_of(const json_t *kv, const char *member)
+/* Copies bytes as a text. False if they do not fit, or are none. */
+static bool text_of(const ProtobufCBinaryData *bytes, char *out, size_t size)
 {
-    return json_string_value(json_object_get(kv, member));
+    if (bytes->len >= size || bytes->data == NULL ||
+        memchr(bytes->data, '\0', bytes->len) != NULL)
+        return false;
+    memcpy(out, bytes->data, bytes->len);
+    out[bytes->len] = '\0';
+    return true;
 }
 
-static bool row_fill(struct etcd *etcd, struct etcd_row *row, const json_t *kv)
+static bool row_fill(struct etcd *etcd, struct etcd_row *row,
+                     const Etcd__KeyValue *kv)
 {
-    const char *base64 = text_of(kv, "value");
     char *text = etcd->texts + etcd->texts_used;
     char key[ETCD_KEY_SIZE];
 
-    if (text_of(kv, "key") == NULL ||
-        !etcd_text_decode(text_of(kv, "key"), key, sizeof key) ||
-        strcmp(key, row->key) != 0 ||
-        !etcd_number_read(kv, "mod_revision", &row->revision) ||
-        row->revision < 1)
+    if (!text_of(&kv->key, key, sizeof key) || strcmp(key, row->key) != 0 ||
+        kv->mod_revision < 1)
         return false;
+    row->revision = kv->mod_revision;
     /* A value that is not one of our texts is read as empty, which counts as
      * damaged. */
-    if (base64 == NULL ||
-        !etcd_text_decode(base64, text, etcd->texts_size - etcd->texts_used))
+    if (!text_of(&kv->value, text, etcd->texts_size - etcd->texts_used))
         text[0] = '\0';
     row->text = text;
     etcd->texts_used += strlen(text) + 1;
     return true;
 }
 
+static const Etcd__RangeResponse *range_of(const Etcd__ResponseOp *response)
+{
+    return response->response_case == ETCD__RESPONSE_OP__RESPONSE_RESPONSE_RANGE
+               ? response->response_range
+               : NULL;
+}
+
 /* The answer to a range of one key: its row or none. */
 static bool row_receive(struct etcd *etcd, struct etcd_row *row,
-                        const json_t *response)
+                        const Etcd__ResponseOp *response)
 {
-    const json_t *range = json_object_get(response, "response_range");
-    const json_t *kvs = json_object_get(range, "kvs");
-    int64_t count;
+    const Etcd__RangeResponse *range = range_of(response);
 
     row->text = NULL;
     row->revision = 0;
-    if (!json_is_object(range) || !etcd_number_read(range, "count", &count) ||
-        count != (int64_t)json_array_size(kvs) || count > 1)
+    if (range == NULL || range->count != (int64_t)range->n_kvs ||
+        range->n_kvs > 1)
         return false;
-    return count == 0 || row_fill(etcd, row, json_array_get(kvs, 0));
+    return range->n_kvs == 0 || row_fill(etcd, row, range->kvs[0]);
 }
 
 /* Reads the answers to the ranges of the rows, and to `more` others. */
-static bool rows_receive(struct etcd *etcd, const json_t *answer, size_t more)
+static bool rows_receive(struct etcd *etcd, const Etcd__TxnResponse *answer,
+                         size_t more)
 {
-    const json_t *responses = json_object_get(answer, "responses");
-
-    if (!json_is_true(json_object_get(answer, "succeeded")) ||
-        json_array_size(responses) != etcd->count + more)
+    if (!answer->succeeded || answer->n_responses != etcd->count + more)
         return false;
     for (size_t i = 0; i < etcd->count; i++) {
-        if (!row_receive(etcd, &etcd->rows[i], json_array_get(responses, i)))
+        if (!row_receive(etcd, &etcd->rows[i], answer->responses[i]))
             return false;
     }
     return true;
 }
 
+/* Sends the transaction in the body. */
+static enum seqb_status txn_run(struct etcd *etcd, enum etcd_kind kind,
+                                Etcd__TxnResponse **out, struct seqb_error *err)
+{
+    ProtobufCMessage *answer = NULL;
+    const enum seqb_status status =
+        etcd_link_ask(&etcd->link, kind, &txn, &answer, err);
+
+    *out = (Etcd__TxnResponse *)answer;
+    return status;
+}
+
+static void txn_free(Etcd__TxnResponse *answer)
+{
+    if (answer != NULL)
+        etcd_answer_free(&answer->base);
+}
+
 /* Sends the transaction in the body, and reads the rows. */
-static enum seqb_status rows_ask(struct etcd *etcd, size_t more, json_t **out,
+static enum seqb_status rows_ask(struct etcd *etcd, size_t more,
+                                 Etcd__TxnResponse **out,
                                  struct seqb_error *err)
 {
-    enum seqb_status status =
-        etcd_link_ask(&etcd->link, ETCD_READ, TXN_PATH, out, err);
+    enum seqb_status status = txn_run(etcd, ETCD_READ, out, err);
 
     if (status != SEQB_OK)
         return status;
-    if (!texts_reserve(etcd, etcd->link.http.answer.length + etcd->count + 1))
+    if (!texts_reserve(etcd, etcd->link.grpc.length + etcd->count + 1))
         status = error_set(err, SEQB_NO_MEMORY, "%s: out of memory",
                            etcd->link.where);
     else if (!rows_receive(etcd, *out, more))
         status = etcd_link_distrust(&etcd->link, ETCD_READ,
                                     "the answer to a read", err);
     if (status != SEQB_OK) {
-        json_decref(*out);
+        txn_free(*out);
         *out = NULL;
     }
     return status;
 }
 
-static void rows_add_ranges(struct etcd *etcd)
-{
-    struct etcd_text *body = &etcd->link.body;
-
-    etcd_text_clear(body);
-    etcd_text_put(body, "{\"success\":[");
-    for (size_t i = 0; i < etcd->count; i++) {
-        if (i > 0)
-            etcd_text_put(body, ",");
-        row_ask(body, &etcd->rows[i]);
-    }
-}
-
 enum seqb_status etcd_rows_read(struct etcd *etcd, struct seqb_error *err)
 {
-    json_t *answer = NULL;
+    Etcd__TxnResponse *answer;
     enum seqb_status status;
 
-    rows_add_ranges(etcd);
-    etcd_text_put(&etcd->link.body, "]}");
+    rows_ask_all(etcd);
     status = rows_ask(etcd, 0, &answer, err);
-    json_decref(answer);
+    txn_free(answer);
     return status;
 }
 
@@ -227,174 +259,152 @@ enum seqb_status etcd_run_check(const struct etcd *etcd, struct seqb_error *err)
 
 /* --- writing --- */
 
-/* A missing row equals no text. */
-static void compare_text_put(struct etcd_text *body, const struct etcd_row *row)
+/* Adds that the row is unchanged. A missing row equals no text. */
+static void compare_put(struct etcd *etcd, const struct etcd_row *row)
 {
-    etcd_text_put(body, "{\"target\":\"VALUE\",\"result\":\"EQUAL\",");
-    key_put(body, row->key);
-    etcd_text_put(body, ",\"value\":\"");
-    etcd_text_encode(body, row->text, strlen(row->text));
-    etcd_text_put(body, "\"}");
-}
+    Etcd__TxnRequest request = ETCD__TXN_REQUEST__INIT;
+    Etcd__Compare compare = ETCD__COMPARE__INIT;
+    Etcd__Compare *first = &compare;
 
-static void compare_put(struct etcd_text *body, const struct etcd_row *row)
-{
-    char words[64];
-
+    compare.key = bytes_of(row->key);
     if (row->is_recalled) {
-        compare_text_put(body, row);
-        return;
+        compare.target = ETCD__COMPARE__TARGET__VALUE;
+        compare.target_union_case = ETCD__COMPARE__TARGET_UNION_VALUE;
+        compare.value = bytes_of(row->text);
+    } else {
+        compare.target = ETCD__COMPARE__TARGET__MOD;
+        compare.target_union_case = ETCD__COMPARE__TARGET_UNION_MOD_REVISION;
+        compare.mod_revision = row->revision;
     }
-    etcd_text_put(body, "{\"target\":\"MOD\",\"result\":\"EQUAL\",");
-    key_put(body, row->key);
-    (void)text_format(words, sizeof words, ",\"mod_revision\":\"%" PRId64 "\"}",
-                      row->revision);
-    etcd_text_put(body, words);
+    request.n_compare = 1;
+    request.compare = &first;
+    etcd_link_add(&etcd->link, &request.base);
 }
 
-/* Adds the comparisons, so that nothing is written unless all rows are
- * unchanged. */
-static void compares_put(struct etcd *etcd)
-{
-    struct etcd_text *body = &etcd->link.body;
-
-    etcd_text_put(body, "{\"compare\":[");
-    for (size_t i = 0; i < etcd->count; i++) {
-        if (i > 0)
-            etcd_text_put(body, ",");
-        compare_put(body, &etcd->rows[i]);
-    }
-    etcd_text_put(body, "],\"success\":[");
-}
-
+/* Nothing is written unless all rows are unchanged. */
 void etcd_write_begin(struct etcd *etcd)
 {
-    etcd_text_clear(&etcd->link.body);
-    compares_put(etcd);
+    etcd_buffer_clear(&etcd->link.body);
+    for (size_t i = 0; i < etcd->count; i++)
+        compare_put(etcd, &etcd->rows[i]);
 }
 
 void etcd_write_put(struct etcd *etcd, const char *kind, const char *name,
                     const char *text)
 {
-    struct etcd_text *body = &etcd->link.body;
+    Etcd__RequestOp operation = ETCD__REQUEST_OP__INIT;
+    Etcd__PutRequest put = ETCD__PUT_REQUEST__INIT;
     char key[ETCD_KEY_SIZE];
 
     if (!key_make(etcd, kind, name, key))
-        body->has_failed = true;
-    if (body->length > 0 && body->data[body->length - 1] == '}')
-        etcd_text_put(body, ",");
-    etcd_text_put(body, "{\"request_put\":{");
-    key_put(body, key);
-    etcd_text_put(body, ",\"value\":\"");
-    etcd_text_encode(body, text, strlen(text));
-    etcd_text_put(body, "\"}}");
+        etcd->link.body.has_failed = true;
+    put.key = bytes_of(key);
+    put.value = bytes_of(text);
+    operation.request_case = ETCD__REQUEST_OP__REQUEST_REQUEST_PUT;
+    operation.request_put = &put;
+    operation_put(etcd, &operation);
 }
 
-/* Sends the write in the body. `*out`, if it was carried out, belongs to the
- * caller. */
-static enum seqb_status write_send(struct etcd *etcd, json_t **out,
+/* Sends the write in the body. `*out`, if it was carried out, is the caller's
+ * to free. */
+static enum seqb_status write_send(struct etcd *etcd, Etcd__TxnResponse **out,
                                    struct seqb_error *err)
 {
     const int64_t term = etcd->link.term;
-    json_t *answer = NULL;
-    enum seqb_status status =
-        etcd_link_ask(&etcd->link, ETCD_WRITE, TXN_PATH, &answer, err);
-    const json_t *done = json_object_get(answer, "succeeded");
+    enum seqb_status status = txn_run(etcd, ETCD_WRITE, out, err);
 
     if (status != SEQB_OK)
         return status;
-    if (done == NULL || json_is_false(done))
+    if (!(*out)->succeeded)
         status = error_set(err, SEQB_AGAIN, "%s: another broker was faster",
                            etcd->link.where);
-    else if (!json_is_true(done))
-        status = etcd_link_distrust(&etcd->link, ETCD_WRITE,
-                                    "the answer to a write", err);
     else if (etcd->link.term != term)
         status = error_set(err, SEQB_UNCERTAIN,
                            "%s: the cluster elected a leader meanwhile",
                            etcd->link.where);
-    if (status == SEQB_OK)
-        *out = answer;
-    else
-        json_decref(answer);
+    if (status != SEQB_OK) {
+        txn_free(*out);
+        *out = NULL;
+    }
     return status;
 }
 
 enum seqb_status etcd_write_end(struct etcd *etcd, struct seqb_error *err)
 {
-    json_t *answer = NULL;
-    enum seqb_status status;
+    Etcd__TxnResponse *answer;
+    const enum seqb_status status = write_send(etcd, &answer, err);
 
-    etcd_text_put(&etcd->link.body, "]}");
-    status = write_send(etcd, &answer, err);
-    json_decref(answer);
+    txn_free(answer);
     return status;
 }
 
 enum seqb_status etcd_write_entry(struct etcd *etcd, struct seqb_error *err)
 {
-    struct etcd_text *body = &etcd->link.body;
-    json_t *answer = NULL;
+    Etcd__TxnResponse *answer;
     enum seqb_status status;
 
-    etcd_text_clear(body);
-    etcd_text_put(body, "{\"success\":[");
+    etcd_buffer_clear(&etcd->link.body);
     etcd_write_put(etcd, ETCD_ENTRY, "", "");
-    etcd_text_put(body, "]}");
-    status = etcd_link_ask(&etcd->link, ETCD_READ, TXN_PATH, &answer, err);
-    json_decref(answer);
+    status = txn_run(etcd, ETCD_READ, &answer, err);
+    txn_free(answer);
     return status;
 }
 
 /* --- ranges --- */
 
-static bool range_put(struct etcd *etcd, const struct etcd_range *range)
+/* The keys of the range. */
+static enum seqb_status range_keys(const struct etcd *etcd,
+                                   const struct etcd_range *range,
+                                   char from[static ETCD_KEY_SIZE],
+                                   char to[static ETCD_KEY_SIZE],
+                                   struct seqb_error *err)
 {
-    struct etcd_text *body = &etcd->link.body;
-    char from[ETCD_KEY_SIZE];
-    char to[ETCD_KEY_SIZE];
-    const bool fits =
-        key_make(etcd, range->kind, range->from, from) &&
-        (range->to != NULL ? key_make(etcd, range->kind, range->to, to)
-                           : text_format(to, sizeof to, "%s0", etcd->prefix));
+    if (key_make(etcd, range->kind, range->from, from) &&
+        (range->to != NULL
+             ? key_make(etcd, range->kind, range->to, to)
+             : text_format(to, ETCD_KEY_SIZE, "%s0", etcd->prefix)))
+        return SEQB_OK;
+    return error_set(err, SEQB_INVALID, "%s: the name %.64s... is too long",
+                     etcd->link.where, range->from);
+}
 
-    key_put(body, from);
-    etcd_text_put(body, ",\"range_end\":\"");
-    etcd_text_encode(body, to, strlen(to));
-    etcd_text_put(body, "\"");
-    return fits;
+void etcd_range_free(struct etcd_range *range)
+{
+    txn_free(range->answer);
+    range->answer = NULL;
+    range->count = 0;
 }
 
 enum seqb_status etcd_range_read(struct etcd *etcd, struct etcd_range *range,
                                  struct seqb_error *err)
 {
-    struct etcd_text *body = &etcd->link.body;
-    char words[64];
-    const json_t *response;
+    Etcd__RangeRequest request = ETCD__RANGE_REQUEST__INIT;
+    char from[ETCD_KEY_SIZE];
+    char to[ETCD_KEY_SIZE];
+    const Etcd__RangeResponse *found;
     enum seqb_status status;
 
     range->answer = NULL;
-    range->kvs = NULL;
+    range->count = 0;
     etcd_rows_begin(etcd);
-    rows_add_ranges(etcd);
-    etcd_text_put(body, ",{\"request_range\":{");
-    if (!range_put(etcd, range))
-        return error_set(err, SEQB_INVALID, "%s: the name %.64s... is too long",
-                         etcd->link.where, range->from);
-    (void)text_format(words, sizeof words, ",\"limit\":\"%" PRId64 "\"}}]}",
-                      range->limit);
-    etcd_text_put(body, words);
+    status = range_keys(etcd, range, from, to, err);
+    if (status != SEQB_OK)
+        return status;
+    rows_ask_all(etcd);
+    request.key = bytes_of(from);
+    request.range_end = bytes_of(to);
+    request.limit = range->limit;
+    range_put(etcd, &request);
     status = rows_ask(etcd, 1, &range->answer, err);
     if (status != SEQB_OK)
         return status;
-    response = json_array_get(json_object_get(range->answer, "responses"), 1);
-    response = json_object_get(response, "response_range");
-    range->kvs = json_object_get(response, "kvs");
-    if (json_is_object(response) &&
-        (int64_t)json_array_size(range->kvs) <= range->limit)
+    found = range_of(range->answer->responses[1]);
+    if (found != NULL && (int64_t)found->n_kvs <= range->limit) {
+        range->kvs = found->kvs;
+        range->count = found->n_kvs;
         return SEQB_OK;
-    json_decref(range->answer);
-    range->answer = NULL;
+    }
+    etcd_range_free(range);
     return etcd_link_distrust(&etcd->link, ETCD_READ, "a range", err);
 }
 
@@ -402,17 +412,15 @@ bool etcd_range_row(const struct etcd *etcd, const struct etcd_range *range,
                     size_t i, char name[static SEQB_COUNTER_SIZE],
                     char text[static ETCD_VALUE_SIZE])
 {
-    const json_t *kv = json_array_get(range->kvs, i);
-    const char *base64 = text_of(kv, "value");
+    const Etcd__KeyValue *kv = range->kvs[i];
     char begin[ETCD_KEY_SIZE];
     char key[ETCD_KEY_SIZE];
 
-    if (text_of(kv, "key") == NULL ||
-        !etcd_text_decode(text_of(kv, "key"), key, sizeof key) ||
+    if (!text_of(&kv->key, key, sizeof key) ||
         !key_make(etcd, range->kind, "", begin) ||
         strncmp(key, begin, strlen(begin)) != 0)
         return false;
-    if (base64 == NULL || !etcd_text_decode(base64, text, ETCD_VALUE_SIZE))
+    if (!text_of(&kv->value, text, ETCD_VALUE_SIZE))
         text[0] = '\0';
     return text_copy(name, SEQB_COUNTER_SIZE, key + strlen(begin));
 }
@@ -421,28 +429,35 @@ enum seqb_status etcd_range_delete(struct etcd *etcd,
                                    const struct etcd_range *range,
                                    int64_t *deleted, struct seqb_error *err)
 {
-    json_t *answer = NULL;
-    const json_t *response;
-    enum seqb_status status;
-    bool is_sane;
+    Etcd__RequestOp operation = ETCD__REQUEST_OP__INIT;
+    Etcd__DeleteRangeRequest request = ETCD__DELETE_RANGE_REQUEST__INIT;
+    char from[ETCD_KEY_SIZE];
+    char to[ETCD_KEY_SIZE];
+    Etcd__TxnResponse *answer;
+    const Etcd__ResponseOp *response;
+    enum seqb_status status = range_keys(etcd, range, from, to, err);
 
+    if (status != SEQB_OK)
+        return status;
+    request.key = bytes_of(from);
+    request.range_end = bytes_of(to);
+    operation.request_case = ETCD__REQUEST_OP__REQUEST_REQUEST_DELETE_RANGE;
+    operation.request_delete_range = &request;
     etcd_write_begin(etcd);
-    etcd_text_put(&etcd->link.body, "{\"request_delete_range\":{");
-    if (!range_put(etcd, range))
-        return error_set(err, SEQB_INVALID, "%s: the name %.64s... is too long",
-                         etcd->link.where, range->from);
-    etcd_text_put(&etcd->link.body, "}}]}");
+    operation_put(etcd, &operation);
     status = write_send(etcd, &answer, err);
     if (status != SEQB_OK)
         return status;
-    response = json_array_get(json_object_get(answer, "responses"), 0);
-    response = json_object_get(response, "response_delete_range");
-    is_sane = json_is_object(response) &&
-              etcd_number_read(response, "deleted", deleted);
-    json_decref(answer);
-    return is_sane ? SEQB_OK
-                   : etcd_link_distrust(&etcd->link, ETCD_WRITE,
-                                        "the answer to a removal", err);
+    response = answer->n_responses == 1 ? answer->responses[0] : NULL;
+    if (response != NULL &&
+        response->response_case ==
+            ETCD__RESPONSE_OP__RESPONSE_RESPONSE_DELETE_RANGE)
+        *deleted = response->response_delete_range->deleted;
+    else
+        status = etcd_link_distrust(&etcd->link, ETCD_WRITE,
+                                    "the answer to a removal", err);
+    txn_free(answer);
+    return status;
 }
 
 /* --- values --- */

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "backends/etcd/etcd.pb-c.h"
 #include "backends/etcd/known.h"
 #include "backends/etcd/link.h"
 #include "backends/sql/sql.h"
@@ -105,13 +106,17 @@ struct etcd_range {
     const char *from;
     const char *to; /* NULL: up to the end of the prefix */
     int64_t limit;
-    json_t *answer; /* out; the caller's */
-    json_t *kvs;    /* out; in the answer; NULL: none */
+    Etcd__TxnResponse *answer; /* out; etcd_range_free frees it */
+    Etcd__KeyValue **kvs;      /* out; in the answer */
+    size_t count;              /* out */
 };
 
 /* Reads the range, and ETCD_RUN as the only row. */
 enum seqb_status etcd_range_read(struct etcd *etcd, struct etcd_range *range,
                                  struct seqb_error *err);
+
+/* Frees the answer, if there is one. */
+void etcd_range_free(struct etcd_range *range);
 
 /* The name and text of row `i` of a range. */
 bool etcd_range_row(const struct etcd *etcd, const struct etcd_range *range,

@@ -46,26 +46,20 @@ static enum seqb_status status_read(struct etcd *etcd, struct session *session,
                                     struct seqb_error *err)
 {
     struct etcd_link *link = &etcd->link;
-    json_t *answer = NULL;
-    const char *version;
-    enum seqb_status status;
+    Etcd__StatusResponse *answer;
+    enum seqb_status status = etcd_status_ask(link, &answer, err);
 
-    etcd_text_clear(&link->body);
-    etcd_text_put(&link->body, "{}");
-    status =
-        etcd_link_ask(link, ETCD_READ, "/v3/maintenance/status", &answer, err);
     if (status != SEQB_OK)
         return status;
-    version = json_string_value(json_object_get(answer, "version"));
-    if (version == NULL ||
-        !text_copy(session->version, sizeof session->version, version) ||
-        !etcd_number_read(answer, "raftTerm", &session->term) ||
-        !etcd_number_read(answer, "raftAppliedIndex", &session->index) ||
-        !etcd_number_read(json_object_get(answer, "header"), "revision",
-                          &session->revision) ||
-        session->term < 1)
+    if (!text_copy(session->version, sizeof session->version,
+                   answer->version) ||
+        answer->raft_term < 1 || answer->raft_term > INT64_MAX ||
+        answer->raft_applied_index > INT64_MAX)
         status = etcd_link_distrust(link, ETCD_READ, "its status", err);
-    json_decref(answer);
+    session->term = (int64_t)answer->raft_term;
+    session->index = (int64_t)answer->raft_applied_index;
+    session->revision = answer->header->revision;
+    etcd_answer_free(&answer->base);
     return status;
 }
 
@@ -79,9 +73,9 @@ static enum seqb_status store_find(struct etcd *etcd, bool *is_new,
         .kind = "", .from = "", .to = ETCD_ENTRY, .limit = 1};
     const enum seqb_status status = etcd_range_read(etcd, &range, err);
 
-    *is_new = status == SEQB_OK && json_array_size(range.kvs) == 0 &&
+    *is_new = status == SEQB_OK && range.count == 0 &&
               etcd->rows[ROW_RUN].text == NULL;
-    json_decref(range.answer);
+    etcd_range_free(&range);
     return status;
 }
 
@@ -240,7 +234,7 @@ static enum seqb_status session_try(struct etcd *etcd, struct session *session,
     if (endpoint != etcd->link.current || term != session->term)
         return error_set(err, SEQB_AGAIN, "%s: the cluster elects a leader",
                          etcd->link.where);
-    (void)text_format(session->store, sizeof session->store, "etcd:%s",
+    (void)text_format(session->store, sizeof session->store, "etcd:%" PRIu64,
                       etcd->link.cluster);
     return session_bind(etcd, session, is_new, err);
 }
@@ -253,15 +247,14 @@ static enum seqb_status session_try(struct etcd *etcd, struct session *session,
 static void domain_make(struct etcd *etcd)
 {
     const struct etcd_link *link = &etcd->link;
-    const char *least = link->endpoints[0];
+    const char *least = link->endpoints[0].name;
 
     for (size_t i = 1; i < link->count; i++) {
-        if (strcmp(link->endpoints[i], least) < 0)
-            least = link->endpoints[i];
+        if (strcmp(link->endpoints[i].name, least) < 0)
+            least = link->endpoints[i].name;
     }
     (void)text_format(etcd->sql.base.domain, sizeof etcd->sql.base.domain,
-                      "etcd %s at %.80s", link->cluster,
-                      strstr(least, "//") + 2);
+                      "etcd %" PRIu64 " at %.80s", link->cluster, least);
 }
 
 static void session_describe(struct etcd *etcd, const struct session *session,
