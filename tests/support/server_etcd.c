@@ -24,6 +24,7 @@ struct etcd_more {
     char name[8];
     char cluster[256]; /* "m0=http://127.0.0.1:PORT,..." */
     char token[32];
+    const struct tls_files *tls; /* NULL: clients speak plain */
     int32_t peer_port;
     bool is_member; /* of several */
 };
@@ -83,22 +84,34 @@ static bool etcd_answers(struct server *server)
     const struct etcd_more *more = server->more;
     long code;
 
-    if (more->is_member)
+    if (more->is_member || more->tls != NULL)
         return port_listens(server);
     return post_run(server, "/version", NULL, &code) && code == 200;
+}
+
+/* Clients need a certificate that is signed by the server's, too. */
+static void tls_command(const struct tls_files *tls, struct server_words *words)
+{
+    server_word(words, "--cert-file=%s", tls->cert);
+    server_word(words, "--key-file=%s", tls->key);
+    server_word(words, "--trusted-ca-file=%s", tls->cert);
+    server_word(words, "--client-cert-auth");
 }
 
 static void etcd_command(struct server *server, struct server_words *words)
 {
     const struct etcd_more *more = server->more;
+    const char *scheme = more->tls != NULL ? "https" : "http";
 
     server_word(words, "etcd");
     server_word(words, "--name=%s", more->name);
     server_word(words, "--data-dir=%s/data", server->folder);
-    server_word(words, "--listen-client-urls=http://%s:%d", server->address,
-                (int)server->port);
-    server_word(words, "--advertise-client-urls=http://%s:%d", server->address,
-                (int)server->port);
+    server_word(words, "--listen-client-urls=%s://%s:%d", scheme,
+                server->address, (int)server->port);
+    server_word(words, "--advertise-client-urls=%s://%s:%d", scheme,
+                server->address, (int)server->port);
+    if (more->tls != NULL)
+        tls_command(more->tls, words);
     server_word(words, "--listen-peer-urls=http://%s:%d", server->address,
                 (int)more->peer_port);
     server_word(words, "--initial-advertise-peer-urls=http://%s:%d",
@@ -112,6 +125,7 @@ static void etcd_command(struct server *server, struct server_words *words)
 }
 
 static struct etcd_more *next_more; /* of the server that is made next */
+static const struct tls_files *next_tls;
 
 static void etcd_prepare(struct server *server)
 {
@@ -155,6 +169,8 @@ struct server *server_etcd_on(const struct lan *lan, int host,
 
     server_require("etcd");
     next_more = more_new(0, (int)more_count);
+    next_more->tls = next_tls;
+    next_tls = NULL;
     cluster_add(next_more->cluster, sizeof next_more->cluster, next_more,
                 lan_address(lan, host));
     server_place(lan_fd(lan, host), lan_address(lan, host));
@@ -166,6 +182,12 @@ struct server *server_etcd_on(const struct lan *lan, int host,
 struct server *server_etcd(const char *const *args)
 {
     return server_etcd_on(NULL, 0, args);
+}
+
+struct server *server_etcd_tls(const struct tls_files *tls)
+{
+    next_tls = tls;
+    return server_etcd_on(NULL, 0, NULL);
 }
 
 void server_etcd_cluster_on(const struct lan *lan,
@@ -241,17 +263,31 @@ int64_t etcd_transactions(const struct server *server)
     return count;
 }
 
+static size_t ctl_tls(const struct tls_files *tls, const char **argv, size_t n)
+{
+    argv[n++] = "--cacert";
+    argv[n++] = tls->cert;
+    argv[n++] = "--cert";
+    argv[n++] = tls->cert;
+    argv[n++] = "--key";
+    argv[n++] = tls->key;
+    return n;
+}
+
 static void ctl_run(struct server *server, const char *const *words)
 {
-    const char *argv[12] = {"etcdctl", "--endpoints"};
+    const struct etcd_more *more = server->more;
+    const char *argv[16] = {"etcdctl", "--endpoints"};
     char endpoint[64];
     size_t n = 2;
 
     (void)text_format(endpoint, sizeof endpoint, "%s:%d", server->address,
                       (int)server->port);
     argv[n++] = endpoint;
+    if (more->tls != NULL)
+        n = ctl_tls(more->tls, argv, n);
     for (; *words != NULL; words++) {
-        assert_true(n < 11);
+        assert_true(n < 15);
         argv[n++] = *words;
     }
     server_run(server, argv);
@@ -260,6 +296,15 @@ static void ctl_run(struct server *server, const char *const *words)
 void etcd_put(struct server *server, const char *key, const char *value)
 {
     ctl_run(server, (const char *[]){"put", key, value, NULL});
+}
+
+void etcd_demand_logins(struct server *server)
+{
+    ctl_run(server, (const char *[]){"role", "add", "root", NULL});
+    ctl_run(server, (const char *[]){"user", "add", "root:root", NULL});
+    ctl_run(server,
+            (const char *[]){"user", "grant-role", "root", "root", NULL});
+    ctl_run(server, (const char *[]){"auth", "enable", NULL});
 }
 
 void etcd_forget(struct server *server, const char *prefix)

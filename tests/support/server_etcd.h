@@ -4,11 +4,16 @@
 
 #include "support/lan.h"
 #include "support/servers.h"
+#include "support/tls_pair.h"
 
 #define ETCD_MEMBERS 3
 
 /* A cluster of one member. See server_new for `args`. */
 struct server *server_etcd(const char *const *args);
+
+/* The same by TLS with that certificate, which also has to sign those of
+ * clients. The files must outlive the server. */
+struct server *server_etcd_tls(const struct tls_files *tls);
 
 /* The same on a host of the network. */
 struct server *server_etcd_on(const struct lan *lan, int host,
@@ -30,6 +35,9 @@ int64_t etcd_transactions(const struct server *server);
 
 /* Puts a key. */
 void etcd_put(struct server *server, const char *key, const char *value);
+
+/* From now on each client is a user; there is only root. */
+void etcd_demand_logins(struct server *server);
 
 /* Deletes all keys that begin with `prefix`. */
 void etcd_forget(struct server *server, const char *prefix);
