@@ -28,6 +28,7 @@ static uint8_t prefix_byte(const struct etcd_buffer *request, size_t i)
 }
 
 /* The next bytes of the request. */
+// NOLINTNEXTLINE(readability-function-size): nghttp2 sets the parameters.
 static ssize_t request_read(nghttp2_session *session, int32_t stream_id,
                             uint8_t *to, size_t size, uint32_t *flags,
                             nghttp2_data_source *source, void *context)
@@ -64,6 +65,7 @@ static int small_number(const char *text, size_t length)
                : -1;
 }
 
+// NOLINTNEXTLINE(readability-function-size): nghttp2 sets the parameters.
 static int header_take(nghttp2_session *session, const nghttp2_frame *frame,
                        const uint8_t *name, size_t name_length,
                        const uint8_t *value, size_t length, uint8_t flags,
@@ -224,6 +226,27 @@ static bool frames_send(struct etcd_grpc *grpc)
     }
 }
 
+/* nghttp2 gives up a connection whose frames make no sense, once it has told
+ * the server. */
+static bool is_given_up(struct etcd_grpc *grpc)
+{
+    if (nghttp2_session_want_read(grpc->session) ||
+        nghttp2_session_want_write(grpc->session) || grpc->frames_length > 0)
+        return false;
+    (void)text_format(grpc->words, sizeof grpc->words,
+                      "the server does not speak HTTP/2");
+    return true;
+}
+
+/* The connection is lost, and with it what was to be sent. */
+static bool receive_fail(struct etcd_grpc *grpc)
+{
+    while (nghttp2_session_mem_send(grpc->session, &grpc->frames) > 0)
+        continue;
+    grpc->frames_length = 0;
+    return is_given_up(grpc) ? false : stream_fail(grpc);
+}
+
 /* Reads frames as far as possible without waiting, up to the call's end. */
 static bool frames_receive(struct etcd_grpc *grpc)
 {
@@ -234,7 +257,7 @@ static bool frames_receive(struct etcd_grpc *grpc)
         ssize_t taken;
 
         if (count < 0)
-            return stream_fail(grpc);
+            return receive_fail(grpc);
         if (count == 0)
             return true;
         grpc->has_heard = true;
@@ -242,17 +265,6 @@ static bool frames_receive(struct etcd_grpc *grpc)
         if (taken < 0)
             return session_fail(grpc, taken);
     }
-    return true;
-}
-
-/* nghttp2 gives up a connection whose frames make no sense. */
-static bool is_given_up(struct etcd_grpc *grpc)
-{
-    if (nghttp2_session_want_read(grpc->session) ||
-        nghttp2_session_want_write(grpc->session) || grpc->frames_length > 0)
-        return false;
-    (void)text_format(grpc->words, sizeof grpc->words,
-                      "the server does not speak HTTP/2");
     return true;
 }
 
@@ -267,9 +279,7 @@ static bool exchange(struct etcd_grpc *grpc)
             return false;
         if (grpc->has_ended)
             return true;
-        if (!is_open)
-            return false;
-        if (is_given_up(grpc))
+        if (!is_open || is_given_up(grpc))
             return false;
         if (nghttp2_session_want_write(grpc->session) &&
             grpc->frames_length == 0)

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a call of gRPC ends, by the frames of HTTP/2 that a server sends. */
+#include <string.h>
+
+#include "backends/etcd/grpc.h"
+#include "fuzz/false_server.h"
+#include "support/test.h"
+
+#define SETTINGS   "\0\0\0\4\0\0\0\0\0"
+/* HEADERS of stream 1 with ":status: 200", from HPACK's static table. */
+#define STATUS_200 "\0\0\1\1\4\0\0\0\1\x88"
+#define STATUS_500 "\0\0\1\1\5\0\0\0\1\x8e" /* and its end */
+#define TRAILER(code)                                                          \
+    "\0\0\17\1\5\0\0\0\1"                                                      \
+    "\0\13grpc-status\1" code
+/* DATA of two bytes behind their prefix of five. */
+#define DATA(compressed, length)                                               \
+    "\0\0\7\0\0\0\0\0\1" compressed "\0\0\0" length "ok"
+#define END_OF_DATA       "\0\0\0\0\1\0\0\0\1"
+#define RESET(code)       "\0\0\4\3\0\0\0\0\1\0\0\0" code
+#define GOAWAY(last)      "\0\0\x08\7\0\0\0\0\0\0\0\0" last "\0\0\0\0"
+#define SAYS(literal)     literal, sizeof(literal) - 1
+#define REFUSED_STREAM    "\7"
+#define INTERNAL_ERROR    "\2"
+#define ENHANCE_YOUR_CALM "\13"
+
+static const struct {
+    const char *frames;
+    size_t size;
+    enum etcd_outcome outcome;
+    int code;
+    const char *message; /* NULL: none */
+    const char *words;
+} rows[] = {
+    {SAYS(SETTINGS STATUS_200 DATA("\0", "\2") TRAILER("0")), ETCD_ANSWERED, 0,
+     "ok", ""},
+    {SAYS(SETTINGS STATUS_200 DATA("\0", "\2") TRAILER("8")), ETCD_ANSWERED, 8,
+     "ok", ""},
+    {SAYS(SETTINGS STATUS_200 DATA("\1", "\2") TRAILER("0")), ETCD_ANSWERED, 0,
+     NULL, ""},
+    {SAYS(SETTINGS STATUS_200 DATA("\0", "\3") TRAILER("0")), ETCD_ANSWERED, 0,
+     NULL, ""},
+    {SAYS(SETTINGS STATUS_500), ETCD_ANSWERED, ETCD_GRPC_NO_CODE, NULL,
+     "HTTP status 500"},
+    {SAYS(SETTINGS STATUS_200 DATA("\0", "\2") END_OF_DATA), ETCD_LOST,
+     ETCD_GRPC_NO_CODE, NULL, "without a status"},
+    {SAYS(SETTINGS STATUS_200 DATA("\0", "\2") TRAILER("x")), ETCD_LOST,
+     ETCD_GRPC_NO_CODE, NULL, "without a status"},
+    {SAYS(SETTINGS STATUS_200 DATA("\0", "\2")), ETCD_LOST, ETCD_GRPC_NO_CODE,
+     NULL, "the server closed it"},
+    {SAYS(SETTINGS RESET(REFUSED_STREAM)), ETCD_NOT_SENT, ETCD_GRPC_NO_CODE,
+     NULL, "REFUSED_STREAM"},
+    {SAYS(SETTINGS RESET(INTERNAL_ERROR)), ETCD_LOST, ETCD_GRPC_NO_CODE, NULL,
+     "INTERNAL_ERROR"},
+    {SAYS(SETTINGS RESET(ENHANCE_YOUR_CALM)), ETCD_LOST, ETCD_GRPC_NO_CODE,
+     NULL, "ENHANCE_YOUR_CALM"},
+    {SAYS(SETTINGS GOAWAY("\0")), ETCD_NOT_SENT, ETCD_GRPC_NO_CODE, NULL,
+     "REFUSED_STREAM"},
+    {SAYS(SETTINGS GOAWAY("\1")), ETCD_LOST, ETCD_GRPC_NO_CODE, NULL,
+     "the server closed it"},
+    {SAYS(SETTINGS GOAWAY("\1") STATUS_200 DATA("\0", "\2") TRAILER("0")),
+     ETCD_ANSWERED, 0, "ok", ""},
+    {SAYS("HTTP/1.1 400 Bad Request\r\n\r\n"), ETCD_LOST, ETCD_GRPC_NO_CODE,
+     NULL, "does not speak HTTP/2"},
+    {SAYS(""), ETCD_LOST, ETCD_GRPC_NO_CODE, NULL, "demand TLS"},
+};
+
+static const struct etcd_buffer no_message = {.data = NULL};
+static const struct etcd_call call = {.path = "/a/b",
+                                      .authority = "a:1",
+                                      .token = "",
+                                      .request = &no_message,
+                                      .budget_ms = 60000};
+
+/* A call that may have been carried out never counts as not sent. */
+TEST(end_of_a_call_says_whether_it_may_have_been_made)
+{
+    const struct false_server *server = false_server_start();
+    const struct stream_target target = {.host = server->path};
+
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct etcd_grpc grpc = {.session = NULL};
+        enum etcd_outcome outcome;
+
+        false_server_say((const uint8_t *)rows[i].frames, rows[i].size);
+        outcome = etcd_grpc_call(&grpc, &target, &call);
+        if (outcome != rows[i].outcome || grpc.code != rows[i].code ||
+            strstr(grpc.words, rows[i].words) == NULL)
+            fail_msg("row %zu: outcome %d, code %d: %s", i, (int)outcome,
+                     grpc.code, grpc.words);
+        if (rows[i].message == NULL)
+            assert_null(grpc.message);
+        else
+            assert_memory_equal(grpc.message, rows[i].message, grpc.length);
+        etcd_grpc_close(&grpc);
+    }
+}
+
+TEST(nothing_is_sent_to_a_server_that_is_not_there)
+{
+    const struct stream_target target = {.host = "/nonexistent/socket"};
+    struct etcd_grpc grpc = {.session = NULL};
+
+    assert_int_equal(etcd_grpc_call(&grpc, &target, &call), ETCD_NOT_SENT);
+    assert_non_null(strstr(grpc.words, "No such file"));
+    etcd_grpc_close(&grpc);
+}
