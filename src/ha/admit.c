@@ -3,8 +3,9 @@
  * Claims the memory bits of sequences before their first number. Every worker
  * goes through the list by itself, so that all stores work at the same time,
  * however many sequences there are. A sequence that a store has with other
- * settings is closed, and the others are served. A worker's part is in
- * admission/visit.c.
+ * settings is closed, and the others are served. So is one that another pool
+ * was used for; if a store of that pool cannot be asked, nothing is claimed for
+ * the sequence. A worker's part is in admission/visit.c.
  */
 #include <stdlib.h>
 
@@ -28,7 +29,8 @@ static enum seqb_status admit_run(struct worker *worker, struct ask *ask,
     return visit_all(worker, ((struct admit *)ask)->admission, ask, err);
 }
 
-static struct admission *admission_new(const struct visit *visit,
+static struct admission *admission_new(const struct ha *ha,
+                                       const struct visit *visit,
                                        struct ha_counter *const *counters,
                                        size_t count)
 {
@@ -37,6 +39,14 @@ static struct admission *admission_new(const struct visit *visit,
 
     if (admission == NULL)
         return NULL;
+    if (visit == &visit_elsewhere) {
+        admission->has_no_such =
+            calloc(count + 1, ha->options->backend_count * sizeof(bool));
+        if (admission->has_no_such == NULL) {
+            free(admission);
+            return NULL;
+        }
+    }
     atomic_init(&admission->holders, 1);
     admission->visit = visit;
     admission->count = count;
@@ -54,6 +64,7 @@ static void admission_drop(struct admission *admission)
         return;
     for (size_t i = 0; i < admission->count; i++)
         free(admission->admitted[i].reason);
+    free(admission->has_no_such);
     free(admission);
 }
 
@@ -78,12 +89,23 @@ static struct admit *admit_new(struct admission *admission)
     return admit;
 }
 
+static bool is_concerned(const struct worker *worker,
+                         const struct admission *admission)
+{
+    for (size_t i = 0; i < admission->count; i++) {
+        if (admission->visit->concerns(worker, admission->admitted[i].counter))
+            return true;
+    }
+    return false;
+}
+
 /* Makes one for each worker that is asked. False when out of memory. */
 static bool admit_make(struct ha *ha, struct admission *admission,
                        struct admit **admits)
 {
     for (size_t i = 0; i < ha->options->backend_count; i++) {
-        if (!worker_is_usable(&ha->workers[i]))
+        if (!worker_is_usable(&ha->workers[i]) ||
+            !is_concerned(&ha->workers[i], admission))
             continue;
         admits[i] = admit_new(admission);
         if (admits[i] == NULL)
@@ -125,7 +147,7 @@ static enum seqb_status check_some_left(const struct admission *admission,
         if (!admitted_is_refused(&admission->admitted[i]))
             return SEQB_OK;
     }
-    if (admission->count == 0)
+    if (admission->count == 0 || admission->is_part)
         return SEQB_OK;
     why = why_of(&admission->admitted[admission->count - 1]);
     return error_copy(err, &why);
@@ -199,35 +221,193 @@ static enum seqb_status admit_all(struct ha *ha, struct admission *admission,
     return status;
 }
 
-static enum seqb_status admit_visit_all(struct ha *ha,
-                                        const struct visit *visit,
-                                        struct ha_counter *const *counters,
-                                        size_t count, struct seqb_error *err)
+static enum seqb_status no_memory(struct seqb_error *err)
 {
-    struct admission *admission = admission_new(visit, counters, count);
+    return error_set(err, SEQB_NO_MEMORY, "admission: out of memory");
+}
+
+static enum seqb_status visit_run(struct ha *ha, struct admission *admission,
+                                  struct seqb_error *err)
+{
     struct admit **admits =
         calloc(ha->options->backend_count, sizeof(struct admit *));
     enum seqb_status status;
 
     if (admission == NULL || admits == NULL)
-        status = error_set(err, SEQB_NO_MEMORY, "admission: out of memory");
+        status = no_memory(err);
     else
         status = admit_all(ha, admission, admits, err);
-    if (admission != NULL)
-        admission_drop(admission);
     free(admits);
     return status;
 }
 
-/* Other pools are checked before anything is claimed. */
+static void visit_end(struct admission *admission)
+{
+    if (admission != NULL)
+        admission_drop(admission);
+}
+
+/* `is_part`: other counters are neither refused nor claimed. */
+static enum seqb_status claim_all(struct ha *ha,
+                                  struct ha_counter *const *counters,
+                                  size_t count, bool is_part,
+                                  struct seqb_error *err)
+{
+    struct admission *admission =
+        admission_new(ha, &visit_claim, counters, count);
+    enum seqb_status status;
+
+    if (admission != NULL)
+        admission->is_part = is_part;
+    status = visit_run(ha, admission, err);
+    visit_end(admission);
+    return status;
+}
+
+/* --- other pools --- */
+
+/* The questions that have to be asked before sequences are claimed. */
+struct asking {
+    struct ha *ha;
+    bool *is_needed;             /* by backend, of one counter */
+    struct admission *elsewhere; /* all counters */
+    struct admission *known;     /* those of `late`; NULL: there are none */
+    struct ha_counter **late;    /* some store did not answer about them */
+    size_t late_count;
+    struct ha_counter **admitted; /* to be claimed */
+    size_t admitted_count;
+    bool has_unasked; /* some counter waits */
+};
+
+/* The worker that the i-th counter waits for; NULL: none. */
+static struct worker *asking_awaits(const struct asking *asking, size_t i,
+                                    bool is_known)
+{
+    struct ha *ha = asking->ha;
+    const size_t count = ha->options->backend_count;
+    const struct ha_counter *counter = asking->elsewhere->admitted[i].counter;
+    struct elsewhere elsewhere = {
+        .is_needed = asking->is_needed,
+        .has_no_such = admission_answers(asking->elsewhere, i, count),
+        .count = count,
+        .is_known = is_known};
+    int32_t missing;
+
+    for (size_t j = 0; j < count; j++)
+        asking->is_needed[j] =
+            visit_elsewhere.concerns(&ha->workers[j], counter);
+    pthread_mutex_lock(&ha->lock);
+    missing = elsewhere_awaits(&elsewhere);
+    pthread_mutex_unlock(&ha->lock);
+    return missing < 0 ? NULL : &ha->workers[missing];
+}
+
+/* Whether a store of its pool has the claim of a counter of `late`. */
+static bool asking_is_known(const struct asking *asking, size_t late)
+{
+    bool is_known;
+
+    pthread_mutex_lock(&asking->ha->lock);
+    is_known = asking->known->admitted[late].is_known;
+    pthread_mutex_unlock(&asking->ha->lock);
+    return is_known;
+}
+
+static void counter_set_awaited(struct ha_counter *counter,
+                                struct worker *awaited)
+{
+    pthread_mutex_lock(counter->pool->lock);
+    counter->awaited = awaited;
+    pthread_mutex_unlock(counter->pool->lock);
+}
+
+/* Finds the counters about which some store did not answer. */
+static void asking_find_late(struct asking *asking)
+{
+    for (size_t i = 0; i < asking->elsewhere->count; i++) {
+        const struct admitted *admitted = &asking->elsewhere->admitted[i];
+
+        if (!admitted_is_refused(admitted) &&
+            asking_awaits(asking, i, false) != NULL)
+            asking->late[asking->late_count++] = admitted->counter;
+    }
+}
+
+/* Each counter either is admitted or waits for a store. */
+static void asking_settle(struct asking *asking)
+{
+    size_t late = 0;
+
+    for (size_t i = 0; i < asking->elsewhere->count; i++) {
+        const struct admitted *admitted = &asking->elsewhere->admitted[i];
+        struct ha_counter *counter = admitted->counter;
+        const bool is_late =
+            late < asking->late_count && asking->late[late] == counter;
+        struct worker *awaited = NULL;
+
+        if (is_late)
+            awaited = asking_awaits(asking, i, asking_is_known(asking, late++));
+        counter_set_awaited(counter, awaited);
+        asking->has_unasked |= awaited != NULL;
+        if (awaited == NULL && !admitted_is_refused(admitted))
+            asking->admitted[asking->admitted_count++] = counter;
+    }
+}
+
+static enum seqb_status asking_run(struct asking *asking,
+                                   struct ha_counter *const *counters,
+                                   size_t count, struct seqb_error *err)
+{
+    struct ha *ha = asking->ha;
+    enum seqb_status status;
+
+    asking->elsewhere = admission_new(ha, &visit_elsewhere, counters, count);
+    status = visit_run(ha, asking->elsewhere, err);
+    if (status == SEQB_OK)
+        asking_find_late(asking);
+    if (status == SEQB_OK && asking->late_count > 0) {
+        asking->known =
+            admission_new(ha, &visit_known, asking->late, asking->late_count);
+        status = visit_run(ha, asking->known, err);
+    }
+    if (status == SEQB_OK)
+        asking_settle(asking);
+    visit_end(asking->elsewhere);
+    visit_end(asking->known);
+    return status;
+}
+
+/* Nothing is claimed before the other pools were asked: the claim says to every
+ * later start that the sequence has begun in this pool. */
+static enum seqb_status ask_and_claim(struct ha *ha,
+                                      struct ha_counter *const *counters,
+                                      size_t count, struct seqb_error *err)
+{
+    struct asking asking = {
+        .ha = ha,
+        .is_needed = calloc(ha->options->backend_count, sizeof(bool)),
+        .late = calloc(count + 1, sizeof(struct ha_counter *)),
+        .admitted = calloc(count + 1, sizeof(struct ha_counter *))};
+    enum seqb_status status;
+
+    if (asking.is_needed == NULL || asking.late == NULL ||
+        asking.admitted == NULL)
+        status = no_memory(err);
+    else
+        status = asking_run(&asking, counters, count, err);
+    if (status == SEQB_OK && asking.admitted_count > 0)
+        status = claim_all(ha, asking.admitted, asking.admitted_count,
+                           asking.has_unasked, err);
+    free(asking.is_needed);
+    free(asking.late);
+    free(asking.admitted);
+    return status;
+}
+
 enum seqb_status ha_admit(struct ha *ha, struct ha_counter *const *counters,
                           size_t count, struct seqb_error *err)
 {
-    enum seqb_status status = SEQB_OK;
-
-    if (ha->options->pool_count > 1)
-        status = admit_visit_all(ha, &visit_elsewhere, counters, count, err);
-    if (status == SEQB_OK)
-        status = admit_visit_all(ha, &visit_claim, counters, count, err);
-    return status;
+    return ha->options->pool_count > 1
+               ? ask_and_claim(ha, counters, count, err)
+               : claim_all(ha, counters, count, false, err);
 }

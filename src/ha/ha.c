@@ -9,6 +9,7 @@
 #include "ha/worker_pools.h"
 #include "platform/clock.h"
 #include "platform/error.h"
+#include "platform/hash.h"
 #include "platform/minmax.h"
 #include "platform/text.h"
 #include "platform/thread.h"
@@ -233,6 +234,18 @@ void ha_resumed(struct ha *ha)
     for (size_t i = 0; i < ha->options->backend_count; i++)
         worker_connect_again(&ha->workers[i]);
     pthread_mutex_unlock(&ha->lock);
+}
+
+uint64_t ha_usable(struct ha *ha)
+{
+    uint64_t hash = HASH_BEGIN;
+
+    for (size_t i = 0; i < ha->options->backend_count; i++) {
+        const bool is_usable = worker_is_usable(&ha->workers[i]);
+
+        hash = hash_add(hash, &is_usable, sizeof is_usable);
+    }
+    return hash;
 }
 
 struct ha_pool *ha_pool_at(struct ha *ha, size_t i)

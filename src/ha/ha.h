@@ -194,9 +194,19 @@ void ha_counter_free(struct ha_counter *counter);
  * are, this call returns SEQB_LAYOUT, and need not close them. All backends
  * work at the same time. The call stops waiting for a backend that makes no
  * progress. Only one call at a time.
+ *
+ * If no store of its pool knows a counter, and a store of another pool did not
+ * answer whether it does, nothing is claimed: the counter is unasked. Do not
+ * ask it for numbers before another call has admitted it.
  */
 enum seqb_status ha_admit(struct ha *ha, struct ha_counter *const *counters,
                           size_t count, struct seqb_error *err);
+
+/* Its availability is SEQB_UNAVAILABLE meanwhile. */
+bool ha_counter_is_unasked(struct ha_counter *counter);
+
+/* A number that changes when other backends become usable. */
+uint64_t ha_usable(struct ha *ha);
 
 /* The attributes of a counter that are not the usual ones. */
 struct ha_counter_attributes {

@@ -3,12 +3,15 @@
 
 #include "platform/clock.h"
 #include "platform/error.h"
+#include "platform/log.h"
 #include "platform/thread.h"
+#include "queue/key_list.h"
 #include "queue/queue_state.h"
 #include "queue/sequence_take.h"
 
 #define BATCH    64     /* sequences that the stores are asked about at once */
 #define AGAIN_US 100000 /* before they are asked again, after a failure */
+#define LOOK_MS  200    /* between two looks at which stores can be asked */
 
 static enum seqb_status admit(struct queue *queue,
                               struct ha_counter *const *counters, size_t count,
@@ -22,29 +25,109 @@ static enum seqb_status admit(struct queue *queue,
     return status;
 }
 
+/* Only the counters of automatic sequences ask first. */
+static bool was_automatic(const struct seqb_sequence *sequence)
+{
+    return sequence->own != NULL ? sequence->own->attributes.asks_first
+                                 : sequence->options->key == NULL;
+}
+
 /* It does not count as automatic any more. */
 static void refuse(struct queue *queue, struct seqb_sequence *sequence)
 {
     pthread_rwlock_wrlock(&queue->catalog_lock);
-    queue->automatic--;
+    queue->automatic -= was_automatic(sequence);
     sequence_has_number(sequence);
     sequence_settle(sequence, SEQUENCE_REFUSED);
     pthread_rwlock_unlock(&queue->catalog_lock);
 }
 
-/* `status` is of ha_admit. False if the sequence has to be asked about again:
- * memory is short, or a store turned out to have another layout. The next time
- * that store is not asked. */
-static bool settle(struct queue *queue, struct seqb_sequence *sequence,
-                   enum seqb_status status)
+/* --- sequences that are put off --- */
+
+/* Those that the present batch put off, or no longer does. */
+struct news {
+    struct key_list unasked;
+    struct key_list asked;
+    struct seqb_sequence *first; /* of those put off */
+};
+
+static void news_tell(const struct news *news)
 {
-    if (ha_counter_availability(sequence->counter, NULL) == SEQB_LAYOUT)
-        refuse(queue, sequence);
-    else if (status == SEQB_OK)
-        sequence_settle(sequence, SEQUENCE_ADMITTED);
-    else
+    const struct key_list *unasked = &news->unasked;
+    const struct key_list *asked = &news->asked;
+    struct seqb_error why = {.text = ""};
+
+    if (unasked->count > 0) {
+        (void)ha_counter_availability(news->first->counter, &why);
+        log_reason(SEQB_LOG_WARN, why.text,
+                   "event=unasked sequences=%zu keys=%s%s", unasked->count,
+                   unasked->names, key_list_rest(unasked));
+    }
+    if (asked->count > 0)
+        log_line(SEQB_LOG_INFO, "event=asked sequences=%zu keys=%s%s",
+                 asked->count, asked->names, key_list_rest(asked));
+}
+
+/* The thread, or no other thread knows the sequence. */
+static void put_off(struct queue *queue, struct seqb_sequence *sequence,
+                    struct news *news)
+{
+    struct admitter *admitter = &queue->admitter;
+    const uint64_t usable = ha_usable(queue->ha);
+
+    if (!sequence->is_put_off) {
+        if (news->unasked.count == 0)
+            news->first = sequence;
+        key_list_add(&news->unasked, sequence->key);
+    }
+    sequence->is_put_off = true;
+    pthread_mutex_lock(&admitter->lock);
+    if (admitter->put_off == NULL)
+        retry_begin(&admitter->retry, usable, clock_now_ms());
+    sequence->next_aside = admitter->put_off;
+    admitter->put_off = sequence;
+    pthread_cond_signal(&admitter->changed);
+    pthread_mutex_unlock(&admitter->lock);
+}
+
+/* With the lock held: those that were put off are next, if it is time. */
+static bool put_off_ends(struct queue *queue)
+{
+    struct admitter *admitter = &queue->admitter;
+
+    if (!retry_is_due(&admitter->retry, ha_usable(queue->ha), clock_now_ms()))
         return false;
+    admitter->first = admitter->put_off;
+    admitter->put_off = NULL;
     return true;
+}
+
+/* --- batches --- */
+
+enum settled {
+    SETTLED,
+    SETTLED_NOT,  /* memory is short, or a store turned out to have another
+                     layout. The next time that store is not asked */
+    SETTLED_LATER /* a store of another pool cannot be asked */
+};
+
+/* `status` is of ha_admit. */
+static enum settled settle(struct queue *queue, struct seqb_sequence *sequence,
+                           enum seqb_status status, struct news *news)
+{
+    if (ha_counter_availability(sequence->counter, NULL) == SEQB_LAYOUT) {
+        refuse(queue, sequence);
+        return SETTLED;
+    }
+    if (status != SEQB_OK)
+        return SETTLED_NOT;
+    if (ha_counter_is_unasked(sequence->counter))
+        return SETTLED_LATER;
+    if (sequence->is_put_off)
+        key_list_add(&news->asked, sequence->key);
+    sequence->is_put_off = false;
+    sequence_settle(sequence, SEQUENCE_ADMITTED);
+    return SETTLED;
 }
 
 static void put(struct admitter *admitter, struct seqb_sequence *sequence)
@@ -56,10 +139,29 @@ static void put(struct admitter *admitter, struct seqb_sequence *sequence)
     pthread_mutex_unlock(&admitter->lock);
 }
 
+/* A sequence that the topology no longer lists is not claimed, since it may go
+ * back to another pool. It stays put off until it is listed again. Returns how
+ * many are left. */
+static size_t skip_removed(struct queue *queue, struct seqb_sequence **batch,
+                           size_t count)
+{
+    struct news none = {.first = NULL};
+    size_t left = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (batch[i]->is_put_off && batch[i]->settings->is_removed)
+            put_off(queue, batch[i], &none);
+        else
+            batch[left++] = batch[i];
+    }
+    return left;
+}
+
 static void admit_batch(struct queue *queue, struct seqb_sequence **batch,
                         size_t count)
 {
     struct ha_counter *counters[BATCH];
+    struct news news = {.first = NULL};
     struct seqb_error err;
     enum seqb_status status;
     bool is_settled = true;
@@ -68,23 +170,42 @@ static void admit_batch(struct queue *queue, struct seqb_sequence **batch,
         counters[i] = batch[i]->counter;
     status = admit(queue, counters, count, &err);
     for (size_t i = 0; i < count; i++) {
-        if (settle(queue, batch[i], status))
+        const enum settled settled = settle(queue, batch[i], status, &news);
+
+        if (settled == SETTLED_LATER)
+            put_off(queue, batch[i], &news);
+        if (settled != SETTLED_NOT)
             continue;
         is_settled = false;
         put(&queue->admitter, batch[i]);
     }
+    news_tell(&news);
     if (!is_settled)
         thread_rest_us(AGAIN_US);
 }
 
-/* Waits for sequences, and takes some. 0: the thread has to end. */
-static size_t take(struct admitter *admitter, struct seqb_sequence **batch)
+/* With the lock held: waits for sequences. */
+static void take_await(struct queue *queue)
 {
+    struct admitter *admitter = &queue->admitter;
+
+    while (admitter->first == NULL && !admitter->is_stopping) {
+        if (admitter->put_off == NULL)
+            pthread_cond_wait(&admitter->changed, &admitter->lock);
+        else if (!put_off_ends(queue))
+            (void)condition_wait(&admitter->changed, &admitter->lock,
+                                 clock_now_ms() + LOOK_MS);
+    }
+}
+
+/* Waits for sequences, and takes some. 0: the thread has to end. */
+static size_t take(struct queue *queue, struct seqb_sequence **batch)
+{
+    struct admitter *admitter = &queue->admitter;
     size_t count = 0;
 
     pthread_mutex_lock(&admitter->lock);
-    while (admitter->first == NULL && !admitter->is_stopping)
-        pthread_cond_wait(&admitter->changed, &admitter->lock);
+    take_await(queue);
     while (admitter->first != NULL && count < BATCH && !admitter->is_stopping) {
         batch[count++] = admitter->first;
         admitter->first = admitter->first->next_aside;
@@ -99,8 +220,11 @@ static void *admitter_run(void *argument)
     struct seqb_sequence *batch[BATCH];
     size_t count;
 
-    while ((count = take(&queue->admitter, batch)) > 0)
-        admit_batch(queue, batch, count);
+    while ((count = take(queue, batch)) > 0) {
+        count = skip_removed(queue, batch, count);
+        if (count > 0)
+            admit_batch(queue, batch, count);
+    }
     return NULL;
 }
 
@@ -116,9 +240,8 @@ void admitter_fini(struct admitter *admitter)
     pthread_mutex_destroy(&admitter->lock);
 }
 
-enum seqb_status admitter_add(struct queue *queue,
-                              struct seqb_sequence *sequence,
-                              struct seqb_error *err)
+static enum seqb_status admitter_start(struct queue *queue,
+                                       struct seqb_error *err)
 {
     struct admitter *admitter = &queue->admitter;
     enum seqb_status status = SEQB_OK;
@@ -129,11 +252,47 @@ enum seqb_status admitter_add(struct queue *queue,
                               queue, err);
     admitter->is_started = status == SEQB_OK;
     pthread_mutex_unlock(&admitter->lock);
+    return status;
+}
+
+enum seqb_status admitter_add(struct queue *queue,
+                              struct seqb_sequence *sequence,
+                              struct seqb_error *err)
+{
+    const enum seqb_status status = admitter_start(queue, err);
+
     if (status != SEQB_OK)
         return status;
     atomic_store(&sequence->settings->admission, SEQUENCE_ADMITTING);
-    put(admitter, sequence);
+    put(&queue->admitter, sequence);
     return SEQB_OK;
+}
+
+enum seqb_status admitter_expect(struct queue *queue,
+                                 struct seqb_sequence *const *sequences,
+                                 size_t count, struct seqb_error *err)
+{
+    size_t unasked = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!ha_counter_is_unasked(sequences[i]->counter))
+            continue;
+        atomic_store(&sequences[i]->settings->admission, SEQUENCE_ADMITTING);
+        unasked++;
+    }
+    return unasked > 0 ? admitter_start(queue, err) : SEQB_OK;
+}
+
+void admitter_put_off(struct queue *queue,
+                      struct seqb_sequence *const *sequences, size_t count)
+{
+    struct news news = {.first = NULL};
+
+    for (size_t i = 0; i < count; i++) {
+        if (sequence_admission(sequences[i]) == SEQUENCE_ADMITTING)
+            put_off(queue, sequences[i], &news);
+    }
+    news_tell(&news);
 }
 
 enum seqb_status admitter_wait(struct seqb_sequence *sequence,

@@ -58,8 +58,17 @@ static enum seqb_status too_many_without(const char *key,
 /*
  * A sequence of an earlier layout that was not migrated must be refused before
  * its first number, by the stores that know it: the other stores would start it
- * again. The same holds for a sequence whose codes were made with another key.
+ * again. The same holds for a sequence whose codes were made with another key,
+ * and for one that another pool was used for.
  */
+static bool asks_first(const struct queue *queue,
+                       const struct seqb_sequence *sequence)
+{
+    return sequence->options->claims_first ||
+           ha_counter_has_past(sequence->counter) ||
+           ha_pool_count(queue->ha) > 1;
+}
+
 static enum seqb_status admit_new(struct queue *queue,
                                   struct seqb_sequence *sequence,
                                   struct seqb_error *err)
@@ -122,8 +131,7 @@ enum seqb_status automatic_add(struct queue *queue, const char *key,
     if (status != SEQB_OK)
         return status;
     status = queue_add(queue, options, key, &made, err);
-    if (made != NULL &&
-        (options->claims_first || ha_counter_has_past(made->counter)))
+    if (made != NULL && asks_first(queue, made))
         status = admit_new(queue, made, err);
     if (status != SEQB_OK || made == NULL)
         return status;

@@ -14,11 +14,11 @@
 #include "platform/thread.h"
 #include "queue/flusher/flusher.h"
 #include "queue/guarded_clock/guarded_clock.h"
+#include "queue/key_list.h"
 
 /* How long a stop waits for asks in flight, and for the spool. */
-#define SETTLE_MS  500
-#define KEEP_MS    2000
-#define NAMES_SIZE 200 /* bytes for the keys in the log */
+#define SETTLE_MS 500
+#define KEEP_MS   2000
 
 /* The longest time between two checks of the machine's clocks. Numbers that are
  * taken between a resumption and the next check are issued twice. */
@@ -101,6 +101,10 @@ static enum seqb_status admit_listed(struct queue *queue,
         queue->catalog.sequences[i]->is_refused =
             ha_counter_availability(counters[i], NULL) == SEQB_LAYOUT;
     free(counters);
+    if (status == SEQB_OK)
+        status = admitter_expect(queue, queue->catalog.sequences, count, err);
+    if (status == SEQB_OK)
+        admitter_put_off(queue, queue->catalog.sequences, count);
     return status;
 }
 
@@ -198,29 +202,10 @@ static enum seqb_status threads_start(struct queue *queue,
                : status;
 }
 
-/* The keys of the sequences that are not filled; of many, the first ones. */
-struct cold {
-    char names[NAMES_SIZE];
-    size_t named;
-    size_t count;
-};
-
-static void cold_add(struct cold *cold, const char *key)
-{
-    const size_t used = strlen(cold->names);
-
-    if (cold->named == cold->count++) {
-        if (text_append(cold->names, sizeof cold->names, "%s%s",
-                        used > 0 ? "," : "", key))
-            cold->named++;
-        else
-            cold->names[used] = '\0';
-    }
-}
-
 static bool is_warmed(const struct seqb_sequence *sequence)
 {
-    return sequence->settings->warm && !sequence->is_refused;
+    return sequence->settings->warm && !sequence->is_refused &&
+           sequence_admission(sequence) == SEQUENCE_ADMITTED;
 }
 
 /* Fills the rings of all warm sequences at the same time. Waits until each
@@ -228,7 +213,7 @@ static bool is_warmed(const struct seqb_sequence *sequence)
  * logs those that are not filled. The refill thread must be running. */
 static void warm_wait(const struct catalog *catalog, int64_t until_ms)
 {
-    struct cold cold = {.count = 0};
+    struct key_list cold = {.count = 0};
 
     for (size_t i = 0; i < catalog->count; i++) {
         if (is_warmed(catalog->sequences[i]))
@@ -238,14 +223,14 @@ static void warm_wait(const struct catalog *catalog, int64_t until_ms)
         struct seqb_sequence *sequence = catalog->sequences[i];
 
         if (is_warmed(sequence) && !sequence->source->warm(sequence, until_ms))
-            cold_add(&cold, sequence->key);
+            key_list_add(&cold, sequence->key);
     }
     if (cold.count > 0)
         log_reason(SEQB_LOG_WARN,
                    "not filled in open_timeout: the first numbers may have to "
                    "be waited for",
                    "event=cold sequences=%zu keys=%s%s", cold.count, cold.names,
-                   cold.named < cold.count ? ",..." : "");
+                   key_list_rest(&cold));
 }
 
 enum seqb_status queue_open(const struct queue_options *options, struct ha *ha,

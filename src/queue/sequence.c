@@ -91,10 +91,21 @@ void sequence_remove(struct seqb_sequence *sequence, bool is_kept)
     sequence_notify_ready(sequence);
 }
 
+bool sequence_is_unasked(const struct seqb_sequence *sequence)
+{
+    return sequence_admission(sequence) == SEQUENCE_ADMITTING &&
+           ha_counter_is_unasked(sequence->counter);
+}
+
 enum seqb_status sequence_admitting(const struct seqb_sequence *sequence,
                                     enum seqb_status status,
                                     struct seqb_error *err)
 {
+    struct seqb_error why;
+
+    if (sequence_is_unasked(sequence) &&
+        ha_counter_availability(sequence->counter, &why) == SEQB_UNAVAILABLE)
+        return error_set(err, status, "%s", why.text);
     return error_set(err, status,
                      "sequence %s is new, and the stores have not yet answered "
                      "whether they know it with other settings",

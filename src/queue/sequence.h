@@ -27,11 +27,13 @@
 /* The settings of a sequence that a reload may change at any moment. A reader
  * of two of them may get an old one and a new one. The default memory order
  * costs readers nothing. */
-/* Whether the stores may be asked for numbers of an automatic sequence. */
+/* Whether the stores may be asked for numbers of a sequence that is automatic,
+ * or that waits for stores of other pools. */
 enum sequence_admission {
     SEQUENCE_ADMITTED,  /* also every other sequence */
     SEQUENCE_ADMITTING, /* the stores are asked whether they know it */
-    SEQUENCE_REFUSED    /* a store knows it with other settings */
+    SEQUENCE_REFUSED    /* a store knows it with other settings, or in another
+                           pool */
 };
 
 struct sequence_settings {
@@ -77,8 +79,8 @@ struct seqb_sequence {
     struct sequence_settings own_settings; /* unused in a period slot */
     struct sequence_own *own; /* freed with the sequence; NULL: its options are
                                  constant as long as the queue */
-    /* In the list of abandoned sequences, which only reloads use; or, of an
-     * automatic sequence, in the admitter's list. */
+    /* In the list of abandoned sequences, which only reloads use; or in a list
+     * of the admitter. */
     struct seqb_sequence *next_aside;
 
     /* The following members are written. They are on other cache lines than the
@@ -97,6 +99,8 @@ struct seqb_sequence {
     /* At the start a store refused it, because the store's claim has other
      * attributes. Constant after that. */
     bool is_refused;
+    bool is_put_off; /* it waits for a store of another pool; the admitter's
+                        own */
     _Atomic int64_t waits; /* calls that found the ring empty */
 
     /* The numbers that a caller wants at once, all or none; 0: no caller
@@ -198,6 +202,9 @@ void sequence_remove(struct seqb_sequence *sequence, bool is_kept);
  * refusal is the counter's. */
 void sequence_settle(struct seqb_sequence *sequence,
                      enum sequence_admission admission);
+
+/* Whether it is not settled because it waits for a store of another pool. */
+bool sequence_is_unasked(const struct seqb_sequence *sequence);
 
 /* `status`, for a sequence that is not settled yet. */
 enum seqb_status sequence_admitting(const struct seqb_sequence *sequence,

@@ -86,18 +86,23 @@ void claim_batch_add(struct claim_batch *batch,
         batch->claims[i].text = batch->expected[i];
 }
 
+void claim_batch_add_absent(struct claim_batch *batch,
+                            const struct layout *layout, int32_t generation,
+                            const char *key)
+{
+    const struct claim_attributes attributes = {.layout = layout, .key = key};
+    const size_t i = add(batch);
+
+    claim_sequence_name(&attributes, generation, batch->names[i],
+                        sizeof batch->names[i]);
+}
+
 void claim_batch_add_moved(struct claim_batch *batch,
                            const struct layout *other, const char *key)
 {
-    const struct claim_attributes attributes = {.layout = other, .key = key};
-
     for (int32_t generation = 1; generation <= layout_generations(other);
-         generation++) {
-        const size_t i = add(batch);
-
-        claim_sequence_name(&attributes, generation, batch->names[i],
-                            sizeof batch->names[i]);
-    }
+         generation++)
+        claim_batch_add_absent(batch, other, generation, key);
 }
 
 size_t claim_batch_count(const struct claim_batch *batch)

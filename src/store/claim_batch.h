@@ -26,6 +26,12 @@ void claim_batch_add(struct claim_batch *batch,
                      const struct connection *connection,
                      const struct claim_attributes *attributes);
 
+/* Adds the check that the store does not know the sequence in that generation
+ * of the pool. The claim is only read. */
+void claim_batch_add_absent(struct claim_batch *batch,
+                            const struct layout *layout, int32_t generation,
+                            const char *key);
+
 /* Adds the check of claim_check_moved: that the sequence was not used in
  * `other`. It has a claim for each generation. */
 void claim_batch_add_moved(struct claim_batch *batch,

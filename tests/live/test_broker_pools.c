@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "platform/clock.h"
 #include "platform/text.h"
 #include "scene.h"
 #include "support/test.h"
@@ -232,6 +233,105 @@ TEST_WITH(SCENE, sequence_may_not_change_its_pool)
     scene_close(scene);
     open_pools(scene);
     scene_take(scene, "bill", 100);
+    scene_expect_no_repeats(scene);
+}
+
+/* The pools have no store in common, and one that is away is back soon. */
+static void write_apart(char text[static SCENE_TEXT_SIZE])
+{
+    (void)text_copy(text, SCENE_TEXT_SIZE, topology);
+    scene_replace(text, "rescue_after = \"1h\"", "rescue_after = \"100ms\"");
+    scene_replace(text, "authority = \"b\";", "");
+}
+
+/* The same with "late" in that pool. */
+static void write_late(char text[static SCENE_TEXT_SIZE], const char *pool)
+{
+    write_apart(text);
+    scene_replace(text, "key = \"order\";",
+                  "key = \"late\"; pool = \"POOL\"; deadline = \"200ms\"; }, "
+                  "{ key = \"order\";");
+    scene_replace(text, "POOL", pool);
+}
+
+/* Takes what "late" is granted, up to 100 numbers. */
+static void try_late(struct scene *scene, struct seqb_error *err)
+{
+    struct seqb_sequence *sequence = scene_sequence(scene, "late");
+    int64_t number;
+
+    for (int i = 0; i < 100; i++) {
+        if (seqb_next(sequence, &number, err) != SEQB_OK)
+            return;
+        numbers_add(&scene->numbers, &number, 1);
+    }
+}
+
+static void expect_unasked(struct scene *scene, const char *text)
+{
+    struct seqb_error err = {.status = SEQB_OK};
+
+    scene_open(scene, scene_write(scene, "unasked.conf", text));
+    try_late(scene, &err);
+    scene_expect_no_repeats(scene);
+    assert_int_equal(err.status, SEQB_UNAVAILABLE);
+    scene_expect_words(err.text,
+                       "sequence late is new in pool large, and backend a of "
+                       "pool small cannot be asked");
+    scene_take(scene, "order", 10);
+    scene->numbers.count = 100; /* of "late" */
+    scene_close(scene);
+}
+
+/* "late" was used in pool small while only its store a was there. */
+static void use_late(struct scene *scene)
+{
+    char text[SCENE_TEXT_SIZE];
+    struct seqb_error err;
+
+    write_apart(text);
+    scene_open(scene, scene_write(scene, "apart.conf", text));
+    scene_close(scene);
+    scene_move(scene, "b.db", "b.away");
+    write_late(text, "small");
+    scene_open(scene, scene_write(scene, "late.conf", text));
+    try_late(scene, &err);
+    if (scene->numbers.count < 100)
+        fail_msg("%zu numbers: %s", scene->numbers.count, err.text);
+    scene_close(scene);
+    scene_move(scene, "b.away", "b.db");
+}
+
+TEST_WITH(SCENE, moved_sequence_waits_for_the_store_that_knows_it)
+{
+    static const char *const none[] = {NULL};
+    const int64_t until_ms = clock_now_ms() + SCENE_PATIENCE_MS;
+    struct seqb_sequence *sequence;
+    struct seqb_error err;
+    char text[SCENE_TEXT_SIZE];
+
+    use_late(scene);
+    scene_move(scene, "a.db", "a.away");
+    write_late(text, "large");
+    expect_unasked(scene, text);
+    expect_unasked(scene, text);
+    /* Nor does a migration begin it. */
+    scene_replace(text, "name = \"large\";",
+                  "name = \"large\"; generation = 2;");
+    assert_done(seqb_migrate(scene_path(scene, "unasked.conf"),
+                             scene_write(scene, "next.conf", text),
+                             &(struct seqb_migrate_options){.keys = none},
+                             &err),
+                err);
+    expect_unasked(scene, text);
+    scene_open(scene, scene_path(scene, "unasked.conf"));
+    scene_move(scene, "a.away", "a.db");
+    while (seqb_get_sequence(scene->broker, "late", &sequence, &err) ==
+               SEQB_OK &&
+           clock_now_ms() < until_ms)
+        try_late(scene, &err);
+    assert_int_equal(err.status, SEQB_LAYOUT);
+    scene_expect_words(err.text, "sequence late was used in pool small");
     scene_expect_no_repeats(scene);
 }
 

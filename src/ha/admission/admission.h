@@ -17,19 +17,27 @@ struct admitted {
     char *reason; /* NULL: no memory for it */
     int32_t partition;
     bool is_refused;
+    bool is_known; /* visit_known: a store has its claim */
 };
+
+struct admission;
 
 /* What a store is asked about a counter. */
 struct visit {
+    /* Whether the worker's store is asked about the counter. */
+    bool (*concerns)(const struct worker *worker,
+                     const struct ha_counter *counter);
     /* Adds the counter's claims to the batch: from none to as many as the
      * pools of the worker have generations. */
     void (*add)(const struct worker *worker, const struct ha_counter *counter,
                 struct claim_batch *batch);
-    /* Every claim that was added is as expected. With the lock held. */
-    void (*accept)(const struct worker *worker, struct ha_counter *counter);
-    /* Asks about one counter alone, and so learns why it is refused. */
-    enum seqb_status (*one)(struct worker *worker, struct ha_counter *counter,
-                            struct seqb_error *err);
+    /* Every claim that was added for the i-th counter is as expected. With the
+     * lock held. */
+    void (*accept)(const struct worker *worker, struct admission *admission,
+                   size_t i);
+    /* Asks about the i-th counter alone, and so learns why it is refused. */
+    enum seqb_status (*one)(struct worker *worker, struct admission *admission,
+                            size_t i, struct seqb_error *err);
 };
 
 /* Claims the bits of a sequence, and compares them. */
@@ -39,14 +47,30 @@ extern const struct visit visit_claim;
  * nothing. */
 extern const struct visit visit_elsewhere;
 
+/* Asks whether the store knows the sequence in its own pool. Changes
+ * nothing. */
+extern const struct visit visit_known;
+
 /* Counters that are visited together; shared by the workers. */
 struct admission {
     const struct visit *visit;
     atomic_size_t holders; /* the caller and the workers; the last one frees it,
                               see admission_drop */
     size_t count;
+    bool is_part; /* there are other counters, which are not refused */
+    /* visit_elsewhere: by counter, then by backend, whether the store answered
+     * that it does not know the sequence. Else NULL. The pool's lock guards
+     * it. */
+    bool *has_no_such;
     struct admitted admitted[];
 };
+
+/* The answers about the i-th counter, one for each backend. */
+static inline bool *admission_answers(const struct admission *admission,
+                                      size_t i, size_t backends)
+{
+    return &admission->has_no_such[i * backends];
+}
 
 bool admitted_is_refused(const struct admitted *admitted);
 

@@ -44,20 +44,27 @@ static int32_t member_of(const struct worker *worker,
 
 /* --- claiming --- */
 
+static bool is_own(const struct worker *worker,
+                   const struct ha_counter *counter)
+{
+    return member_of(worker, counter->pool) >= 0;
+}
+
 static void claim_add(const struct worker *worker,
                       const struct ha_counter *counter,
                       struct claim_batch *batch)
 {
     const struct claim_attributes claimed = counter_claim(counter);
 
-    if (member_of(worker, counter->pool) >= 0)
+    if (is_own(worker, counter))
         claim_batch_add(batch, &worker->connection, &claimed);
 }
 
 /* What was compared now is not compared again before the first grant. */
 static void claim_accept(const struct worker *worker,
-                         struct ha_counter *counter)
+                         struct admission *admission, size_t i)
 {
+    struct ha_counter *counter = admission->admitted[i].counter;
     const int32_t member = member_of(worker, counter->pool);
 
     if (member < 0 || member >= counter->partitions)
@@ -67,34 +74,92 @@ static void claim_accept(const struct worker *worker,
 }
 
 static enum seqb_status claim_one(struct worker *worker,
-                                  struct ha_counter *counter,
+                                  struct admission *admission, size_t i,
                                   struct seqb_error *err)
 {
+    const struct ha_counter *counter = admission->admitted[i].counter;
     const struct claim_attributes claimed = counter_claim(counter);
     enum seqb_status status;
 
-    if (member_of(worker, counter->pool) < 0)
+    if (!is_own(worker, counter))
         return SEQB_OK;
     status = claim_sequence(&worker->connection, &claimed, err);
     if (status != SEQB_OK)
         return status;
     pthread_mutex_lock(worker->lock);
-    claim_accept(worker, counter);
+    claim_accept(worker, admission, i);
     pthread_mutex_unlock(worker->lock);
     return SEQB_OK;
 }
 
-const struct visit visit_claim = {claim_add, claim_accept, claim_one};
+const struct visit visit_claim = {is_own, claim_add, claim_accept, claim_one};
+
+/* --- its own pool --- */
+
+static void known_add(const struct worker *worker,
+                      const struct ha_counter *counter,
+                      struct claim_batch *batch)
+{
+    const struct layout *layout = &counter->pool->options->layout;
+
+    if (is_own(worker, counter))
+        claim_batch_add_absent(batch, layout, layout->generation, counter->key);
+}
+
+/* The store does not know it. */
+static void known_accept(const struct worker *worker,
+                         struct admission *admission, size_t i)
+{
+    (void)worker;
+    (void)admission;
+    (void)i;
+}
+
+static enum seqb_status known_one(struct worker *worker,
+                                  struct admission *admission, size_t i,
+                                  struct seqb_error *err)
+{
+    struct admitted *admitted = &admission->admitted[i];
+    const struct claim_attributes claimed = counter_claim(admitted->counter);
+    char standing[CLAIM_TERMS_SIZE];
+    enum seqb_status status;
+
+    if (!is_own(worker, admitted->counter))
+        return SEQB_OK;
+    status = claim_read_sequence(&worker->connection, &claimed,
+                                 claimed.layout->generation, standing,
+                                 sizeof standing, err);
+    if (status != SEQB_OK)
+        return status;
+    pthread_mutex_lock(worker->lock);
+    admitted->is_known = admitted->is_known || standing[0] != '\0';
+    pthread_mutex_unlock(worker->lock);
+    return SEQB_OK;
+}
+
+const struct visit visit_known = {is_own, known_add, known_accept, known_one};
 
 /* --- other pools --- */
 
 /* If another pool of this store was used for the sequence, the sequence would
  * start at 1 again in its own pool. A store that may forget is not asked. */
+static bool is_elsewhere(const struct worker *worker,
+                         const struct ha_counter *counter)
+{
+    if (worker_guarantee(worker) != SEQB_DIRECT)
+        return false;
+    for (size_t i = 0; i < worker->membership_count; i++) {
+        if (worker->memberships[i].pool != counter->pool)
+            return true;
+    }
+    return false;
+}
+
 static void elsewhere_add(const struct worker *worker,
                           const struct ha_counter *counter,
                           struct claim_batch *batch)
 {
-    if (worker_guarantee(worker) != SEQB_DIRECT)
+    if (!is_elsewhere(worker, counter))
         return;
     for (size_t i = 0; i < worker->membership_count; i++) {
         const struct ha_pool *pool = worker->memberships[i].pool;
@@ -105,33 +170,39 @@ static void elsewhere_add(const struct worker *worker,
 }
 
 static void elsewhere_accept(const struct worker *worker,
-                             struct ha_counter *counter)
+                             struct admission *admission, size_t i)
 {
-    (void)worker;
-    (void)counter;
+    admission_answers(admission, i, worker->all_count)[worker - worker->all] =
+        true;
 }
 
 static enum seqb_status elsewhere_one(struct worker *worker,
-                                      struct ha_counter *counter,
+                                      struct admission *admission, size_t i,
                                       struct seqb_error *err)
 {
+    const struct ha_counter *counter = admission->admitted[i].counter;
     enum seqb_status status = SEQB_OK;
 
-    if (worker_guarantee(worker) != SEQB_DIRECT)
+    if (!is_elsewhere(worker, counter))
         return SEQB_OK;
-    for (size_t i = 0; i < worker->membership_count && status == SEQB_OK; i++) {
-        const struct ha_pool *pool = worker->memberships[i].pool;
+    for (size_t j = 0; j < worker->membership_count && status == SEQB_OK; j++) {
+        const struct ha_pool *pool = worker->memberships[j].pool;
 
         if (pool != counter->pool)
             status = claim_check_moved(
                 &worker->connection, &pool->options->layout, counter->key,
                 counter->pool->options->layout.name, err);
     }
-    return status;
+    if (status != SEQB_OK)
+        return status;
+    pthread_mutex_lock(worker->lock);
+    elsewhere_accept(worker, admission, i);
+    pthread_mutex_unlock(worker->lock);
+    return SEQB_OK;
 }
 
-const struct visit visit_elsewhere = {elsewhere_add, elsewhere_accept,
-                                      elsewhere_one};
+const struct visit visit_elsewhere = {is_elsewhere, elsewhere_add,
+                                      elsewhere_accept, elsewhere_one};
 
 /* --- one counter --- */
 
@@ -170,10 +241,10 @@ static void refuse(struct admitted *admitted, int32_t member,
 
 /* Other refusals of this counter are reported with its first grant. */
 static enum seqb_status visit_one(struct worker *worker,
-                                  const struct visit *visit,
-                                  struct admitted *admitted,
+                                  struct admission *admission, size_t i,
                                   struct seqb_error *err)
 {
+    struct admitted *admitted = &admission->admitted[i];
     const int32_t member = member_of(worker, admitted->counter->pool);
     enum seqb_status status;
 
@@ -182,7 +253,7 @@ static enum seqb_status visit_one(struct worker *worker,
     status = worker_connect(worker, err);
     if (status != SEQB_OK)
         return status;
-    status = visit->one(worker, admitted->counter, err);
+    status = admission->visit->one(worker, admission, i, err);
     if (status == SEQB_LAYOUT)
         refuse(admitted, member, err);
     if (connection_was_refused(status))
@@ -278,8 +349,8 @@ static void part_accept(const struct part *part)
     pthread_mutex_lock(part->worker->lock);
     for (size_t i = 0; i < part->count; i++) {
         if (part_stands(part, i))
-            part->admission->visit->accept(part->worker,
-                                           part_at(part, i)->counter);
+            part->admission->visit->accept(part->worker, part->admission,
+                                           part->first + i);
     }
     pthread_mutex_unlock(part->worker->lock);
 }
@@ -288,7 +359,7 @@ static enum seqb_status part_visit(struct part *part, size_t i,
                                    struct seqb_error *err)
 {
     const enum seqb_status status =
-        visit_one(part->worker, part->admission->visit, part_at(part, i), err);
+        visit_one(part->worker, part->admission, part->first + i, err);
 
     ask_step(part->ask);
     part_log(part, part->first + i + 1);

@@ -238,6 +238,54 @@ static enum seqb_status describe_trouble(const struct ha_counter *counter,
     return status;
 }
 
+/* With the pool's lock held: a pool of the worker that is not the counter's. */
+static const struct worker_membership *
+membership_elsewhere(const struct worker *worker,
+                     const struct ha_counter *counter)
+{
+    const struct worker_membership *membership = worker->memberships;
+
+    while (membership->pool == counter->pool)
+        membership++;
+    return membership;
+}
+
+/* With the pool's lock held: it waits for a store of another pool. */
+static enum seqb_status describe_unasked(const struct ha_counter *counter,
+                                         struct seqb_error *err)
+{
+    const struct worker_membership *membership =
+        membership_elsewhere(counter->awaited, counter);
+    const struct ha_pool *other = membership->pool;
+    const struct pool_member *member = &other->pool.member[membership->member];
+    const char *why = member->reason;
+
+    if (pool_state_is_usable(member->state))
+        why = "it did not answer";
+    else if (why[0] == '\0')
+        why = seqb_partition_state_name(member->state);
+    return error_set(err, SEQB_UNAVAILABLE,
+                     "sequence %s is new in pool %s, and backend %s of pool %s "
+                     "cannot be asked whether that pool has issued its "
+                     "numbers: %.*s; bring that backend back; if it is gone "
+                     "for good, see \"A sequence waits for another pool\" in "
+                     "docs/operations.md",
+                     counter->key, counter->pool->options->layout.name,
+                     worker_name(counter->awaited), other->options->layout.name,
+                     pool_reason_bytes(&other->pool, membership->member, why),
+                     why);
+}
+
+bool ha_counter_is_unasked(struct ha_counter *counter)
+{
+    bool is_unasked;
+
+    pthread_mutex_lock(counter->pool->lock);
+    is_unasked = counter->awaited != NULL;
+    pthread_mutex_unlock(counter->pool->lock);
+    return is_unasked;
+}
+
 /* With the pool's lock held: whether the counter is void and its reason is
  * known. The refusal is noted when the slot is answered, after the counter
  * became void. */
@@ -283,7 +331,9 @@ enum seqb_status ha_counter_availability(struct ha_counter *counter,
         status = SEQB_LAYOUT;
     else if (closed == pool->pool.partitions)
         status = slot_closed(&counter->slots[0]);
-    if (status != SEQB_OK)
+    if (counter->awaited != NULL && status != SEQB_LAYOUT)
+        status = describe_unasked(counter, err);
+    else if (status != SEQB_OK)
         status = describe_trouble(counter, status, now_ms, err);
     pthread_mutex_unlock(pool->lock);
     return status;

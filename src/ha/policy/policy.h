@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "ha/policy/elsewhere.h"
 #include "ha/policy/fence.h"
 #include "ha/policy/forecast.h"
 #include "ha/policy/lessors.h"

@@ -310,6 +310,8 @@ static enum seqb_status current_again(struct seqb_sequence *front,
 {
     atomic_store(&front->is_armed, true);
     sequence_wake(front);
+    if (sequence_is_unasked(front))
+        return sequence_admitting(front, SEQB_UNAVAILABLE, err);
     if (err != NULL) {
         err->status = SEQB_AGAIN;
         err->text[0] = '\0';

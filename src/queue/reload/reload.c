@@ -168,7 +168,9 @@ static enum seqb_status admit_added(struct queue_reload *reload,
             status = SEQB_LAYOUT;
     }
     free(counters);
-    return status;
+    return status == SEQB_OK ? admitter_expect(reload->queue, reload->added,
+                                               reload->added_count, err)
+                             : status;
 }
 
 /* Whether automatic sequences would point to the next options. */
@@ -414,6 +416,7 @@ enum seqb_status queue_commit(struct queue_reload *reload,
     if (status != SEQB_OK)
         return status;
     queue->context.interval_ms = reload->options->interval_ms;
+    admitter_put_off(queue, reload->added, reload->added_count);
     set_all(reload);
     reload->added_count = 0;
     return SEQB_OK;

@@ -234,7 +234,9 @@ static enum seqb_status snowflake_try_take(struct seqb_sequence *front,
 
     if (sequence_is_removed(front))
         return sequence_unlisted(front, err);
-    if (sequence_admission(front) != SEQUENCE_ADMITTED)
+    if (sequence_is_unasked(front))
+        status = sequence_admitting(front, SEQB_UNAVAILABLE, err);
+    else if (sequence_admission(front) != SEQUENCE_ADMITTED)
         status = SEQB_AGAIN;
     else
         status = is_run(take) ? take_run(snowflake, take->count, take->out, err)
