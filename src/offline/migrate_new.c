@@ -202,6 +202,8 @@ static enum seqb_status claim_done(struct migrate_side *is,
     return status;
 }
 
+/* A claim says that the sequence has begun in this pool. One that no broker
+ * claimed has not, and brokers ask the other pools before it does. */
 enum seqb_status new_raise(struct migrate_side *is,
                            const struct migrate_key *key,
                            struct seqb_error *err)
@@ -214,7 +216,8 @@ enum seqb_status new_raise(struct migrate_side *is,
         .more = key->attributes == NULL ? "" : key->attributes};
     enum seqb_status status = counters_raise(is, key, err);
 
-    for (int32_t i = 0; i < is->stores.count && status == SEQB_OK; i++)
+    for (int32_t i = 0;
+         key->is_claimed && i < is->stores.count && status == SEQB_OK; i++)
         status = claim_migrated(&is->connections[i], &attributes, err);
     return status == SEQB_OK ? claim_done(is, key, err) : status;
 }
