@@ -14,6 +14,7 @@
 #include "ha/worker_pools.h"
 #include "platform/clock.h"
 #include "platform/error.h"
+#include "platform/minmax.h"
 
 #define ADMIT_TIMEOUT_MS 2000 /* without progress */
 
@@ -314,10 +315,13 @@ static bool asking_is_known(const struct asking *asking, size_t late)
 }
 
 static void counter_set_awaited(struct ha_counter *counter,
-                                struct worker *awaited)
+                                const struct worker *awaited)
 {
     pthread_mutex_lock(counter->pool->lock);
-    counter->awaited = awaited;
+    counter->awaited =
+        awaited == NULL
+            ? 0
+            : (uint16_t)min_of(awaited - awaited->all + 1, UINT16_MAX);
     pthread_mutex_unlock(counter->pool->lock);
 }
 

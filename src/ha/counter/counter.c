@@ -254,8 +254,10 @@ membership_elsewhere(const struct worker *worker,
 static enum seqb_status describe_unasked(const struct ha_counter *counter,
                                          struct seqb_error *err)
 {
+    const struct worker *awaited =
+        &counter->pool->workers[0]->all[counter->awaited - 1];
     const struct worker_membership *membership =
-        membership_elsewhere(counter->awaited, counter);
+        membership_elsewhere(awaited, counter);
     const struct ha_pool *other = membership->pool;
     const struct pool_member *member = &other->pool.member[membership->member];
     const char *why = member->reason;
@@ -271,7 +273,7 @@ static enum seqb_status describe_unasked(const struct ha_counter *counter,
                      "for good, see \"A sequence waits for another pool\" in "
                      "docs/operations.md",
                      counter->key, counter->pool->options->layout.name,
-                     worker_name(counter->awaited), other->options->layout.name,
+                     worker_name(awaited), other->options->layout.name,
                      pool_reason_bytes(&other->pool, membership->member, why),
                      why);
 }
@@ -281,7 +283,7 @@ bool ha_counter_is_unasked(struct ha_counter *counter)
     bool is_unasked;
 
     pthread_mutex_lock(counter->pool->lock);
-    is_unasked = counter->awaited != NULL;
+    is_unasked = counter->awaited != 0;
     pthread_mutex_unlock(counter->pool->lock);
     return is_unasked;
 }
@@ -331,7 +333,7 @@ enum seqb_status ha_counter_availability(struct ha_counter *counter,
         status = SEQB_LAYOUT;
     else if (closed == pool->pool.partitions)
         status = slot_closed(&counter->slots[0]);
-    if (counter->awaited != NULL && status != SEQB_LAYOUT)
+    if (counter->awaited != 0 && status != SEQB_LAYOUT)
         status = describe_unasked(counter, err);
     else if (status != SEQB_OK)
         status = describe_trouble(counter, status, now_ms, err);

@@ -38,9 +38,10 @@ struct ha_counter {
      * Before all usable stores were, none is asked for numbers. */
     uint64_t heard;
     bool is_void; /* a store claims it with other bits: see ha_grant */
-    /* A store of another pool that did not say whether it knows the sequence,
-     * which is new in this pool; NULL: none. Guarded by the pool's lock. */
-    const struct worker *awaited;
+    /* The backend, counted from 1, of another pool's store that did not say
+     * whether it knows the sequence, which is new in this pool; 0: none.
+     * Guarded by the pool's lock. */
+    uint16_t awaited;
     int32_t advancing;     /* callers that wait for the pool's `answered` */
     struct sample *sample; /* NULL: no answer yet */
     /* The end that the last forecast found, and when it was made, both in
