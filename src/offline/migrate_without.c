@@ -110,7 +110,7 @@ static enum seqb_status check_level(const struct migrate_side *was, int32_t i,
     if (pool_claim(was, lessor, "synced", NULL, synced, err) != SEQB_OK)
         return err->status;
     is_level = incarnation[0] != '\0' && term_read(synced, incarnation, nonce);
-    if (is_level && strcmp(nonce, TERM_TRUSTED) != 0 &&
+    if (is_level && !term_is_trusted(nonce) &&
         find_copy(was, i, synced, &has_copy, err) != SEQB_OK)
         return err->status;
     if (is_level && !has_copy)

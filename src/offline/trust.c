@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "offline/offline.h"
+#include "platform/chance.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
@@ -173,6 +174,15 @@ static enum seqb_status check_restarted(const struct trust *trust,
                      connection_name(trusted(trust)));
 }
 
+/* Whether it is in a term that an operator began in this run of the store. */
+static bool is_trusted(const struct trust *trust, const char *synced)
+{
+    char nonce[TERM_NONCE_SIZE];
+
+    return term_read(synced, trusted(trust)->backend->incarnation, nonce) &&
+           term_is_trusted(nonce);
+}
+
 static enum seqb_status swap(const struct trust *trust, char *standing,
                              struct seqb_error *err)
 {
@@ -182,7 +192,7 @@ static enum seqb_status swap(const struct trust *trust, char *standing,
         .name = trust->name, .expected = was, .text = text};
     enum seqb_status status = SEQB_OK;
 
-    for (int i = 0; i < SWAPS && strcmp(standing, text) != 0; i++) {
+    for (int i = 0; i < SWAPS && !is_trusted(trust, standing); i++) {
         status = check_restarted(trust, standing, err);
         if (status != SEQB_OK)
             return status;
@@ -192,7 +202,7 @@ static enum seqb_status swap(const struct trust *trust, char *standing,
         if (status != SEQB_OK)
             return status;
     }
-    return strcmp(standing, text) == 0
+    return is_trusted(trust, standing)
                ? SEQB_OK
                : error_set(err, SEQB_AGAIN,
                            "backend %s: brokers were faster: try again",
@@ -228,14 +238,18 @@ static void report_plan(const struct trust *trust)
 static enum seqb_status trust_run(struct trust *trust, struct seqb_error *err)
 {
     char standing[CLAIM_SIZE];
+    char nonce[TERM_NONCE_SIZE];
     enum seqb_status status = connection_claim(
         trusted(trust), trust->name, NULL, standing, sizeof standing, err);
 
-    (void)text_format(trust->term, sizeof trust->term, TERM_TRUSTED "%s",
+    /* The store may be put back to where this run was trusted before, so that
+     * the run alone does not name the term. */
+    term_trust(chance_bits(), nonce);
+    (void)text_format(trust->term, sizeof trust->term, "%s%s", nonce,
                       trusted(trust)->backend->incarnation);
     if (status != SEQB_OK)
         return status;
-    if (strcmp(standing, trust->term) == 0) {
+    if (is_trusted(trust, standing)) {
         report(trust, "it is level already: nothing is to be done");
         return SEQB_OK;
     }

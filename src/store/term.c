@@ -28,6 +28,18 @@ void term_nonce(uint64_t random, char nonce[static TERM_NONCE_SIZE])
                       NONCE_END);
 }
 
+/* As many random bits as fit. */
+void term_trust(uint64_t random, char nonce[static TERM_NONCE_SIZE])
+{
+    (void)text_format(nonce, TERM_NONCE_SIZE, TERM_TRUSTED "%015" PRIx64 "%c",
+                      random >> 4, NONCE_END);
+}
+
+bool term_is_trusted(const char *nonce)
+{
+    return strncmp(nonce, TERM_TRUSTED, strlen(TERM_TRUSTED)) == 0;
+}
+
 bool term_is_over(const char *term, const char *mark)
 {
     const size_t length = strlen(term);

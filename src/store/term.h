@@ -16,9 +16,9 @@
 #define TERM_NONCE_SIZE 24
 #define TERM_SIZE       (SEQB_INCARNATION_SIZE + TERM_NONCE_SIZE)
 
-/* The nonce of a term that an operator began with seqb_trust: what others know
- * of earlier terms then does not mean that a copy has leased. */
-#define TERM_TRUSTED "trusted~"
+/* The begin of the nonce of a term that an operator began with seqb_trust: what
+ * others know of earlier terms then does not mean that a copy has leased. */
+#define TERM_TRUSTED "trusted"
 
 /* First character of `synced` while the lessor is being made level; the term
  * follows. That text is no term, so nothing is leased. */
@@ -33,5 +33,10 @@ bool term_read(const char *text, const char *incarnation,
  * term than `term`; false if there is no mark (""). */
 bool term_is_over(const char *term, const char *mark);
 
-/* Makes a nonce from random bits. */
+/* Make a nonce from random bits; the second of a term that an operator
+ * begins. */
 void term_nonce(uint64_t random, char nonce[static TERM_NONCE_SIZE]);
+void term_trust(uint64_t random, char nonce[static TERM_NONCE_SIZE]);
+
+/* Whether the nonce is that of a term that an operator began. */
+bool term_is_trusted(const char *nonce);

@@ -186,6 +186,41 @@ static void expect_synced(const struct scene *scene, const char *expected)
     assert_string_equal(standing, expected);
 }
 
+/* In a term of that run that began with an operator's word; `out` is its
+ * name. */
+static void expect_trusted(const struct scene *scene, const char *expected,
+                           char out[static SEQB_CLAIM_SIZE])
+{
+    char nonce[TERM_NONCE_SIZE];
+
+    claim_synced(scene, NULL, out);
+    assert_true(term_read(out, expected, nonce));
+    assert_true(term_is_trusted(nonce));
+}
+
+/* The store is put back to where it waited. */
+static void put_back(const struct scene *scene, const char *from,
+                     const char *waits)
+{
+    const struct seqb_backend_options options = {
+        .name = "a",
+        .path = scene_state_path(scene, "a.db"),
+        .timeout_ms = 60000,
+        .connect_timeout_ms = 60000};
+    const struct seqb_swap swap = {
+        .name = CLAIM, .expected = from, .text = waits};
+    char standing[SEQB_CLAIM_SIZE];
+    struct seqb_backend *backend = NULL;
+    struct seqb_error err = {.text = ""};
+
+    if (backend_sqlite.open(&options, &backend, &err) != SEQB_OK ||
+        backend_sqlite.swap(backend, &swap, standing, sizeof standing, &err) !=
+            SEQB_OK)
+        fail_msg("%s", err.text);
+    backend_sqlite.close(backend);
+    assert_string_equal(standing, waits);
+}
+
 /* --- the word --- */
 
 static char told[SCENE_TEXT_SIZE];
@@ -210,6 +245,7 @@ static void expect_word(const char *path, const char *backend, bool dry_run,
 TEST_WITH(SCENE, store_that_waits_for_one_that_is_gone_is_believed)
 {
     const char *path = make_pool(scene);
+    char term[SEQB_CLAIM_SIZE];
 
     scene_move(scene, "b.db", "b.gone");
     expect_word(path, "a", true, SEQB_OK);
@@ -218,24 +254,42 @@ TEST_WITH(SCENE, store_that_waits_for_one_that_is_gone_is_believed)
     scene_expect_words(told, "warning: if the store of a was put back");
     expect_synced(scene, "");
     expect_word(path, "a", false, SEQB_OK);
-    expect_synced(scene, "trusted~run-1");
+    expect_trusted(scene, "run-1", term);
     expect_word(path, "a", false, SEQB_OK);
     scene_expect_words(told, "it is level already");
+    expect_synced(scene, term);
+}
+
+/* Notes of the first term are not of the second one. */
+TEST_WITH(SCENE, two_words_for_one_run_name_two_terms)
+{
+    const char *path = make_pool(scene);
+    char first[SEQB_CLAIM_SIZE];
+    char second[SEQB_CLAIM_SIZE];
+
+    scene_move(scene, "b.db", "b.gone");
+    expect_word(path, "a", false, SEQB_OK);
+    expect_trusted(scene, "run-1", first);
+    put_back(scene, first, "-run-1");
+    expect_word(path, "a", false, SEQB_OK);
+    expect_trusted(scene, "run-1", second);
+    assert_string_not_equal(first, second);
 }
 
 /* Whatever stood there is of another run. */
 TEST_WITH(SCENE, word_is_for_one_run_of_the_server)
 {
     const char *path = make_pool(scene);
+    char term[SEQB_CLAIM_SIZE];
 
     scene_move(scene, "b.db", "b.gone");
     expect_word(path, "a", false, SEQB_OK);
     run = "run-2";
     expect_word(path, "a", true, SEQB_OK);
     scene_expect_words(told, "dry run: nothing was written");
-    expect_synced(scene, "trusted~run-1");
+    expect_trusted(scene, "run-1", term);
     expect_word(path, "a", false, SEQB_OK);
-    expect_synced(scene, "trusted~run-2");
+    expect_trusted(scene, "run-2", term);
 }
 
 TEST_WITH(SCENE, who_needs_no_word_gets_none)
@@ -289,7 +343,10 @@ static void expect_word_at(struct scene *scene, const char *synced,
     claim_synced(scene, synced, standing);
     scene_move(scene, "b.db", "b.gone");
     expect_word(path, "a", false, expected);
-    expect_synced(scene, expected == SEQB_OK ? "trusted~run-1" : synced);
+    if (expected == SEQB_OK)
+        expect_trusted(scene, "run-1", standing);
+    else
+        expect_synced(scene, synced);
 }
 
 /* It was level in this run, so it was not restarted. It waits because a copy of

@@ -97,7 +97,7 @@ TEST_WITH(THREE_LESSORS, trusted_lessor_needs_no_sync)
     fake_set_down(rig->stores[1], true);
     broker = rig_open(rig);
     await_lessor(broker, 0, HA_LESSOR_WAITING);
-    fake_claim_put(rig->stores[0], "synced/main", TERM_TRUSTED "run-1");
+    fake_claim_put(rig->stores[0], "synced/main", TERM_TRUSTED "0~run-1");
     await_lessor(broker, 0, HA_LESSOR_LEVEL);
     bar_lessor(rig, 2);
     rig_take(broker, 32 * WINDOW_STOCK);
@@ -127,10 +127,10 @@ static const struct {
     {"-run-0", "run-9|run-1", NULL, false, "run-0", false, -1},
     {"run-9", "run-9|run-1", NULL, false, "run-0", false, -1},
     {"", "", NULL, false, "run-0", false, -1},
-    {TERM_TRUSTED "run-0", "run-9|run-1", NULL, false, NULL, false, -1},
-    {TERM_TRUSTED "run-0", TERM_TRUSTED "run-0|run-1", NULL, true,
-     TERM_TRUSTED "run-0", true, -1},
-    {TERM_TRUSTED "run-0", NULL, NULL, true, TERM_TRUSTED "run-0", true, 1},
+    {TERM_TRUSTED "0~run-0", "run-9|run-1", NULL, false, NULL, false, -1},
+    {TERM_TRUSTED "0~run-0", TERM_TRUSTED "0~run-0|run-1", NULL, true,
+     TERM_TRUSTED "0~run-0", true, -1},
+    {TERM_TRUSTED "0~run-0", NULL, NULL, true, TERM_TRUSTED "0~run-0", true, 1},
 };
 
 static struct seen seen_at(int32_t i, const char *synced, const char *mark)

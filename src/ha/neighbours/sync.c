@@ -49,7 +49,7 @@ static bool has_other_term(const struct sync *sync)
  * all can be asked, it is not needed. */
 static bool is_believed(const struct sync *sync)
 {
-    return strcmp(sync->nonce, TERM_TRUSTED) == 0 && sync_away(sync) >= 0;
+    return term_is_trusted(sync->nonce) && sync_away(sync) >= 0;
 }
 
 struct sync sync_of(struct ha_pool *pool, const struct seen *seen,
