@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Automatic sequences that the stores are asked about before their first
- * number. Nobody who looks up a key waits for that. */
+ * number, and listed ones that wait for another pool. Nobody who looks up a key
+ * waits for that. */
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -160,6 +161,78 @@ TEST_WITH(SNOWFLAKES, snowflake_is_admitted_before_its_first_number)
     broker = open_automatic(rig, 3);
     rig_take(broker, 1); /* its pool has a worker id */
     expect_admitted_first(broker);
+}
+
+/* --- other pools --- */
+
+static struct ha_pool_options two[2]; /* the teardown needs them */
+
+static void add_store(struct rig *rig, const char *name, const char *path,
+                      int32_t *out)
+{
+    const size_t i = rig->ha.backend_count++;
+
+    rig->backends[i] = rig->backends[i - 1];
+    rig->backends[i].ops = &backend_fake;
+    rig->backends[i].options.name = name;
+    rig->backends[i].options.path = path;
+    *out = (int32_t)i;
+}
+
+/* A pool "other" of b2 and b3. b3 is away once the stores are made. */
+static void add_pool(struct rig *rig)
+{
+    const size_t count = rig->queue.sequence_count;
+
+    two[0] = rig->pool;
+    two[1] = rig->pool;
+    two[1].layout.name = "other";
+    two[1].layout.bits = 1;
+    two[1].layout.authority = -1;
+    add_store(rig, "b2", "store-2", &two[1].layout.partitions[0]);
+    add_store(rig, "b3", "store-3", &two[1].layout.partitions[1]);
+    rig->ha.pools = two;
+    rig->ha.pool_count = 2;
+    rig->queue.sequence_count = 0;
+    rig_close(rig_open(rig));
+    rig->queue.sequence_count = count;
+    rig->sequences[0].deadline_ms = SHORT_MS;
+    fake_set_down(rig->stores[3], true);
+}
+
+/* "order", which is listed, has no number before that store was asked. */
+static void expect_asked_first(struct rig *rig)
+{
+    struct rig_broker *broker;
+    struct seqb_sequence *sequence;
+    struct seqb_error err;
+    int64_t number;
+
+    add_pool(rig);
+    broker = rig_open(rig);
+    sequence = rig_sequence(broker, "order");
+    assert_int_equal(queue_try_next(sequence, &number, &err), SEQB_UNAVAILABLE);
+    rig_expect_words(err.text, "backend b3 of pool other cannot be asked");
+    assert_int_not_equal(take_one(sequence, &err), SEQB_OK);
+    rig_expect_words(err.text, "backend b3 of pool other cannot be asked");
+    fake_set_down(rig->stores[3], false);
+    RIG_AWAIT(take_one(sequence, &err) == SEQB_OK);
+}
+
+TEST_WITH(DIRECT, sequence_waits_for_another_pool)
+{
+    expect_asked_first(rig);
+}
+
+TEST_WITH(PERIOD, stamp_is_not_begun_before_another_pool_has_answered)
+{
+    expect_asked_first(fixture->rig);
+}
+
+TEST_WITH(SNOWFLAKES, snowflake_waits_for_another_pool)
+{
+    script_clock_run(clock_wall_us() / 1000);
+    expect_asked_first(rig);
 }
 
 static void become_ready(void *context)

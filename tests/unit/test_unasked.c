@@ -164,10 +164,14 @@ TEST_WITH(DIRECT, new_sequence_begins_once_all_stores_have_answered)
     split(rig);
     fake_set_down(rig->stores[0], true);
     rig->sequences[0].pool = 1;
+    events_start();
     broker = rig_open(rig);
     expect_unasked(rig, broker, "backend b0 of pool main");
+    events_expect("warn event=unasked sequences=1 keys=order",
+                  "backend b0 of pool main", 1);
     fake_set_down(rig->stores[0], false);
     take_some(rig, broker);
+    events_expect("info event=asked sequences=1 keys=order", "", 1);
 }
 
 /* Another broker has asked them. */
