@@ -21,7 +21,7 @@ TEST(prepare)
     netns_require();
     server_require("etcd");
     lan = lan_new();
-    server_etcd_cluster_on(lan, members);
+    server_etcd_cluster_on(lan, NULL, members);
     for (int i = 0; i < ETCD_MEMBERS; i++)
         (void)text_format(addresses[i], ADDRESS_SIZE, "%s:%d",
                           server_address(members[i]),

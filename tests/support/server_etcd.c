@@ -162,35 +162,24 @@ static void cluster_add(char *cluster, size_t size,
                             (int)more->peer_port));
 }
 
-struct server *server_etcd_on(const struct lan *lan, int host,
-                              const char *const *args)
+struct server *server_etcd(const char *const *args)
 {
-    struct server *server;
-
     server_require("etcd");
     next_more = more_new(0, (int)more_count);
     next_more->tls = next_tls;
     next_tls = NULL;
     cluster_add(next_more->cluster, sizeof next_more->cluster, next_more,
-                lan_address(lan, host));
-    server_place(lan_fd(lan, host), lan_address(lan, host));
-    server = server_new(&etcd_kind, args);
-    server_place(-1, lan_address(NULL, 0));
-    return server;
-}
-
-struct server *server_etcd(const char *const *args)
-{
-    return server_etcd_on(NULL, 0, args);
+                lan_address(NULL, 0));
+    return server_new(&etcd_kind, args);
 }
 
 struct server *server_etcd_tls(const struct tls_files *tls)
 {
     next_tls = tls;
-    return server_etcd_on(NULL, 0, NULL);
+    return server_etcd(NULL);
 }
 
-void server_etcd_cluster_on(const struct lan *lan,
+void server_etcd_cluster_on(const struct lan *lan, const char *const *args,
                             struct server *members[static ETCD_MEMBERS])
 {
     struct etcd_more *more[ETCD_MEMBERS];
@@ -207,7 +196,7 @@ void server_etcd_cluster_on(const struct lan *lan,
         (void)text_copy(more[i]->cluster, sizeof more[i]->cluster, cluster);
         next_more = more[i];
         server_place(lan_fd(lan, i), lan_address(lan, i));
-        members[i] = server_new(&etcd_kind, NULL);
+        members[i] = server_new(&etcd_kind, args);
     }
     server_place(-1, lan_address(NULL, 0));
     for (int i = 0; i < ETCD_MEMBERS; i++)
@@ -216,7 +205,7 @@ void server_etcd_cluster_on(const struct lan *lan,
 
 void server_etcd_cluster(struct server *members[static ETCD_MEMBERS])
 {
-    server_etcd_cluster_on(NULL, members);
+    server_etcd_cluster_on(NULL, NULL, members);
 }
 
 void etcd_post(const struct server *server, const char *path, const char *body)
@@ -232,19 +221,16 @@ void etcd_post(const struct server *server, const char *path, const char *body)
     fail_msg("etcd: %s: HTTP status %ld", path, code);
 }
 
-#define TXN_METRIC                                                             \
-    "grpc_server_handled_total{grpc_code=\"OK\",grpc_method=\"Txn\","          \
-    "grpc_service=\"etcdserverpb.KV\",grpc_type=\"unary\"} "
-
-int64_t etcd_transactions(const struct server *server)
+/* `metric` is a line of the member's metrics up to its value. */
+static int64_t metric_read(const struct server *server, const char *metric)
 {
     CURL *easy = curl_easy_init();
     char url[256];
     char *text = NULL;
     size_t size = 0;
     FILE *file = open_memstream(&text, &size);
-    const char *metric;
-    int64_t count;
+    const char *at;
+    int64_t value;
 
     assert_true(easy != NULL && file != NULL);
     (void)text_format(url, sizeof url, "http://%s:%d/metrics", server->address,
@@ -256,11 +242,31 @@ int64_t etcd_transactions(const struct server *server)
     assert_int_equal(curl_easy_perform(easy), CURLE_OK);
     curl_easy_cleanup(easy);
     assert_int_equal(fclose(file), 0);
-    metric = strstr(text, TXN_METRIC);
-    assert_non_null(metric);
-    count = (int64_t)strtod(metric + sizeof TXN_METRIC - 1, NULL);
+    at = strstr(text, metric);
+    assert_non_null(at);
+    value = (int64_t)strtod(at + strlen(metric), NULL);
     free(text);
-    return count;
+    return value;
+}
+
+int64_t etcd_transactions(const struct server *server)
+{
+    return metric_read(
+        server, "\ngrpc_server_handled_total{grpc_code=\"OK\",grpc_method="
+                "\"Txn\",grpc_service=\"etcdserverpb.KV\","
+                "grpc_type=\"unary\"} ");
+}
+
+int etcd_leader(struct server *const members[static ETCD_MEMBERS])
+{
+    int leader = 0;
+
+    while (!port_listens(members[leader]) ||
+           metric_read(members[leader], "\netcd_server_is_leader ") != 1) {
+        leader = (leader + 1) % ETCD_MEMBERS;
+        usleep(20000);
+    }
+    return leader;
 }
 
 static size_t ctl_tls(const struct tls_files *tls, const char **argv, size_t n)

@@ -15,15 +15,11 @@ struct server *server_etcd(const char *const *args);
  * clients. The files must outlive the server. */
 struct server *server_etcd_tls(const struct tls_files *tls);
 
-/* The same on a host of the network. */
-struct server *server_etcd_on(const struct lan *lan, int host,
-                              const char *const *args);
-
 /* Starts a cluster of three members. Free each by server_free. */
 void server_etcd_cluster(struct server *members[static ETCD_MEMBERS]);
 
-/* The same with a member on each host of the network. */
-void server_etcd_cluster_on(const struct lan *lan,
+/* The same with a member on each host of the network, if `lan` is not NULL. */
+void server_etcd_cluster_on(const struct lan *lan, const char *const *args,
                             struct server *members[static ETCD_MEMBERS]);
 
 /* Posts JSON to a path of the gateway, and repeats it until it succeeds, for at
@@ -32,6 +28,10 @@ void etcd_post(const struct server *server, const char *path, const char *body);
 
 /* The transactions that the server carried out for clients since its start. */
 int64_t etcd_transactions(const struct server *server);
+
+/* Waits until a member is the leader, and returns it. Members may be killed,
+ * but not paused. */
+int etcd_leader(struct server *const members[static ETCD_MEMBERS]);
 
 /* Puts a key. */
 void etcd_put(struct server *server, const char *key, const char *value);

@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "platform/text.h"
-#include "support/server_etcd.h"
 #include "support/server_kind.h"
 #include "support/server_postgres.h"
 #include "support/test.h"
@@ -22,7 +21,7 @@
 /* What a node knows of its cluster. */
 struct node_more {
     int index;
-    const struct server *etcd;
+    struct server *const *etcd;
     int32_t rest_port;
 };
 
@@ -41,7 +40,7 @@ static struct patroni *clusters[CLUSTER_MAX];
 static const char settings[] =
     "scope: seqbroker\n"
     "name: n%d\n"
-    "etcd: {hosts: ['%s:%d']}\n"
+    "etcd: {hosts: ['%s:%d', '%s:%d', '%s:%d']}\n"
     "restapi: {listen: '%s:%d', connect_address: '%s:%d'}\n"
     "bootstrap:\n"
     "  dcs:\n"
@@ -71,6 +70,7 @@ static const char settings[] =
 static void settings_write(const struct server *server)
 {
     const struct node_more *more = server->more;
+    struct server *const *const etcd = more->etcd;
     const char *const at = server->address;
     char programs[PROGRAM_PATH_SIZE];
     char path[URL_SIZE];
@@ -78,11 +78,12 @@ static void settings_write(const struct server *server)
     FILE *file;
 
     (void)postgres_program("", programs);
-    assert_true(text_format(text, sizeof text, settings, more->index,
-                            more->etcd->address, (int)more->etcd->port, at,
-                            (int)more->rest_port, at, (int)more->rest_port, at,
-                            (int)server->port, at, (int)server->port, programs,
-                            server->folder));
+    assert_true(text_format(
+        text, sizeof text, settings, more->index, etcd[0]->address,
+        (int)etcd[0]->port, etcd[1]->address, (int)etcd[1]->port,
+        etcd[2]->address, (int)etcd[2]->port, at, (int)more->rest_port, at,
+        (int)more->rest_port, at, (int)server->port, at, (int)server->port,
+        programs, server->folder));
     (void)text_format(path, sizeof path, "%s/patroni.yml", server->folder);
     file = fopen(path, "we");
     assert_non_null(file);
@@ -194,7 +195,8 @@ void patroni_free(struct patroni *patroni)
         node_kill(patroni->nodes[i]);
         server_free(patroni->nodes[i]);
     }
-    server_free(patroni->etcd);
+    for (size_t i = 0; i < ETCD_MEMBERS; i++)
+        server_free(patroni->etcd[i]);
     free(patroni);
 }
 
@@ -228,7 +230,7 @@ struct patroni *server_patroni_on(const struct lan *lan)
     struct patroni *patroni = calloc(1, sizeof *patroni);
 
     assert_non_null(patroni);
-    patroni->etcd = server_etcd_on(lan, PATRONI_NODES, v2);
+    server_etcd_cluster_on(lan, v2, patroni->etcd);
     register_cluster(patroni);
     for (int i = 0; i < PATRONI_NODES; i++) {
         assert_true(more_count < COUNT_OF(mores));

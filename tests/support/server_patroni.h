@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A private PostgreSQL cluster under Patroni: an etcd and the nodes, each a
- * Patroni and the PostgreSQL that it started. A node is a `struct server` whose
- * process is Patroni. So server_pause stops only Patroni, while PostgreSQL
- * continues. Port and socket are PostgreSQL's, so that postgres_ask and
- * postgres_execute work.
+ * A private PostgreSQL cluster under Patroni: an etcd of three members and the
+ * nodes, each a Patroni and the PostgreSQL that it started. A node is a `struct
+ * server` whose process is Patroni. So server_pause stops only Patroni, while
+ * PostgreSQL continues. Port and socket are PostgreSQL's, so that postgres_ask
+ * and postgres_execute work.
  */
 #pragma once
 
 #include "support/lan.h"
+#include "support/server_etcd.h"
 #include "support/servers.h"
 
 #define PATRONI_NODES 2
 
 struct patroni {
-    struct server *etcd;
+    struct server *etcd[ETCD_MEMBERS];
     struct server *nodes[PATRONI_NODES];
 };
 
@@ -31,8 +32,8 @@ void patroni_require(void);
  * patroni_free, or until the test program ends in any way. */
 struct patroni *server_patroni(void);
 
-/* The same with node 0 and node 1 on hosts 0 and 1 of the network, and the etcd
- * on host 2. */
+/* The same with node 0 and node 1 on hosts 0 and 1 of the network, and a member
+ * of the etcd on each host. */
 struct patroni *server_patroni_on(const struct lan *lan);
 
 void patroni_free(struct patroni *patroni);
