@@ -237,7 +237,7 @@ TEST_SKIPPABLE(STARTED, standby_is_refused_and_its_primary_found)
 
     must_take(f, 10, 0);
     f->options.port = server_port(standby);
-    must_not_open(f, SEQB_ROLE, "standby");
+    must_not_open(f, SEQB_ROLE, "a standby: give its primary's address");
     (void)text_format(conninfo, sizeof conninfo,
                       "host=127.0.0.1,127.0.0.1,127.0.0.1 port=%d,%d,%d "
                       "user=seq dbname=%s",
@@ -249,7 +249,7 @@ TEST_SKIPPABLE(STARTED, standby_is_refused_and_its_primary_found)
     (void)text_format(conninfo, sizeof conninfo,
                       "host=127.0.0.1,127.0.0.1 port=%d,%d user=seq dbname=%s",
                       (int)free_port(), (int)server_port(standby), f->database);
-    must_not_open(f, SEQB_ROLE, "standby");
+    must_not_open(f, SEQB_ROLE, "none of the 2 hosts is a primary");
     postgres_kill(standby);
     server_free(standby);
 }

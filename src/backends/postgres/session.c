@@ -76,9 +76,7 @@ static enum seqb_status check_role(const struct postgres_link *link,
 
     if (*role == '\0')
         return SEQB_OK;
-    return error_set(err, SEQB_ROLE,
-                     "%s: the server is %s: give its primary's address",
-                     link->where, role);
+    return error_set(err, SEQB_ROLE, "%s: the server is %s", link->where, role);
 }
 
 /* If fsync or full_page_writes is off, a crash of the machine loses pages, and
@@ -331,6 +329,23 @@ static enum seqb_status host_open(const struct search *search, int host,
     return status;
 }
 
+/* `why` is the error of the only host, or of one of several. */
+static enum seqb_status no_primary(const struct search *search,
+                                   const struct seqb_error *why,
+                                   struct seqb_error *err)
+{
+    const int hosts = search->address->hosts;
+
+    if (hosts > 1)
+        return error_set(err, why->status,
+                         "%s; none of the %d hosts is a primary", why->text,
+                         hosts);
+    if (why->status == SEQB_ROLE)
+        return error_set(err, SEQB_ROLE, "%s: give its primary's address",
+                         why->text);
+    return error_copy(err, why);
+}
+
 /* Finds the first host that is a primary. */
 static enum seqb_status primary_find(const struct search *search, int *host,
                                      int64_t until_ms, struct seqb_error *err)
@@ -351,7 +366,7 @@ static enum seqb_status primary_find(const struct search *search, int *host,
         if (found.status == SEQB_UNREACHABLE)
             found = why;
     }
-    return error_copy(err, &found);
+    return no_primary(search, &found, err);
 }
 
 /* Compares "SYSTEM:TIMELINE:...", both of one system. */
