@@ -2,7 +2,7 @@
 /*
  * config/galera.conf over a real cluster, which the tests share: a broker goes
  * on taking numbers while the node that it uses is killed, and while that node
- * joins again by a transfer of all files.
+ * joins again by a transfer of all files, by rsync or by mariabackup.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,16 +36,16 @@ static void port_put(char *text, int port, const struct server *node)
     scene_replace(text, from, to);
 }
 
-/* The sample, on the private nodes. A busy machine is not to be taken for slow
- * stores. */
-static const char *sample_write(struct scene *scene)
+/* The sample, on the private nodes, in their order or the reverse. A busy
+ * machine is not to be taken for slow stores. */
+static const char *sample_write(struct scene *scene, bool is_reverse)
 {
     char text[SCENE_TEXT_SIZE];
     char path[128];
 
     scene_sample("config/galera.conf", text);
     for (int i = 0; i < GALERA_NODES; i++)
-        port_put(text, 3306 + i, nodes[i]);
+        port_put(text, 3306 + i, nodes[is_reverse ? GALERA_NODES - 1 - i : i]);
     (void)text_format(path, sizeof path, "path = \"%s\"",
                       scene_path(scene, "orders.db"));
     scene_replace(text, "path = \"orders.db\"", path);
@@ -53,7 +53,8 @@ static const char *sample_write(struct scene *scene)
                   "timeout = \"5s\"; rescue_after = \"200ms\";");
     scene_replace(text, "key = \"order\";",
                   "key = \"order\"; max_unused = 1000; deadline = \"1m\";");
-    return scene_write(scene, "galera.conf", text);
+    return scene_write(scene, is_reverse ? "reverse.conf" : "galera.conf",
+                       text);
 }
 
 static int64_t granted_by(const struct scene *scene, int32_t partition)
@@ -81,33 +82,51 @@ static int64_t more_await(struct scene *scene, int32_t partition)
 
 /* --- a transfer that stands still --- */
 
-/* A method of transfer: that by rsync, with another rsync. */
-static const char method[] = "#!/bin/sh\n"
-                             "PATH='%s':\"$PATH\"\n"
-                             "exec wsrep_sst_rsync \"$@\"\n";
+#define STANDARD_PATH "PATH=/usr/bin:/bin\n"
 
-/* A donor, which has locked its tables by now, leaves a mark, and waits until
- * the test releases the lock on a file. */
-static const char rsync[] = "#!/bin/sh\n"
-                            "PATH=\"${PATH#*:}\"\n"
-                            "case \"$*\" in *rsync://*)\n"
-                            "  : >'%s/waits'\n"
-                            "  exec flock --shared '%s/lock' rsync \"$@\"\n"
-                            "esac\n"
-                            "exec rsync \"$@\"\n";
+/* `gate NAME COMMAND ...` leaves a mark, and runs the command once the gate is
+ * open. */
+static const char gate_script[] = "#!/bin/sh\n"
+                                  "gate=\"$0-$1\"\n"
+                                  "shift\n"
+                                  ": >\"$gate-waits\"\n"
+                                  "exec flock --shared \"$gate\" \"$@\"\n";
 
-static char gate[32]; /* the folder of the scripts, the lock and the mark */
+/* A donor waits at "sent", when it has locked its tables. */
+static const char rsync[] =
+    "#!/bin/sh\n" STANDARD_PATH "case \"$*\" in *rsync://*)\n"
+    "  exec \"${0%/*}/gate\" sent rsync \"$@\"\n"
+    "esac\n"
+    "exec rsync \"$@\"\n";
 
-static const char *gate_path(const char *name, char out[static 64])
+/* A donor waits at "begun", when a part of its files is copied, and at "ended",
+ * when all of them are. mariadb-backup refuses a size that the server has among
+ * its arguments, instead of in a configuration file. */
+static const char backup[] =
+    "#!/bin/bash\n" STANDARD_PATH "set -o pipefail\n"
+    "args=(mariadb-backup)\n"
+    "for arg; do\n"
+    "  [[ $arg == --innodb-buffer-pool-size=* ]] || args+=(\"$arg\")\n"
+    "done\n"
+    "[[ $* == *--backup* ]] || exec \"${args[@]}\"\n"
+    "\"${args[@]}\" | \"${0%/*}/gate\" begun cat\n"
+    "status=$?\n"
+    "\"${0%/*}/gate\" ended true\n"
+    "exit $status\n";
+
+static char gate[32]; /* the folder of the scripts, the gates and the marks */
+
+static const char *gate_path(const char *name, const char *end,
+                             char out[static 64])
 {
-    (void)text_format(out, 64, "%s/%s", gate, name);
+    (void)text_format(out, 64, "%s/%s%s", gate, name, end);
     return out;
 }
 
 static void script_write(const char *name, const char *text)
 {
     char path[64];
-    FILE *file = fopen(gate_path(name, path), "we");
+    FILE *file = fopen(gate_path(name, "", path), "we");
 
     assert_non_null(file);
     assert_true(fputs(text, file) >= 0);
@@ -115,39 +134,41 @@ static void script_write(const char *name, const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-/* For servers that are started later. */
+/* For the methods of transfer, scripts of bash, whose PATH begins with that of
+ * the server's own programs. */
 static void gate_make(void)
 {
-    char text[SCENE_TEXT_SIZE];
+    char path[64];
+    char text[64];
 
     assert_true(folder_make(gate, sizeof gate));
     assert_int_equal(chmod(gate, 0777), 0); /* the nodes are not root */
-    assert_true(text_format(text, sizeof text, method, gate));
-    script_write("wsrep_sst_gated", text);
-    assert_true(text_format(text, sizeof text, rsync, gate, gate));
-    script_write("rsync", text);
-    assert_true(text_format(text, sizeof text, "%s:%s", getenv("PATH"), gate));
-    assert_int_equal(setenv("PATH", text, 1), 0);
+    script_write("gate", gate_script);
+    script_write("rsync", rsync);
+    script_write("mariadb-backup", backup);
+    (void)text_format(text, sizeof text, "PATH=%s:$PATH\n", gate);
+    script_write("env", text);
+    assert_int_equal(setenv("BASH_ENV", gate_path("env", "", path), 1), 0);
 }
 
-/* Returns what is to be closed to open it. */
-static int gate_close(void)
+/* Returns what is to be closed to open it. `name` begins with "gate-". */
+static int gate_close(const char *name)
 {
     char path[64];
     const int fd =
-        open(gate_path("lock", path), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        open(gate_path(name, "", path), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
 
     assert_true(fd >= 0);
     assert_int_equal(flock(fd, LOCK_EX), 0);
-    (void)unlink(gate_path("waits", path));
+    (void)unlink(gate_path(name, "-waits", path));
     return fd;
 }
 
-static bool gate_has_donor(void)
+static bool gate_has_donor(const char *name)
 {
     char path[64];
 
-    return access(gate_path("waits", path), F_OK) == 0;
+    return access(gate_path(name, "-waits", path), F_OK) == 0;
 }
 
 /* --- the tests --- */
@@ -155,10 +176,11 @@ static bool gate_has_donor(void)
 /* Nodes 1 and 2 serve on return, and node 0 unless a test before killed it. */
 static void cluster_require(void)
 {
-    static const char *const args[] = {"--wsrep-sst-method=gated",
-                                       "--wsrep-sst-donor=n1,", NULL};
+    static const char *const args[] = {"--wsrep-sst-donor=n1,", NULL};
 
     galera_require();
+    server_require("mariadb-backup");
+    server_require("socat");
     if (nodes[0] == NULL) {
         gate_make();
         server_galera_cluster(args, nodes);
@@ -173,7 +195,7 @@ static void cluster_require(void)
 static void cluster_serve(struct scene *scene)
 {
     cluster_require();
-    scene_open(scene, sample_write(scene));
+    scene_open(scene, sample_write(scene, false));
     scene_take_until(scene, "order", CLUSTER, SEQB_PARTITION_UP);
     (void)more_await(scene, CLUSTER);
 }
@@ -218,7 +240,7 @@ static void take_one(struct scene *scene)
 /* While the transfer stands still, node 2 alone grants. */
 static int64_t transfer_passes(struct scene *scene)
 {
-    const int fd = gate_close();
+    const int fd = gate_close("gate-sent");
     int64_t donors;
     int64_t others;
     int64_t longest_ms;
@@ -227,7 +249,7 @@ static int64_t transfer_passes(struct scene *scene)
     galera_drop_files(nodes[0]);
     (void)more_await(scene, CLUSTER);
     galera_start_join(nodes[0]);
-    while (!gate_has_donor())
+    while (!gate_has_donor("gate-sent"))
         take_one(scene);
     galera_await(nodes[1], "wsrep_local_state", "2");
     donors = replicated_by(1);
@@ -272,6 +294,129 @@ TEST_WITH(SCENE, node_that_joins_by_a_transfer_keeps_no_caller_waiting)
     history_ask(0, after);
     assert_string_equal(before, after);
     scene_close(scene);
+    scene_expect_no_repeats(scene);
+}
+
+/* --- a transfer by mariabackup --- */
+
+/* Two brokers, each with the other order of nodes: `late` is a process, and
+ * begins at node 0, where the broker of the scene ends. */
+struct brokers {
+    struct scene *scene;
+    struct taker late;
+};
+
+static void brokers_open(struct brokers *brokers, struct scene *scene)
+{
+    brokers->scene = scene;
+    assert_int_equal(
+        setenv("SEQBROKER_STATE_DIR", scene_path(scene, "state-late"), 1), 0);
+    brokers->late = taker_start(sample_write(scene, false), "order");
+    assert_int_equal(setenv("SEQBROKER_STATE_DIR", scene->state_dir, 1), 0);
+    scene_open(scene, sample_write(scene, true));
+    scene_take_until(scene, "order", CLUSTER, SEQB_PARTITION_UP);
+}
+
+static void brokers_take(struct brokers *brokers)
+{
+    scene_take(brokers->scene, "order", SOME);
+    taker_read(&brokers->late, brokers->scene, SOME);
+}
+
+static void brokers_close(struct brokers *brokers)
+{
+    scene_close(brokers->scene);
+    taker_kill(&brokers->late, brokers->scene);
+}
+
+/* Until both nodes have granted more. */
+static void both_await(struct brokers *brokers, int one, int other)
+{
+    const int64_t ones = replicated_by(one);
+    const int64_t others = replicated_by(other);
+
+    while (replicated_by(one) == ones || replicated_by(other) == others)
+        brokers_take(brokers);
+}
+
+/* Node 1, which mariabackup does not lock, grants to a broker that is connected
+ * to it. A broker that opens passes it over. Nobody takes numbers from the end
+ * of the copy until node 2 has joined: what it lacks then, nothing
+ * repairs. */
+static void backup_passes(struct brokers *brokers)
+{
+    struct scene *scene = brokers->scene;
+    const int begun = gate_close("gate-begun");
+    const int ended = gate_close("gate-ended");
+    int64_t donors;
+
+    galera_start_join(nodes[2]);
+    while (!gate_has_donor("gate-begun")) /* the method sleeps for 10 s */
+        take_one(scene);
+    galera_await(nodes[1], "wsrep_local_state", "2");
+    both_await(brokers, 0, 1);
+    assert_int_equal(close(begun), 0);
+    while (!gate_has_donor("gate-ended"))
+        brokers_take(brokers);
+    galera_await(nodes[1], "wsrep_local_state", "2");
+    both_await(brokers, 0, 1);
+    scene_close(scene);
+    scene_open(scene, sample_write(scene, true));
+    donors = replicated_by(1);
+    (void)more_await(scene, CLUSTER);
+    assert_int_equal(replicated_by(1), donors);
+    brokers_close(brokers);
+    assert_int_equal(close(ended), 0);
+    while (!galera_is_synced(nodes[2]))
+        usleep(20000);
+    galera_await(nodes[1], "wsrep_local_state", "4");
+}
+
+static void expect_alike(const char *sql)
+{
+    char here[MARIADB_ASK_SIZE];
+    char there[MARIADB_ASK_SIZE];
+
+    mariadb_ask(nodes[1], here, "%s", sql);
+    mariadb_ask(nodes[2], there, "%s", sql);
+    assert_string_equal(here, there);
+}
+
+/* The row of node 2 in its own memory; "" if it has none. */
+static void voucher_ask(int node, char out[static MARIADB_ASK_SIZE])
+{
+    mariadb_ask(nodes[node], out,
+                "SELECT COALESCE(MAX(nonce), '') FROM seq.seqb_incarnation");
+}
+
+/* Node 2 has the rows of the donor, and nothing of its memory. */
+TEST_WITH(SCENE, node_that_joins_by_a_backup_repeats_nothing)
+{
+    struct brokers brokers;
+    char before[MARIADB_ASK_SIZE];
+    char after[MARIADB_ASK_SIZE];
+
+    cluster_serve(scene); /* makes the tables before there are two brokers */
+    scene_close(scene);
+    server_kill(nodes[2]);
+    galera_drop_files(nodes[2]);
+    galera_transfer_by(nodes[2], "mariabackup");
+    brokers_open(&brokers, scene);
+    both_await(&brokers, 0, 1);
+    history_ask(1, before);
+    backup_passes(&brokers);
+    expect_alike("SELECT MD5(GROUP_CONCAT(CONCAT_WS('/', name, value, origin) "
+                 "ORDER BY name)) FROM seq.seqb_counters");
+    voucher_ask(2, after);
+    assert_string_equal(after, "");
+    brokers_open(&brokers, scene);
+    both_await(&brokers, 0, 2);
+    history_ask(2, after);
+    assert_string_equal(after, before);
+    voucher_ask(1, before);
+    voucher_ask(2, after);
+    assert_string_not_equal(after, before);
+    brokers_close(&brokers);
     scene_expect_no_repeats(scene);
 }
 

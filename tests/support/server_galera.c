@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starting the nodes of a Galera cluster. Transfers of state are by rsync,
- * whose daemon is not root: neither are the nodes. */
+/* Starting the nodes of a Galera cluster. Transfers of state are by rsync
+ * unless a test says otherwise. Its daemon is not root: neither are the nodes.
+ */
 #include "support/server_galera.h"
 
 #include <stdio.h>
@@ -36,6 +37,7 @@ struct galera_more {
     int32_t group_port;
     int32_t ist_port;
     int32_t sst_port;
+    const char *method;           /* by which its files are transferred */
     bool joins_later;             /* a start does not wait until it is synced */
     bool is_first;                /* bootstraps the cluster at its next start */
     char position[POSITION_SIZE]; /* of its files, "": as they say */
@@ -92,13 +94,14 @@ static void wsrep_words(const struct galera_more *more,
     static const char *const settings[] = {
         "--wsrep-on=ON",
         "--wsrep-cluster-name=seqbroker-test",
-        "--wsrep-sst-method=rsync",
+        "--wsrep-sst-auth=root:",
         "--binlog-format=ROW",
         "--innodb-autoinc-lock-mode=2",
     };
 
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
         server_word(words, "%s", settings[i]);
+    server_word(words, "--wsrep-sst-method=%s", more->method);
     server_word(words, "--wsrep-provider=%s", PROVIDER);
     server_word(words, "--wsrep-node-name=%s", more->name);
     server_word(words, "--wsrep-cluster-address=%s", more->cluster);
@@ -228,6 +231,7 @@ static void cluster_start(const struct lan *lan, const char *const *args,
     for (int i = 0; i < GALERA_NODES; i++) {
         (void)text_format(more[i].name, sizeof more[i].name, "n%d", i);
         more[i].address = lan_address(lan, i);
+        more[i].method = "rsync";
         more[i].group_port = free_port();
         more[i].ist_port = free_port();
         more[i].sst_port = free_port();
@@ -294,6 +298,13 @@ void galera_await(struct server *node, const char *name, const char *value)
             return;
         usleep(20000);
     }
+}
+
+void galera_transfer_by(struct server *node, const char *method)
+{
+    struct galera_more *more = node->more;
+
+    more->method = method;
 }
 
 void galera_drop_files(struct server *node)

@@ -34,6 +34,10 @@ bool galera_is_synced(struct server *node);
 /* Waits until the status variable `name` of the node is `value`. */
 void galera_await(struct server *node, const char *name, const char *value);
 
+/* From its next start on, the node copies all data by that method, "rsync" or
+ * "mariabackup". `method` must outlive the node. */
+void galera_transfer_by(struct server *node, const char *method);
+
 /* Removes the files of a stopped node, so that it copies all data from another
  * node at its start. Its own files may be ahead of a cluster that was
  * bootstrapped since. */
