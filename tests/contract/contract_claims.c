@@ -135,6 +135,34 @@ CONTRACT_TEST(many_claims_are_only_looked_at_without_a_text, 0)
     free(many);
 }
 
+/* Sequences are mostly listed in the order of their keys. Of two claims of the
+ * call that are next to each other, others stand in between, or one of them
+ * does not stand. */
+CONTRACT_TEST(many_claims_in_order_are_told_from_those_between, 0)
+{
+    struct many *many;
+    size_t asked = 0;
+
+    if (!has_many(contract))
+        return;
+    many = many_new();
+    claim_all(contract->backend, &many->claims[MANY / 3], MANY / 3);
+    for (size_t i = MANY; i-- > 0;) {
+        if (i % 7 < 3)
+            many->claims[asked++] = (struct seqb_claim){.name = many->names[i]};
+    }
+    claim_all(contract->backend, many->claims, asked);
+    asked = 0;
+    for (size_t i = MANY; i-- > 0;) {
+        const bool stands = i >= MANY / 3 && i < MANY / 3 * 2;
+
+        if (i % 7 < 3)
+            assert_string_equal(many->claims[asked++].standing,
+                                stands ? many->texts[i] : "");
+    }
+    free(many);
+}
+
 /* It must not look like one that fits. */
 CONTRACT_TEST(claim_among_many_that_is_too_long_is_cut, 0)
 {

@@ -32,6 +32,8 @@ static const char *const query_texts[SQLITE_QUERIES] = {
     [SQLITE_QUERY_COMMITS_FIND] = "SELECT count FROM seqb_commits",
     [SQLITE_QUERY_COMMITS_PUT] = "REPLACE INTO seqb_commits VALUES (1, ?1)",
     [SQLITE_QUERY_CLAIM_FIND] = "SELECT text FROM seqb_claims WHERE name = ?1",
+    [SQLITE_QUERY_CLAIMS_WALK] =
+        "SELECT name, text FROM seqb_claims WHERE name >= ?1 ORDER BY name",
     [SQLITE_QUERY_CLAIM_ADD] =
         "INSERT OR IGNORE INTO seqb_claims VALUES (?1, ?2)",
     [SQLITE_QUERY_CLAIM_REPLACE] =
