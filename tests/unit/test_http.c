@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers over HTTP: what is answered, what waits and how that ends. The broker
  * is a stub, and the daemon's loop runs in the test. */
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -41,6 +43,38 @@ static void assert_answer(struct web *web, const char *status, const char *body)
     if (strncmp(web->heard + line, status, strlen(status)) != 0 ||
         strcmp(web_body(web), body) != 0)
         fail_msg("expected %s %s, got: %s", status, body, web->heard);
+}
+
+/* The daemon's end of the client's connection, which is in this process. */
+static int daemons_end(const struct web *web)
+{
+    struct sockaddr_storage client = {0};
+    struct sockaddr_storage peer = {0};
+    socklen_t length = sizeof client;
+
+    assert_int_equal(getsockname(web->fd, (struct sockaddr *)&client, &length),
+                     0);
+    for (int fd = 0; fd < 1024; fd++) {
+        socklen_t peer_length = sizeof peer;
+
+        if (getpeername(fd, (struct sockaddr *)&peer, &peer_length) == 0 &&
+            peer_length == length && memcmp(&peer, &client, length) == 0)
+            return fd;
+    }
+    return -1;
+}
+
+TEST_WITH(STOCKED, the_end_of_an_answer_does_not_wait_for_an_acknowledgement)
+{
+    socklen_t length = sizeof(int);
+    int is_set = 0;
+
+    web_ask(web, "GET", "/metrics");
+    web_receive(web, 1);
+    assert_int_equal(getsockopt(daemons_end(web), IPPROTO_TCP, TCP_NODELAY,
+                                &is_set, &length),
+                     0);
+    assert_int_not_equal(is_set, 0);
 }
 
 static void assert_refused(const char *method, const char *target,
