@@ -93,6 +93,39 @@ static enum seqb_status plain_permits(const struct seqb_sequence *sequence,
     return SEQB_OK;
 }
 
+static void plain_counts(struct seqb_sequence *sequence, int64_t now_ms,
+                         struct seqb_sequence_counts *out)
+{
+    const struct ring *ring = sequence->ring;
+    int64_t stock;
+    int64_t taken;
+
+    if (!ring_rests(ring, &stock, &taken)) {
+        sequence_counts(sequence, now_ms, out);
+        return;
+    }
+    *out = (struct seqb_sequence_counts){
+        .taken = taken,
+        .waits = atomic_load_explicit(&ring->waits, memory_order_relaxed),
+        .stock = stock,
+        .runway_ms = INT64_MAX,
+        .runs_out_ms = ha_counter_last_runs_out_ms(sequence->counter, now_ms)};
+}
+
+/* An idle sequence needs only the line of its ring's head, and a line of its
+ * counter. */
+static void plain_ask_ahead(const struct seqb_sequence *sequence, int step)
+{
+    int64_t unused;
+
+    if (step == 0) {
+        __builtin_prefetch((const void *)&sequence->ring->head);
+        ha_counter_ask_ahead(sequence->counter);
+    } else if (step == 2 && !ring_rests(sequence->ring, &unused, &unused)) {
+        sequence_ask_ahead(sequence);
+    }
+}
+
 const struct source source_plain = {
     .open = plain_open,
     .take = plain_take,
@@ -102,7 +135,8 @@ const struct source source_plain = {
     .drop = sequence_drop_all,
     .warm = sequence_warm,
     .status = sequence_status,
-    .counts = sequence_counts,
+    .counts = plain_counts,
+    .ask_ahead = plain_ask_ahead,
     .on_ready = sequence_on_ready,
     .close = sequence_close,
     .free = sequence_free,

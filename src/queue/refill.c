@@ -76,7 +76,7 @@ int64_t refill_rate(const struct refill *refill, int64_t now_ms,
     const double span_ms = (double)(now_ms - refill->last_ms);
     double rate = refill->rate;
 
-    if (span_ms >= 1)
+    if (span_ms >= 1 && (rate > 0 || consumed != refill->last_consumed))
         rate = average_after(rate, LONG_MS, span_ms,
                              used_since(refill->last_consumed, consumed));
     return rate * 1000 < 0x1p62 ? (int64_t)(rate * 1000 + 0.5) : INT64_MAX;

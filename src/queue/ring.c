@@ -146,11 +146,6 @@ static void ring_set_hint(struct ring *ring, uint64_t index)
         atomic_store_explicit(&ring->current, index, memory_order_relaxed);
 }
 
-static uint64_t ring_head(const struct ring *ring)
-{
-    return atomic_load_explicit(&ring->head, memory_order_acquire);
-}
-
 /* The step that takes positions. */
 static bool head_move(struct ring *ring, uint64_t *from, uint64_t to)
 {
@@ -412,6 +407,32 @@ uint32_t ring_free_blocks(const struct ring *ring)
     return (uint32_t)room;
 }
 
+/* The line of a busy ring's head is not written again. */
+static void rest_end(struct ring *ring)
+{
+    if (atomic_load_explicit(&ring->rest.head, memory_order_relaxed) !=
+        RING_IN_USE)
+        atomic_store_explicit(&ring->rest.head, RING_IN_USE,
+                              memory_order_relaxed);
+}
+
+/* As for the fields of a segment, the release stores pair with the acquire
+ * loads of ring_rests: a reader of a later count also sees that `head` has
+ * changed. */
+void ring_note_rest(struct ring *ring, uint64_t head, int64_t stock,
+                    int64_t taken)
+{
+    struct ring_rest *rest = &ring->rest;
+
+    if (head != ring_head(ring) ||
+        head == atomic_load_explicit(&rest->head, memory_order_relaxed))
+        return;
+    atomic_store_explicit(&rest->head, RING_IN_USE, memory_order_relaxed);
+    atomic_store_explicit(&rest->stock, stock, memory_order_release);
+    atomic_store_explicit(&rest->taken, taken, memory_order_release);
+    atomic_store_explicit(&rest->head, head, memory_order_release);
+}
+
 bool ring_push(struct ring *ring, int64_t first, uint64_t count)
 {
     const uint64_t index =
@@ -423,6 +444,7 @@ bool ring_push(struct ring *ring, int64_t first, uint64_t count)
     assert(count > 0);
     if (ring_free_blocks(ring) == 0)
         return false;
+    rest_end(ring);
     start = position_for(ring, (uint64_t)first, start);
     base = base_for(ring, first, start);
     atomic_store_explicit(&entry->index, 0, memory_order_relaxed);

@@ -70,10 +70,23 @@ struct ring_segment {
     _Atomic uint64_t base;               /* of ring_number */
 };
 
+/* The counts of a ring that nobody uses, see ring_rest. `head` is where they
+ * apply; RING_IN_USE: nowhere. Written with the owner's lock. */
+struct ring_rest {
+    _Atomic uint64_t head;
+    _Atomic int64_t stock;
+    _Atomic int64_t taken; /* numbers of the sequence */
+};
+
+#define RING_IN_USE UINT64_MAX
+
 struct ring {
-    /* The next position to take. It is alone on its cache line, because every
-     * taker writes it. */
+    /* The next position to take. Every taker writes it, so nothing that takers
+     * only read is on its cache line. The rest of the line is for the counts:
+     * of an idle ring, no other line is read. */
     _Alignas(RING_LINE) _Atomic uint64_t head;
+    _Atomic int64_t waits; /* calls that found the ring empty */
+    struct ring_rest rest;
 
     /* Takers only read the following, and it seldom changes. */
     _Alignas(RING_LINE) _Atomic uint64_t newest; /* index of the newest segment;
@@ -141,12 +154,37 @@ uint32_t ring_free_blocks(const struct ring *ring);
  * taker gets it: check the stock after the call. */
 void ring_set_low(struct ring *ring, uint64_t stock);
 
+/* Notes what ring_rests answers until numbers are taken or pushed. `head` was
+ * read before the counts. */
+void ring_note_rest(struct ring *ring, uint64_t head, int64_t stock,
+                    int64_t taken);
+
 /* Takes all numbers out of the ring, and returns how many. */
 uint64_t ring_drop(struct ring *ring);
 
 /* Any thread may call the functions from here on. How many numbers can be taken
  * now. */
 uint64_t ring_stock(const struct ring *ring);
+
+static inline uint64_t ring_head(const struct ring *ring)
+{
+    return atomic_load_explicit(&ring->head, memory_order_acquire);
+}
+
+/* Reads the counts of a ring that nobody used since they were noted; false: it
+ * was used. The counts of a ring that was never used are 0. */
+static inline bool ring_rests(const struct ring *ring, int64_t *stock,
+                              int64_t *taken)
+{
+    const struct ring_rest *rest = &ring->rest;
+    const uint64_t head = ring_head(ring);
+
+    if (atomic_load_explicit(&rest->head, memory_order_acquire) != head)
+        return false;
+    *stock = atomic_load_explicit(&rest->stock, memory_order_acquire);
+    *taken = atomic_load_explicit(&rest->taken, memory_order_acquire);
+    return atomic_load_explicit(&rest->head, memory_order_relaxed) == head;
+}
 
 /* Takes one number. */
 enum ring_taken ring_take(struct ring *ring, int64_t *out);

@@ -101,7 +101,6 @@ struct seqb_sequence {
     bool is_refused;
     bool is_put_off; /* it waits for a store of another pool; the admitter's
                         own */
-    _Atomic int64_t waits; /* calls that found the ring empty */
 
     /* The numbers that a caller wants at once, all or none; 0: no caller
      * does. */
@@ -350,7 +349,6 @@ static inline void sequence_ask_ahead(const struct seqb_sequence *sequence)
 {
     const struct ring *ring = sequence->ring;
 
-    __builtin_prefetch((const void *)&sequence->waits, 1);
     __builtin_prefetch(&sequence->lock, 1); /* written, because it is locked */
     __builtin_prefetch(&sequence->granted); /* and `refill` */
     __builtin_prefetch((const void *)&ring->head);

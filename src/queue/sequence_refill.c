@@ -399,7 +399,8 @@ void sequence_status(struct seqb_sequence *sequence, int64_t now_ms,
         .stock = view.stock,
         .in_flight = ha.all << sequence->options->memory_bits,
         .taken = (int64_t)view.consumed,
-        .waits = atomic_load_explicit(&sequence->waits, memory_order_relaxed),
+        .waits =
+            atomic_load_explicit(&sequence->ring->waits, memory_order_relaxed),
         .runs_out_ms = ha_counter_runs_out_ms(sequence->counter, now_ms),
         .width_numbers = INT64_MAX,
         .pool_numbers = INT64_MAX,
@@ -427,13 +428,19 @@ void sequence_status(struct seqb_sequence *sequence, int64_t now_ms,
 void sequence_counts(struct seqb_sequence *sequence, int64_t now_ms,
                      struct seqb_sequence_counts *out)
 {
+    uint64_t head;
+
     *out = (struct seqb_sequence_counts){
-        .waits = atomic_load_explicit(&sequence->waits, memory_order_relaxed),
+        .waits =
+            atomic_load_explicit(&sequence->ring->waits, memory_order_relaxed),
         .runs_out_ms = ha_counter_last_runs_out_ms(sequence->counter, now_ms)};
     pthread_mutex_lock(&sequence->lock);
+    head = ring_head(sequence->ring);
     out->stock = (int64_t)ring_stock(sequence->ring);
     out->taken = sequence_consumed(sequence, out->stock);
     out->rate = refill_rate(&sequence->refill, now_ms, (uint64_t)out->taken);
+    if (out->rate == 0) /* it stays 0 until numbers are taken */
+        ring_note_rest(sequence->ring, head, out->stock, out->taken);
     pthread_mutex_unlock(&sequence->lock);
     out->runway_ms = refill_runway_ms(out->rate, out->stock);
 }

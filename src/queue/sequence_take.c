@@ -50,7 +50,7 @@ static bool is_hopeless(struct seqb_sequence *sequence)
 
 void sequence_wait_begin(struct seqb_sequence *sequence)
 {
-    atomic_fetch_add_explicit(&sequence->waits, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&sequence->ring->waits, 1, memory_order_relaxed);
     atomic_fetch_add(&sequence->waiters, 1);
 }
 
@@ -222,7 +222,7 @@ enum seqb_status sequence_again(struct seqb_sequence *sequence,
         return sequence_forked(err);
     if (sequence_is_removed(sequence))
         return sequence_unlisted(sequence, err);
-    atomic_fetch_add_explicit(&sequence->waits, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&sequence->ring->waits, 1, memory_order_relaxed);
     atomic_store(&sequence->is_armed, true);
     sequence_wake(sequence);
     status = ha_counter_availability(sequence->counter, err);

@@ -2,7 +2,9 @@
 /* What is counted of a sequence, read without the rest of its status: it is the
  * same, and does not go back. */
 #include "period_fixture.h"
+#include "platform/clock.h"
 #include "queue/periodic/periodic.h"
+#include "queue/sequence_take.h"
 #include "support/numbers.h"
 #include "support/test.h"
 
@@ -37,6 +39,95 @@ TEST_WITH(DIRECT, counts_are_those_of_the_status)
     expect_status(broker);
     assert_int_equal(counts_of(broker).taken, 300);
     assert_true(counts_of(broker).waits > 0);
+}
+
+/* --- of an idle sequence, which are noted at its ring --- */
+
+#define HOUR_MS INT64_C(3600000)
+
+static struct seqb_sequence_counts
+counts_read(struct seqb_sequence *sequence, int64_t now_ms,
+            void (*read)(struct seqb_sequence *sequence, int64_t now_ms,
+                         struct seqb_sequence_counts *out))
+{
+    struct seqb_sequence_counts counts;
+
+    read(sequence, now_ms, &counts);
+    return counts;
+}
+
+static void expect_same(const struct seqb_sequence_counts *a,
+                        const struct seqb_sequence_counts *b)
+{
+    assert_int_equal(a->taken, b->taken);
+    assert_int_equal(a->waits, b->waits);
+    assert_int_equal(a->dropped, b->dropped);
+    assert_int_equal(a->stock, b->stock);
+    assert_int_equal(a->rate, b->rate);
+    assert_int_equal(a->runway_ms, b->runway_ms);
+    assert_int_equal(a->runs_out_ms, b->runs_out_ms);
+}
+
+/* Reads them, which notes them, reads the note, and compares both with what is
+ * in the sequence. Long after the last use the rate is 0. */
+static void expect_noted(struct seqb_sequence *sequence, int64_t taken,
+                         int64_t stock)
+{
+    const int64_t later_ms = clock_now_ms() + HOUR_MS;
+    const struct seqb_sequence_counts first =
+        counts_read(sequence, later_ms, sequence->source->counts);
+    const struct seqb_sequence_counts noted =
+        counts_read(sequence, later_ms, sequence->source->counts);
+    const struct seqb_sequence_counts real =
+        counts_read(sequence, later_ms, sequence_counts);
+    int64_t unused;
+
+    assert_true(ring_rests(sequence->ring, &unused, &unused));
+    expect_same(&first, &real);
+    expect_same(&noted, &real);
+    assert_int_equal(noted.taken, taken);
+    assert_int_equal(noted.stock, stock);
+    assert_int_equal(noted.rate, 0);
+}
+
+TEST_WITH(DIRECT, counts_of_an_idle_sequence_follow_its_use)
+{
+    struct rig_broker *broker = rig_open(rig);
+    struct seqb_sequence *sequence = rig_sequence(broker, "order");
+    int64_t waits;
+    int64_t stock;
+
+    expect_noted(sequence, 0, 0);
+    rig_take(broker, 300);
+    rig_await_rest(broker);
+    stock = (int64_t)ring_stock(sequence->ring);
+    expect_noted(sequence, 300, stock);
+    sequence_put(sequence, 1000000, 10);
+    expect_noted(sequence, 300, stock + 10);
+    rig_take(broker, 1);
+    expect_noted(sequence, 301, stock + 9);
+    assert_int_equal(sequence_drop_all(sequence), stock + 9);
+    expect_noted(sequence, 301, 0);
+    waits = counts_of(broker).waits;
+    (void)sequence_again(sequence, NULL);
+    assert_int_equal(counts_of(broker).waits, waits + 1);
+}
+
+/* A sequence that is used has a rate, which falls from one reading to the
+ * next. */
+TEST_WITH(DIRECT, counts_with_a_rate_are_not_noted)
+{
+    struct rig_broker *broker = rig_open(rig);
+    struct seqb_sequence *sequence = rig_sequence(broker, "order");
+    int64_t unused;
+
+    rig_take(broker, 300);
+    rig_await_rest(broker);
+    pthread_mutex_lock(&sequence->lock);
+    sequence->refill.rate = 2;
+    pthread_mutex_unlock(&sequence->lock);
+    assert_true(counts_of(broker).rate > 0);
+    assert_false(ring_rests(sequence->ring, &unused, &unused));
 }
 
 /* The refill thread drops what is left of the first stamp. */

@@ -277,6 +277,66 @@ TEST(a_skipped_rest_falls_to_the_mark_as_well)
     }
 }
 
+/* --- what is read of an idle ring --- */
+
+static void expect_rest(const struct ring *ring, int64_t stock, int64_t taken)
+{
+    int64_t got_stock = -1;
+    int64_t got_taken = -1;
+
+    assert_true(ring_rests(ring, &got_stock, &got_taken));
+    assert_int_equal(got_stock, stock);
+    assert_int_equal(got_taken, taken);
+}
+
+static bool is_used(const struct ring *ring)
+{
+    int64_t unused;
+
+    return !ring_rests(ring, &unused, &unused);
+}
+
+TEST(counts_of_a_ring_are_valid_until_it_is_used)
+{
+    struct ring *ring = ring_make(2, 3, 0);
+    uint64_t before;
+
+    expect_rest(ring, 0, 0);
+    assert_true(ring_push(ring, 0, 8));
+    assert_true(is_used(ring));
+    before = ring_head(ring);
+    ring_note_rest(ring, before, 8, 100);
+    expect_rest(ring, 8, 100);
+    expect_taken(ring, 0, RING_TAKEN);
+    assert_true(is_used(ring));
+    ring_note_rest(ring, ring_head(ring), 7, 101);
+    expect_rest(ring, 7, 101);
+    assert_true(ring_push(ring, 8, 8));
+    assert_true(is_used(ring));
+    ring_note_rest(ring, ring_head(ring), 15, 101);
+    expect_rest(ring, 15, 101);
+    assert_int_equal(ring_drop(ring), 15);
+    assert_true(is_used(ring));
+    ring_unmake(ring, 2);
+}
+
+TEST(counts_from_before_a_take_are_not_noted)
+{
+    struct ring *ring = ring_make(2, 3, 0);
+    uint64_t before;
+
+    assert_true(ring_push(ring, 0, 8));
+    before = ring_head(ring);
+    expect_taken(ring, 0, RING_TAKEN);
+    ring_note_rest(ring, before, 8, 0);
+    ring_note_rest(ring, ring_head(ring), 7, 1);
+    expect_rest(ring, 7, 1);
+    expect_taken(ring, 1, RING_TAKEN);
+    ring_note_rest(ring, before, 8, 0);
+    assert_true(is_used(ring));
+    ring_unmake(ring, 2);
+}
+
 static bool is_empty_and_dead(struct ring *ring)
 {
     struct ring_slice slice;

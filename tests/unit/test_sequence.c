@@ -450,7 +450,7 @@ TEST_WITH(DIRECT, status_and_counts_tell_all)
     assert_ok(queue_try_many(order, 10, out, &taken, NULL));
     script.view = (struct ha_view){3, 5, 7, NONE};
     atomic_store(&order->waiters, 1);
-    order->waits = 6;
+    order->ring->waits = 6;
     order->refill.rate = 2;
     order->refill.last_consumed = 10;
     now_ms = order->refill.last_ms;

@@ -11,9 +11,10 @@
 #include "daemon/commands/commands.h"
 #include "daemon/daemon.h"
 
-/* How many sequences are read without a pause, which takes some 50 us, and how
- * long a pause is. The pauses leave a shared CPU to the commands. */
-#define PART    512
+/* How many sequences are read without a pause, which takes some 50 us if they
+ * are idle, and how long a pause is. The pauses leave a shared CPU to the
+ * commands. */
+#define PART    1024
 #define REST_NS 1000
 
 /* Copies the users; if there are too many, the first ones. */

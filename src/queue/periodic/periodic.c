@@ -275,7 +275,8 @@ static void sum_counts(struct periodic *periodic, int64_t now_ms,
     struct seqb_sequence *front = &periodic->front;
     const struct period_slot *now = atomic_load(&periodic->now);
     int64_t taken = periodic->taken;
-    int64_t waits = atomic_load_explicit(&front->waits, memory_order_relaxed);
+    int64_t waits =
+        atomic_load_explicit(&front->ring->waits, memory_order_relaxed);
 
     *out = (struct seqb_sequence_counts){.runway_ms = INT64_MAX};
     for (int i = 0; i < PERIOD_SLOTS; i++) {
@@ -346,7 +347,7 @@ static void periodic_ask_ahead(const struct seqb_sequence *front, int step)
     const struct period_slot *now;
 
     if (step == 0) {
-        __builtin_prefetch((const void *)&front->waits);
+        __builtin_prefetch((const void *)&front->ring->head);
         __builtin_prefetch(&periodic->lock, 1); /* written, because it is
                                                    locked */
         for (int i = 0; i < PERIOD_SLOTS; i++)

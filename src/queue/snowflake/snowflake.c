@@ -243,7 +243,7 @@ static enum seqb_status snowflake_try_take(struct seqb_sequence *front,
                               : try_some(snowflake, take, err);
     if (!passes(status))
         return status;
-    atomic_fetch_add_explicit(&front->waits, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&front->ring->waits, 1, memory_order_relaxed);
     atomic_store(&front->is_armed, true);
     sequence_wake(front);
     if (status == SEQB_AGAIN && err != NULL) {
