@@ -70,7 +70,7 @@ struct ring_segment {
     _Atomic uint64_t base;               /* of ring_number */
 };
 
-/* The counts of a ring that nobody uses, see ring_rest. `head` is where they
+/* The counts of a ring that nobody uses, see ring_rests. `head` is where they
  * apply; RING_IN_USE: nowhere. Written with the owner's lock. */
 struct ring_rest {
     _Atomic uint64_t head;
