@@ -11,7 +11,7 @@
 #include "queue/queue_state.h"
 
 #define VISIT_PART 256 /* sequences visited with the catalog locked */
-#define AHEAD      32  /* sequences ahead to prefetch */
+#define AHEAD      16  /* sequences ahead to prefetch */
 
 /* --- "did you mean": counts what it does, and stops when that is enough --- */
 
