@@ -162,7 +162,8 @@ static void disconnect(struct etcd_grpc *grpc)
         return;
     nghttp2_session_del(grpc->session);
     grpc->session = NULL;
-    grpc->frames_length = 0;
+    etcd_buffer_clear(&grpc->frames);
+    grpc->frames_sent = 0;
     grpc->target = NULL;
     stream_close(&grpc->stream);
 }
@@ -170,6 +171,7 @@ static void disconnect(struct etcd_grpc *grpc)
 void etcd_grpc_close(struct etcd_grpc *grpc)
 {
     disconnect(grpc);
+    etcd_buffer_fini(&grpc->frames);
     etcd_buffer_fini(&grpc->answer);
 }
 
@@ -200,29 +202,51 @@ static bool stream_fail(struct etcd_grpc *grpc)
     return false;
 }
 
+static bool has_frames(const struct etcd_grpc *grpc)
+{
+    return grpc->frames_sent < grpc->frames.length;
+}
+
+static void frames_drop(struct etcd_grpc *grpc)
+{
+    etcd_buffer_clear(&grpc->frames);
+    grpc->frames_sent = 0;
+}
+
+/* Takes all frames that nghttp2 has, so that they are one write. What waits
+ * must not grow or move: OpenSSL is to be given the same bytes again. */
+static bool frames_collect(struct etcd_grpc *grpc)
+{
+    const uint8_t *frame;
+    ssize_t size;
+
+    frames_drop(grpc);
+    while ((size = nghttp2_session_mem_send(grpc->session, &frame)) > 0)
+        etcd_buffer_add(&grpc->frames, frame, (size_t)size);
+    if (size == 0 && !grpc->frames.has_failed)
+        return true;
+    return session_fail(grpc, size < 0 ? size : NGHTTP2_ERR_NOMEM);
+}
+
 /* Writes frames as far as possible without waiting. */
 static bool frames_send(struct etcd_grpc *grpc)
 {
     for (;;) {
         ssize_t count;
 
-        if (grpc->frames_length == 0) {
-            count = nghttp2_session_mem_send(grpc->session, &grpc->frames);
-            if (count < 0)
-                return session_fail(grpc, count);
-            if (count == 0)
-                return true;
-            grpc->frames_length = (size_t)count;
-        }
-        count = stream_write(&grpc->stream, (const char *)grpc->frames,
-                             grpc->frames_length);
+        if (!has_frames(grpc) && !frames_collect(grpc))
+            return false;
+        if (!has_frames(grpc))
+            return true;
+        count = stream_write(
+            &grpc->stream, (const char *)grpc->frames.data + grpc->frames_sent,
+            grpc->frames.length - grpc->frames_sent);
         if (count < 0)
             return stream_fail(grpc);
         if (count == 0)
             return true;
         grpc->is_sent = true;
-        grpc->frames += count;
-        grpc->frames_length -= (size_t)count;
+        grpc->frames_sent += (size_t)count;
     }
 }
 
@@ -231,7 +255,7 @@ static bool frames_send(struct etcd_grpc *grpc)
 static bool is_given_up(struct etcd_grpc *grpc)
 {
     if (nghttp2_session_want_read(grpc->session) ||
-        nghttp2_session_want_write(grpc->session) || grpc->frames_length > 0)
+        nghttp2_session_want_write(grpc->session) || has_frames(grpc))
         return false;
     (void)text_format(grpc->words, sizeof grpc->words,
                       "the server does not speak HTTP/2");
@@ -241,9 +265,11 @@ static bool is_given_up(struct etcd_grpc *grpc)
 /* The connection is lost, and with it what was to be sent. */
 static bool receive_fail(struct etcd_grpc *grpc)
 {
-    while (nghttp2_session_mem_send(grpc->session, &grpc->frames) > 0)
+    const uint8_t *frame;
+
+    while (nghttp2_session_mem_send(grpc->session, &frame) > 0)
         continue;
-    grpc->frames_length = 0;
+    frames_drop(grpc);
     return is_given_up(grpc) ? false : stream_fail(grpc);
 }
 
@@ -281,10 +307,9 @@ static bool exchange(struct etcd_grpc *grpc)
             return true;
         if (!is_open || is_given_up(grpc))
             return false;
-        if (nghttp2_session_want_write(grpc->session) &&
-            grpc->frames_length == 0)
+        if (nghttp2_session_want_write(grpc->session) && !has_frames(grpc))
             continue;
-        if (!stream_wait(&grpc->stream, true, grpc->frames_length > 0))
+        if (!stream_wait(&grpc->stream, true, has_frames(grpc)))
             return stream_fail(grpc);
     }
 }

@@ -40,9 +40,9 @@ struct etcd_grpc {
     struct stream stream;
     nghttp2_session *session; /* NULL: not connected */
     const struct stream_target *target;
-    bool has_heard;        /* the server has sent a byte since it connected */
-    const uint8_t *frames; /* nghttp2's, of which the rest is to be sent */
-    size_t frames_length;
+    bool has_heard; /* the server has sent a byte since it connected */
+    struct etcd_buffer frames; /* to be sent */
+    size_t frames_sent;        /* bytes of them */
 
     /* The call. */
     const struct etcd_buffer *request;

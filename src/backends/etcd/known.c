@@ -22,7 +22,7 @@ static struct etcd_known_row *row_at(const struct etcd_known *known,
     for (uint64_t i = 0; i < PROBES; i++) {
         struct etcd_known_row *row = &known->rows[(hash + i) % ROWS_MAX];
 
-        if (strcmp(row->name, name) == 0)
+        if (row->hash == hash && strcmp(row->name, name) == 0)
             return row;
         if (place == NULL && row->name[0] == '\0')
             place = row;
@@ -91,6 +91,7 @@ void etcd_known_write(struct etcd_known *known, const struct sql_write *write)
     if (strcmp(row->name, write->name) != 0) {
         row->is_alone = false;
         (void)text_copy(row->name, sizeof row->name, write->name);
+        row->hash = hash_text(row->name);
     }
     row->value = write->value;
     row->window = write->window;

@@ -15,6 +15,7 @@
 
 struct etcd_known_row {
     char name[SEQB_COUNTER_SIZE];
+    uint64_t hash;  /* of the name */
     int64_t value;  /* of the counter, or the used offsets of the cell */
     int64_t window; /* this and the next: of a cell */
     int64_t size;
