@@ -136,11 +136,12 @@ struct seqb_request {
                             windowed: the size of a window. A cell made with
                             another size is SEQB_LAYOUT */
     int64_t begins_ms;   /* in; when the counter's period begins, ms since 1970;
-                            0 without a period. A counter that does not exist is
-                            created only if no purge had a later `before_ms`;
-                            otherwise it is SEQB_EXHAUSTED. A direct one then
-                            starts at 1 if its period begins after the base's
-                            `base_ms`, otherwise after the base as other
+                            0 without a period. If a purge had a later
+                            `before_ms`, a counter that does not exist is not
+                            created, and with a `guard` one that does exist is
+                            not taken from: SEQB_EXHAUSTED. A direct one that is
+                            created starts at 1 if its period begins after the
+                            base's `base_ms`, otherwise after the base as other
                             counters do */
 
     enum seqb_status status;  /* out, see reserve */

@@ -146,6 +146,60 @@ CONTRACT_TEST(over_period_in_another_history_is_over, PERIOD | NEEDS_RESTORE)
     assert_over(contract, ORDER, 4);
 }
 
+/* --- leases --- */
+
+#define SYNCED "synced/main"
+#define LEASE  "window/main/1/order"
+
+/* Leases a value of a stamp that begins at `begins_ms`, with a guard that
+ * holds. */
+static enum seqb_status lease_stamp(const struct contract *contract,
+                                    int64_t begins_ms, struct seqb_request *out)
+{
+    struct seqb_guard guard = {SYNCED, "", true};
+    struct seqb_error err;
+    enum seqb_status status;
+
+    *out = contract_request(contract, LEASE "@2026110110", 1);
+    out->begins_ms = begins_ms;
+    out->guard = &guard;
+    status = contract->backend->ops->reserve(contract->backend, out, 1, &err);
+    out->guard = NULL;
+    assert_ok(status);
+    assert_false(guard.has_failed);
+    return out->status;
+}
+
+/* A lessor that went back may have the row still. It learns only that the stamp
+ * is closed: the others deleted their rows. */
+CONTRACT_TEST(closed_period_that_stands_is_leased_no_more,
+              NEEDS_INCARNATION | NEEDS_PERIODS)
+{
+    const int64_t begins_ms = DAY_BEGINS_MS(1);
+    struct seqb_purge purge = {.counter = LEASE, .keep = LEASE "@0"};
+    const struct seqb_backend_ops *ops = contract->subject->ops;
+    char standing[SEQB_CLAIM_SIZE];
+    struct seqb_request request;
+    int32_t deleted = -1;
+
+    contract->store->options.needs_incarnation = true;
+    contract_reopen(contract);
+    assert_ok(ops->claim(contract->backend, SYNCED,
+                         contract->backend->incarnation, standing,
+                         sizeof standing, NULL));
+    for (int64_t i = 0; i < 2; i++) {
+        purge.before_ms = begins_ms + i;
+        assert_ok(lease_stamp(contract, begins_ms, &request));
+        assert_int_equal(request.block.first, 1 + i);
+        assert_ok(ops->purge(contract->backend, &purge, &deleted, NULL));
+        assert_int_equal(deleted, 0);
+    }
+    assert_status(lease_stamp(contract, begins_ms, &request), SEQB_EXHAUSTED);
+    assert_true(strstr(request.error.text, LEASE) != NULL);
+    assert_ok(lease_stamp(contract, begins_ms + 1, &request));
+    assert_int_equal(request.block.first, 3);
+}
+
 /* --- what is deleted --- */
 
 CONTRACT_TEST(purge_deletes_in_small_steps, PERIOD)

@@ -140,7 +140,9 @@ static void serve_direct(struct store *store, int32_t side,
         cell = cell_begin(store, side, request);
     if (cell == NULL)
         return;
-    if (is_bound(store, side, cell))
+    if (request->guard != NULL && is_over(store, side, request))
+        request_answer(request, SEQB_EXHAUSTED);
+    else if (is_bound(store, side, cell))
         request_grant(store, cell, request->limit, request);
     else
         request_answer(request, SEQB_FENCED);

@@ -143,7 +143,9 @@ static void request_serve_direct(struct fake_store *store,
         cell = request_begin(store, request);
     if (cell == NULL)
         return;
-    if (fake_cell_is_bound(store, cell))
+    if (request->guard != NULL && request_is_over(store, request))
+        request_answer(request, SEQB_EXHAUSTED, store->name);
+    else if (fake_cell_is_bound(store, cell))
         request_grant(store, cell, request->limit, request);
     else
         request_answer(request, SEQB_FENCED, store->name);

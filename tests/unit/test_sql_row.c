@@ -81,21 +81,22 @@ TEST(mark_tells_which_names_were_purged)
     static const struct {
         const char *keep;
         bool is_purged;
+        int64_t ms;
     } cases[] = {
-        {ORDER "@20261120", false},
-        {DAY, false},
-        {ORDER "@20261122", true},
-        {ORDER "@30000101", true},
-        {"zzz", false}, /* as an earlier version wrote */
-        {ORDER, false},
-        {NULL, true}, /* damaged */
+        {ORDER "@20261120", false, 5},
+        {DAY, false, 5},
+        {ORDER "@20261122", true, 5},
+        {ORDER "@30000101", true, 5},
+        {"zzz", false, 5}, /* as an earlier version wrote */
+        {ORDER, false, 5},
+        {NULL, true, SQL_MARK_DAMAGED},
     };
 
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct sql_counter counter = {.name = DAY};
 
         sql_mark_found(&counter, 5, cases[i].keep);
-        assert_int_equal(counter.mark_ms, 5);
+        assert_int_equal(counter.mark_ms, cases[i].ms);
         assert_int_equal(counter.is_purged, cases[i].is_purged);
     }
 }
@@ -162,6 +163,40 @@ TEST(reservation_takes_what_the_rows_allow)
         if (grant.status == SEQB_OK)
             assert_int_equal(grant.value - grant.block.first,
                              grant.block.count - 1);
+    }
+}
+
+/* A row that stands is no proof that its stamp is open: the lessor may have
+ * gone back. */
+TEST(lease_takes_nothing_of_a_closed_stamp)
+{
+    static const struct {
+        struct cell base_mark, row, mark;
+        enum seqb_status status;
+    } cases[] = {
+        {{0}, {40, NOW}, {0}, SEQB_OK},
+        {{-1, NOW}, {40, NOW}, {BEGINS, "x"}, SEQB_OK},
+        {{0}, {40, NOW}, {BEGINS + 1, "x"}, SEQB_EXHAUSTED},
+        {{0}, {40, NOW}, {-1, "x"}, SEQB_CORRUPT},
+        {{0}, {40, OTHER}, {0}, SEQB_FENCED},
+        {{0}, {0}, {BEGINS, "x"}, SEQB_OK},
+        {{0}, {0}, {BEGINS + 1, "x"}, SEQB_EXHAUSTED},
+    };
+    struct seqb_guard guard = {.name = "synced/main", .text = ""};
+    const struct seqb_request request = {.counter = DAY,
+                                         .want = 5,
+                                         .limit = LIMIT,
+                                         .begins_ms = BEGINS,
+                                         .guard = &guard};
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct sql_counter base =
+            counter_of(SQL_BASE, (struct cell){9, NOW}, cases[i].base_mark);
+        const struct sql_counter counter =
+            counter_of(DAY, cases[i].row, cases[i].mark);
+
+        assert_int_equal(sql_counter_take(&base, &counter, &request).status,
+                         cases[i].status);
     }
 }
 

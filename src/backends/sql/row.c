@@ -65,7 +65,7 @@ static bool names_share_key(const char *name, const char *other)
 void sql_mark_found(struct sql_counter *counter, int64_t value,
                     const char *keep)
 {
-    counter->mark_ms = value < 0 ? SQL_MARK_DAMAGED : value;
+    counter->mark_ms = value < 0 || keep == NULL ? SQL_MARK_DAMAGED : value;
     counter->is_purged =
         keep == NULL || (names_share_key(counter->name, keep) &&
                          strcmp(keep, counter->name) > 0);
@@ -133,24 +133,44 @@ struct sql_grant sql_row_take(const struct sql_row *row,
                               .value = row->value + count};
 }
 
-/* Checks whether the period is over before checking whether the base is bound:
- * a counter that is fenced would be raised, and thereby created. */
-static struct sql_grant counter_take(const struct sql_counter *base,
-                                     const struct sql_counter *counter,
-                                     const struct seqb_request *request)
+/* Whether the mark of the counter's periods, and the base's, allow that it is
+ * taken from. */
+static struct sql_grant marks_check(const struct sql_counter *base,
+                                    const struct sql_counter *counter,
+                                    const struct seqb_request *request)
 {
-    struct sql_row begin = base->row;
+    const bool begins = counter->row.state == SQL_ROW_ABSENT;
 
-    if (counter->row.state != SQL_ROW_ABSENT)
-        return sql_row_take(&counter->row, request);
     if (counter->mark_ms == SQL_MARK_DAMAGED ||
-        (request->begins_ms > 0 && base->mark_ms == SQL_MARK_DAMAGED))
+        (begins && request->begins_ms > 0 && base->mark_ms == SQL_MARK_DAMAGED))
         return grant_refuse(SEQB_CORRUPT, "what is kept of its periods is "
                                           "damaged");
     if (counter->mark_ms > request->begins_ms)
         return grant_refuse(SEQB_EXHAUSTED,
                             "its period is over and was purged: is this "
                             "machine's clock behind?");
+    return (struct sql_grant){.status = SEQB_OK};
+}
+
+/* Checks whether the period is over before checking whether the base is bound:
+ * a counter that is fenced would be raised, and thereby created. With a guard,
+ * also if there is a row: a lessor that went back may have the row of a period
+ * that the others closed and deleted, and learns only that it is closed. */
+static struct sql_grant counter_take(const struct sql_counter *base,
+                                     const struct sql_counter *counter,
+                                     const struct seqb_request *request)
+{
+    const bool begins = counter->row.state == SQL_ROW_ABSENT;
+    struct sql_row begin = base->row;
+
+    if (begins || request->guard != NULL) {
+        const struct sql_grant refused = marks_check(base, counter, request);
+
+        if (refused.status != SEQB_OK)
+            return refused;
+    }
+    if (!begins)
+        return sql_row_take(&counter->row, request);
     if (request->begins_ms > base->mark_ms)
         begin.value = 0;
     if (counter->note.state != SQL_ROW_ABSENT &&
