@@ -96,18 +96,22 @@ TEST_WITH(NEIGHBOURS, lessor_that_refuses_what_others_know_is_not_level)
     static const struct {
         enum fake_call call;
         const char *counter;
-        bool is_refused; /* that one alone: the store may be asked again */
-    } cases[] = {{FAKE_PURGE, "@" LEASES, false},
-                 {FAKE_RAISE, LEASES, false},
-                 {FAKE_RAISE, LEASES_OF_BILL, true}};
+        enum seqb_status refused; /* that one alone: the store may be asked
+                                     again; SEQB_OK: all */
+    } cases[] = {{FAKE_PURGE, "@" LEASES, SEQB_OK},
+                 {FAKE_RAISE, LEASES, SEQB_OK},
+                 {FAKE_RAISE, LEASES_OF_BILL, SEQB_REFUSED},
+                 {FAKE_RAISE, "window/main/2/more", SEQB_EXHAUSTED},
+                 {FAKE_RAISE, LEASES "@20261103", SEQB_REFUSED}};
     struct fake_store *lessor = rig->stores[0];
     struct rig_broker *broker;
 
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         fake_forget(lessor, "synced/");
         fake_put(rig->stores[1], cases[i].counter, DAY_END);
-        if (cases[i].is_refused)
-            fake_refuse(lessor, cases[i].call, cases[i].counter, SEQB_REFUSED);
+        if (cases[i].refused != SEQB_OK)
+            fake_refuse(lessor, cases[i].call, cases[i].counter,
+                        cases[i].refused);
         else
             fake_fail(lessor, cases[i].call, INT32_MAX, SEQB_UNREACHABLE);
         broker = rig_open(rig);
@@ -119,6 +123,22 @@ TEST_WITH(NEIGHBOURS, lessor_that_refuses_what_others_know_is_not_level)
         assert_int_equal(fake_value(lessor, cases[i].counter), DAY_END);
         rig_close(broker);
     }
+}
+
+/* It closed and deleted the stamp, which another store was not asked to do. */
+TEST_WITH(NEIGHBOURS, stamp_that_the_lessor_deleted_is_not_raised)
+{
+    struct fake_store *lessor = rig->stores[0];
+
+    rig_close(rig_open(rig));
+    fake_put(rig->stores[1], DAY, LEASED);
+    fake_put(rig->stores[1], LEASES "@20261102", LEASED);
+    fake_refuse(lessor, FAKE_RAISE, DAY, SEQB_EXHAUSTED);
+    fake_restart(lessor);
+    (void)rig_open(rig);
+    rig_await(is_level, lessor);
+    assert_int_equal(fake_value(lessor, DAY), -1);
+    assert_int_equal(fake_value(lessor, LEASES "@20261102"), LEASED);
 }
 
 /* --- what is asked of a store --- */
