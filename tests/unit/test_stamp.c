@@ -147,7 +147,7 @@ TEST_WITH(NEIGHBOURS, lessors_count_each_stamp_for_itself)
     for (int64_t digits = 1; digits <= 5; digits++) {
         char name[64];
 
-        assert_true(is_restamped(&taker, digits));
+        RIG_AWAIT(is_restamped(&taker, digits)); /* a spare may be leased */
         for (int64_t i = digits; i <= 5; i++)
             use_up_a_window(&taker);
         (void)text_format(name, sizeof name, "window/main/0/bill@%d",
@@ -361,6 +361,61 @@ TEST_WITH(DIRECT, old_stamps_are_noted_first_and_deleted_later)
     while (ha_counter_availability(taker.counter, NULL) == SEQB_OK)
         continue;
     assert_int_equal(fake_value(rig->stores[0], "main/0/bill@2"), -1);
+    taker_end(&taker, broker);
+}
+
+/* The purges that the second store has made; the first of them. */
+static struct seqb_backend_ops purge_recording;
+static _Atomic int64_t purges_made;
+static _Atomic int32_t first_most;
+
+static enum seqb_status
+purge_recording_open(const struct seqb_backend_options *options,
+                     struct seqb_backend **out, struct seqb_error *err)
+{
+    const enum seqb_status status = backend_fake.open(options, out, err);
+
+    if (status == SEQB_OK)
+        (*out)->ops = &purge_recording;
+    return status;
+}
+
+static enum seqb_status purge_recorded(struct seqb_backend *backend,
+                                       const struct seqb_purge *purge,
+                                       int32_t *deleted, struct seqb_error *err)
+{
+    const enum seqb_status status =
+        backend_fake.purge(backend, purge, deleted, err);
+
+    if (status == SEQB_OK && atomic_fetch_add(&purges_made, 1) == 0)
+        atomic_store(&first_most, purge->most);
+    return status;
+}
+
+/* It was away for the note as well: it notes first, too. */
+TEST_WITH(DIRECT, store_that_was_away_deletes_its_old_stamps_later)
+{
+    const struct ha_stamp keep = {2, 2 * SECOND, 3 * SECOND};
+    struct rig_broker *broker;
+    struct taker taker;
+
+    purge_recording = backend_fake;
+    purge_recording.open = purge_recording_open;
+    purge_recording.purge = purge_recorded;
+    rig->backends[1].ops = &purge_recording;
+    broker = rig_open(rig);
+    taker_make(&taker, broker);
+    assert_true(is_restamped(&taker, 1));
+    take(&taker);
+    fake_set_down(rig->stores[1], true);
+    while (fake_value(rig->stores[0], "main/0/bill@1") != -1)
+        ha_counter_purge(taker.counter, &keep);
+    assert_int_equal(fake_value(rig->stores[1], "main/1/bill@1"), 2);
+    assert_int_equal(atomic_load(&purges_made), 0);
+    fake_set_down(rig->stores[1], false);
+    RIG_AWAIT((ha_counter_purge(taker.counter, &keep),
+               fake_value(rig->stores[1], "main/1/bill@1") == -1));
+    assert_int_equal(atomic_load(&first_most), 0);
     taker_end(&taker, broker);
 }
 

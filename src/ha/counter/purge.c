@@ -3,7 +3,8 @@
  * Deletes the counters of old stamps in the background, a few in each call. A
  * store first notes the time before which counters are not made again. Older
  * counters are only deleted in a later call, when all that was under way then
- * has ended.
+ * has ended. Each store goes on where it is: one that was away begins with its
+ * note.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,17 +26,17 @@ struct purge_job {
     struct purge *purge;
     struct worker *worker; /* NULL: nothing to do */
     int32_t partition;
-    const char *prefix;    /* of the counters' names */
+    bool is_done;       /* what is older than the purge's `keep` is deleted */
+    int64_t noted;      /* digits that an earlier call noted: this one deletes
+                           up to them; 0: none did */
+    const char *prefix; /* of the counters' names */
     enum seqb_status last; /* result of the last job; its changes are logged */
 };
 
 struct purge {
     const struct ha_counter *counter;
-    atomic_int under_way;  /* jobs; 0 releases what follows to the caller */
-    atomic_bool has_more;  /* some job deleted as many as it may in one call */
-    struct ha_stamp noted; /* noted by an earlier call; this one deletes up
-                              to it */
-    struct ha_stamp keep;  /* noted by this call */
+    atomic_int under_way; /* jobs; 0 releases what follows to the caller */
+    struct ha_stamp keep; /* noted by this call */
     struct purge_job jobs[];
 };
 
@@ -47,32 +48,34 @@ static void job_name(const struct purge_job *job, char *out, size_t size)
                       (int)job->partition, counter->key);
 }
 
-static enum seqb_status job_call(struct worker *worker,
-                                 const struct purge_job *job,
+static enum seqb_status job_call(struct worker *worker, struct purge_job *job,
                                  struct seqb_error *err)
 {
-    struct purge *purge = job->purge;
+    const struct purge *purge = job->purge;
     char counter[SEQB_COUNTER_SIZE];
     char keep[SEQB_COUNTER_SIZE];
     const struct seqb_purge what = {
         .counter = counter,
         .keep = keep,
         .before_ms = purge->keep.begins_ms,
-        .most = purge->noted.digits > 0 ? PURGE_MOST : 0,
+        .most = job->noted > 0 ? PURGE_MOST : 0,
     };
     int32_t deleted = 0;
     enum seqb_status status;
 
     job_name(job, counter, sizeof counter);
     (void)text_format(keep, sizeof keep, "%s@%lld", counter,
-                      (long long)purge->noted.digits);
+                      (long long)job->noted);
     status = connection_purge(&worker->connection, &what, &deleted, err);
-    if (status == SEQB_OK && what.most > 0 && deleted == what.most)
-        atomic_store_explicit(&purge->has_more, true, memory_order_relaxed);
-    return status;
+    if (status != SEQB_OK)
+        return status;
+    job->is_done = job->noted == purge->keep.digits && deleted < what.most;
+    job->noted = purge->keep.digits;
+    return SEQB_OK;
 }
 
-/* A store that forbids purging continues to count. */
+/* A store that forbids purging continues to count, and is asked again when more
+ * is over. */
 static void job_note(struct worker *worker, struct purge_job *job,
                      enum seqb_status status, const struct seqb_error *err)
 {
@@ -81,6 +84,8 @@ static void job_note(struct worker *worker, struct purge_job *job,
                    "event=purge_failed backend=%s key=%s", worker_name(worker),
                    job->purge->counter->key);
     job->last = status;
+    if (status != SEQB_OK && connection_was_refused(status))
+        job->is_done = true;
     if (status == SEQB_UNREACHABLE || status == SEQB_UNCERTAIN)
         worker_fail(worker, err, 0);
 }
@@ -179,11 +184,14 @@ static struct purge *purge_new(const struct ha_counter *counter)
     return purge;
 }
 
-/* Whether all old stamps were deleted already. */
-static bool is_done(const struct purge *purge, const struct ha_stamp *keep)
+static void keep_set(struct purge *purge, size_t count,
+                     const struct ha_stamp *keep)
 {
-    return purge->noted.digits == keep->digits &&
-           !atomic_load_explicit(&purge->has_more, memory_order_relaxed);
+    if (purge->keep.digits == keep->digits)
+        return;
+    purge->keep = *keep;
+    for (size_t i = 0; i < count; i++)
+        purge->jobs[i].is_done = false;
 }
 
 static void post_all(struct purge *purge, size_t count)
@@ -191,7 +199,7 @@ static void post_all(struct purge *purge, size_t count)
     for (size_t i = 0; i < count; i++) {
         struct purge_job *job = &purge->jobs[i];
 
-        if (job->worker == NULL)
+        if (job->worker == NULL || job->is_done)
             continue;
         atomic_fetch_add_explicit(&purge->under_way, 1, memory_order_relaxed);
         if (!worker_post(job->worker, &job->job))
@@ -201,17 +209,15 @@ static void post_all(struct purge *purge, size_t count)
 
 void ha_counter_purge(struct ha_counter *counter, const struct ha_stamp *keep)
 {
+    const size_t jobs = jobs_per_slot(counter) * (size_t)counter->partitions;
     struct purge *purge = counter->purge;
 
     if (purge == NULL)
         counter->purge = purge = purge_new(counter);
     /* The acquire pairs with the last job's release. */
     if (purge == NULL ||
-        atomic_load_explicit(&purge->under_way, memory_order_acquire) > 0 ||
-        is_done(purge, keep))
+        atomic_load_explicit(&purge->under_way, memory_order_acquire) > 0)
         return;
-    atomic_store_explicit(&purge->has_more, false, memory_order_relaxed);
-    purge->noted = purge->keep;
-    purge->keep = *keep;
-    post_all(purge, jobs_per_slot(counter) * (size_t)counter->partitions);
+    keep_set(purge, jobs, keep);
+    post_all(purge, jobs);
 }
