@@ -70,8 +70,9 @@ struct ha_grant {
 
 /* Receives what is granted. It is the first member of the receiver's struct. */
 struct ha_sink {
-    /* Called on a worker's thread, once for each partition that was asked;
-     * several calls may run at once. It must not block. */
+    /* Called on a worker's thread, once for each partition that was asked, and
+     * also on another thread without a grant, if `is_void`; several calls may
+     * run at once. It must not block. */
     void (*deliver)(struct ha_sink *sink, const struct ha_grant *grant);
 };
 
@@ -225,6 +226,14 @@ struct ha_counter_attributes {
  * must outlive the counter. */
 void ha_counter_set_attributes(struct ha_counter *counter,
                                const struct ha_counter_attributes *attributes);
+
+/*
+ * The counter is of the same sequence as `front`, as those of its stamps are: a
+ * store that has the sequence with other settings closes all of them. Call it
+ * after everything else that makes the counter, before it is asked. `front`
+ * itself follows none, and is freed after it.
+ */
+void ha_counter_follow(struct ha_counter *counter, struct ha_counter *front);
 
 /* A period that has a counter of its own in the stores: "KEY@DIGITS". */
 struct ha_stamp {

@@ -29,6 +29,7 @@ enum seqb_status ha_counter_new(struct ha_pool *pool, const char *key,
                          key);
     counter->pool = pool;
     counter->sink = sink;
+    counter->front = counter;
     counter->memory_bits = memory_bits;
     counter->partitions = partitions;
     atomic_init(&counter->runs_out, SAMPLE_NEVER);
@@ -49,7 +50,17 @@ void ha_counter_free(struct ha_counter *counter)
     }
     free(counter->sample);
     free(counter->purge);
+    free(counter->void_why);
     free(counter);
+}
+
+void ha_counter_follow(struct ha_counter *counter, struct ha_counter *front)
+{
+    pthread_mutex_lock(front->pool->lock);
+    counter->front = front;
+    counter->next = front->next;
+    front->next = counter;
+    pthread_mutex_unlock(front->pool->lock);
 }
 
 bool ha_counter_has_past(const struct ha_counter *counter)
@@ -148,7 +159,7 @@ int64_t ha_counter_ask(struct ha_counter *counter, int64_t count,
     pthread_mutex_lock(pool->lock);
     pool->recent = counter;
     is_waiting = counter_receive(counter, now_ms);
-    if (!is_waiting && !counter->is_void)
+    if (!is_waiting && !counter_is_void(counter))
         asked = counter_post(counter, count, spread, now_ms);
     if (asked == 0 && !is_waiting)
         forced = pool_force_probe(&pool->pool, counter_skip(counter, now_ms),
@@ -217,7 +228,19 @@ static const char *slot_trouble(const struct ha_counter *counter, int32_t i,
     return member->reason[0] != '\0' ? member->reason : words;
 }
 
-/* With the pool's lock held: fills `err` with the reason of every partition. */
+/* With the pool's lock held: whether a partition's own reason says why the
+ * counter is void. */
+static bool tells_void(const struct ha_counter *counter)
+{
+    for (int32_t i = 0; i < counter->partitions; i++) {
+        if (slot_closed(&counter->slots[i]) == SEQB_LAYOUT)
+            return true;
+    }
+    return false;
+}
+
+/* With the pool's lock held: fills `err` with the reason of every partition. If
+ * the counter is void because of an answer to another one, with that, too. */
 static enum seqb_status describe_trouble(const struct ha_counter *counter,
                                          enum seqb_status status,
                                          int64_t now_ms, struct seqb_error *err)
@@ -235,6 +258,10 @@ static enum seqb_status describe_trouble(const struct ha_counter *counter,
                               worker_name(pool->workers[i]),
                               pool_reason_bytes(&pool->pool, i, why), why);
     }
+    if (err != NULL && counter_is_void(counter) && !tells_void(counter) &&
+        counter->front->void_why != NULL)
+        (void)text_append(err->text, sizeof err->text, "; %s",
+                          counter->front->void_why);
     return status;
 }
 
@@ -286,21 +313,6 @@ bool ha_counter_is_unasked(struct ha_counter *counter)
     is_unasked = counter->awaited != 0;
     pthread_mutex_unlock(counter->pool->lock);
     return is_unasked;
-}
-
-/* With the pool's lock held: whether the counter is void and its reason is
- * known. The refusal is noted when the slot is answered, after the counter
- * became void. */
-static bool counter_is_void(const struct ha_counter *counter)
-{
-    bool is_busy = false;
-
-    for (int32_t i = 0; counter->is_void && i < counter->partitions; i++) {
-        if (slot_closed(&counter->slots[i]) == SEQB_LAYOUT)
-            return true;
-        is_busy |= counter->slots[i].is_busy;
-    }
-    return counter->is_void && !is_busy;
 }
 
 bool ha_pool_answers(struct ha_pool *pool)

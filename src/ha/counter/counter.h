@@ -37,7 +37,16 @@ struct ha_counter {
     /* Bit i: partition i's store was asked for its claims of the sequence.
      * Before all usable stores were, none is asked for numbers. */
     uint64_t heard;
-    bool is_void; /* a store claims it with other bits: see ha_grant */
+    /* The counter that says for all counters of the sequence whether it is
+     * void; itself, if it follows none. Constant once it is asked. */
+    struct ha_counter *front;
+    struct ha_counter *next; /* of a front: the first counter that follows it,
+                                guarded by the pool's lock; else the next one,
+                                constant, too */
+    bool is_void;          /* of a front: a store claims the sequence with other
+                              settings, see ha_grant. Guarded by the pool's
+                              lock */
+    char *void_why;        /* how that store put it; NULL: no memory for it */
     /* The backend, counted from 1, of another pool's store that did not say
      * whether it knows the sequence, which is new in this pool; 0: none.
      * Guarded by the pool's lock. */
@@ -50,6 +59,12 @@ struct ha_counter {
     _Atomic uint64_t runs_out;
     struct slot slots[]; /* one for each partition */
 };
+
+/* With the pool's lock held. */
+static inline bool counter_is_void(const struct ha_counter *counter)
+{
+    return counter->front->is_void;
+}
 
 static inline struct ha_pool *slot_pool(const struct slot *slot)
 {

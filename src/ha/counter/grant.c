@@ -111,17 +111,38 @@ static enum seqb_status slot_admit(struct worker *worker,
     return claim_check_retired(&worker->connection, claimed.layout, err);
 }
 
-/* A store that has the sequence with other settings closes it in all stores:
- * brokers with those settings give its numbers other meanings. */
-static void grant_void(const struct slot *slot, enum seqb_status status)
+/* The other counters of the sequence learn it now, since they may be asked for
+ * nothing more. */
+static void followers_tell(struct ha_counter *front)
 {
-    struct ha_pool *pool = slot_pool(slot);
+    const struct ha_grant none = {.is_void = true};
+    struct ha_counter *follower;
 
-    if (status != SEQB_LAYOUT)
+    pthread_mutex_lock(front->pool->lock);
+    follower = front->next;
+    pthread_mutex_unlock(front->pool->lock);
+    for (; follower != NULL; follower = follower->next)
+        follower->sink->deliver(follower->sink, &none);
+}
+
+/* A store that has the sequence with other settings closes it in all stores,
+ * and for all stamps: brokers with those settings give its numbers other
+ * meanings. */
+static void grant_void(const struct slot *slot, const struct seqb_error *why)
+{
+    struct ha_counter *front = slot->counter->front;
+    bool is_news;
+
+    if (why->status != SEQB_LAYOUT)
         return;
-    pthread_mutex_lock(pool->lock);
-    slot->counter->is_void = true;
-    pthread_mutex_unlock(pool->lock);
+    pthread_mutex_lock(front->pool->lock);
+    is_news = !front->is_void;
+    front->is_void = true;
+    if (is_news)
+        front->void_why = text_copy_of(why->text);
+    pthread_mutex_unlock(front->pool->lock);
+    if (is_news)
+        followers_tell(front);
 }
 
 void counter_close(struct ha_counter *counter, int32_t partition,
@@ -132,7 +153,7 @@ void counter_close(struct ha_counter *counter, int32_t partition,
     pthread_mutex_lock(counter->pool->lock);
     slot_ask(slot, 0, clock_now_ms());
     pthread_mutex_unlock(counter->pool->lock);
-    grant_void(slot, why->status);
+    grant_void(slot, why);
     grant_refuse(slot, why);
 }
 
@@ -168,7 +189,7 @@ static size_t grant_admit(struct worker *worker, size_t n)
             return 0;
         }
         if (status != SEQB_OK) {
-            grant_void(slot, status);
+            grant_void(slot, &err);
             grant_refuse(slot, &err);
             continue;
         }

@@ -217,7 +217,7 @@ static void slot_done(struct slot *slot)
     pthread_mutex_lock(counter->pool->lock);
     is_news = slot_note(slot, now_ms);
     is_stale = slot_is_stale(slot);
-    grant.is_void = counter->is_void;
+    grant.is_void = counter_is_void(counter);
     if (sample_is_due(counter, slot->at_ms))
         end_ms = sample_take(counter, slot->at_ms);
     pthread_mutex_unlock(counter->pool->lock);

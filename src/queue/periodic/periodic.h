@@ -25,10 +25,11 @@
 struct period_slot {
     struct seqb_sequence *sequence; /* NULL: not made yet; then constant */
     /* The stamp of the numbers in the ring, as digits; 0: none, or it is
-     * changing. A slot never has the same stamp twice. A taker reads it before
-     * and after it takes a number. The release store of a new stamp comes after
-     * all numbers of the old stamp are gone, and before the first number of the
-     * new one. */
+     * changing. A taker reads it before and after it takes a number. If a
+     * change failed, a caller with an earlier time may give the slot the stamp
+     * that it had: a number taken meanwhile is of that stamp all the same. The
+     * release store of a new stamp comes after all numbers of the old stamp are
+     * gone, and before the first number of the new one. */
     _Atomic int64_t stamp;
     _Atomic int64_t begin_ms; /* of that stamp */
     _Atomic int64_t end_ms;
