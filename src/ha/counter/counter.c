@@ -63,6 +63,38 @@ void ha_counter_follow(struct ha_counter *counter, struct ha_counter *front)
     pthread_mutex_unlock(front->pool->lock);
 }
 
+/* The other counters of the sequence learn it now, since they may be asked for
+ * nothing more. */
+static void followers_tell(struct ha_counter *front)
+{
+    const struct ha_grant none = {.is_void = true};
+    struct ha_counter *follower;
+
+    pthread_mutex_lock(front->pool->lock);
+    follower = front->next;
+    pthread_mutex_unlock(front->pool->lock);
+    for (; follower != NULL; follower = follower->next)
+        follower->sink->deliver(follower->sink, &none);
+}
+
+void counter_void(const struct ha_counter *counter,
+                  const struct seqb_error *why)
+{
+    struct ha_counter *front = counter->front;
+    bool is_news;
+
+    if (why->status != SEQB_LAYOUT)
+        return;
+    pthread_mutex_lock(front->pool->lock);
+    is_news = !front->is_void;
+    front->is_void = true;
+    if (is_news)
+        front->void_why = text_copy_of(why->text);
+    pthread_mutex_unlock(front->pool->lock);
+    if (is_news)
+        followers_tell(front);
+}
+
 bool ha_counter_has_past(const struct ha_counter *counter)
 {
     return counter->pool->options->layout.generation > 1;

@@ -209,6 +209,12 @@ void grant_run(struct worker *worker, size_t n);
 /* Answers a slot: with its block if `why` is NULL. */
 void grant_answer(struct slot *slot, struct seqb_error *why);
 
+/* A store answered a claim of the sequence with `why`. If that is SEQB_LAYOUT,
+ * closes the sequence in all stores and for all stamps: brokers with those
+ * settings give its numbers other meanings. */
+void counter_void(const struct ha_counter *counter,
+                  const struct seqb_error *why);
+
 /* Before the first ask: a store claims the sequence with other settings
  * (SEQB_LAYOUT). Closes the counter in all partitions; the log names
  * `partition`. */

@@ -111,40 +111,6 @@ static enum seqb_status slot_admit(struct worker *worker,
     return claim_check_retired(&worker->connection, claimed.layout, err);
 }
 
-/* The other counters of the sequence learn it now, since they may be asked for
- * nothing more. */
-static void followers_tell(struct ha_counter *front)
-{
-    const struct ha_grant none = {.is_void = true};
-    struct ha_counter *follower;
-
-    pthread_mutex_lock(front->pool->lock);
-    follower = front->next;
-    pthread_mutex_unlock(front->pool->lock);
-    for (; follower != NULL; follower = follower->next)
-        follower->sink->deliver(follower->sink, &none);
-}
-
-/* A store that has the sequence with other settings closes it in all stores,
- * and for all stamps: brokers with those settings give its numbers other
- * meanings. */
-static void grant_void(const struct slot *slot, const struct seqb_error *why)
-{
-    struct ha_counter *front = slot->counter->front;
-    bool is_news;
-
-    if (why->status != SEQB_LAYOUT)
-        return;
-    pthread_mutex_lock(front->pool->lock);
-    is_news = !front->is_void;
-    front->is_void = true;
-    if (is_news)
-        front->void_why = text_copy_of(why->text);
-    pthread_mutex_unlock(front->pool->lock);
-    if (is_news)
-        followers_tell(front);
-}
-
 void counter_close(struct ha_counter *counter, int32_t partition,
                    struct seqb_error *why)
 {
@@ -153,7 +119,7 @@ void counter_close(struct ha_counter *counter, int32_t partition,
     pthread_mutex_lock(counter->pool->lock);
     slot_ask(slot, 0, clock_now_ms());
     pthread_mutex_unlock(counter->pool->lock);
-    grant_void(slot, why);
+    counter_void(counter, why);
     grant_refuse(slot, why);
 }
 
@@ -189,7 +155,7 @@ static size_t grant_admit(struct worker *worker, size_t n)
             return 0;
         }
         if (status != SEQB_OK) {
-            grant_void(slot, &err);
+            counter_void(slot->counter, &err);
             grant_refuse(slot, &err);
             continue;
         }
