@@ -161,8 +161,7 @@ static void close_refused(const struct admission *admission)
         const struct admitted *admitted = &admission->admitted[i];
         struct seqb_error why;
 
-        if (!admitted_is_refused(admitted) ||
-            counter_is_void(admitted->counter))
+        if (!admitted_is_refused(admitted) || admitted->counter->is_void)
             continue;
         why = why_of(admitted);
         counter_close(admitted->counter, admitted->partition, &why);

@@ -228,12 +228,11 @@ void ha_counter_set_attributes(struct ha_counter *counter,
                                const struct ha_counter_attributes *attributes);
 
 /*
- * The counter is of the same sequence as `front`, as those of its stamps are: a
- * store that has the sequence with other settings closes all of them. Call it
- * after everything else that makes the counter, before it is asked. `front`
- * itself follows none, and is freed after it.
+ * The new counter is of the same sequence as the other one, as those of its
+ * stamps are: a store that has the sequence with other settings closes all of
+ * them. Call it before the counter is asked. Free them together.
  */
-void ha_counter_follow(struct ha_counter *counter, struct ha_counter *front);
+void ha_counter_join(struct ha_counter *counter, struct ha_counter *other);
 
 /* A period that has a counter of its own in the stores: "KEY@DIGITS". */
 struct ha_stamp {

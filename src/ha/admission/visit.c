@@ -209,7 +209,7 @@ const struct visit visit_elsewhere = {is_elsewhere, elsewhere_add,
 /* With the lock held. */
 static bool is_refused_now(const struct admitted *admitted)
 {
-    return admitted->is_refused || counter_is_void(admitted->counter);
+    return admitted->is_refused || admitted->counter->is_void;
 }
 
 bool admitted_is_refused(const struct admitted *admitted)
@@ -289,7 +289,7 @@ static void part_look(struct part *part)
     pthread_mutex_lock(part->worker->lock);
     for (size_t i = 0; i < part->count; i++) {
         if (i + AHEAD < part->count)
-            __builtin_prefetch(&part_at(part, i + AHEAD)->counter->front);
+            __builtin_prefetch(&part_at(part, i + AHEAD)->counter->is_void);
         part->is_refused[i] = is_refused_now(part_at(part, i));
     }
     pthread_mutex_unlock(part->worker->lock);

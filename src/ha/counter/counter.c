@@ -29,9 +29,9 @@ enum seqb_status ha_counter_new(struct ha_pool *pool, const char *key,
                          key);
     counter->pool = pool;
     counter->sink = sink;
-    counter->front = counter;
-    counter->memory_bits = memory_bits;
-    counter->partitions = partitions;
+    counter->next = counter;
+    counter->memory_bits = (int8_t)memory_bits;
+    counter->partitions = (int16_t)partitions;
     atomic_init(&counter->runs_out, SAMPLE_NEVER);
     counter->key = memcpy(&counter->slots[partitions], key, key_size);
     for (int32_t i = 0; i < partitions; i++)
@@ -50,50 +50,110 @@ void ha_counter_free(struct ha_counter *counter)
     }
     free(counter->sample);
     free(counter->purge);
-    free(counter->void_why);
     free(counter);
 }
 
-void ha_counter_follow(struct ha_counter *counter, struct ha_counter *front)
+/* --- what closes a sequence --- */
+
+void ha_counter_join(struct ha_counter *counter, struct ha_counter *other)
 {
-    pthread_mutex_lock(front->pool->lock);
-    counter->front = front;
-    counter->next = front->next;
-    front->next = counter;
-    pthread_mutex_unlock(front->pool->lock);
+    pthread_mutex_lock(other->pool->lock);
+    counter->is_void = other->is_void;
+    counter->next = other->next;
+    other->next = counter;
+    pthread_mutex_unlock(other->pool->lock);
+}
+
+/* With the pool's lock held. */
+static void ring_void(struct ha_counter *counter)
+{
+    struct ha_counter *each = counter;
+
+    do {
+        each->is_void = true;
+        each = each->next;
+    } while (each != counter);
+}
+
+static struct ha_counter *ring_next(const struct ha_counter *counter)
+{
+    struct ha_counter *next;
+
+    pthread_mutex_lock(counter->pool->lock);
+    next = counter->next;
+    pthread_mutex_unlock(counter->pool->lock);
+    return next;
 }
 
 /* The other counters of the sequence learn it now, since they may be asked for
  * nothing more. */
-static void followers_tell(struct ha_counter *front)
+static void ring_tell(const struct ha_counter *counter)
 {
     const struct ha_grant none = {.is_void = true};
-    struct ha_counter *follower;
 
-    pthread_mutex_lock(front->pool->lock);
-    follower = front->next;
-    pthread_mutex_unlock(front->pool->lock);
-    for (; follower != NULL; follower = follower->next)
-        follower->sink->deliver(follower->sink, &none);
+    for (struct ha_counter *each = ring_next(counter); each != counter;
+         each = ring_next(each))
+        each->sink->deliver(each->sink, &none);
 }
 
-void counter_void(const struct ha_counter *counter,
-                  const struct seqb_error *why)
+void counter_void(struct ha_counter *counter, enum seqb_status status)
 {
-    struct ha_counter *front = counter->front;
     bool is_news;
 
-    if (why->status != SEQB_LAYOUT)
+    if (status != SEQB_LAYOUT)
         return;
-    pthread_mutex_lock(front->pool->lock);
-    is_news = !front->is_void;
-    front->is_void = true;
+    pthread_mutex_lock(counter->pool->lock);
+    is_news = !counter->is_void;
+    ring_void(counter);
+    pthread_mutex_unlock(counter->pool->lock);
     if (is_news)
-        front->void_why = text_copy_of(why->text);
-    pthread_mutex_unlock(front->pool->lock);
-    if (is_news)
-        followers_tell(front);
+        ring_tell(counter);
 }
+
+/* With the pool's lock held: of a void counter, the slot of partition i whose
+ * store closed the sequence, of this counter or another one of the sequence;
+ * NULL: none. */
+static const struct slot *slot_that_closed(const struct ha_counter *counter,
+                                           int32_t i)
+{
+    const struct ha_counter *each = counter;
+
+    do {
+        if (slot_closed(&each->slots[i]) == SEQB_LAYOUT)
+            return &each->slots[i];
+        each = each->next;
+    } while (each != counter);
+    return NULL;
+}
+
+/* With the pool's lock held: whether an answer for the sequence is still to be
+ * noted. */
+static bool ring_is_busy(const struct ha_counter *counter)
+{
+    const struct ha_counter *each = counter;
+    bool is_busy = false;
+
+    do {
+        for (int32_t i = 0; i < each->partitions; i++)
+            is_busy |= each->slots[i].is_busy;
+        each = each->next;
+    } while (each != counter);
+    return is_busy;
+}
+
+/* With the pool's lock held: whether the counter is void and its reason is
+ * known. The refusal is noted when the slot is answered, after the counter
+ * became void. */
+static bool counter_is_void(const struct ha_counter *counter)
+{
+    for (int32_t i = 0; counter->is_void && i < counter->partitions; i++) {
+        if (slot_that_closed(counter, i) != NULL)
+            return true;
+    }
+    return counter->is_void && !ring_is_busy(counter);
+}
+
+/* --- asking --- */
 
 bool ha_counter_has_past(const struct ha_counter *counter)
 {
@@ -191,7 +251,7 @@ int64_t ha_counter_ask(struct ha_counter *counter, int64_t count,
     pthread_mutex_lock(pool->lock);
     pool->recent = counter;
     is_waiting = counter_receive(counter, now_ms);
-    if (!is_waiting && !counter_is_void(counter))
+    if (!is_waiting && !counter->is_void)
         asked = counter_post(counter, count, spread, now_ms);
     if (asked == 0 && !is_waiting)
         forced = pool_force_probe(&pool->pool, counter_skip(counter, now_ms),
@@ -247,7 +307,11 @@ static const char *slot_trouble(const struct ha_counter *counter, int32_t i,
     const struct slot *slot = &counter->slots[i];
     const struct pool_member *member = &counter->pool->pool.member[i];
     const char *words = seqb_partition_state_name(member->state);
+    const struct slot *closed =
+        counter->is_void ? slot_that_closed(counter, i) : NULL;
 
+    if (closed != NULL)
+        return refusal_reason(closed->refusal);
     /* Never again, or until a retry succeeds. */
     if (slot_closed(slot) != SEQB_OK || (refusal_is_reported(slot->refusal) &&
                                          pool_state_is_usable(member->state)))
@@ -260,19 +324,7 @@ static const char *slot_trouble(const struct ha_counter *counter, int32_t i,
     return member->reason[0] != '\0' ? member->reason : words;
 }
 
-/* With the pool's lock held: whether a partition's own reason says why the
- * counter is void. */
-static bool tells_void(const struct ha_counter *counter)
-{
-    for (int32_t i = 0; i < counter->partitions; i++) {
-        if (slot_closed(&counter->slots[i]) == SEQB_LAYOUT)
-            return true;
-    }
-    return false;
-}
-
-/* With the pool's lock held: fills `err` with the reason of every partition. If
- * the counter is void because of an answer to another one, with that, too. */
+/* With the pool's lock held: fills `err` with the reason of every partition. */
 static enum seqb_status describe_trouble(const struct ha_counter *counter,
                                          enum seqb_status status,
                                          int64_t now_ms, struct seqb_error *err)
@@ -290,10 +342,6 @@ static enum seqb_status describe_trouble(const struct ha_counter *counter,
                               worker_name(pool->workers[i]),
                               pool_reason_bytes(&pool->pool, i, why), why);
     }
-    if (err != NULL && counter_is_void(counter) && !tells_void(counter) &&
-        counter->front->void_why != NULL)
-        (void)text_append(err->text, sizeof err->text, "; %s",
-                          counter->front->void_why);
     return status;
 }
 

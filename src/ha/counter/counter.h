@@ -2,6 +2,7 @@
 /*
  * A sequence's counter in every partition of its pool, as the files of this
  * folder see it. The comment at each field says which thread or lock owns it.
+ * There may be very many, so it is kept small.
  */
 #pragma once
 
@@ -25,9 +26,6 @@ struct ha_counter {
     struct ha_stamp stamp; /* digits 0: none. It changes only while no ask of
                               the counter is under way */
     struct purge *purge;   /* NULL: nothing was purged yet */
-    int32_t memory_bits;
-    int32_t partitions; /* number of slots, for ha_counter_free, when the pool
-                           is gone */
     /* By class: the highest value, or window, that any partition granted.
      * Guarded by the pool's lock. */
     int64_t level[CLASSES];
@@ -37,21 +35,19 @@ struct ha_counter {
     /* Bit i: partition i's store was asked for its claims of the sequence.
      * Before all usable stores were, none is asked for numbers. */
     uint64_t heard;
-    /* The counter that says for all counters of the sequence whether it is
-     * void; itself, if it follows none. Constant once it is asked. */
-    struct ha_counter *front;
-    struct ha_counter *next; /* of a front: the first counter that follows it,
-                                guarded by the pool's lock; else the next one,
-                                constant, too */
-    bool is_void;          /* of a front: a store claims the sequence with other
-                              settings, see ha_grant. Guarded by the pool's
-                              lock */
-    char *void_why;        /* how that store put it; NULL: no memory for it */
+    /* The next counter of the same sequence, in a ring of them; itself, if it
+     * is the only one. Guarded by the pool's lock. */
+    struct ha_counter *next;
+    int8_t memory_bits;
+    bool is_void;       /* a store claims it with other bits: see ha_grant.
+                           All of the ring are */
+    int16_t partitions; /* number of slots, for ha_counter_free, when the pool
+                           is gone */
     /* The backend, counted from 1, of another pool's store that did not say
      * whether it knows the sequence, which is new in this pool; 0: none.
      * Guarded by the pool's lock. */
     uint16_t awaited;
-    int32_t advancing;     /* callers that wait for the pool's `answered` */
+    int32_t advancing;  /* callers that wait for the pool's `answered` */
     struct sample *sample; /* NULL: no answer yet */
     /* The end that the last forecast found, and when it was made, both in
      * minutes: see sample.c. Written with the pool's lock held, read without.
@@ -59,12 +55,6 @@ struct ha_counter {
     _Atomic uint64_t runs_out;
     struct slot slots[]; /* one for each partition */
 };
-
-/* With the pool's lock held. */
-static inline bool counter_is_void(const struct ha_counter *counter)
-{
-    return counter->front->is_void;
-}
 
 static inline struct ha_pool *slot_pool(const struct slot *slot)
 {
@@ -209,11 +199,10 @@ void grant_run(struct worker *worker, size_t n);
 /* Answers a slot: with its block if `why` is NULL. */
 void grant_answer(struct slot *slot, struct seqb_error *why);
 
-/* A store answered a claim of the sequence with `why`. If that is SEQB_LAYOUT,
+/* A store answered a claim of the sequence with that. If it is SEQB_LAYOUT,
  * closes the sequence in all stores and for all stamps: brokers with those
  * settings give its numbers other meanings. */
-void counter_void(const struct ha_counter *counter,
-                  const struct seqb_error *why);
+void counter_void(struct ha_counter *counter, enum seqb_status status);
 
 /* Before the first ask: a store claims the sequence with other settings
  * (SEQB_LAYOUT). Closes the counter in all partitions; the log names

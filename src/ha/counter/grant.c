@@ -119,7 +119,7 @@ void counter_close(struct ha_counter *counter, int32_t partition,
     pthread_mutex_lock(counter->pool->lock);
     slot_ask(slot, 0, clock_now_ms());
     pthread_mutex_unlock(counter->pool->lock);
-    counter_void(counter, why);
+    counter_void(counter, why->status);
     grant_refuse(slot, why);
 }
 
@@ -155,7 +155,7 @@ static size_t grant_admit(struct worker *worker, size_t n)
             return 0;
         }
         if (status != SEQB_OK) {
-            counter_void(slot->counter, &err);
+            counter_void(slot->counter, status);
             grant_refuse(slot, &err);
             continue;
         }

@@ -217,7 +217,7 @@ static void slot_done(struct slot *slot)
     pthread_mutex_lock(counter->pool->lock);
     is_news = slot_note(slot, now_ms);
     is_stale = slot_is_stale(slot);
-    grant.is_void = counter_is_void(counter);
+    grant.is_void = counter->is_void;
     if (sample_is_due(counter, slot->at_ms))
         end_ms = sample_take(counter, slot->at_ms);
     pthread_mutex_unlock(counter->pool->lock);
@@ -256,6 +256,8 @@ void slot_renew(struct slot *slot)
 {
     struct refusal *refusal = slot->refusal;
 
+    if (slot->counter->is_void && slot_closed(slot) == SEQB_LAYOUT)
+        return; /* the reason is shown for all stamps */
     if (refusal != NULL && refusal->kind == REFUSAL_LASTING) {
         refusal_unlist(slot_refusals(slot), refusal);
     } else if (refusal != NULL) {

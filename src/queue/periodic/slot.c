@@ -24,7 +24,7 @@ static bool slot_make(struct periodic *periodic, struct period_slot *slot)
     sequence_on_ready(sequence, front->ready, front->ready_context);
     pthread_mutex_unlock(&front->ready_lock);
     sequence->may_stripe = true;
-    ha_counter_follow(sequence->counter, front->counter);
+    ha_counter_join(sequence->counter, front->counter);
     slot->sequence = sequence;
     return true;
 }
