@@ -56,7 +56,7 @@ static void purge(struct rig *rig, int32_t i)
     struct seqb_error err;
 
     assert_ok(backend_fake.open(&rig->backends[i].options, &backend, &err));
-    for (size_t at = 0; at < 2 * RIG_PARTITIONS; at++) {
+    for (size_t at = 0; at < (size_t)2 * RIG_PARTITIONS; at++) {
         char counter[SEQB_COUNTER_SIZE];
         char keep[SEQB_COUNTER_SIZE];
         const struct seqb_purge purge = {.counter = counter,
