@@ -175,9 +175,11 @@ TEST(no_secret_is_told)
                "\"none\";},"
                "{name=\"q\";partitions=[\"open\"];},"
                "{name=\"w\";partitions=[\"r\"];authority=\"open\";});\n"
-               "sequences=({key=\"k\";pool=\"p\";});\n");
+               "sequences=({key=\"k\";pool=\"p\";});\n"
+               "daemon={webhook=\"https://h/?access_token=" SECRET "\";};\n");
 
     expect_no(told, SECRET);
+    expect(told, "daemon.webhook = ***");
     expect(told, "backends.r.password = ***");
     expect(told, "backends.r.user = u");
     expect(told, "backends.pg.conninfo = ***");

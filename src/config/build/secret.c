@@ -71,7 +71,8 @@ static bool holds_password(const char *text)
     return colon != NULL && strchr(colon, '@') != NULL;
 }
 
-/* Goes by the name, so that a secret setting added later is masked, too. */
+/* Goes by the name, so that a secret setting added later is masked, too. The
+ * URL of a webhook holds its access token. */
 static bool is_secret(const struct schema_row *row)
 {
     const char *end = strrchr(row->name, '_');
@@ -81,6 +82,7 @@ static bool is_secret(const struct schema_row *row)
     return !is_place && (strstr(row->name, "password") != NULL ||
                          strstr(row->name, "token") != NULL ||
                          strstr(row->name, "secret") != NULL ||
+                         strcmp(row->name, "webhook") == 0 ||
                          strcmp(row->name, "parameters") == 0);
 }
 
