@@ -6,6 +6,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include <seqbroker/admin.h>
 
 #ifdef __cplusplus
@@ -21,6 +23,8 @@ struct seqb_sequence_counts {
     int64_t rate;
     int64_t runway_ms;
     int64_t runs_out_ms; /* in whole minutes */
+    bool is_removed; /* a reload removed it, or a store refused it: it is not
+                        one of seqb_sequences */
 };
 
 /*
@@ -37,7 +41,8 @@ seqb_count_sequences(struct seqb_broker *broker, size_t *next,
                      struct seqb_sequence_counts *out, size_t size,
                      size_t capacity, struct seqb_error *err);
 
-/* The status of one sequence by that number. SEQB_INVALID: there is none. */
+/* The status of one sequence by that number. SEQB_INVALID: there is none.
+ * SEQB_UNKNOWN_KEY: it was removed, and there may be others behind it. */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_sequence_at(struct seqb_broker *broker, size_t index,
                  struct seqb_sequence_status *out, size_t size,

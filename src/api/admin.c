@@ -202,16 +202,16 @@ enum seqb_status seqb_sequence_at(struct seqb_broker *broker, size_t index,
 {
     struct sized_out one =
         SIZED_OUT(seqb_sequence_status, pool_numbers, out, size, 1);
-    const enum seqb_status status = status_begin(broker, &one, err);
-    bool is_there;
+    enum seqb_status status = status_begin(broker, &one, err);
 
     if (status != SEQB_OK)
         return status;
-    is_there = queue_status_at(broker->queue, index, one.structs);
-    sized_end(&one, is_there);
-    if (is_there)
+    status = queue_status_at(broker->queue, index, one.structs);
+    sized_end(&one, status == SEQB_OK);
+    if (status == SEQB_OK)
         return SEQB_OK;
-    return error_set(err, SEQB_INVALID, "there is no sequence %zu", index);
+    return error_set(err, status, "there is no sequence %zu%s", index,
+                     status == SEQB_INVALID ? "" : ": it was removed");
 }
 
 enum seqb_status seqb_command(struct seqb_broker *broker, const char *pool,

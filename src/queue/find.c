@@ -239,20 +239,20 @@ void queue_status(struct queue *queue, struct seqb_sequence_status *out,
     *count = list.count;
 }
 
-bool queue_status_at(struct queue *queue, size_t index,
-                     struct seqb_sequence_status *out)
+enum seqb_status queue_status_at(struct queue *queue, size_t index,
+                                 struct seqb_sequence_status *out)
 {
     const struct catalog *catalog = &queue->catalog;
-    const int64_t now_ms = clock_now_ms();
-    bool is_there;
+    struct status_list list = {clock_now_ms(), out, 1, 0};
+    enum seqb_status status = SEQB_INVALID;
 
     pthread_rwlock_rdlock(&queue->catalog_lock);
-    is_there = index < catalog->count;
-    if (is_there)
-        catalog->sequences[index]->source->status(catalog->sequences[index],
-                                                  now_ms, out);
+    if (index < catalog->count) {
+        status_add(&list, catalog->sequences[index]);
+        status = list.count > 0 ? SEQB_OK : SEQB_UNKNOWN_KEY;
+    }
     pthread_rwlock_unlock(&queue->catalog_lock);
-    return is_there;
+    return status;
 }
 
 /* If there are very many sequences, most of the time is spent waiting for their
@@ -291,6 +291,7 @@ size_t queue_counts(struct queue *queue, size_t first,
 
         counts_ask_ahead(catalog, first + count);
         sequence->source->counts(sequence, now_ms, &out[count]);
+        out[count].is_removed = sequence_is_removed(sequence);
     }
     pthread_rwlock_unlock(&queue->catalog_lock);
     return count;

@@ -254,12 +254,12 @@ enum seqb_status queue_advance(struct queue *queue, const char *key, int64_t to,
 void queue_status(struct queue *queue, struct seqb_sequence_status *out,
                   size_t capacity, size_t *count);
 
-/* See seqb_count_sequences: returns how many were copied. See seqb_sequence_at:
- * false if there is no sequence at `index`. */
+/* See seqb_count_sequences: returns how many were copied. See
+ * seqb_sequence_at. */
 size_t queue_counts(struct queue *queue, size_t first,
                     struct seqb_sequence_counts *out, size_t capacity);
-bool queue_status_at(struct queue *queue, size_t index,
-                     struct seqb_sequence_status *out);
+enum seqb_status queue_status_at(struct queue *queue, size_t index,
+                                 struct seqb_sequence_status *out);
 
 /* See seqb_workers and seqb_get_health. */
 enum seqb_status queue_workers(struct queue *queue, struct seqb_worker *out,

@@ -405,7 +405,9 @@ enum seqb_status seqb_sequence_at(struct seqb_broker *broker, size_t index,
     (void)broker;
     (void)size;
     (void)err;
-    if (index >= listed_count())
+    if (index < stub.removed_count)
+        return SEQB_UNKNOWN_KEY;
+    if (index - stub.removed_count >= listed_count())
         return SEQB_INVALID;
     *out = stub.status;
     return SEQB_OK;

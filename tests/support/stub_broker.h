@@ -51,6 +51,8 @@ struct stub_broker {
     struct seqb_sequence_status status;
     /* Number of listed sequences; 0 means 1. */
     size_t status_count;
+    /* Sequences before those, which were removed. */
+    size_t removed_count;
     /* Number of groups with one setting; 0 means 1. */
     size_t groups;
     size_t groups_visited;

@@ -189,7 +189,7 @@ TEST_WITH(DIRECT, there_is_no_sequence_behind_the_last)
 
     assert_non_null(rig_sequence(broker, "order"));
     assert_int_equal(queue_counts(broker->queue, 1, counts, 1), 0);
-    assert_true(queue_status_at(broker->queue, 0, &status));
+    assert_ok(queue_status_at(broker->queue, 0, &status));
     assert_string_equal(status.key, "order");
-    assert_false(queue_status_at(broker->queue, 1, &status));
+    assert_int_equal(queue_status_at(broker->queue, 1, &status), SEQB_INVALID);
 }

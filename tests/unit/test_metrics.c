@@ -238,6 +238,22 @@ TEST(the_busiest_are_those_of_the_highest_rate)
         assert_int_equal(sums.busiest[i].index, SEQUENCES - i);
 }
 
+/* What they gave still counts, since counters must not go back. */
+TEST(sequences_that_were_removed_are_none_of_the_busiest)
+{
+    const struct snapshot_rank removed = {
+        .counts = {.taken = 10, .stock = 7, .is_removed = true}};
+    struct snapshot_sums sums;
+
+    sums_init(&sums);
+    for (int i = 0; i < 2; i++)
+        sums_add(&sums, 1, &removed);
+    assert_int_equal(sums.busiest_count, 0);
+    assert_int_equal(sums.sequences, 0);
+    assert_int_equal(sums.taken, 20);
+    assert_int_equal(sums.stock, 0);
+}
+
 TEST(worker_ids_are_held_or_not)
 {
     struct seqb_worker_lease leases[] = {

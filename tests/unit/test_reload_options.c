@@ -157,6 +157,8 @@ TEST_WITH(DIRECT, sequences_come_and_go)
     static char keys[COUNT][16];
     struct queue_options options = rig->queue;
     struct rig_broker *broker = rig_open(rig);
+    struct seqb_sequence_counts counts[3];
+    struct seqb_sequence_status status;
     struct seqb_sequence *removed;
     int64_t number;
 
@@ -179,6 +181,15 @@ TEST_WITH(DIRECT, sequences_come_and_go)
     assert_int_equal(queue_next(removed, &number, NULL), SEQB_UNKNOWN_KEY);
     assert_int_equal(queue_find(broker->queue, "order", &removed, NULL),
                      SEQB_UNKNOWN_KEY);
+    assert_int_equal(queue_counts(broker->queue, 0, counts, 3), 3);
+    for (size_t i = 0; i < 3; i++) {
+        const bool is_listed = i == 1; /* behind "order", which came first */
+
+        assert_int_equal(counts[i].is_removed, !is_listed);
+        assert_int_equal(queue_status_at(broker->queue, i, &status),
+                         is_listed ? SEQB_OK : SEQB_UNKNOWN_KEY);
+    }
+    assert_string_equal(status.key, keys[0]);
     commit(broker, &rig->queue, false);
     assert_ok(rig_take_one(broker, &number, NULL));
 }

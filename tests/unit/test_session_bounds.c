@@ -229,6 +229,28 @@ TEST(what_was_held_is_given_back)
     server_close(server);
 }
 
+/* SEQ.STATUS and INFO list each of the others. */
+TEST(sequences_that_were_removed_hide_no_others)
+{
+    struct server *server = server_begin();
+    struct talker talker;
+    const char *at;
+
+    stub.status_count = 2;
+    stub.removed_count = 2;
+    talker_init(&talker, server);
+    talker_say(&talker, "SEQ.STATUS\r\nINFO\r\n", 18);
+    dialogue_finish(server, &talker);
+    at = talker.heard;
+    for (int i = 0; i < 4; i++) {
+        at = memmem(at, (size_t)(talker.heard + talker.length - at),
+                    "a-sequence", 10);
+        assert_non_null(at++);
+    }
+    server_close(server);
+    talker_fini(&talker);
+}
+
 /* --- turns --- */
 
 TEST(a_status_is_written_between_the_turns_of_others)

@@ -64,6 +64,9 @@ struct listing {
     size_t at; /* the row that is read or written next */
     size_t count;
     bool has_end;
+    /* For SEQ.STATUS: where to look for the next sequence that is not
+     * removed. */
+    size_t sequence;
     /* For SEQ.SHOW CONFIG, whose rows are groups of settings. */
     size_t left;     /* settings that were counted but not written yet */
     bool is_counted; /* all settings are counted */

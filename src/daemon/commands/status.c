@@ -209,14 +209,31 @@ static bool status_begin(struct session *session)
     return true;
 }
 
-/* Writes an empty map for a sequence that has gone, because the list's length
- * was sent already. */
+/* The next sequence that is not removed, from number `*next` on. False if there
+ * is none. */
+static bool sequence_next(struct seqb_broker *broker, size_t *next,
+                          struct seqb_sequence_status *out)
+{
+    enum seqb_status found = SEQB_UNKNOWN_KEY;
+
+    while (found == SEQB_UNKNOWN_KEY)
+        found = seqb_sequence_at(broker, (*next)++, out, sizeof *out, NULL);
+    return found == SEQB_OK;
+}
+
+/* Writes an empty map if sequences were removed meanwhile, because the list's
+ * length was sent already. */
 static void status_sequence(struct session *session, size_t at)
 {
+    struct listing *listing = session->listing;
+    const size_t before = listing->sequence;
     struct seqb_sequence_status status;
+    const bool is_there =
+        sequence_next(session->daemon->broker, &listing->sequence, &status);
 
-    if (seqb_sequence_at(session->daemon->broker, at, &status, sizeof status,
-                         NULL) == SEQB_OK)
+    (void)at;
+    session->budget -= (int)(listing->sequence - before);
+    if (is_there)
         reply_fields(session, STATUS_OF_SEQUENCES, &status, 0);
     else
         reply_map(&session->out, 0, session->is_resp3);
@@ -316,11 +333,11 @@ static void info_stats(const struct daemon *daemon, struct buffer *text)
 static void info_sequences(const struct daemon *daemon, struct buffer *text)
 {
     struct seqb_sequence_status status;
+    size_t next = 0;
 
     buffer_format(text, "# Sequences\r\n");
-    for (size_t i = 0;
-         i < INFO_SEQUENCES && seqb_sequence_at(daemon->broker, i, &status,
-                                                sizeof status, NULL) == SEQB_OK;
+    for (int i = 0; i < INFO_SEQUENCES &&
+                    sequence_next(daemon->broker, &next, &status);
          i++)
         buffer_format(text,
                       "%s:pool=%s,stock=%lld,taken=%lld,rate=%lld,"

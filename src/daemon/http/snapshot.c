@@ -107,10 +107,12 @@ void sums_add(struct snapshot_sums *sums, size_t most,
 {
     const struct snapshot_rank *last = &sums->busiest[most - 1];
 
-    sums->sequences++;
     sums->taken += rank->counts.taken;
     sums->waits += rank->counts.waits;
     sums->dropped += rank->counts.dropped;
+    if (rank->counts.is_removed)
+        return;
+    sums->sequences++;
     if (sums->busiest_count == most) {
         if (!is_busier(rank, last)) {
             rest_add(sums, &rank->counts);
