@@ -169,6 +169,7 @@ TEST(who_asks_for_little_is_served_while_memory_is_used_up)
     for (int i = 0; i < 100; i++)
         assert_number(server, &modest);
     assert_answer(server, &modest, "INFO\r\n", "-OOM ");
+    assert_answer(server, &modest, "CLIENT LIST\r\n", "-OOM ");
     server_close(server);
     talker_fini(&full);
     talker_fini(&modest);

@@ -10,6 +10,9 @@
 #include "daemon/listeners/listeners.h"
 #include "daemon/session.h"
 
+/* Approximate upper bound, in bytes, of a line of CLIENT LIST. */
+#define LINE_SIZE 512
+
 static bool name_is_legal(struct resp_slice name)
 {
     bool is_legal = name.length <= SESSION_NAME_MAX;
@@ -278,13 +281,26 @@ static void list_write(struct buffer *text, const struct daemon *daemon,
     }
 }
 
+/* Approximate upper bound, in bytes, of the list. */
+static size_t list_size(const struct daemon *daemon,
+                        const struct choice *choice)
+{
+    const int64_t most =
+        choice->is_by_id ? (int64_t)choice->id_count : CLIENTS_LISTED_MAX;
+
+    return LINE_SIZE * (size_t)(daemon->session_count < most
+                                    ? daemon->session_count
+                                    : most);
+}
+
 static void reply_client_list(struct session *session,
                               const struct resp_request *request)
 {
     struct buffer text = {0};
     struct choice choice;
 
-    if (!choice_parse(session, request, &choice))
+    if (!choice_parse(session, request, &choice) ||
+        !session_may_hold(session, list_size(session->daemon, &choice), true))
         return;
     list_write(&text, session->daemon, &choice);
     if (text.is_broken)

@@ -336,8 +336,8 @@ static void info_sequences(const struct daemon *daemon, struct buffer *text)
     size_t next = 0;
 
     buffer_format(text, "# Sequences\r\n");
-    for (int i = 0; i < INFO_SEQUENCES &&
-                    sequence_next(daemon->broker, &next, &status);
+    for (int i = 0;
+         i < INFO_SEQUENCES && sequence_next(daemon->broker, &next, &status);
          i++)
         buffer_format(text,
                       "%s:pool=%s,stock=%lld,taken=%lld,rate=%lld,"

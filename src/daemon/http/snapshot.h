@@ -84,8 +84,8 @@ void snapshot_fini(struct snapshot *snapshot);
 void sums_init(struct snapshot_sums *sums);
 
 /* Adds a sequence; each must be added once. One that was removed counts only
- * for what it gave, since those counters must not go back. The busiest are the `most` (at
- * least 1) sequences with the highest rates, and among equal rates those that
- * have given the most numbers. */
+ * for what it gave, since those counters must not go back. The busiest are the
+ * `most` (at least 1) sequences with the highest rates, and among equal rates
+ * those that have given the most numbers. */
 void sums_add(struct snapshot_sums *sums, size_t most,
               const struct snapshot_rank *rank);
