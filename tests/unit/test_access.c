@@ -12,6 +12,7 @@
 #include "daemon/access/bucket.h"
 #include "daemon/access/patience.h"
 #include "daemon/access/remembered.h"
+#include "daemon/log/log.h"
 #include "support/test.h"
 #include "support/users.h"
 
@@ -19,6 +20,32 @@
 #define HASH                                                                   \
     "$argon2id$v=19$m=19456,t=2,p=1$69z9TiS9qJBJgkzPLPp/sw$"                   \
     "oUl8rm1zQYU6EApAJ9HfF6lhwJIrFcT6ZMY3WaW6DBs"
+
+/* --- the audit --- */
+
+/* Strangers cannot push the orders out of it by failing, nor one kind of
+ * failure the other. */
+TEST(failures_push_no_order_out_of_the_audit)
+{
+    static const struct audit_entry entry = {.command = "c"};
+    static const struct audit_time time = {.now_ms = 1000, .wall_ms = 1000};
+    struct audit audit = {.file = NULL};
+    struct log_tally tallies[LOG_EVENTS_MAX];
+
+    log_set_level(SEQB_LOG_ERROR);
+    for (int i = 0; i < 300; i++)
+        audit_login_refused(&audit, &entry, time);
+    for (int i = 0; i < 150; i++)
+        audit_order(&audit, &entry, time);
+    audit_order_refused(&audit, &entry, time);
+    log_tallies(tallies);
+    assert_string_equal(tallies[0].event, "login_refused");
+    assert_int_equal(tallies[0].lines, 100);
+    assert_string_equal(tallies[1].event, "order");
+    assert_int_equal(tallies[1].lines, 150);
+    assert_string_equal(tallies[2].event, "order_refused");
+    assert_int_equal(tallies[2].lines, 1);
+}
 
 /* --- patterns --- */
 

@@ -108,13 +108,18 @@ static void words_quote(const struct audit_entry *entry, struct words *out)
     word_quote(out->reason, entry->reason);
 }
 
-/* Whether the line is dropped, since it is over the rate limit. */
-static bool is_too_much(struct audit *audit, int64_t now_ms)
+/* Whether the line is dropped, since it is over the rate limit. Otherwise sets
+ * `*left_out` to the lines that were dropped before it. */
+static bool is_too_much(struct audit_kind *kind, int64_t now_ms,
+                        long long *left_out)
 {
-    if (bucket_take(&audit->bucket, &allowed, 1, now_ms, NULL))
-        return false;
-    audit->left_out++;
-    return true;
+    if (!bucket_take(&kind->bucket, &allowed, 1, now_ms, NULL)) {
+        kind->left_out++;
+        return true;
+    }
+    *left_out = kind->left_out;
+    kind->left_out = 0;
+    return false;
 }
 
 /* Writes the line to the log and to the file. */
@@ -133,7 +138,6 @@ static void log_audited(struct audit *audit, enum seqb_log_level level,
     va_end(arguments);
     log_event(level, "%s", line);
     file_write(audit, line, time.wall_ms);
-    audit->left_out = 0;
 }
 
 void audit_order(struct audit *audit, const struct audit_entry *entry,
@@ -141,23 +145,22 @@ void audit_order(struct audit *audit, const struct audit_entry *entry,
 {
     struct words words;
 
-    if (is_too_much(audit, time.now_ms))
-        return;
     words_quote(entry, &words);
     log_audited(
         audit, SEQB_LOG_INFO, time,
         "event=order user=%s by=%s from=%s command=%s target=%s before=%s "
-        "after=%s left_out=%lld",
+        "after=%s",
         words.user, words.by, words.from, words.command, words.target,
-        words.before, words.after, (long long)audit->left_out);
+        words.before, words.after);
 }
 
 void audit_order_refused(struct audit *audit, const struct audit_entry *entry,
                          struct audit_time time)
 {
     struct words words;
+    long long left_out;
 
-    if (is_too_much(audit, time.now_ms))
+    if (is_too_much(&audit->orders_refused_lines, time.now_ms, &left_out))
         return;
     words_quote(entry, &words);
     log_audited(
@@ -165,21 +168,21 @@ void audit_order_refused(struct audit *audit, const struct audit_entry *entry,
         "event=order_refused user=%s by=%s from=%s command=%s target=%s "
         "reason=%s left_out=%lld",
         words.user, words.by, words.from, words.command, words.target,
-        words.reason, (long long)audit->left_out);
+        words.reason, left_out);
 }
 
 void audit_login_refused(struct audit *audit, const struct audit_entry *entry,
                          struct audit_time time)
 {
     struct words words;
+    long long left_out;
 
     audit->logins_refused++;
-    if (is_too_much(audit, time.now_ms))
+    if (is_too_much(&audit->logins_refused_lines, time.now_ms, &left_out))
         return;
     words_quote(entry, &words);
     log_audited(audit, SEQB_LOG_INFO, time,
                 "event=login_refused user=%s from=%s command=%s reason=%s "
                 "left_out=%lld",
-                words.user, words.from, words.command, words.reason,
-                (long long)audit->left_out);
+                words.user, words.from, words.command, words.reason, left_out);
 }

@@ -2,8 +2,10 @@
 /*
  * The audit: one line for each administrative command that was executed or
  * refused, and for each login that was refused. It goes to the log, and to a
- * file if there is one. At most 20 lines a second are written; the rest is only
- * counted. Private to the folder, except through access.h.
+ * file if there is one. Orders are always written. Of refused orders, and of
+ * refused logins, at most 20 lines a second are written, because any client can
+ * cause them; the rest is only counted. Private to the folder, except through
+ * access.h.
  */
 #pragma once
 
@@ -14,10 +16,15 @@
 
 #include "daemon/access/bucket.h"
 
-struct audit {
-    const char *file; /* NULL: none; the caller's */
+/* The lines of one kind, which are limited. */
+struct audit_kind {
     struct bucket bucket;
     int64_t left_out; /* lines that were dropped since the last one */
+};
+
+struct audit {
+    const char *file; /* NULL: none; the caller's */
+    struct audit_kind orders_refused_lines, logins_refused_lines;
     int64_t logins_refused;
     bool has_failed; /* writing to the file failed, and this was logged */
 };
