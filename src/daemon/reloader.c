@@ -157,7 +157,7 @@ static enum seqb_status prepare(void *context, struct seqb_error *err)
         return err->status;
     return attempt->is_check
                ? SEQB_OK
-               : alarms_open(&attempt->alarm, NULL, &attempt->alarms, err);
+               : alarms_open_next(&attempt->alarm, NULL, &attempt->alarms, err);
 }
 
 /* Hands both over to the loop, and replaces those that it has not taken yet. */
@@ -186,6 +186,7 @@ static void attempt_apply(struct reload_attempt *attempt)
     clients_apply(attempt);
     if (!attempt->has_other_alarms)
         return;
+    alarms_take_over(attempt->alarms, alarms);
     reloader->alarm = attempt->alarm;
     reloader->alarms = attempt->alarms;
     attempt->alarm = before;

@@ -105,6 +105,28 @@ TEST_WITH(ALARMS, program_gets_begin_and_end_in_turn)
     assert_int_equal(alarm_logged(), 0);
 }
 
+/* As a reload does that changes a setting of alarms. */
+TEST_WITH(ALARMS, states_outlast_a_reload)
+{
+    struct alarms *next = NULL;
+    struct seqb_error err;
+
+    begin_with(fixture, "cat >\"$pipe\"");
+    log_event(SEQB_LOG_WARN, "event=quarantined pool=main partition=1");
+    assert_has(program_line(fixture), "{\"state\":\"firing\"");
+    fixture->settings.reminder_ms++;
+    assert_ok(
+        alarms_open_next(&fixture->settings, &fixture->limits, &next, &err));
+    alarms_take_over(next, fixture->alarms);
+    alarms_close(fixture->alarms);
+    fixture->alarms = next;
+    log_event(SEQB_LOG_INFO, "event=up pool=main partition=1");
+    log_event(SEQB_LOG_WARN, "event=cold");
+    assert_has(program_line(fixture),
+               "{\"state\":\"resolved\",\"event\":\"quarantined\"");
+    assert_has(program_line(fixture), "\"event\":\"cold\"");
+}
+
 /* No descriptor, no variable and no signal of the daemon is the program's. */
 TEST_WITH(ALARMS, program_begins_clean)
 {

@@ -9,16 +9,18 @@
 #include "daemon/alarm/channel.h"
 #include "daemon/log/log.h"
 
-enum { CHANNELS_MAX = 2, HOST_SIZE = 256 };
+enum { OF_PROGRAM, OF_WEBHOOK, CHANNELS_MAX };
+
+#define HOST_SIZE 256
 
 static const struct alarm_limits usual_limits = {
     .send_ms = 10000, .grace_ms = 1000, .retry_ms = 1000};
 
 struct alarms {
-    struct alarm_channel *channels[CHANNELS_MAX];
-    size_t count;
+    struct alarm_channel *channels[CHANNELS_MAX]; /* NULL: not configured */
     struct log_watcher watcher;
     bool is_watching;
+    bool is_awake; /* guarded by the log's lock: events become alarms */
     char host[HOST_SIZE];
 };
 
@@ -29,11 +31,12 @@ static void alarms_see(void *context, const struct log_entry *entry)
     const struct alarm_event event = {entry->level, entry->time_ms,
                                       entry->line};
 
-    for (size_t i = 0; i < alarms->count; i++)
-        alarm_channel_see(alarms->channels[i], &event);
+    for (size_t i = 0; alarms->is_awake && i < CHANNELS_MAX; i++)
+        if (alarms->channels[i] != NULL)
+            alarm_channel_see(alarms->channels[i], &event);
 }
 
-static bool alarms_add(struct alarms *alarms,
+static bool alarms_add(struct alarms *alarms, size_t of,
                        const struct alarm_settings *settings,
                        const struct alarm_limits *limits,
                        struct alarm_target *target)
@@ -43,11 +46,9 @@ static bool alarms_add(struct alarms *alarms,
         .rules = {settings->level, settings->reminder_ms},
         .limits = limits != NULL ? *limits : usual_limits,
         .sender = {settings->broker, alarms->host}};
-    struct alarm_channel *channel = alarm_channel_open(&options);
 
-    if (channel != NULL)
-        alarms->channels[alarms->count++] = channel;
-    return channel != NULL;
+    alarms->channels[of] = alarm_channel_open(&options);
+    return alarms->channels[of] != NULL;
 }
 
 static bool alarms_start(struct alarms *alarms,
@@ -55,12 +56,12 @@ static bool alarms_start(struct alarms *alarms,
                          const struct alarm_limits *limits)
 {
     if (settings->on_event != NULL &&
-        !alarms_add(alarms, settings, limits,
+        !alarms_add(alarms, OF_PROGRAM, settings, limits,
                     alarm_program_open(settings->on_event)))
         return false;
     if (settings->webhook != NULL &&
         !alarms_add(
-            alarms, settings, limits,
+            alarms, OF_WEBHOOK, settings, limits,
             alarm_webhook_open(settings->webhook, settings->webhook_ca_file)))
         return false;
     alarms->watcher = (struct log_watcher){alarms_see, alarms};
@@ -68,9 +69,9 @@ static bool alarms_start(struct alarms *alarms,
     return alarms->is_watching;
 }
 
-enum seqb_status alarms_open(const struct alarm_settings *settings,
-                             const struct alarm_limits *limits,
-                             struct alarms **out, struct seqb_error *err)
+enum seqb_status alarms_open_next(const struct alarm_settings *settings,
+                                  const struct alarm_limits *limits,
+                                  struct alarms **out, struct seqb_error *err)
 {
     struct alarms *alarms;
 
@@ -90,15 +91,55 @@ enum seqb_status alarms_open(const struct alarm_settings *settings,
     return err->status;
 }
 
+struct handover {
+    struct alarms *next, *previous;
+};
+
+/* Called with the log's lock held. */
+static void hand_over(void *context)
+{
+    const struct handover *handover = context;
+    struct alarms *next = handover->next;
+    struct alarms *previous = handover->previous;
+
+    if (previous != NULL)
+        previous->is_awake = false;
+    if (next == NULL)
+        return;
+    next->is_awake = true;
+    for (size_t i = 0; previous != NULL && i < CHANNELS_MAX; i++)
+        if (next->channels[i] != NULL && previous->channels[i] != NULL)
+            alarm_channel_take_over(next->channels[i], previous->channels[i]);
+}
+
+void alarms_take_over(struct alarms *next, struct alarms *previous)
+{
+    struct handover handover = {next, previous};
+
+    log_pause(hand_over, &handover);
+}
+
+enum seqb_status alarms_open(const struct alarm_settings *settings,
+                             const struct alarm_limits *limits,
+                             struct alarms **out, struct seqb_error *err)
+{
+    const enum seqb_status status =
+        alarms_open_next(settings, limits, out, err);
+
+    alarms_take_over(*out, NULL);
+    return status;
+}
+
 void alarms_close(struct alarms *alarms)
 {
     if (alarms == NULL)
         return;
     if (alarms->is_watching)
         log_unwatch(&alarms->watcher);
-    for (size_t i = 0; i < alarms->count; i++)
-        alarm_channel_stop(alarms->channels[i]);
-    for (size_t i = 0; i < alarms->count; i++)
+    for (size_t i = 0; i < CHANNELS_MAX; i++)
+        if (alarms->channels[i] != NULL)
+            alarm_channel_stop(alarms->channels[i]);
+    for (size_t i = 0; i < CHANNELS_MAX; i++)
         alarm_channel_close(alarms->channels[i]);
     free(alarms);
 }

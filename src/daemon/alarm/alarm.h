@@ -54,6 +54,17 @@ enum seqb_status alarms_open(const struct alarm_settings *settings,
                              const struct alarm_limits *limits,
                              struct alarms **out, struct seqb_error *err);
 
+/* As alarms_open, but events become alarms only from alarms_take_over on. */
+enum seqb_status alarms_open_next(const struct alarm_settings *settings,
+                                  const struct alarm_limits *limits,
+                                  struct alarms **out, struct seqb_error *err);
+
+/* `next` takes over: each event becomes an alarm of one of them. A target gets
+ * the states that the target of the same setting had, so that it is told their
+ * end. Both may be NULL. `previous` has nothing to send any more, and is still
+ * to be closed. */
+void alarms_take_over(struct alarms *next, struct alarms *previous);
+
 /* Stops. A delivery that runs may take limits.grace_ms more. NULL is
  * allowed. */
 void alarms_close(struct alarms *alarms);

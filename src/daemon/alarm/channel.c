@@ -48,6 +48,19 @@ void alarm_channel_see(struct alarm_channel *channel,
         fd_mark(channel->wake_fd);
 }
 
+void alarm_channel_take_over(struct alarm_channel *channel,
+                             struct alarm_channel *previous)
+{
+    pthread_mutex_lock(&previous->lock);
+    pthread_mutex_lock(&channel->lock);
+    channel->state = previous->state;
+    channel->state.rules = channel->options.rules;
+    alarm_state_init(&previous->state, &previous->options.rules);
+    pthread_mutex_unlock(&channel->lock);
+    pthread_mutex_unlock(&previous->lock);
+    fd_mark(channel->wake_fd);
+}
+
 /* --- delivery --- */
 
 static struct alarm_wait channel_wait(const struct alarm_channel *channel,

@@ -26,6 +26,11 @@ alarm_channel_open(const struct alarm_channel_options *options);
 void alarm_channel_see(struct alarm_channel *channel,
                        const struct alarm_event *event);
 
+/* Moves the states of another channel, under the rules of this one. The other
+ * one has none any more. */
+void alarm_channel_take_over(struct alarm_channel *channel,
+                             struct alarm_channel *previous);
+
 /* Asks the thread to end. A delivery that runs may take limits.grace_ms
  * more. */
 void alarm_channel_stop(struct alarm_channel *channel);

@@ -335,6 +335,13 @@ bool log_watch(const struct log_watcher *watcher)
     return watcher_replace(NULL, watcher);
 }
 
+void log_pause(void (*use)(void *context), void *context)
+{
+    pthread_mutex_lock(&log_state.lock);
+    use(context);
+    pthread_mutex_unlock(&log_state.lock);
+}
+
 void log_unwatch(const struct log_watcher *watcher)
 {
     watcher_replace(watcher, NULL);

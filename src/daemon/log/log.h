@@ -130,5 +130,9 @@ struct log_watcher {
  * level. False if there are LOG_WATCHERS_MAX already. */
 bool log_watch(const struct log_watcher *watcher);
 
+/* Calls `use` between two lines: no watcher is called meanwhile, and `use` must
+ * not log. */
+void log_pause(void (*use)(void *context), void *context);
+
 /* Removes a watcher. It is not called any more after this function returns. */
 void log_unwatch(const struct log_watcher *watcher);
