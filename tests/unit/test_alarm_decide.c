@@ -348,6 +348,18 @@ TEST_WITH(DESK, places_are_used_again)
     }
 }
 
+/* Nor do events that were sent long ago keep a state from its place. */
+TEST_WITH(DESK, states_take_the_places_of_what_was_sent)
+{
+    for (int i = 0; i < ALARM_ONCE_ROWS; i++)
+        see_number(desk, "raised", i);
+    assert_int_equal(send_all(desk), ALARM_ONCE_ROWS);
+    for (int i = 0; i < ALARM_ROWS; i++)
+        see_number(desk, "lessor_waits", i);
+    assert_int_equal(send_all(desk), ALARM_ROWS);
+    assert_int_equal(desk->state.left_out, 0);
+}
+
 TEST_WITH(DESK, states_without_a_place_are_counted)
 {
     for (int i = 0; i < ALARM_ROWS + 3; i++)

@@ -28,24 +28,37 @@ static struct alarm_row *row_free(struct alarm_state *state)
     return NULL;
 }
 
-/* A row for an event that is not a state: a free row while ALARM_ONCE_ROWS are
- * not in use, else the row whose event was sent longest ago. */
-static struct alarm_row *row_for_once(struct alarm_state *state)
+/* The row of an event that is not a state, and was sent longest ago; NULL:
+ * there is none. `*count` is the number of rows of such events, sent or not. */
+static struct alarm_row *row_sent_once(struct alarm_state *state, size_t *count)
 {
     struct alarm_row *oldest = NULL;
-    size_t count = 0;
 
+    *count = 0;
     for (size_t i = 0; i < ALARM_ROWS; i++) {
         struct alarm_row *row = &state->rows[i];
 
         if (!row->is_used || row->lasts)
             continue;
-        count++;
+        (*count)++;
         if (!row->is_waiting &&
             (oldest == NULL || row->sent_ms < oldest->sent_ms))
             oldest = row;
     }
-    return count < ALARM_ONCE_ROWS ? row_free(state) : oldest;
+    return oldest;
+}
+
+/* A free row, but for events that are not states only while ALARM_ONCE_ROWS are
+ * not in use; else the row of such an event that was sent. */
+static struct alarm_row *row_make(struct alarm_state *state, bool lasts)
+{
+    size_t count = 0;
+    struct alarm_row *sent = row_sent_once(state, &count);
+    struct alarm_row *row = NULL;
+
+    if (lasts || count < ALARM_ONCE_ROWS)
+        row = row_free(state);
+    return row != NULL ? row : sent;
 }
 
 /* A truncated line ends with `..."`, as in the log, and is not cut within a
@@ -91,8 +104,7 @@ static enum alarm_verdict fire_first(struct alarm_state *state,
                                      const struct alarm_event *event,
                                      int64_t now_ms)
 {
-    struct alarm_row *row =
-        subject->lasts ? row_free(state) : row_for_once(state);
+    struct alarm_row *row = row_make(state, subject->lasts);
 
     if (row == NULL)
         return hold(state);
