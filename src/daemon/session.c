@@ -114,7 +114,8 @@ bool session_charge(struct session *session, const struct waitlist *waitlist,
 {
     struct charge_refusal refusal = {.wait_ms = 0};
 
-    *charge = (struct charge){session->quota, waitlist->limit.quota, 0};
+    *charge =
+        (struct charge){.user = session->quota, .key = waitlist->limit.quota};
     if ((charge->user == NULL && charge->key == NULL) || count == 0 ||
         count > SEQB_TAKE_MAX || /* the library refuses it */
         charge_take(charge, &session->daemon->access.quotas, (int64_t)count,

@@ -74,7 +74,6 @@ enum quota_verdict quota_take(struct quota *quota, int64_t count,
         !bucket_take(&quota->bucket, &size, count, time.now_ms, wait_ms))
         return QUOTA_RATE;
     quota->today += count;
-    quota->taken += count;
     return QUOTA_OK;
 }
 
@@ -83,7 +82,6 @@ enum quota_verdict quota_take(struct quota *quota, int64_t count,
 void quota_give_back(struct quota *quota, int64_t count)
 {
     bucket_give_back(&quota->bucket, count);
-    quota->taken -= count;
     quota->today = count < quota->today ? quota->today - count : 0;
 }
 

@@ -30,7 +30,8 @@ struct quota {
     struct bucket bucket;
     int64_t day;         /* days since 1970, of `today` */
     int64_t today;       /* numbers taken on that day */
-    int64_t taken;       /* numbers taken since the start */
+    int64_t taken;       /* numbers delivered since the start; never
+                            decreases */
     int64_t refused;     /* requests refused since the start */
     int64_t connections; /* of the Redis protocol, now */
     int64_t next_log_ms; /* the next refusal is logged at this time or later */

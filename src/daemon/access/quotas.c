@@ -155,6 +155,7 @@ bool charge_take(struct charge *charge, struct quotas *quotas, int64_t count,
                              refusal);
     }
     charge->left += count;
+    charge->charged += count;
     return true;
 }
 
@@ -171,13 +172,19 @@ int64_t charge_most(const struct charge *charge, int64_t most,
     return most;
 }
 
+static void quota_settle(struct quota *quota, const struct charge *charge)
+{
+    if (quota == NULL)
+        return;
+    quota->taken += charge->charged - charge->left;
+    if (charge->left > 0)
+        quota_give_back(quota, charge->left);
+}
+
 void charge_end(struct charge *charge)
 {
-    if (charge->left == 0)
-        return;
-    if (charge->user != NULL)
-        quota_give_back(charge->user, charge->left);
-    if (charge->key != NULL)
-        quota_give_back(charge->key, charge->left);
+    quota_settle(charge->user, charge);
+    quota_settle(charge->key, charge);
     charge->left = 0;
+    charge->charged = 0;
 }

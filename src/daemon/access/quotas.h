@@ -41,6 +41,7 @@ bool key_quota_update(struct key_quota *key_quota, struct quotas *quotas,
 struct charge {
     struct quota *user, *key; /* NULL: none */
     int64_t left;             /* numbers charged but not delivered yet */
+    int64_t charged;          /* all of them */
 };
 
 #define CHARGE_REFUSAL_SIZE 256
@@ -62,6 +63,6 @@ bool charge_take(struct charge *charge, struct quotas *quotas, int64_t count,
 int64_t charge_most(const struct charge *charge, int64_t most,
                     struct quota_time time);
 
-/* Returns the numbers that were not delivered to the quotas. A second call does
- * nothing. */
+/* Counts the numbers that were delivered as taken, and returns the others to
+ * the quotas. A second call does nothing. */
 void charge_end(struct charge *charge);
