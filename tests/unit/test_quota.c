@@ -83,6 +83,17 @@ TEST(a_day_ends_at_midnight_and_not_when_a_clock_goes_back)
     assert_int_equal(quota.today, 60);
 }
 
+/* The day's numbers stay used up, but not until that day is here. */
+TEST(a_clock_that_was_far_ahead_holds_up_no_day)
+{
+    struct quota quota = quota_of((struct quota_limits){.daily_limit = 100});
+
+    assert_int_equal(take(&quota, 100, 9000 * DAY_MS), QUOTA_OK);
+    assert_int_equal(take(&quota, 1, 5 * DAY_MS), QUOTA_DAY);
+    assert_int_equal(take(&quota, 1, 6 * DAY_MS - 1), QUOTA_DAY);
+    assert_int_equal(take(&quota, 1, 6 * DAY_MS), QUOTA_OK);
+}
+
 TEST(a_request_is_bounded_by_the_least_of_its_limits)
 {
     struct quota quota = quota_of((struct quota_limits){

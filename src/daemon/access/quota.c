@@ -30,10 +30,14 @@ int64_t quota_max_count(const struct quota *quota)
     return limits->daily_limit > 0 ? least(most, limits->daily_limit) : most;
 }
 
+/* A clock that goes back a little is still in the same day. One that goes back
+ * further was ahead: what it counted is of today. */
 static void quota_begin_day(struct quota *quota, int64_t wall_ms)
 {
     const int64_t day = wall_ms / DAY_MS;
 
+    if (day + 1 < quota->day)
+        quota->day = day;
     if (day <= quota->day)
         return;
     quota->day = day;
