@@ -12,6 +12,7 @@
 #include "daemon/signals.h"
 
 #define WORKERS_ROOM 1024 /* ids, as many as a snowflake has by default */
+#define WORD_SIZE    64   /* of the audit's before and after */
 
 static enum seqb_status workers_read(struct blocking_call *blocking_call,
                                      size_t room)
@@ -132,6 +133,9 @@ bool blocking_call_start(struct session *session,
         blocking_call->reloader = daemon->reloader;
         blocking_call->wake_fd = daemon->wake_fd;
         blocking_call->session = session;
+        (void)identity_name(&session->identity, blocking_call->user);
+        identity_from(session->fd, blocking_call->from);
+        blocking_call->by = identity_means_name(&session->identity);
         atomic_init(&blocking_call->is_done, false);
     }
     if (blocking_call == NULL ||
@@ -159,11 +163,64 @@ struct session *blocking_call_poll(struct daemon *daemon)
     return NULL;
 }
 
+/* --- the audit --- */
+
+static void order_audit(struct daemon *daemon, const struct blocking_call *call,
+                        struct audit_entry *entry, const struct seqb_error *err)
+{
+    const bool is_done = err->status == SEQB_OK;
+
+    entry->user = call->user;
+    entry->by = call->by;
+    entry->from = call->from;
+    entry->reason = is_done ? "" : err->text;
+    (is_done ? audit_order : audit_order_refused)(
+        &daemon->access.audit, entry,
+        (struct audit_time){daemon_now_ms(), daemon_wall_ms()});
+}
+
+static void advance_audit(struct daemon *daemon,
+                          const struct blocking_call *call)
+{
+    char before[WORD_SIZE];
+    char after[WORD_SIZE];
+    struct audit_entry entry = {
+        .command = call->order.is_forced ? "SEQ.ADVANCE FORCE" : "SEQ.ADVANCE",
+        .target = call->order.key,
+        .before = before,
+        .after = after};
+
+    snprintf(before, sizeof before, "%lld", (long long)call->highest);
+    snprintf(after, sizeof after, "%lld", (long long)call->order.to);
+    order_audit(daemon, call, &entry, &call->err);
+}
+
+static void reload_audit(struct daemon *daemon,
+                         const struct blocking_call *call)
+{
+    char after[WORD_SIZE];
+    struct audit_entry entry = {.command = "SEQ.RELOAD", .after = after};
+
+    snprintf(after, sizeof after, "applied %zu, need a restart %zu",
+             call->report.applied, call->report.restart);
+    order_audit(daemon, call, &entry, &call->report.err);
+}
+
+static void blocking_call_audit(struct daemon *daemon,
+                                const struct blocking_call *call)
+{
+    if (call->order.kind == BLOCKING_CALL_ADVANCE)
+        advance_audit(daemon, call);
+    else if (call->order.kind == BLOCKING_CALL_RELOAD && !call->order.is_check)
+        reload_audit(daemon, call);
+}
+
 void blocking_call_end(struct daemon *daemon)
 {
     if (daemon->blocking_call == NULL)
         return;
     pthread_join(daemon->blocking_call->thread, NULL);
+    blocking_call_audit(daemon, daemon->blocking_call);
     if (daemon->blocking_call->session != NULL)
         daemon->blocking_call->session->blocking_call = NULL;
     free(daemon->blocking_call->workers);

@@ -13,6 +13,7 @@
 
 #include <seqbroker/admin.h>
 
+#include "daemon/access/access.h"
 #include "daemon/reloader.h"
 
 struct daemon;
@@ -45,6 +46,10 @@ struct blocking_call {
     int wake_fd;
     pthread_t thread;
     struct session *session; /* the loop's: who waits; NULL: it was closed */
+    /* Who gave the order, for the audit, which outlives the session. */
+    char user[IDENTITY_NAME_SIZE];
+    char from[ADDRESS_SIZE];
+    const char *by;
     /* Owned by the thread until is_done. */
     struct seqb_error err; /* SEQB_OK if the call succeeded */
     int64_t highest;       /* highest number of the key before the advance */
@@ -64,5 +69,6 @@ bool blocking_call_start(struct session *session,
  * session was closed. */
 struct session *blocking_call_poll(struct daemon *daemon);
 
-/* Waits for the blocking call in progress, if there is one, and frees it. */
+/* Waits for the blocking call in progress, if there is one, adds it to the
+ * audit if it is an order, and frees it. */
 void blocking_call_end(struct daemon *daemon);

@@ -66,6 +66,9 @@ does "the sequence goes" "0 applied: sequences.bill: *" reload
 
 # --- SEQ.RELOAD ---
 
+ok "a reload is in the audit" has_logged \
+    'event=order user=uid:.* command=SEQ.RELOAD .* after="applied 1, need a restart 0"'
+
 like "SEQ.RELOAD answers a map" "$(cli_local SEQ.RELOAD | tr '\n' ' ')" \
     "applied 0 restart 0 left_out 0 changes*"
 like "CHECK is its only word" "$(cli_local SEQ.RELOAD NOW)" "ERR use SEQ.RELOAD*"
@@ -79,6 +82,8 @@ like "and gives numbers" "$(cli INCR order)" "[0-9]*"
 wait_for has_logged 'warn event=reload_refused by=command reason="*'
 ok "the log has the refusal" has_logged \
     'warn event=reload_refused by=command reason="*'
+ok "and so has the audit" has_logged \
+    'event=order_refused user=uid:.* command=SEQ.RELOAD .* reason="'
 
 # --- SIGHUP ---
 

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/log/log.h"
 #include "daemon/server.h"
 #include "support/test.h"
 #include "unit/session_fixture.h"
@@ -122,4 +123,30 @@ TEST(loop_that_is_woken_finds_the_waitlist_ready)
     dialogue_finish(scene.server, &scene.talker);
     expect_answer(&scene, ":95\r\n");
     scene_end(&scene);
+}
+
+static int64_t lines_of(const char *event)
+{
+    struct log_tally tallies[LOG_EVENTS_MAX];
+
+    log_tallies(tallies);
+    for (size_t i = 0; i < LOG_EVENTS_MAX; i++)
+        if (strcmp(tallies[i].event, event) == 0)
+            return tallies[i].lines;
+    return 0;
+}
+
+/* Its client is disconnected; the stores may carry it out all the same. */
+TEST(an_advance_that_outlasts_a_stop_is_in_the_audit)
+{
+    const char words[] = "SEQ.ADVANCE a 5\r\n";
+    struct scene scene;
+
+    scene_begin(&scene, MINUTE_MS);
+    talker_say(&scene.talker, words, sizeof words - 1);
+    dialogue_turn(scene.server);
+    assert_non_null(scene.server->daemon.blocking_call);
+    assert_int_equal(lines_of("order_refused"), 0);
+    scene_end(&scene);
+    assert_int_equal(lines_of("order_refused"), 1); /* the stub refuses */
 }

@@ -12,9 +12,8 @@
 #include "daemon/daemon.h"
 #include "daemon/session.h"
 
-#define PLACE_SIZE  (2 * SEQB_NAME_MAX + 2)
-#define ORDER_SIZE  32
-#define NUMBER_SIZE 24
+#define PLACE_SIZE (2 * SEQB_NAME_MAX + 2)
+#define ORDER_SIZE 32
 
 static const struct {
     const char *word;
@@ -285,25 +284,6 @@ static enum command_outcome advance_begin(struct session *session,
     return blocking_call_start(session, &order) ? COMMAND_WAITS : COMMAND_DONE;
 }
 
-static void advance_audit(struct session *session,
-                          const struct blocking_call *call)
-{
-    const bool is_done = call->err.status == SEQB_OK;
-    char before[NUMBER_SIZE];
-    char after[NUMBER_SIZE];
-
-    snprintf(before, sizeof before, "%lld", (long long)call->highest);
-    snprintf(after, sizeof after, "%lld", (long long)call->order.to);
-    session_audit(session, is_done ? audit_order : audit_order_refused,
-                  &(struct audit_entry){
-                      .command = call->order.is_forced ? "SEQ.ADVANCE FORCE"
-                                                       : "SEQ.ADVANCE",
-                      .target = call->order.key,
-                      .before = before,
-                      .after = after,
-                      .reason = is_done ? "" : call->err.text});
-}
-
 /* Called again when the blocking call is done. */
 enum command_outcome command_advance(struct session *session,
                                      const struct resp_request *request)
@@ -313,7 +293,6 @@ enum command_outcome command_advance(struct session *session,
     if (session->blocking_call == NULL)
         return advance_begin(session, request);
     err = session->blocking_call->err;
-    advance_audit(session, session->blocking_call);
     blocking_call_end(session->daemon);
     if (err.status == SEQB_OK)
         reply_simple(&session->out, "OK");
