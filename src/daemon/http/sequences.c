@@ -9,8 +9,7 @@
 
 /* The most numbers of one answer: the answer is written in one turn of the
  * loop. */
-#define COUNT_MAX    10000
-#define COUNT_DIGITS 5
+#define COUNT_MAX 10000
 
 /* Reads the count, 1 to COUNT_MAX; "1" if the query has none. False after
  * answering what is wrong. */
@@ -21,7 +20,7 @@ static bool count_read(struct exchange *exchange, const struct target *target,
     int value = 0;
 
     *out = count != NULL ? count : "1";
-    for (size_t i = 0; i <= COUNT_DIGITS && (*out)[i] != '\0'; i++) {
+    for (size_t i = 0; (*out)[i] != '\0'; i++) {
         const char digit = (*out)[i];
 
         value = digit >= '0' && digit <= '9' && value <= COUNT_MAX
