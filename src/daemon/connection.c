@@ -311,7 +311,8 @@ static size_t connection_read_size(const struct session *session)
 
 /* Reads and executes. Held back input is copied to the front of the one big
  * buffer, so that idle sessions need no buffer. The copy is bounded: it is a
- * part of one request. False if the connection is gone. */
+ * part of one request. No part of it stays in the big buffer, since it may be
+ * of a password. False if the connection is gone. */
 static bool connection_read(struct connection *connection)
 {
     struct session *session = &connection->session;
@@ -331,6 +332,7 @@ static bool connection_read(struct connection *connection)
     buffer_wipe(&session->in);
     used = connection_run(connection, input, held + (size_t)got);
     buffer_append(&session->in, input + used, held + (size_t)got - used);
+    explicit_bzero(input + used, held + (size_t)got - used);
     if (session->in.is_broken)
         return false;
     return true;

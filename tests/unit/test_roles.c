@@ -405,6 +405,13 @@ static bool memory_has(const char *memory, size_t size, const char *text)
     return memmem(memory, size, text, strlen(text)) != NULL;
 }
 
+/* Whether the buffer that all connections read into has the text. */
+static bool input_has(const struct scene *scene, const char *text)
+{
+    return memory_has(scene->server->connections.input,
+                      sizeof scene->server->connections.input, text);
+}
+
 TEST_WITH(LOGINS, no_password_stays_in_the_input)
 {
     const struct session *session = NULL;
@@ -415,9 +422,33 @@ TEST_WITH(LOGINS, no_password_stays_in_the_input)
     assert_int_equal(session->state, SESSION_WAITING);
     assert_true(session->in.length > 0);
     assert_false(memory_has(session->in.data, session->in.length, PASSWORD));
-    assert_false(memory_has(scene->server->connections.input,
-                            sizeof scene->server->connections.input, PASSWORD));
+    assert_false(input_has(scene, PASSWORD));
     /* The teardown closes it while the login is looked at. */
+}
+
+TEST_WITH(LOGINS, no_password_stays_in_the_input_of_a_request_that_fails)
+{
+    static const char *const rows[][2] = {
+        {"HELLO 4 AUTH shop " PASSWORD "\r\n", "-NOPROTO "},
+        {"HELLO x AUTH shop " PASSWORD "\r\n", "-ERR Protocol "},
+        {"HELLO 3 AUTH shop " PASSWORD " junk\r\n", "-ERR syntax "},
+        {"HELLO 3 AUTH shop " PASSWORD " SETNAME \r\n", "-ERR syntax "},
+        {"HELLO 3 AUTH shop " PASSWORD " AUTH a b\r\n", "-WRONGPASS "},
+        {"AUTH shop " PASSWORD " junk\r\n", "-ERR syntax "}};
+
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        scene_ask(scene, rows[i][0], rows[i][1]);
+        if (input_has(scene, PASSWORD))
+            fail_msg("%s", rows[i][0]);
+    }
+}
+
+/* The rest is awaited; meanwhile only the connection's own buffer has it. */
+TEST_WITH(LOGINS, no_part_of_a_password_stays_in_the_input)
+{
+    scene_ask(scene, "PING\r\nAUTH shop tr0ub", "+PONG\r\n");
+    assert_false(input_has(scene, "tr0ub"));
+    scene_ask(scene, "4dor&3\r\n", "+OK");
 }
 
 TEST_WITH(LOGINS, a_user_that_is_removed_loses_its_connection)

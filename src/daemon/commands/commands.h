@@ -131,6 +131,14 @@ enum command_outcome session_log_in(struct session *session,
                                     const struct resp_slice *name,
                                     struct resp_slice secret, bool *is_well);
 
+/* Overwrites a secret in the connection's input, which is kept until the
+ * command is done. The request keeps its length when it is parsed again. */
+void secret_blank(struct resp_slice secret);
+
+/* Overwrites the words from number `first` on, because a request that cannot be
+ * parsed may have a secret anywhere. */
+void words_blank(const struct resp_request *request, size_t first);
+
 /* connection_commands.c */
 command_function command_ping;
 command_function command_echo;

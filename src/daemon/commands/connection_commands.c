@@ -99,6 +99,8 @@ static bool hello_parse(struct session *session,
         const size_t left = request->argc - i - 1;
 
         if (word_is(*word, "AUTH") && left >= 2) {
+            if (out->secret != NULL)
+                secret_blank(*out->secret);
             out->user = word + 1;
             out->secret = word + 2;
             i += 2;
@@ -130,25 +132,37 @@ static enum command_outcome hello_apply(struct session *session,
     return outcome;
 }
 
+/* Parses the version, 2 or 3, and what follows it. False after answering the
+ * error. */
+static bool hello_read(struct session *session,
+                       const struct resp_request *request, long long *version,
+                       struct hello_options *options)
+{
+    *version = session->is_resp3 ? 3 : 2;
+    if (request->argc > 1 && !word_to_integer(request->argv[1], version)) {
+        reply_error(&session->out, "ERR",
+                    "Protocol version is not an integer or out of range");
+        return false;
+    }
+    if (*version != 2 && *version != 3) {
+        reply_error(&session->out, "NOPROTO", "unsupported protocol version");
+        return false;
+    }
+    return hello_parse(session, request, options);
+}
+
 enum command_outcome command_hello(struct session *session,
                                    const struct resp_request *request)
 {
-    long long version = session->is_resp3 ? 3 : 2;
+    long long version;
     struct hello_options options;
     enum command_outcome outcome;
     bool is_well = false;
 
-    if (request->argc > 1 && !word_to_integer(request->argv[1], &version)) {
-        reply_error(&session->out, "ERR",
-                    "Protocol version is not an integer or out of range");
+    if (!hello_read(session, request, &version, &options)) {
+        words_blank(request, 1);
         return COMMAND_DONE;
     }
-    if (version != 2 && version != 3) {
-        reply_error(&session->out, "NOPROTO", "unsupported protocol version");
-        return COMMAND_DONE;
-    }
-    if (!hello_parse(session, request, &options))
-        return COMMAND_DONE;
     outcome = hello_apply(session, &options, &is_well);
     if (!is_well)
         return outcome;

@@ -12,12 +12,15 @@
 
 static const struct resp_slice default_user = {"default", 7};
 
-/* The secret is in the connection's input, which is kept until the command is
- * done. It is overwritten in place, so that the request keeps its length when
- * it is parsed again. */
-static void secret_blank(struct resp_slice secret)
+void secret_blank(struct resp_slice secret)
 {
     memset((char *)(uintptr_t)secret.data, '*', secret.length);
+}
+
+void words_blank(const struct resp_request *request, size_t first)
+{
+    for (size_t i = first; i < request->argc; i++)
+        secret_blank(request->argv[i]);
 }
 
 static void session_on_login(struct login_waiter *waiter)
@@ -138,8 +141,7 @@ enum command_outcome command_auth(struct session *session,
     bool is_well = false;
 
     if (request->argc > 3) {
-        for (size_t i = 1; i < request->argc; i++)
-            secret_blank(request->argv[i]);
+        words_blank(request, 1);
         reply_error(&session->out, "ERR", "syntax error: AUTH [user] password");
         return COMMAND_DONE;
     }
