@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The daemon's lines: in each format, and those that are kept. How the whole
  * log reads is in tests/cli/test_log.sh. */
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "daemon/log/log.h"
 #include "daemon/log/log_line.h"
@@ -260,4 +263,27 @@ TEST(no_more_events_are_told_apart_than_there_is_room_for)
     }
     for (int i = 0; i < LOG_EVENTS_MAX; i++)
         assert_int_equal(tallies[i].lines, 2);
+}
+
+/* The lines themselves say so, whoever else is connected. */
+TEST(lines_that_are_left_out_are_told)
+{
+    const struct log_options errors = {LOG_LOGFMT, SEQB_LOG_ERROR};
+    struct log_tally tallies[LOG_EVENTS_MAX];
+    const int kept = dup(STDERR_FILENO);
+    const int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    size_t i = 0;
+
+    assert_true(kept >= 0 && dup2(nowhere, STDERR_FILENO) >= 0);
+    log_open(&errors);
+    for (int k = 0; k < 5 * LOG_KEPT; k++)
+        log_event(SEQB_LOG_ERROR, "event=flood");
+    assert_true(dup2(kept, STDERR_FILENO) >= 0);
+    close(kept);
+    close(nowhere);
+    log_tallies(tallies);
+    while (i < LOG_EVENTS_MAX &&
+           strcmp(tallies[i].event, "lines_left_out") != 0)
+        i++;
+    assert_true(i < LOG_EVENTS_MAX);
 }

@@ -51,7 +51,8 @@ bool flood_admit(struct flood *flood, const char *line, int64_t now_ms)
 
 const char *flood_report(struct flood *flood, int64_t now_ms, int64_t *count)
 {
-    for (size_t i = 0; i < FLOOD_EVENTS; i++) {
+    for (size_t i = 0; i < FLOOD_EVENTS && flood->events[i].name[0] != '\0';
+         i++) {
         struct flood_event *event = &flood->events[i];
 
         if (event->left_out == 0 || now_ms < event->report_ms)

@@ -149,34 +149,54 @@ static void entry_show(const struct log_entry *entry)
     }
 }
 
-void log_write(void *context, enum seqb_log_level level, const char *line)
+/* With the lock held. */
+static void line_add(enum seqb_log_level level, const char *line,
+                     int64_t time_ms)
 {
-    struct log_entry entry = {.level = level, .line = (char *)line};
+    struct log_entry entry = {.number = ++log_state.line_count,
+                              .time_ms = time_ms,
+                              .level = level,
+                              .line = (char *)line};
 
-    (void)context;
-    pthread_mutex_lock(&log_state.lock);
-    entry.time_ms = now_ms();
-    entry.number = ++log_state.line_count;
     log_tally_add(log_state.tallies, line);
     entry_keep(&entry);
     entry_show(&entry);
     if (level <= log_state.options.level &&
         flood_admit(&log_state.flood, line, entry.time_ms))
         entry_write(&entry);
+}
+
+/* With the lock held. */
+static void flood_tell(int64_t time_ms)
+{
+    int64_t count = 0;
+    const char *name = flood_report(&log_state.flood, time_ms, &count);
+    char line[LINE_SIZE];
+
+    if (name == NULL)
+        return;
+    snprintf(line, sizeof line, "event=lines_left_out name=%s count=%lld", name,
+             (long long)count);
+    line_add(SEQB_LOG_WARN, line, time_ms);
+}
+
+void log_write(void *context, enum seqb_log_level level, const char *line)
+{
+    int64_t time_ms;
+
+    (void)context;
+    pthread_mutex_lock(&log_state.lock);
+    time_ms = now_ms();
+    line_add(level, line, time_ms);
+    flood_tell(time_ms);
     pthread_mutex_unlock(&log_state.lock);
 }
 
 void log_tick(void)
 {
-    int64_t count = 0;
-    const char *name;
-
     pthread_mutex_lock(&log_state.lock);
-    name = flood_report(&log_state.flood, now_ms(), &count);
+    flood_tell(now_ms());
     pthread_mutex_unlock(&log_state.lock);
-    if (name != NULL)
-        log_event(SEQB_LOG_WARN, "event=lines_left_out name=%s count=%lld",
-                  name, (long long)count);
 }
 
 void log_event(enum seqb_log_level level, const char *format, ...)

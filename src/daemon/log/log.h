@@ -70,7 +70,8 @@ void log_tallies(struct log_tally out[LOG_EVENTS_MAX]);
  * passed to the watchers. */
 void log_write(void *context, enum seqb_log_level level, const char *line);
 
-/* To be called regularly: logs how many lines were not written. */
+/* Logs how many lines were not written, as each line does. To be called while
+ * no line may come. */
 void log_tick(void);
 
 /* Logs a line of the daemon itself: "event=... key=value ...". A value that may
