@@ -310,9 +310,9 @@ static size_t connection_read_size(const struct session *session)
 }
 
 /* Reads and executes. Held back input is copied to the front of the one big
- * buffer, so that idle sessions need no buffer. The copy is bounded: it is a
- * part of one request. No part of it stays in the big buffer, since it may be
- * of a password. False if the connection is gone. */
+ * buffer, so that idle sessions need no buffer. It is a part of one request,
+ * and may be of a password: none of it stays there. False if the connection is
+ * gone. */
 static bool connection_read(struct connection *connection)
 {
     struct session *session = &connection->session;
@@ -333,9 +333,7 @@ static bool connection_read(struct connection *connection)
     used = connection_run(connection, input, held + (size_t)got);
     buffer_append(&session->in, input + used, held + (size_t)got - used);
     explicit_bzero(input + used, held + (size_t)got - used);
-    if (session->in.is_broken)
-        return false;
-    return true;
+    return !session->in.is_broken;
 }
 
 static void connection_discard(struct connection *connection)

@@ -66,6 +66,12 @@ static size_t character_length(const char *text)
     return length;
 }
 
+/* U+0080 ... U+009F, which a terminal may obey as it obeys ESC. */
+static bool is_c1_control(const char *text)
+{
+    return (unsigned char)text[0] == 0xc2 && (unsigned char)text[1] < 0xa0;
+}
+
 /* The text of the character that `text` begins with, escaped if necessary.
  * Returns how many bytes of `text` it stands for. */
 static size_t character_escape(const char *text, char out[ESCAPE_SIZE])
@@ -83,6 +89,9 @@ static size_t character_escape(const char *text, char out[ESCAPE_SIZE])
         (void)text_format(out, ESCAPE_SIZE, "\\%c", names[name - named]);
     else if ((unsigned char)*text < ' ' || *text == 0x7f)
         (void)text_format(out, ESCAPE_SIZE, "\\u%04x", (unsigned)*text);
+    else if (is_c1_control(text))
+        (void)text_format(out, ESCAPE_SIZE, "\\u%04x",
+                          (unsigned)(unsigned char)text[1]);
     else
         (void)text_format(out, ESCAPE_SIZE, "%.*s", (int)length, text);
     return length;

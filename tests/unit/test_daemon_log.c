@@ -62,6 +62,7 @@ TEST(json_has_the_values_themselves)
         {"event=up reason=\"a = \\\"b\\\" \\\\ c\"", "a = \"b\" \\ c"},
         {"event=up reason=\"\\n\\u001b\\ufffd\"", "\n\x1b\xef\xbf\xbd"},
         {"event=up reason=\"\xc3\xa9\"", "\xc3\xa9"},
+        {"event=up reason=\"\\u009b\"", "\xc2\x9b"},
         {"event=up reason=bare/word-1", "bare/word-1"},
         {"event=up reason=\"cut", "\"cut"},
         {"event=up reason=\"cut\\", "\"cut\\"},
@@ -77,6 +78,7 @@ TEST(json_has_the_values_themselves)
         (void)text_copy(words, sizeof words, cases[i].line);
         line = line_of(words, LOG_JSON, false);
         assert_non_null(line);
+        assert_null(strstr(line, "\xc2"));
         object = json_loads(line, 0, NULL);
         assert_int_equal(json_object_size(object), 4);
         assert_string_equal(
@@ -93,10 +95,18 @@ TEST(value_is_quoted_where_it_has_to_be)
         const char *value;
         const char *written;
     } cases[] = {
-        {"/run/s.sock", "/run/s.sock"},   {"", "\"\""},
-        {"/my data", "\"/my data\""},     {"a\"b\\c", "\"a\\\"b\\\\c\""},
-        {"\xc3\xa9", "\"\xc3\xa9\""},     {"\xe9 x", "\"? x\""},
-        {"12345678901234567890", "\"\""}, {"1 345678901234567890", "\"\""},
+        {"/run/s.sock", "/run/s.sock"},
+        {"", "\"\""},
+        {"/my data", "\"/my data\""},
+        {"a\"b\\c", "\"a\\\"b\\\\c\""},
+        {"\xc3\xa9", "\"\xc3\xa9\""},
+        {"\xe9 x", "\"? x\""},
+        {"12345678901234567890", "\"\""},
+        {"1 345678901234567890", "\"\""},
+        {"\xc2\x9b"
+         "1m",
+         "\"\\u009b1m\""},
+        {"a\x7f", "\"a\\u007f\""},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -84,6 +84,8 @@ static const struct {
     {"control characters", "\x01\x1b[0m\x7f", "\"\\u0001\\u001b[0m\\u007f\""},
     {"UTF-8", "d\xc3\xa9j\xc3\xa0 \xe2\x82\xac \xf0\x9f\x98\x80",
      "\"d\xc3\xa9j\xc3\xa0 \xe2\x82\xac \xf0\x9f\x98\x80\""},
+    {"C1 control characters", "\xc2\x80\xc2\x9b\xc2\xa0",
+     "\"\\u0080\\u009b\xc2\xa0\""},
     {"Latin-1", "d\xe9j\xe0", "\"d\\ufffdj\\ufffd\""},
     {"half a character", "ab\xe2\x82", "\"ab\\ufffd\\ufffd\""},
     {"bytes of no character", "\x80\xc1\xbf\xff",

@@ -83,7 +83,7 @@ static char *value_quoted(char *to, size_t size, const char *value)
                 *at = '?';
         string = json_string(to);
     }
-    quoted = json_dumps(string, JSON_ENCODE_ANY);
+    quoted = log_controls_escape(json_dumps(string, JSON_ENCODE_ANY));
     json_decref(string);
     return quoted;
 }

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #define PREFIX_SIZE 8 /* "<6>" */
+#define ESCAPE_SIZE 6 /* "\u009b" */
 
 /* The priorities of syslog, which journald reads. */
 static const int priorities[] = {3, 4, 6, 7};
@@ -33,6 +34,41 @@ void log_date_print(int64_t time_ms, char out[LOG_DATE_SIZE])
 }
 
 /* --- JSON --- */
+
+/* Bytes of the control character that `text` begins with; 0: it is none. */
+static size_t control_length(const char *text)
+{
+    const unsigned char first = (unsigned char)text[0];
+
+    if (first == 0x7f)
+        return 1;
+    return first == 0xc2 && (unsigned char)text[1] < 0xa0 ? 2 : 0;
+}
+
+char *log_controls_escape(char *json)
+{
+    const char *from = json;
+    char *escaped = NULL;
+    size_t used = 0;
+
+    if (json != NULL)
+        escaped = malloc(strlen(json) * ESCAPE_SIZE + 1);
+    for (; escaped != NULL && *from != '\0'; from++) {
+        const size_t length = control_length(from);
+
+        if (length == 0) {
+            escaped[used++] = *from;
+            continue;
+        }
+        from += length - 1;
+        used += (size_t)snprintf(escaped + used, ESCAPE_SIZE + 1, "\\u%04x",
+                                 (unsigned)(unsigned char)*from);
+    }
+    if (escaped != NULL)
+        escaped[used] = '\0';
+    free(json);
+    return escaped;
+}
 
 /* A quoted value whose end was truncated is shown as it is, if it is valid
  * text. */
@@ -75,7 +111,7 @@ static char *object_print(const struct log_entry *entry, bool is_journal)
         json_object_set_new(object, "level",
                             json_string(log_level_name(entry->level))) == 0 &&
         words_add(object, entry->line))
-        text = json_dumps(object, JSON_COMPACT);
+        text = log_controls_escape(json_dumps(object, JSON_COMPACT));
     json_decref(object);
     return text;
 }

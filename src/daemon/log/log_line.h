@@ -12,3 +12,8 @@ void log_date_print(int64_t time_ms, char out[LOG_DATE_SIZE]);
  * journald it begins with its priority, as <6>, and has no date. */
 char *log_line_make(const struct log_entry *entry, enum log_format format,
                     bool is_journal);
+
+/* Escapes DEL and U+0080 ... U+009F, which a terminal may obey as it obeys ESC.
+ * `json` is freed; it may be NULL. The result is to be freed with free(); NULL
+ * if memory is short. */
+char *log_controls_escape(char *json);
