@@ -382,15 +382,16 @@ TEST_WITH(DESK, message_that_was_lost_is_counted_in_the_next)
 
 TEST_WITH(DESK, line_that_is_too_long_is_cut)
 {
-    static const char *const fills[] = {"x", "\xc3\xa9", "\\\\"};
+    static const char *const fills[] = {"x", "\xc3\xa9", "\\\\", "\\u001b"};
 
     for (size_t i = 0; i < COUNT_OF(fills); i++) {
         char line[3 * ALARM_LINE_SIZE];
         const char *sent = desk->message.line;
-        size_t length = (size_t)snprintf(
+        const size_t head = (size_t)snprintf(
             line, sizeof line, "event=refused pool=p%zu reason=\"a", i);
+        size_t length = head;
 
-        while (length + 3 < sizeof line)
+        while (length + 7 < sizeof line)
             length += (size_t)snprintf(line + length, sizeof line - length,
                                        "%s", fills[i]);
         see(desk, SEQB_LOG_ERROR, line);
@@ -398,6 +399,29 @@ TEST_WITH(DESK, line_that_is_too_long_is_cut)
         assert_true(strlen(sent) < ALARM_LINE_SIZE);
         assert_string_equal(sent + strlen(sent) - 4, "...\"");
         assert_int_equal(strncmp(sent, line, strlen(sent) - 4), 0);
-        assert_true((unsigned char)sent[strlen(sent) - 5] < 0x80);
+        assert_int_equal((strlen(sent) - 4 - head) % strlen(fills[i]), 0);
+    }
+}
+
+TEST_WITH(DESK, subject_that_is_too_long_is_cut_between_characters)
+{
+    char line[2 * ALARM_SUBJECT_SIZE];
+    const char *subject = desk->message.subject;
+
+    for (size_t i = 0; i < 2; i++) { /* at each half of a character */
+        size_t length = (size_t)snprintf(line, sizeof line,
+                                         "event=clock_not_kept file=\"%s",
+                                         i == 0 ? "" : "x");
+
+        while (length + 3 < sizeof line)
+            length += (size_t)snprintf(line + length, sizeof line - length,
+                                       "\xc3\xa9");
+        line[length++] = '"';
+        line[length] = '\0';
+        see(desk, SEQB_LOG_ERROR, line);
+        assert_message(desk, ALARM_FIRING, "clock_not_kept");
+        assert_int_equal(
+            (strlen(subject) - strlen("clock_file file=\"") - i) % 2, 0);
+        assert_true(strlen(subject) >= ALARM_SUBJECT_SIZE - 3);
     }
 }

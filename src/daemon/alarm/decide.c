@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define ESCAPE_SIZE 6 /* the longest: \u001b */
+
 /* --- rows --- */
 
 static struct alarm_row *row_find(struct alarm_state *state,
@@ -71,6 +73,9 @@ static void line_copy(char to[ALARM_LINE_SIZE], const char *line)
     snprintf(to, ALARM_LINE_SIZE, "%s", line);
     if (strlen(line) < ALARM_LINE_SIZE)
         return;
+    for (size_t i = 1; i < ESCAPE_SIZE && to[end] != '\\'; i++)
+        if (to[end - i] == '\\')
+            end -= i;
     while (end > 0 &&
            ((unsigned char)to[end - 1] >= 0x80 || to[end - 1] == '\\'))
         end--;

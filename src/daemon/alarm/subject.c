@@ -63,6 +63,16 @@ static bool is_identity(const struct log_word *word)
     return false;
 }
 
+/* Removes the last character of a truncated text, which may not be whole. */
+static void character_drop(char *text)
+{
+    size_t end = strlen(text);
+
+    while (end > 0 && ((unsigned char)text[end - 1] & 0xc0) == 0x80)
+        end--;
+    text[end > 0 ? end - 1 : 0] = '\0';
+}
+
 /* A name that does not fit is truncated: two subjects may then be taken for
  * one. */
 static void name_print(char name[ALARM_SUBJECT_SIZE], const char *of,
@@ -78,6 +88,8 @@ static void name_print(char name[ALARM_SUBJECT_SIZE], const char *of,
             used += (size_t)snprintf(name + used, ALARM_SUBJECT_SIZE - used,
                                      " %.*s", length, word.key);
     }
+    if (used >= ALARM_SUBJECT_SIZE)
+        character_drop(name);
 }
 
 bool alarm_subject_find(const char *line, struct alarm_subject *out)
