@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Alarms to a program: src/daemon/alarm/program.c and channel.c. A program
  * tells by a pipe what it got; the pipe ends with the last that holds it. */
+#include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "alarm_fixture.h"
@@ -18,6 +21,18 @@
     FIXTURE(struct alarm_fixture *fixture, alarm_setup, alarm_teardown)
 
 #define HEARD_SIZE 16384
+
+static atomic_bool has_no_pidfd;
+
+int __real_pidfd_open(pid_t pid, unsigned flags);
+int __wrap_pidfd_open(pid_t pid, unsigned flags);
+int __wrap_pidfd_open(pid_t pid, unsigned flags)
+{
+    if (!has_no_pidfd)
+        return __real_pidfd_open(pid, flags);
+    errno = EMFILE;
+    return -1;
+}
 
 /* Begins with a program of these lines of shell. */
 static void begin_with(struct alarm_fixture *fixture, const char *lines)
@@ -125,6 +140,19 @@ TEST_WITH(ALARMS, states_outlast_a_reload)
     assert_has(program_line(fixture),
                "{\"state\":\"resolved\",\"event\":\"quarantined\"");
     assert_has(program_line(fixture), "\"event\":\"cold\"");
+}
+
+/* As if the process had no descriptor left. */
+TEST_WITH(ALARMS, program_that_cannot_be_watched_leaves_nothing_behind)
+{
+    begin_with(fixture, "exec sleep 1000");
+    has_no_pidfd = true;
+    log_event(SEQB_LOG_WARN, "event=cold");
+    assert_has(alarm_wait_logged(1), "its end cannot be watched");
+    has_no_pidfd = false;
+    alarm_end(fixture);
+    assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+    assert_int_equal(errno, ECHILD);
 }
 
 /* No descriptor, no variable and no signal of the daemon is the program's. */

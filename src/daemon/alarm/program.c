@@ -170,17 +170,26 @@ static enum alarm_outcome run_evaluate(const struct run *run, int status,
     return ALARM_FAILED;
 }
 
+/* Kills a program that has no pidfd, and waits for its end. */
+static enum alarm_outcome run_abandon(const struct run *run,
+                                      struct seqb_error *why)
+{
+    const enum alarm_outcome outcome = fail(why, "its end cannot be watched");
+
+    kill(-run->pid, SIGKILL);
+    (void)waitpid(run->pid, NULL, 0);
+    return outcome;
+}
+
 /* The program is reaped only after its group was killed: until then the kernel
  * cannot give the group's id to other processes. */
 static enum alarm_outcome run_finish(struct run *run, struct alarm_wait *wait,
                                      struct seqb_error *why)
 {
-    const bool is_in_time = run->end >= 0 && alarm_wait_for(wait, run->end);
+    const bool is_in_time = alarm_wait_for(wait, run->end);
     int status = 0;
 
     run_kill(run);
-    if (run->end < 0)
-        return fail(why, "its end cannot be watched");
     if (waitpid(run->pid, &status, is_in_time ? 0 : WNOHANG) < 0)
         return fail(why, "its exit code is unknown");
     if (is_in_time)
@@ -208,7 +217,8 @@ static enum alarm_outcome program_send(struct alarm_target *target,
             outcome = fail(why, "it cannot be started");
         } else {
             run.end = pidfd_open(run.pid, 0);
-            outcome = run_finish(&run, wait, why);
+            outcome = run.end >= 0 ? run_finish(&run, wait, why)
+                                   : run_abandon(&run, why);
         }
     }
     run_fini(&run);
