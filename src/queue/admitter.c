@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "queue/admitter.h"
 
+#include <string.h>
+
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/log.h"
@@ -25,18 +27,23 @@ static enum seqb_status admit(struct queue *queue,
     return status;
 }
 
-/* Only the counters of automatic sequences ask first. */
-static bool was_automatic(const struct seqb_sequence *sequence)
+/* With the catalog locked. A reload may have listed the key meanwhile, or
+ * excluded it: it then has not counted the sequence as automatic. */
+static bool counts_as_automatic(const struct queue *queue, const char *key)
 {
-    return sequence->own != NULL ? sequence->own->attributes.asks_first
-                                 : sequence->options->key == NULL;
+    const struct queue_options *options = queue->options;
+    bool is_listed = false;
+
+    for (size_t i = 0; i < options->sequence_count && !is_listed; i++)
+        is_listed = strcmp(options->sequences[i].key, key) == 0;
+    return !is_listed && options_match(options, key);
 }
 
 /* It does not count as automatic any more. */
 static void refuse(struct queue *queue, struct seqb_sequence *sequence)
 {
     pthread_rwlock_wrlock(&queue->catalog_lock);
-    queue->automatic -= was_automatic(sequence);
+    queue->automatic -= counts_as_automatic(queue, sequence->key);
     sequence_has_number(sequence);
     sequence_settle(sequence, SEQUENCE_REFUSED);
     pthread_rwlock_unlock(&queue->catalog_lock);

@@ -45,6 +45,24 @@ enum seqb_status __wrap_ha_admit(struct ha *ha,
     return __real_ha_admit(ha, counters, count, err);
 }
 
+/* The admitter rests between the stores' answer and what follows of it. */
+static atomic_bool is_held, is_resting;
+
+enum seqb_status __real_ha_counter_availability(struct ha_counter *counter,
+                                                struct seqb_error *err);
+enum seqb_status __wrap_ha_counter_availability(struct ha_counter *counter,
+                                                struct seqb_error *err);
+enum seqb_status __wrap_ha_counter_availability(struct ha_counter *counter,
+                                                struct seqb_error *err)
+{
+    while (atomic_load(&is_held) &&
+           !pthread_equal(pthread_self(), main_thread)) {
+        atomic_store(&is_resting, true);
+        thread_rest_us(1000);
+    }
+    return __real_ha_counter_availability(counter, err);
+}
+
 static void begin_busy(void)
 {
     main_thread = pthread_self();
@@ -293,6 +311,53 @@ TEST_WITH(DIRECT, refused_one_does_not_count_against_the_limit)
     assert_ok(take_one(rig_sequence(broker, "tmp-3"), &err));
     assert_int_equal(queue_find(broker->queue, "tmp-4", &sequence, NULL),
                      SEQB_UNKNOWN_KEY);
+}
+
+static void reload(struct rig_broker *broker,
+                   const struct queue_options *options)
+{
+    struct queue_reload *reload = NULL;
+
+    assert_ok(queue_prepare(broker->queue, options, &reload, NULL));
+    assert_ok(queue_commit(reload, NULL));
+    queue_reload_free(reload);
+}
+
+/* A reload, meanwhile, makes it a listed one, or none. It counted both. */
+static void expect_counted_once(struct rig *rig, bool is_listed)
+{
+    static struct queue_sequence_options listed[2]; /* outlive the test */
+    static struct queue_options options;
+    struct rig_broker *broker;
+    struct seqb_sequence *sequence;
+
+    use_other(rig);
+    broker = open_automatic(rig, 3);
+    listed[0] = rig->sequences[0];
+    listed[1] = rig->automatic;
+    listed[1].key = "tmp-a";
+    options = rig->queue;
+    options.auto_pattern = "x-*";
+    options.sequences = listed;
+    options.sequence_count = is_listed ? 2 : 1;
+    main_thread = pthread_self();
+    atomic_store(&is_held, true);
+    assert_ok(queue_find(broker->queue, "tmp-a", &sequence, NULL));
+    RIG_AWAIT(atomic_load(&is_resting));
+    reload(broker, &options);
+    atomic_store(&is_held, false);
+    RIG_AWAIT(sequence_admission(sequence) == SEQUENCE_REFUSED);
+    assert_int_equal(broker->queue->automatic, 0);
+}
+
+TEST_WITH(DIRECT, refused_one_that_was_removed_is_not_counted_again)
+{
+    expect_counted_once(rig, false);
+}
+
+TEST_WITH(DIRECT, refused_one_that_was_listed_is_not_counted_again)
+{
+    expect_counted_once(rig, true);
 }
 
 TEST_WITH(DIRECT, advance_waits_until_the_sequence_is_admitted)

@@ -47,7 +47,7 @@ struct ha_counter {
      * whether it knows the sequence, which is new in this pool; 0: none.
      * Guarded by the pool's lock. */
     uint16_t awaited;
-    int32_t advancing;  /* callers that wait for the pool's `answered` */
+    uint16_t advancing;    /* threads that wait for the pool's `answered` */
     struct sample *sample; /* NULL: no answer yet */
     /* The end that the last forecast found, and when it was made, both in
      * minutes: see sample.c. Written with the pool's lock held, read without.
