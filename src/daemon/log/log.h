@@ -14,7 +14,7 @@
 
 #define LOG_KEPT         1000 /* lines */
 #define LOG_WATCHERS_MAX 4
-#define LOG_EVENTS_MAX   64 /* event names that are counted separately */
+#define LOG_EVENTS_MAX   96 /* event names that are counted separately */
 
 enum log_format { LOG_LOGFMT, LOG_JSON };
 
