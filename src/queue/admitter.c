@@ -254,10 +254,12 @@ static enum seqb_status admitter_start(struct queue *queue,
     enum seqb_status status = SEQB_OK;
 
     pthread_mutex_lock(&admitter->lock);
-    if (!admitter->is_started)
+    if (admitter->is_stopping)
+        status = error_set(err, SEQB_CLOSED, "the broker is closing");
+    else if (!admitter->is_started)
         status = thread_start(&admitter->thread, "seqb:admit", admitter_run,
                               queue, err);
-    admitter->is_started = status == SEQB_OK;
+    admitter->is_started = admitter->is_started || status == SEQB_OK;
     pthread_mutex_unlock(&admitter->lock);
     return status;
 }

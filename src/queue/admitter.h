@@ -35,7 +35,8 @@ void admitter_init(struct admitter *admitter);
 void admitter_fini(struct admitter *admitter);
 
 /* Any thread: has the stores asked about a sequence that no other thread uses
- * yet. If that fails, no thread knows the sequence. */
+ * yet. If that fails, no thread knows the sequence. SEQB_CLOSED: after
+ * admitter_stop. */
 enum seqb_status admitter_add(struct queue *queue,
                               struct seqb_sequence *sequence,
                               struct seqb_error *err);

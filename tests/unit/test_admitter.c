@@ -360,6 +360,18 @@ TEST_WITH(DIRECT, refused_one_that_was_listed_is_not_counted_again)
     expect_counted_once(rig, true);
 }
 
+TEST_WITH(DIRECT, sequence_is_refused_once_the_admitter_has_stopped)
+{
+    struct rig_broker *broker = open_automatic(rig, 3);
+    struct seqb_sequence *sequence = NULL;
+
+    admitter_stop(&broker->queue->admitter);
+    assert_int_equal(queue_find(broker->queue, "tmp-a", &sequence, NULL),
+                     SEQB_CLOSED);
+    assert_false(broker->queue->admitter.is_started);
+    assert_int_equal(broker->queue->automatic, 0);
+}
+
 TEST_WITH(DIRECT, advance_waits_until_the_sequence_is_admitted)
 {
     enum seqb_status advanced;
