@@ -451,21 +451,36 @@ TEST_WITH(LOGINS, no_part_of_a_password_stays_in_the_input)
     scene_ask(scene, "4dor&3\r\n", "+OK");
 }
 
-TEST_WITH(LOGINS, a_user_that_is_removed_loses_its_connection)
+/* As a reload does, after which there is one user, without a password. */
+static void leave_only(struct scene *scene, const char *name)
 {
     struct users *less = users_new();
-    struct users *before = NULL;
+    struct users *before = scene->users;
+    struct seqb_error err;
 
-    scene_ask(scene, "AUTH shop " PASSWORD "\r\n", "+OK");
-    take(less, "users.name", "other");
+    take(less, "users.name", name);
     take(less, "users.role", "take");
-    before = scene->users;
+    assert_ok(users_check(less, &err));
     access_swap(&scene->server->daemon.access, less);
     connections_resolve(&scene->server->connections);
     scene->users = less;
     users_free(before);
+}
+
+TEST_WITH(LOGINS, a_user_that_is_removed_loses_its_connection)
+{
+    scene_ask(scene, "AUTH shop " PASSWORD "\r\n", "+OK");
+    leave_only(scene, "other");
     dialogue_finish(scene->server, &scene->talker);
     assert_int_equal(scene->talker.fd, -1);
+}
+
+/* docs/secure.md says so. */
+TEST_WITH(LOGINS, a_user_whose_password_changes_keeps_its_connection)
+{
+    scene_ask(scene, "AUTH shop " PASSWORD "\r\n", "+OK");
+    leave_only(scene, "shop");
+    scene_ask(scene, "INCR a\r\n", ":95");
 }
 
 TEST(there_is_no_login_without_users)
