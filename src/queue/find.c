@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Looks up the sequences of a queue by key, makes automatic ones, and visits
  * all of them. */
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,12 +82,6 @@ static enum seqb_status find_automatic(struct queue *queue, const char *key,
                      : unknown_key(queue, key, err);
     pthread_rwlock_unlock(&queue->catalog_lock);
     return status;
-}
-
-bool options_match(const struct queue_options *options, const char *key)
-{
-    return options->automatic != NULL &&
-           fnmatch(options->auto_pattern, key, 0) == 0;
 }
 
 const struct template *options_template(const struct queue_options *options,

@@ -3,6 +3,7 @@
  * sequences by key. Private to this folder. */
 #pragma once
 
+#include <fnmatch.h>
 #include <pthread.h>
 
 #include "queue/admitter.h"
@@ -77,7 +78,12 @@ enum seqb_status queue_add(struct queue *queue,
                            struct seqb_error *err);
 
 /* Whether auto_sequences of these options match the key. */
-bool options_match(const struct queue_options *options, const char *key);
+static inline bool options_match(const struct queue_options *options,
+                                 const char *key)
+{
+    return options->automatic != NULL &&
+           fnmatch(options->auto_pattern, key, 0) == 0;
+}
 
 /* The template by which auto_sequences of these options make texts of the key,
  * also on other brokers; NULL: none. */
