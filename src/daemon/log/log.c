@@ -166,18 +166,33 @@ static void line_add(enum seqb_log_level level, const char *line,
         entry_write(&entry);
 }
 
+/* As log_event, with the lock held. */
+static void log_locked(enum seqb_log_level level, int64_t time_ms,
+                       const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void log_locked(enum seqb_log_level level, int64_t time_ms,
+                       const char *format, ...)
+{
+    char line[LINE_SIZE];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(line, sizeof line, format, args);
+    va_end(args);
+    line_add(level, line, time_ms);
+}
+
 /* With the lock held. */
 static void flood_tell(int64_t time_ms)
 {
     int64_t count = 0;
     const char *name = flood_report(&log_state.flood, time_ms, &count);
-    char line[LINE_SIZE];
 
-    if (name == NULL)
-        return;
-    snprintf(line, sizeof line, "event=lines_left_out name=%s count=%lld", name,
-             (long long)count);
-    line_add(SEQB_LOG_WARN, line, time_ms);
+    if (name != NULL)
+        log_locked(SEQB_LOG_WARN, time_ms,
+                   "event=lines_left_out name=%s count=%lld", name,
+                   (long long)count);
 }
 
 void log_write(void *context, enum seqb_log_level level, const char *line)
