@@ -85,6 +85,17 @@ TEST(server_of_another_ca_or_name_is_refused)
     must_not_open(&options, "mismatch");
 }
 
+TEST(file_that_is_not_there_is_a_wrong_setting)
+{
+    struct seqb_backend_options options = secure_options();
+    struct seqb_backend *backend = NULL;
+    struct seqb_error err;
+
+    options.tls_ca = "/nonexistent/ca.pem";
+    assert_int_equal(backend_etcd.open(&options, &backend, &err), SEQB_INVALID);
+    assert_non_null(strstr(err.text, "/nonexistent/ca.pem"));
+}
+
 TEST(client_without_its_certificate_is_refused)
 {
     struct seqb_backend_options options = secure_options();

@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a call of gRPC ends, by the frames of HTTP/2 that a server sends. */
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include "backends/etcd/grpc.h"
 #include "fuzz/false_server.h"
+#include "platform/text.h"
 #include "support/test.h"
 
 #define SETTINGS   "\0\0\0\4\0\0\0\0\0"
@@ -50,6 +56,8 @@ static const struct {
      NULL, "the server closed it"},
     {SAYS(SETTINGS RESET(REFUSED_STREAM)), ETCD_NOT_SENT, ETCD_GRPC_NO_CODE,
      NULL, "REFUSED_STREAM"},
+    {SAYS(SETTINGS STATUS_200 RESET(REFUSED_STREAM)), ETCD_LOST,
+     ETCD_GRPC_NO_CODE, NULL, "REFUSED_STREAM"},
     {SAYS(SETTINGS RESET(INTERNAL_ERROR)), ETCD_LOST, ETCD_GRPC_NO_CODE, NULL,
      "INTERNAL_ERROR"},
     {SAYS(SETTINGS RESET(ENHANCE_YOUR_CALM)), ETCD_LOST, ETCD_GRPC_NO_CODE,
@@ -94,6 +102,62 @@ TEST(end_of_a_call_says_whether_it_may_have_been_made)
             assert_memory_equal(grpc.message, rows[i].message, grpc.length);
         etcd_grpc_close(&grpc);
     }
+}
+
+/* --- a server that never ends --- */
+
+static int listen_at(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    assert_true(text_copy(address.sun_path, sizeof address.sun_path, path));
+    assert_int_equal(
+        bind(fd, (const struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(fd, 1), 0);
+    return fd;
+}
+
+/* Sends frames of a type that nobody knows, which HTTP/2 ignores, for as long
+ * as the client takes them. */
+static void *flood(void *listening)
+{
+    static const char frame[] = "\0\0\0\xfa\0\0\0\0\0";
+    const int fd = accept(*(int *)listening, NULL, NULL);
+    char frames[9 * 1000];
+
+    for (size_t i = 0; i < sizeof frames; i += 9)
+        memcpy(frames + i, frame, 9);
+    (void)!send(fd, SETTINGS, 9, MSG_NOSIGNAL);
+    while (send(fd, frames, sizeof frames, MSG_NOSIGNAL) > 0)
+        continue;
+    close(fd);
+    return NULL;
+}
+
+/* Without a deadline this test does not end. */
+TEST(call_ends_though_the_server_never_stops_to_send)
+{
+    char folder[] = "/tmp/seqb-XXXXXX";
+    char path[64];
+    const struct stream_target target = {.host = path};
+    struct etcd_grpc grpc = {.session = NULL};
+    struct etcd_call brief = call;
+    pthread_t thread;
+    int fd;
+
+    assert_non_null(mkdtemp(folder));
+    (void)text_format(path, sizeof path, "%s/s", folder);
+    fd = listen_at(path);
+    brief.budget_ms = 100;
+    assert_int_equal(pthread_create(&thread, NULL, flood, &fd), 0);
+    assert_int_equal(etcd_grpc_call(&grpc, &target, &brief), ETCD_LOST);
+    assert_non_null(strstr(grpc.words, "no answer within 100 ms"));
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    etcd_grpc_close(&grpc);
+    close(fd);
+    unlink(path);
+    rmdir(folder);
 }
 
 TEST(nothing_is_sent_to_a_server_that_is_not_there)

@@ -70,8 +70,9 @@ static enum seqb_status role_describe(struct etcd_link *link,
 
     if (status != SEQB_OK)
         return status == SEQB_REFUSED ? SEQB_OK : status;
-    (void)text_copy(out->role, sizeof out->role,
-                    answer->leader == link->member ? "leader" : "follower");
+    if (answer->leader != 0) /* there is one */
+        (void)text_copy(out->role, sizeof out->role,
+                        answer->leader == link->member ? "leader" : "follower");
     etcd_answer_free(&answer->base);
     return SEQB_OK;
 }

@@ -55,7 +55,7 @@ static ssize_t request_read(nghttp2_session *session, int32_t stream_id,
     return (ssize_t)(count + rest);
 }
 
-/* A code of 0 to 99; -1: it is none. */
+/* A code of 0 to 999; -1: it is none. */
 static int small_number(const char *text, size_t length)
 {
     int64_t number;
@@ -116,6 +116,17 @@ static int stream_end_take(nghttp2_session *session, int32_t stream_id,
 
 /* --- connecting --- */
 
+static bool has_frames(const struct etcd_grpc *grpc)
+{
+    return grpc->frames_sent < grpc->frames.length;
+}
+
+static void frames_drop(struct etcd_grpc *grpc)
+{
+    etcd_buffer_clear(&grpc->frames);
+    grpc->frames_sent = 0;
+}
+
 static bool session_make(struct etcd_grpc *grpc)
 {
     const nghttp2_settings_entry settings[] = {
@@ -152,6 +163,8 @@ static enum etcd_outcome connect_to(struct etcd_grpc *grpc,
         return ETCD_ANSWERED;
     if (status != SEQB_OK)
         (void)text_format(grpc->words, sizeof grpc->words, "%.150s", err.text);
+    if (status == SEQB_INVALID)
+        return ETCD_INVALID;
     return status == SEQB_OK || status == SEQB_NO_MEMORY ? ETCD_NO_MEMORY
                                                          : ETCD_NOT_SENT;
 }
@@ -162,10 +175,22 @@ static void disconnect(struct etcd_grpc *grpc)
         return;
     nghttp2_session_del(grpc->session);
     grpc->session = NULL;
-    etcd_buffer_clear(&grpc->frames);
-    grpc->frames_sent = 0;
+    frames_drop(grpc);
     grpc->target = NULL;
     stream_close(&grpc->stream);
+}
+
+static void buffer_wipe(const struct etcd_buffer *buffer)
+{
+    if (buffer->data != NULL)
+        explicit_bzero(buffer->data, buffer->size);
+}
+
+void etcd_grpc_wipe(struct etcd_grpc *grpc)
+{
+    if (!has_frames(grpc))
+        buffer_wipe(&grpc->frames);
+    buffer_wipe(&grpc->answer);
 }
 
 void etcd_grpc_close(struct etcd_grpc *grpc)
@@ -200,17 +225,6 @@ static bool stream_fail(struct etcd_grpc *grpc)
     stream_why(&grpc->stream, why);
     (void)text_format(grpc->words, sizeof grpc->words, "%.150s", why);
     return false;
-}
-
-static bool has_frames(const struct etcd_grpc *grpc)
-{
-    return grpc->frames_sent < grpc->frames.length;
-}
-
-static void frames_drop(struct etcd_grpc *grpc)
-{
-    etcd_buffer_clear(&grpc->frames);
-    grpc->frames_sent = 0;
 }
 
 /* Takes all frames that nghttp2 has, so that they are one write. What waits
@@ -258,7 +272,7 @@ static bool is_given_up(struct etcd_grpc *grpc)
         nghttp2_session_want_write(grpc->session) || has_frames(grpc))
         return false;
     (void)text_format(grpc->words, sizeof grpc->words,
-                      "the server does not speak HTTP/2");
+                      "the server does not speak HTTP/2, or not by its rules");
     return true;
 }
 
@@ -273,13 +287,16 @@ static bool receive_fail(struct etcd_grpc *grpc)
     return is_given_up(grpc) ? false : stream_fail(grpc);
 }
 
-/* Reads frames as far as possible without waiting, up to the call's end. */
+/* Reads frames as far as possible without waiting, up to the call's end. The
+ * server may send without end what is no answer. */
 static bool frames_receive(struct etcd_grpc *grpc)
 {
     while (!grpc->has_ended) {
         uint8_t frames[16384];
         const ssize_t count =
-            stream_read(&grpc->stream, (char *)frames, sizeof frames);
+            stream_is_late(&grpc->stream)
+                ? -1
+                : stream_read(&grpc->stream, (char *)frames, sizeof frames);
         ssize_t taken;
 
         if (count < 0)
@@ -371,9 +388,12 @@ static void call_begin(struct etcd_grpc *grpc, const struct etcd_call *call)
 /* Whether the connection that is open can carry a further call: the server may
  * have closed it, or told it to end. */
 static bool is_usable(struct etcd_grpc *grpc,
-                      const struct stream_target *target)
+                      const struct stream_target *target, int32_t budget_ms)
 {
-    return grpc->target == target && frames_receive(grpc) &&
+    if (grpc->target != target)
+        return false;
+    stream_begin(&grpc->stream, budget_ms);
+    return frames_receive(grpc) &&
            nghttp2_session_check_request_allowed(grpc->session);
 }
 
@@ -394,7 +414,7 @@ static void message_find(struct etcd_grpc *grpc)
 }
 
 /* A stream that the server refused, also by its GOAWAY, was not processed:
- * RFC 9113, 8.7. */
+ * RFC 9113, 8.7. One that was answered before was. */
 static enum etcd_outcome end_evaluate(struct etcd_grpc *grpc)
 {
     if (grpc->code >= 0) {
@@ -409,8 +429,9 @@ static enum etcd_outcome end_evaluate(struct etcd_grpc *grpc)
     (void)text_format(grpc->words, sizeof grpc->words,
                       "HTTP/2: the call ended without a status: %s",
                       nghttp2_http2_strerror(grpc->ended_why));
-    return grpc->ended_why == NGHTTP2_REFUSED_STREAM ? ETCD_NOT_SENT
-                                                     : ETCD_LOST;
+    return grpc->ended_why == NGHTTP2_REFUSED_STREAM && grpc->http_status == 0
+               ? ETCD_NOT_SENT
+               : ETCD_LOST;
 }
 
 static enum etcd_outcome call_run(struct etcd_grpc *grpc,
@@ -418,9 +439,7 @@ static enum etcd_outcome call_run(struct etcd_grpc *grpc,
                                   const struct etcd_call *call)
 {
     call_begin(grpc, call);
-    if (is_usable(grpc, target)) {
-        stream_begin(&grpc->stream, call->budget_ms);
-    } else {
+    if (!is_usable(grpc, target, call->budget_ms)) {
         enum etcd_outcome outcome;
 
         disconnect(grpc);

@@ -20,6 +20,7 @@ enum etcd_outcome {
     ETCD_ANSWERED, /* the connection's `code` and the following are set */
     ETCD_NOT_SENT, /* the server has not read the call */
     ETCD_LOST,     /* it may have been carried out */
+    ETCD_INVALID,  /* as ETCD_NOT_SENT: a file of TLS is wrong */
     ETCD_NO_MEMORY /* as ETCD_NOT_SENT */
 };
 
@@ -73,6 +74,10 @@ const char *etcd_grpc_library(void);
 enum etcd_outcome etcd_grpc_call(struct etcd_grpc *grpc,
                                  const struct stream_target *target,
                                  const struct etcd_call *call);
+
+/* Overwrites what was sent and received, which may hold a password. The answer
+ * is gone. */
+void etcd_grpc_wipe(struct etcd_grpc *grpc);
 
 /* Sends nothing to the server. */
 void etcd_grpc_close(struct etcd_grpc *grpc);

@@ -267,6 +267,10 @@ static enum attempt silence_evaluate(const struct etcd_link *link,
         error_set(why, SEQB_NO_MEMORY, "%s: out of memory", link->where);
         return ATTEMPT_FAILED;
     }
+    if (outcome == ETCD_INVALID) {
+        error_set(why, SEQB_INVALID, "%s: %s", link->where, link->grpc.words);
+        return ATTEMPT_FAILED;
+    }
     if (outcome == ETCD_LOST && kind == ETCD_WRITE) {
         error_set(why, SEQB_UNCERTAIN, "%s: %s: the answer was lost: %s",
                   link->where, endpoint, link->grpc.words);
@@ -365,6 +369,12 @@ static enum attempt login_run(struct etcd_link *link, int64_t budget_ms,
         attempt = ATTEMPT_FAILED;
     }
     etcd_answer_free(answer);
+    etcd_grpc_wipe(&link->grpc);
+    if (attempt == ATTEMPT_DONE && etcd_link_is_late(link)) {
+        error_set(why, SEQB_UNREACHABLE, "%s: no time is left after the login",
+                  link->where);
+        attempt = ATTEMPT_FAILED;
+    }
     return attempt == ATTEMPT_LOGIN ? ATTEMPT_FAILED : attempt;
 }
 
