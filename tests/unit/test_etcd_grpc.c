@@ -135,7 +135,8 @@ static void *flood(void *listening)
     return NULL;
 }
 
-/* Without a deadline this test does not end. */
+/* The deadline counts, whatever the server sends. Mostly a wait in between ends
+ * the call; the check at each read is for a server that is faster than we. */
 TEST(call_ends_though_the_server_never_stops_to_send)
 {
     char folder[] = "/tmp/seqb-XXXXXX";
