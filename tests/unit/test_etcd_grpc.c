@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a call of gRPC ends, by the frames of HTTP/2 that a server sends. */
-#include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include "backends/etcd/grpc.h"
 #include "fuzz/false_server.h"
-#include "platform/text.h"
 #include "support/test.h"
 
 #define SETTINGS   "\0\0\0\4\0\0\0\0\0"
@@ -80,10 +74,18 @@ static const struct etcd_call call = {.path = "/a/b",
                                       .request = &no_message,
                                       .budget_ms = 60000};
 
+static const struct false_server *server;
+
+static int server_begin(void **state)
+{
+    (void)state;
+    server = false_server_start();
+    return 0;
+}
+
 /* A call that may have been carried out never counts as not sent. */
 TEST(end_of_a_call_says_whether_it_may_have_been_made)
 {
-    const struct false_server *server = false_server_start();
     const struct stream_target target = {.host = server->path};
 
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
@@ -104,61 +106,42 @@ TEST(end_of_a_call_says_whether_it_may_have_been_made)
     }
 }
 
-/* --- a server that never ends --- */
+/* --- a server that never stops to send --- */
 
-static int listen_at(const char *path)
+ssize_t __real_stream_read(struct stream *stream, char *to, size_t size);
+ssize_t __wrap_stream_read(struct stream *stream, char *to, size_t size);
+
+static bool is_flood;
+static bool has_begun; /* the server's SETTINGS were read */
+static int late_reads; /* after the deadline */
+
+/* In a flood, frames of a type that nobody knows, which HTTP/2 ignores, are
+ * always there. */
+ssize_t __wrap_stream_read(struct stream *stream, char *to, size_t size)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    static const char unknown[] = "\0\0\0\xfa\0\0\0\0\0";
 
-    assert_true(text_copy(address.sun_path, sizeof address.sun_path, path));
-    assert_int_equal(
-        bind(fd, (const struct sockaddr *)&address, sizeof address), 0);
-    assert_int_equal(listen(fd, 1), 0);
-    return fd;
+    if (!is_flood)
+        return __real_stream_read(stream, to, size);
+    if (stream_is_late(stream) && ++late_reads > 100)
+        fail_msg("the server is read after the deadline");
+    memcpy(to, has_begun ? unknown : SETTINGS, 9);
+    has_begun = true;
+    return 9;
 }
 
-/* Sends frames of a type that nobody knows, which HTTP/2 ignores, for as long
- * as the client takes them. */
-static void *flood(void *listening)
-{
-    static const char frame[] = "\0\0\0\xfa\0\0\0\0\0";
-    const int fd = accept(*(int *)listening, NULL, NULL);
-    char frames[9 * 1000];
-
-    for (size_t i = 0; i < sizeof frames; i += 9)
-        memcpy(frames + i, frame, 9);
-    (void)!send(fd, SETTINGS, 9, MSG_NOSIGNAL);
-    while (send(fd, frames, sizeof frames, MSG_NOSIGNAL) > 0)
-        continue;
-    close(fd);
-    return NULL;
-}
-
-/* The deadline counts, whatever the server sends. Mostly a wait in between ends
- * the call; the check at each read is for a server that is faster than we. */
 TEST(call_ends_though_the_server_never_stops_to_send)
 {
-    char folder[] = "/tmp/seqb-XXXXXX";
-    char path[64];
-    const struct stream_target target = {.host = path};
+    const struct stream_target target = {.host = server->path};
     struct etcd_grpc grpc = {.session = NULL};
     struct etcd_call brief = call;
-    pthread_t thread;
-    int fd;
 
-    assert_non_null(mkdtemp(folder));
-    (void)text_format(path, sizeof path, "%s/s", folder);
-    fd = listen_at(path);
-    brief.budget_ms = 100;
-    assert_int_equal(pthread_create(&thread, NULL, flood, &fd), 0);
+    brief.budget_ms = 1000;
+    is_flood = true;
     assert_int_equal(etcd_grpc_call(&grpc, &target, &brief), ETCD_LOST);
-    assert_non_null(strstr(grpc.words, "no answer within 100 ms"));
-    assert_int_equal(pthread_join(thread, NULL), 0);
+    is_flood = false;
+    assert_non_null(strstr(grpc.words, "no answer within 1000 ms"));
     etcd_grpc_close(&grpc);
-    close(fd);
-    unlink(path);
-    rmdir(folder);
 }
 
 TEST(nothing_is_sent_to_a_server_that_is_not_there)
@@ -170,3 +153,5 @@ TEST(nothing_is_sent_to_a_server_that_is_not_there)
     assert_non_null(strstr(grpc.words, "No such file"));
     etcd_grpc_close(&grpc);
 }
+
+TEST_BEFORE_ALL(server_begin);

@@ -60,7 +60,7 @@ enum seqb_status alarms_open_next(const struct alarm_settings *settings,
                                   struct alarms **out, struct seqb_error *err);
 
 /* `next` takes over: each event becomes an alarm of one of them. A target gets
- * the states that the target of the same setting had, so that it is told their
+ * the states that the target of the same setting had, so that it is sent their
  * end. Both may be NULL. `previous` has nothing to send any more, and is still
  * to be closed. */
 void alarms_take_over(struct alarms *next, struct alarms *previous);
