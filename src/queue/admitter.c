@@ -81,15 +81,16 @@ static void put_off(struct queue *queue, struct seqb_sequence *sequence,
 {
     struct admitter *admitter = &queue->admitter;
     const uint64_t usable = ha_usable(queue->ha);
+    const bool is_new = !sequence->is_put_off;
 
-    if (!sequence->is_put_off) {
+    if (is_new) {
         if (news->unasked.count == 0)
             news->first = sequence;
         key_list_add(&news->unasked, sequence->key);
     }
     sequence->is_put_off = true;
     pthread_mutex_lock(&admitter->lock);
-    if (admitter->put_off == NULL)
+    if (is_new && admitter->put_off == NULL)
         retry_begin(&admitter->retry, usable, clock_now_ms());
     sequence->next_aside = admitter->put_off;
     admitter->put_off = sequence;

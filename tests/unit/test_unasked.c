@@ -353,3 +353,27 @@ TEST_WITH(DIRECT, others_of_the_topology_are_served_meanwhile)
     expect_unasked(rig, broker, "backend b0 of pool main");
     assert_ok(queue_next(rig_sequence(broker, "bill"), &(int64_t){0}, &err));
 }
+
+static int32_t rest_ms(struct rig_broker *broker)
+{
+    struct admitter *admitter = &broker->queue->admitter;
+    int32_t rest;
+
+    pthread_mutex_lock(&admitter->lock);
+    rest = admitter->retry.rest_ms;
+    pthread_mutex_unlock(&admitter->lock);
+    return rest;
+}
+
+/* What is put off again goes on with the rest that it has. */
+TEST_WITH(DIRECT, stores_are_asked_ever_less_often)
+{
+    struct rig_broker *broker;
+
+    split(rig);
+    set_automatic(rig, 1);
+    fake_set_down(rig->stores[0], true);
+    broker = rig_open(rig);
+    assert_ok(find(broker));
+    RIG_AWAIT(rest_ms(broker) >= 4 * RETRY_FIRST_MS);
+}
