@@ -10,7 +10,7 @@
 #include "platform/text.h"
 #include "platform/thread.h"
 
-#define MANY    300
+#define MANY    ((size_t)300)
 #define RACED   100
 #define RACERS  3
 #define ODD     150 /* of the many, which differs in a test */

@@ -119,15 +119,16 @@ static int late_reads; /* after the deadline */
  * always there. */
 ssize_t __wrap_stream_read(struct stream *stream, char *to, size_t size)
 {
-    static const char unknown[] = "\0\0\0\xfa\0\0\0\0\0";
+    /* The frame's type is its fourth byte: 4 is SETTINGS, 0xfa no known one. */
+    const char frame[9] = {[3] = (char)(has_begun ? 0xfa : 4)};
 
     if (!is_flood)
         return __real_stream_read(stream, to, size);
     if (stream_is_late(stream) && ++late_reads > 100)
         fail_msg("the server is read after the deadline");
-    memcpy(to, has_begun ? unknown : SETTINGS, 9);
+    memcpy(to, frame, sizeof(frame));
     has_begun = true;
-    return 9;
+    return sizeof(frame);
 }
 
 TEST(call_ends_though_the_server_never_stops_to_send)
