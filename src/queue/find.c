@@ -262,8 +262,10 @@ static void counts_ask_ahead(const struct catalog *catalog, size_t at)
 {
     size_t ahead = AHEAD;
 
-    if (at + ahead < catalog->count)
+    if (at + ahead < catalog->count) {
         __builtin_prefetch(catalog->sequences[at + ahead]);
+        __builtin_prefetch(&catalog->sequences[at + ahead]->own_settings);
+    }
     for (int step = 0; step < SOURCE_STEPS; step++) {
         ahead -= AHEAD / (SOURCE_STEPS + 1);
         if (at + ahead < catalog->count)
