@@ -186,16 +186,6 @@ static enum seqb_status admit_wait(struct ha *ha, struct admit **admits,
     return status;
 }
 
-/* The caller may free the refused counters next, so this waits for the workers
- * that still use them. That takes no longer than one call of each. */
-static void admit_end(struct ha *ha, struct admit **admits)
-{
-    for (size_t i = 0; i < ha->options->backend_count; i++) {
-        if (admits[i] != NULL)
-            (void)ask_wait(&admits[i]->ask, INT64_MAX);
-    }
-}
-
 static enum seqb_status admit_all(struct ha *ha, struct admission *admission,
                                   struct admit **admits, struct seqb_error *err)
 {
@@ -212,8 +202,6 @@ static enum seqb_status admit_all(struct ha *ha, struct admission *admission,
     status = admit_wait(ha, admits, err);
     if (status == SEQB_OK)
         status = check_some_left(admission, err);
-    if (status != SEQB_OK)
-        admit_end(ha, admits);
     close_refused(admission);
     for (size_t i = 0; i < ha->options->backend_count; i++) {
         if (admits[i] != NULL)
@@ -325,19 +313,23 @@ static void counter_set_awaited(struct ha_counter *counter,
     pthread_mutex_unlock(counter->pool->lock);
 }
 
-/* Finds the counters about which some store did not answer. */
+/* Finds the counters about which some store did not answer. A store that
+ * refused a counter just now counts as one of these: no one has closed the
+ * counter, so it is asked about again. */
 static void asking_find_late(struct asking *asking)
 {
     for (size_t i = 0; i < asking->elsewhere->count; i++) {
-        const struct admitted *admitted = &asking->elsewhere->admitted[i];
+        struct ha_counter *counter = asking->elsewhere->admitted[i].counter;
 
-        if (!admitted_is_refused(admitted) &&
+        if (!counter_is_closed(counter) &&
             asking_awaits(asking, i, false) != NULL)
-            asking->late[asking->late_count++] = admitted->counter;
+            asking->late[asking->late_count++] = counter;
     }
 }
 
-/* Each counter either is admitted or waits for a store. */
+/* Each counter that is not closed either is admitted or waits for a store. One
+ * that is late may have been refused since, so the claim in its own pool does
+ * not count then. */
 static void asking_settle(struct asking *asking)
 {
     size_t late = 0;
@@ -347,13 +339,15 @@ static void asking_settle(struct asking *asking)
         struct ha_counter *counter = admitted->counter;
         const bool is_late =
             late < asking->late_count && asking->late[late] == counter;
+        bool is_known = is_late && asking_is_known(asking, late++);
         struct worker *awaited = NULL;
 
+        is_known = is_known && !admitted_is_refused(admitted);
         if (is_late)
-            awaited = asking_awaits(asking, i, asking_is_known(asking, late++));
+            awaited = asking_awaits(asking, i, is_known);
         counter_set_awaited(counter, awaited);
         asking->has_unasked |= awaited != NULL;
-        if (awaited == NULL && !admitted_is_refused(admitted))
+        if (awaited == NULL && !counter_is_closed(counter))
             asking->admitted[asking->admitted_count++] = counter;
     }
 }

@@ -58,7 +58,8 @@ static struct slot *probe_begin(const struct worker_membership *membership,
     if (is_due && pool->recent != NULL &&
         membership->member < pool->pool.partitions)
         slot = &pool->recent->slots[membership->member];
-    if (slot != NULL && (slot->is_busy || refusal_is_reported(slot->refusal)))
+    if (slot != NULL && (slot->counter->is_void || slot->is_busy ||
+                         refusal_is_reported(slot->refusal)))
         slot = NULL;
     if (slot != NULL) /* `want` is 0 if it was never asked */
         slot_ask(slot,

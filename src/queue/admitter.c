@@ -157,7 +157,7 @@ static size_t skip_removed(struct queue *queue, struct seqb_sequence **batch,
     size_t left = 0;
 
     for (size_t i = 0; i < count; i++) {
-        if (batch[i]->is_put_off && batch[i]->settings->is_removed)
+        if (batch[i]->settings->is_removed)
             put_off(queue, batch[i], &none);
         else
             batch[left++] = batch[i];

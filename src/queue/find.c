@@ -213,7 +213,7 @@ static void status_add(void *context, struct seqb_sequence *sequence)
 {
     struct status_list *list = context;
 
-    if (sequence_is_removed(sequence))
+    if (sequence->settings->is_removed)
         return;
     if (list->count < list->capacity)
         sequence->source->status(sequence, list->now_ms,

@@ -112,6 +112,8 @@ struct sequence_poll sequence_ask(struct seqb_sequence *sequence,
         sequence_admission(sequence) != SEQUENCE_ADMITTED)
         return look;
     ha_counter_view(sequence->counter, now_ms, &ha);
+    if (ha.is_closed)
+        return look;
     view = sequence_view(sequence, &ha, now_ms);
     plan = sequence_plan(sequence, &view);
     look.stock = view.stock;

@@ -101,6 +101,36 @@ static void expect_reason(const struct rig_broker *broker, int32_t partition)
                      SEQB_INVALID);
 }
 
+/* The store refuses "order", and then no more: each listed counter was tried
+ * again meanwhile, or is next. */
+static void pass_a_retry(struct rig *rig, struct rig_broker *broker)
+{
+    const int64_t refused = rig_partition(broker, 1).refused;
+
+    fake_refuse(rig->stores[1], FAKE_RESERVE, "main/1/order", SEQB_REFUSED);
+    while (rig_partition(broker, 1).refused == refused)
+        must_take(broker, "order", 16);
+    fake_refuse(rig->stores[1], FAKE_RESERVE, "main/1/order", SEQB_OK);
+    RIG_AWAIT(rig_partition(broker, 1).refused <= refused);
+}
+
+/* Its claim would close the sequence for brokers with the right settings. */
+TEST_WITH(DIRECT, closed_sequence_is_not_claimed_when_it_is_tried_again)
+{
+    struct rig_broker *broker;
+    char text[SEQB_CLAIM_SIZE];
+
+    fake_refuse(rig->stores[1], FAKE_CLAIM, CLAIM, SEQB_REFUSED);
+    broker = open_both(rig);
+    take_until_refused(broker, 1, 1);
+    counter_void(rig_sequence(broker, "bill")->counter, SEQB_LAYOUT);
+    fake_refuse(rig->stores[1], FAKE_CLAIM, CLAIM, SEQB_OK);
+    for (int i = 0; i < 2; i++)
+        pass_a_retry(rig, broker);
+    fake_claim_text(rig->stores[1], CLAIM, text, sizeof text);
+    assert_string_equal(text, "");
+}
+
 TEST_WITH(DIRECT, refused_counter_is_told_once_counted_and_shown)
 {
     struct rig_broker *broker = open_both(rig);

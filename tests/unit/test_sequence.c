@@ -125,7 +125,8 @@ TEST_WITH(DIRECT, look_asks_for_what_is_missing)
         if (looks[i].stock > 0)
             sequence_put(order, (int64_t)(i + 1) * MUCH,
                          (uint64_t)looks[i].stock);
-        script.view = (struct ha_view){looks[i].fresh, looks[i].all, 7, NONE};
+        script.view =
+            (struct ha_view){looks[i].fresh, looks[i].all, 7, NONE, false};
         if (looks[i].late_ms != NONE)
             script.view.late_ms = now_ms + looks[i].late_ms;
         script.asked = strchr(looks[i].how, 'f') == NULL;
@@ -448,7 +449,7 @@ TEST_WITH(DIRECT, status_and_counts_tell_all)
 
     sequence_put(order, MUCH, 110);
     assert_ok(queue_try_many(order, 10, out, &taken, NULL));
-    script.view = (struct ha_view){3, 5, 7, NONE};
+    script.view = (struct ha_view){3, 5, 7, NONE, false};
     atomic_store(&order->waiters, 1);
     order->ring->waits = 6;
     order->refill.rate = 2;

@@ -321,6 +321,24 @@ TEST_WITH(DIRECT, a_stamp_that_may_be_purged_is_not_raised)
     taker_end(&taker, broker);
 }
 
+TEST_WITH(DIRECT, stamps_of_a_closed_sequence_are_not_purged)
+{
+    const struct ha_stamp keep = {3, 3 * SECOND, 4 * SECOND};
+    struct rig_broker *broker = rig_open(rig);
+    struct taker taker;
+
+    taker_make(&taker, broker);
+    assert_true(is_restamped(&taker, 1));
+    take(&taker);
+    counter_void(taker.counter, SEQB_LAYOUT);
+    for (size_t i = 0; i < 2; i++) {
+        ha_counter_purge(taker.counter, &keep);
+        rig_take(broker, 100); /* the workers are asked after any purge */
+        assert_int_equal(fake_calls(rig->stores[i], FAKE_PURGE), 0);
+    }
+    taker_end(&taker, broker);
+}
+
 struct purging {
     struct rig *rig;
     struct taker *taker;

@@ -157,6 +157,48 @@ TEST_WITH(DIRECT, it_is_refused_once_that_store_answers)
     rig_expect_words(err.text, "sequence order was used in pool main");
 }
 
+/* Its claim would say that it was used there. b3 is probed after the refusal.
+ */
+TEST_WITH(DIRECT, refused_sequence_is_claimed_nowhere)
+{
+    struct rig_broker *broker;
+
+    split(rig);
+    use_in_main(rig);
+    rig->queue.sequence_count = 2;
+    rig->sequences[0].pool = 1;
+    rig->sequences[1].pool = 1;
+    rig->sequences[0].prefetch = true;
+    fake_set_down(rig->stores[3], true);
+    broker = rig_open(rig);
+    assert_status(find(broker), SEQB_LAYOUT);
+    fake_set_down(rig->stores[3], false);
+    RIG_AWAIT(fake_open_backends(rig->stores[3]) > 0);
+    RIG_AWAIT((assert_ok(queue_next(rig_sequence(broker, "bill"), &(int64_t){0},
+                                    NULL)),
+               fake_value(rig->stores[3], "other/1/bill") > 0));
+    assert_false(is_claimed(rig, 2, "sequence/other/order"));
+    assert_false(is_claimed(rig, 3, "sequence/other/order"));
+}
+
+/* The stores of its pool do not know it any more, and numbers of it were
+ * kept. */
+TEST_WITH(DIRECT, waiting_sequence_gets_no_kept_number)
+{
+    char claim[SEQB_CLAIM_SIZE];
+
+    split(rig);
+    rig->queue.spool_path = rig_file(rig, "spool");
+    rig_use(rig, SOME);
+    for (int32_t i = 0; i < 2; i++) {
+        fake_claim_text(rig->stores[i], "sequence/main/order", claim,
+                        sizeof claim);
+        rig_put_claim(rig, i, "sequence/main/order", claim, "");
+    }
+    fake_set_down(rig->stores[2], true);
+    expect_unasked(rig, rig_open(rig), "backend b2 of pool other");
+}
+
 TEST_WITH(DIRECT, new_sequence_begins_once_all_stores_have_answered)
 {
     struct rig_broker *broker;

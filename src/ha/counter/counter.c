@@ -53,106 +53,6 @@ void ha_counter_free(struct ha_counter *counter)
     free(counter);
 }
 
-/* --- what closes a sequence --- */
-
-void ha_counter_join(struct ha_counter *counter, struct ha_counter *other)
-{
-    pthread_mutex_lock(other->pool->lock);
-    counter->is_void = other->is_void;
-    counter->next = other->next;
-    other->next = counter;
-    pthread_mutex_unlock(other->pool->lock);
-}
-
-/* With the pool's lock held. */
-static void ring_void(struct ha_counter *counter)
-{
-    struct ha_counter *each = counter;
-
-    do {
-        each->is_void = true;
-        each = each->next;
-    } while (each != counter);
-}
-
-static struct ha_counter *ring_next(const struct ha_counter *counter)
-{
-    struct ha_counter *next;
-
-    pthread_mutex_lock(counter->pool->lock);
-    next = counter->next;
-    pthread_mutex_unlock(counter->pool->lock);
-    return next;
-}
-
-/* The other counters of the sequence learn it now, since they may be asked for
- * nothing more. */
-static void ring_tell(const struct ha_counter *counter)
-{
-    const struct ha_grant none = {.is_void = true};
-
-    for (struct ha_counter *each = ring_next(counter); each != counter;
-         each = ring_next(each))
-        each->sink->deliver(each->sink, &none);
-}
-
-void counter_void(struct ha_counter *counter, enum seqb_status status)
-{
-    bool is_news;
-
-    if (status != SEQB_LAYOUT)
-        return;
-    pthread_mutex_lock(counter->pool->lock);
-    is_news = !counter->is_void;
-    ring_void(counter);
-    pthread_mutex_unlock(counter->pool->lock);
-    if (is_news)
-        ring_tell(counter);
-}
-
-/* With the pool's lock held: of a void counter, the slot of partition i whose
- * store closed the sequence, of this counter or another one of the sequence;
- * NULL: none. */
-static const struct slot *slot_that_closed(const struct ha_counter *counter,
-                                           int32_t i)
-{
-    const struct ha_counter *each = counter;
-
-    do {
-        if (slot_closed(&each->slots[i]) == SEQB_LAYOUT)
-            return &each->slots[i];
-        each = each->next;
-    } while (each != counter);
-    return NULL;
-}
-
-/* With the pool's lock held: whether an answer for the sequence is still to be
- * noted. */
-static bool ring_is_busy(const struct ha_counter *counter)
-{
-    const struct ha_counter *each = counter;
-    bool is_busy = false;
-
-    do {
-        for (int32_t i = 0; i < each->partitions; i++)
-            is_busy |= each->slots[i].is_busy;
-        each = each->next;
-    } while (each != counter);
-    return is_busy;
-}
-
-/* With the pool's lock held: whether the counter is void and its reason is
- * known. The refusal is noted when the slot is answered, after the counter
- * became void. */
-static bool counter_is_void(const struct ha_counter *counter)
-{
-    for (int32_t i = 0; counter->is_void && i < counter->partitions; i++) {
-        if (slot_that_closed(counter, i) != NULL)
-            return true;
-    }
-    return counter->is_void && !ring_is_busy(counter);
-}
-
 /* --- asking --- */
 
 bool ha_counter_has_past(const struct ha_counter *counter)
@@ -283,7 +183,8 @@ void ha_counter_view(struct ha_counter *counter, int64_t now_ms,
 
     pthread_mutex_lock(pool->lock);
     *out = (struct ha_view){.delay_ms = pool_delay_ms(&pool->pool),
-                            .late_ms = INT64_MAX};
+                            .late_ms = INT64_MAX,
+                            .is_closed = counter->is_void};
     for (int32_t i = 0; i < pool->pool.partitions; i++) {
         const struct slot *slot = &counter->slots[i];
         int64_t late_ms;

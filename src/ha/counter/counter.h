@@ -204,6 +204,19 @@ void grant_answer(struct slot *slot, struct seqb_error *why);
  * settings give its numbers other meanings. */
 void counter_void(struct ha_counter *counter, enum seqb_status status);
 
+/* Whether that has happened. */
+bool counter_is_closed(const struct ha_counter *counter);
+
+/* With the pool's lock held: the same, and the reason is known. The refusal is
+ * noted when the slot is answered, after the counter became void. */
+bool counter_is_void(const struct ha_counter *counter);
+
+/* With the pool's lock held: of a void counter, the slot of partition i whose
+ * store closed the sequence, of this counter or another one of the sequence;
+ * NULL: none. */
+const struct slot *slot_that_closed(const struct ha_counter *counter,
+                                    int32_t i);
+
 /* Before the first ask: a store claims the sequence with other settings
  * (SEQB_LAYOUT). Closes the counter in all partitions; the log names
  * `partition`. */

@@ -123,18 +123,21 @@ void counter_close(struct ha_counter *counter, int32_t partition,
     grant_refuse(slot, why);
 }
 
-/* The stores are only asked for the claim, not for numbers: see
- * counter_receive. */
-static void grant_compared(struct slot *slot)
+/* Nothing is granted, and nothing is refused. */
+static void grant_nothing(struct slot *slot, const char *why)
 {
     struct seqb_error again;
 
-    (void)error_set(&again, SEQB_AGAIN, "its stores are asked of it");
+    (void)error_set(&again, SEQB_AGAIN, "%s", why);
     grant_answer(slot, &again);
 }
 
 /* Compares the claims of sequences that were not compared on this connection.
- * Answers the slots that are refused, and returns how many are left. */
+ * Answers the slots that are refused, and returns how many are left.
+ *
+ * A sequence that was closed after it was asked for is not claimed: its claim
+ * would say to every later start, and to brokers with the right settings, that
+ * it was used in this pool with these settings. */
 static size_t grant_admit(struct worker *worker, size_t n)
 {
     size_t left = 0;
@@ -144,6 +147,10 @@ static size_t grant_admit(struct worker *worker, size_t n)
         struct seqb_error err;
         enum seqb_status status = SEQB_OK;
 
+        if (slot->counter != NULL && counter_is_closed(slot->counter)) {
+            grant_nothing(slot, "the sequence was closed");
+            continue;
+        }
         if (slot->counter != NULL &&
             slot->admitted_on != (uint32_t)worker->connection.serial)
             status = slot_admit(worker, slot, &err);
@@ -161,7 +168,7 @@ static size_t grant_admit(struct worker *worker, size_t n)
         }
         slot->admitted_on = (uint32_t)worker->connection.serial;
         if (slot->want == 0)
-            grant_compared(slot);
+            grant_nothing(slot, "the store was only asked for its claim");
         else
             worker->batch[left++] = slot;
     }

@@ -212,6 +212,9 @@ void ha_counter_purge(struct ha_counter *counter, const struct ha_stamp *keep)
     const size_t jobs = jobs_per_slot(counter) * (size_t)counter->partitions;
     struct purge *purge = counter->purge;
 
+    /* The stamps are those of brokers with other settings. */
+    if (counter_is_closed(counter))
+        return;
     if (purge == NULL)
         counter->purge = purge = purge_new(counter);
     /* The acquire pairs with the last job's release. */

@@ -233,10 +233,11 @@ static struct seqb_sequence *round_make(struct round *round, const char *key)
     struct seqb_sequence *sequence;
 
     if (round->made == MADE_MOST ||
-        queue_find(round->flusher->queue, key, &sequence, NULL) != SEQB_OK ||
-        sequence_admission(sequence) != SEQUENCE_ADMITTED || !is_kept(sequence))
+        queue_find(round->flusher->queue, key, &sequence, NULL) != SEQB_OK)
         return NULL;
     round->made++;
+    if (sequence_admission(sequence) != SEQUENCE_ADMITTED || !is_kept(sequence))
+        return NULL;
     sequence->is_wanted = true;
     return sequence;
 }
@@ -398,11 +399,14 @@ static void *flusher_run(void *argument)
     return NULL;
 }
 
-/* With the catalog locked. */
+/* With the catalog locked. A sequence that is not admitted yet gets its numbers
+ * when it is used. */
 static void want(void *context, struct seqb_sequence *sequence)
 {
     (void)context;
-    atomic_store(&sequence->is_missed, is_kept(sequence));
+    atomic_store(&sequence->is_missed,
+                 is_kept(sequence) &&
+                     sequence_admission(sequence) == SEQUENCE_ADMITTED);
     atomic_store(&sequence->may_be_kept, is_kept(sequence));
 }
 

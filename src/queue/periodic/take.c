@@ -215,6 +215,8 @@ static enum seqb_status current_await(struct seqb_sequence *front,
     while (current_may_come(status)) {
         const int64_t now_ms = clock_now_ms();
 
+        if (now_ms >= until_ms && sequence_is_unasked(front))
+            return sequence_admitting(front, SEQB_UNAVAILABLE, err);
         if (now_ms >= until_ms)
             return status == SEQB_TIMEOUT
                        ? status
