@@ -7,12 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "platform/clock.h"
 #include "support/events.h"
 #include "support/rig.h"
 #include "support/test.h"
 
 #define LOOKS      5 /* so many show that they go on */
 #define TIMEOUT_MS 50
+#define SECOND_MS  INT64_C(1000)
+#define HOUR_MS    (3600 * SECOND_MS)
 
 static struct rig_broker *open_looking(struct rig *rig)
 {
@@ -177,4 +180,22 @@ TEST_WITH(DIRECT, a_store_that_refuses_a_look_has_answered)
     assert_int_equal(rig_partition(broker, 0).state, SEQB_PARTITION_UP);
     assert_int_equal(rig_partition(broker, 0).errors, 0);
     assert_int_equal(fake_calls(rig->stores[0], FAKE_OPEN), 1);
+}
+
+TEST_WITH(DIRECT, the_middle_one_of_the_stores_clocks_counts)
+{
+    struct rig_broker *broker;
+    int64_t store_ms = 0;
+
+    rig_shape(rig, RIG_DIRECT, 2);
+    fake_set_clock(rig->stores[0], -100 * HOUR_MS);
+    fake_set_clock(rig->stores[1], 50 * HOUR_MS);
+    fake_set_clock(rig->stores[2], HOUR_MS);
+    broker = rig_open(rig);
+    assert_int_equal(ha_clocks(broker->ha, &store_ms), 3);
+    store_ms += clock_boot_ms() - clock_wall_ms();
+    assert_in_range(store_ms, HOUR_MS - SECOND_MS, HOUR_MS + SECOND_MS);
+    assert_in_range(-rig_partition(broker, 0).clock_ms,
+                    100 * HOUR_MS - SECOND_MS, 100 * HOUR_MS + SECOND_MS);
+    assert_true(rig_partition(broker, 3).clock_ms == INT64_MIN);
 }

@@ -490,21 +490,3 @@ TEST_WITH(DIRECT, a_clock_far_ahead_of_the_stores_purges_nothing)
     assert_int_equal(fake_calls(rig->stores[0], FAKE_PURGE), 0);
     taker_end(&taker, broker);
 }
-
-TEST_WITH(DIRECT, the_middle_one_of_the_stores_clocks_counts)
-{
-    struct rig_broker *broker;
-    int64_t store_ms = 0;
-
-    rig_shape(rig, RIG_DIRECT, 2);
-    fake_set_clock(rig->stores[0], -100 * HOUR);
-    fake_set_clock(rig->stores[1], 50 * HOUR);
-    fake_set_clock(rig->stores[2], HOUR);
-    broker = rig_open(rig);
-    assert_int_equal(ha_clocks(broker->ha, &store_ms), 3);
-    store_ms += clock_boot_ms() - clock_wall_ms();
-    assert_in_range(store_ms, HOUR - SECOND, HOUR + SECOND);
-    assert_in_range(-rig_partition(broker, 0).clock_ms, 100 * HOUR - SECOND,
-                    100 * HOUR + SECOND);
-    assert_true(rig_partition(broker, 3).clock_ms == INT64_MIN);
-}
