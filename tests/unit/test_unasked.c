@@ -181,22 +181,53 @@ TEST_WITH(DIRECT, refused_sequence_is_claimed_nowhere)
     assert_false(is_claimed(rig, 3, "sequence/other/order"));
 }
 
-/* The stores of its pool do not know it any more, and numbers of it were
- * kept. */
+/* The stores of a pool no longer know "order". */
+static void remove_claims(struct rig *rig, int32_t pool)
+{
+    const char *name =
+        pool == 0 ? "sequence/main/order" : "sequence/other/order";
+
+    for (int32_t i = 0; i < 2; i++)
+        fake_claim_put(rig->stores[2 * pool + i], name, "");
+}
+
 TEST_WITH(DIRECT, waiting_sequence_gets_no_kept_number)
 {
-    char claim[SEQB_CLAIM_SIZE];
-
     split(rig);
     rig->queue.spool_path = rig_file(rig, "spool");
     rig_use(rig, SOME);
-    for (int32_t i = 0; i < 2; i++) {
-        fake_claim_text(rig->stores[i], "sequence/main/order", claim,
-                        sizeof claim);
-        rig_put_claim(rig, i, "sequence/main/order", claim, "");
-    }
+    remove_claims(rig, 0);
     fake_set_down(rig->stores[2], true);
     expect_unasked(rig, rig_open(rig), "backend b2 of pool other");
+}
+
+/* The numbers of "order" that a start finds. */
+static int64_t kept(struct rig *rig, int32_t pool)
+{
+    struct rig_broker *broker;
+    int64_t stock;
+
+    rig->sequences[0].pool = pool;
+    broker = rig_open(rig);
+    stock = rig_status(broker, "order").stock;
+    rig_close(broker);
+    return stock;
+}
+
+/* As operations.md says, "If the key must be kept", there and back. The other
+ * pool may have issued the numbers that were kept. */
+TEST_WITH(DIRECT, kept_numbers_are_dropped_once_another_pool_serves)
+{
+    split(rig);
+    rig->queue.spool_path = rig_file(rig, "spool");
+    rig_use(rig, SOME);
+    assert_true(kept(rig, 0) > 0);
+    remove_claims(rig, 0);
+    assert_int_equal(kept(rig, 1), 0);
+    remove_claims(rig, 1);
+    for (int32_t i = 0; i < 2; i++)
+        fake_claim_put(rig->stores[i], "sequence/main/order", "memory_bits=2");
+    assert_int_equal(kept(rig, 0), 0);
 }
 
 TEST_WITH(DIRECT, new_sequence_begins_once_all_stores_have_answered)

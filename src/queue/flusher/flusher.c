@@ -258,6 +258,17 @@ static void round_count(struct round *round, const struct spool_block *block)
     round->taken_numbers += block->length;
 }
 
+/* Of a block of another pool. If the sequence is served by its own pool now,
+ * that one may have issued the block's numbers. A sequence that waits or is
+ * refused may go back to the other pool. */
+static enum spool_choice choose_moved(const struct seqb_sequence *sequence)
+{
+    return sequence_admission(sequence) == SEQUENCE_ADMITTED &&
+                   !sequence->is_refused
+               ? SPOOL_DROP
+               : SPOOL_KEEP;
+}
+
 static enum spool_choice round_choose(void *context,
                                       const struct spool_block *block,
                                       int32_t *memory_bits)
@@ -268,8 +279,9 @@ static enum spool_choice round_choose(void *context,
 
     if (sequence == NULL && round->is_first)
         sequence = round_make(round, block->key);
-    if (sequence == NULL || !sequence->is_wanted ||
-        (size_t)sequence->options->pool != block->pool)
+    if (sequence != NULL && (size_t)sequence->options->pool != block->pool)
+        return choose_moved(sequence);
+    if (sequence == NULL || !sequence->is_wanted)
         return SPOOL_KEEP;
     if (sequence != round->taker) {
         round->taker = sequence;
