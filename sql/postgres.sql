@@ -45,8 +45,9 @@ SELECT '', 0, (SELECT system_identifier::text FROM pg_control_system())
     || ':' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
     || ':' || pg_relation_filepath('seqb_counters');
 
--- What the first broker said of the layout; later ones compare.
+-- What the first broker said of the layout; later ones compare. The order of
+-- bytes needs no locale, whose changes make an index miss rows.
 CREATE TABLE seqb_claims (
-    name text PRIMARY KEY,
+    name text COLLATE "C" PRIMARY KEY,
     text text NOT NULL
 );
