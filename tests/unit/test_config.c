@@ -161,6 +161,29 @@ TEST(galera_sample_names_nodes_alone)
     config_close(config);
 }
 
+TEST(etcd_sample_names_members_alone)
+{
+    struct config *config = topology_open_sound("config/etcd.conf");
+    const struct seqb_backend_options *options =
+        &config_topology(config)->ha.backends[0].options;
+
+    assert_string_equal(options->endpoints[2], "127.0.0.1:32379");
+    assert_null(options->endpoints[3]);
+    assert_null(options->host);
+    config_close(config);
+}
+
+TEST(redis_cluster_sample_names_nodes_and_an_authority)
+{
+    struct config *config = topology_open_sound("config/redis-cluster.conf");
+    const struct ha_options *ha = &config_topology(config)->ha;
+
+    assert_string_equal(ha->backends[0].options.endpoints[2], "127.0.0.1:7002");
+    assert_null(ha->backends[0].options.host);
+    assert_int_equal(ha->pools[0].layout.authority, 1);
+    config_close(config);
+}
+
 TEST(patroni_sample_names_nodes_in_conninfo)
 {
     struct config *config = topology_open_sound("config/patroni.conf");
