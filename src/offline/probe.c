@@ -134,26 +134,36 @@ static enum seqb_status inspection_read(struct inspection *inspection,
 /* If one key lacks a right, most often all keys lack it. */
 #define KEYS_ASKED 1000 /* for each pool */
 
-static bool stands_in(const struct inspection *inspection,
-                      const struct probe_pool *pool, int32_t partition)
+static bool serves(const struct inspection *inspection,
+                   const struct probe_pool *pool, int32_t member)
 {
-    return pool->backends[partition] == inspection->backend &&
-           !pool->stores.stores[partition].is_windowed;
+    return pool->backends[member] == inspection->backend;
 }
 
-static enum seqb_status inspection_ask(struct inspection *inspection,
-                                       size_t pool, int32_t partition,
-                                       struct seqb_error *err)
+/* Checks the rights for the rows that all keys of the pool share a table with:
+ * windows that the member leases or counts in, counters with a stamp. */
+static enum seqb_status inspection_ask_rows(struct inspection *inspection,
+                                            const char *pool, int32_t member,
+                                            struct seqb_error *err)
 {
-    const struct inspector *inspector = inspection->inspector;
-    const struct offline_inspection *options = inspector->options;
-    const struct layout *layout = inspector->topology->layouts[pool];
-    char name[SEQB_COUNTER_SIZE];
+    char counter[SEQB_COUNTER_SIZE];
+
+    (void)text_format(counter, sizeof counter, "window/%s/%d/", pool,
+                      (int)member);
+    return connection_permits(&inspection->connection, counter, err);
+}
+
+/* Checks the rights for the pool's listed keys that are counted directly. */
+static enum seqb_status inspection_ask_keys(struct inspection *inspection,
+                                            size_t pool, const char *name,
+                                            int32_t partition,
+                                            struct seqb_error *err)
+{
+    const struct offline_inspection *options = inspection->inspector->options;
     char counter[SEQB_COUNTER_SIZE];
     enum seqb_status status = SEQB_OK;
     int asked = 0;
 
-    layout_internal_name(layout->name, layout->generation, name, sizeof name);
     for (size_t i = 0;
          i < options->listed_count && asked < KEYS_ASKED && status == SEQB_OK;
          i++) {
@@ -167,8 +177,25 @@ static enum seqb_status inspection_ask(struct inspection *inspection,
     return status;
 }
 
-/* Checks the rights for the listed keys of each partition that the backend
- * serves. */
+static enum seqb_status inspection_ask(struct inspection *inspection,
+                                       size_t pool, int32_t member,
+                                       struct seqb_error *err)
+{
+    const struct inspector *inspector = inspection->inspector;
+    const struct layout *layout = inspector->topology->layouts[pool];
+    const struct layout_stores *stores = &inspector->pools[pool].stores;
+    char name[SEQB_COUNTER_SIZE];
+    enum seqb_status status;
+
+    layout_internal_name(layout->name, layout->generation, name, sizeof name);
+    status = inspection_ask_rows(inspection, name, member, err);
+    if (status != SEQB_OK || member >= stores->partitions ||
+        stores->stores[member].is_windowed)
+        return status;
+    return inspection_ask_keys(inspection, pool, name, member, err);
+}
+
+/* Checks the rights of each place that the backend has. */
 static enum seqb_status inspection_ask_rights(struct inspection *inspection,
                                               struct seqb_error *err)
 {
@@ -178,9 +205,8 @@ static enum seqb_status inspection_ask_rights(struct inspection *inspection,
     for (size_t i = 0; i < inspector->topology->pool_count; i++) {
         const struct probe_pool *pool = &inspector->pools[i];
 
-        for (int32_t j = 0; j < pool->stores.partitions && status == SEQB_OK;
-             j++) {
-            if (stands_in(inspection, pool, j))
+        for (int32_t j = 0; j < pool->stores.count && status == SEQB_OK; j++) {
+            if (serves(inspection, pool, j))
                 status = inspection_ask(inspection, i, j, err);
         }
     }

@@ -267,6 +267,24 @@ TEST_WITH(RIGHTS, a_probe_tells_of_rows_that_may_not_be_made)
     expect_probed(scene, SEQB_REFUSED, "INSERT command denied");
 }
 
+/* No listed key is counted in an authority. */
+TEST_WITH(RIGHTS, a_probe_tells_of_windows_that_may_not_be_leased)
+{
+    const char *topology = prepare_mysql(
+        scene, TOPOLOGY(MYSQL("mysql-a", "mysql-row"),
+                        "partitions = [ \"lite\" ]; windows = \"all\";"
+                        "authority = \"mysql-a\";"));
+
+    scene_open(scene, topology);
+    scene_close(scene);
+    expect_probed(scene, SEQB_OK, "");
+    mariadb_execute(database, "CREATE OR REPLACE USER seq@'%%';"
+                              "GRANT SELECT, UPDATE ON seq.* TO seq@'%%'");
+    expect_probed(scene, SEQB_REFUSED, "INSERT command denied");
+    mariadb_execute(database, "GRANT INSERT ON seq.* TO seq@'%%'");
+    expect_probed(scene, SEQB_OK, "");
+}
+
 /* A key that is known asks for no more than UPDATE; a new one has to be put
  * into that table. */
 static void expect_insert_is_missed(struct scene *scene, const char *table)
@@ -301,16 +319,41 @@ TEST_WITH(RIGHTS, a_claim_that_may_not_be_made_is_told)
 
 /* --- others --- */
 
+/* With a user that may make tables. */
+static const char *prepare_postgres(const struct scene *scene)
+{
+    postgres_require();
+    if (postgres == NULL) {
+        postgres = server_postgres(NULL);
+        postgres_execute(postgres, "postgres", "CREATE USER seq");
+    }
+    postgres_execute(postgres, "postgres",
+                     "DROP TABLE IF EXISTS seqb_counters, seqb_claims;"
+                     "GRANT CREATE ON SCHEMA public TO seq");
+    return write_topology(scene, TOPOLOGY(POSTGRES("pg-a"), BOTH("pg-a")),
+                          "port = 5432", postgres);
+}
+
+TEST_WITH(RIGHTS, a_probe_tells_of_rows_that_may_not_be_changed_in_postgres)
+{
+    scene_open(scene, prepare_postgres(scene));
+    scene_close(scene);
+    expect_probed(scene, SEQB_OK, "");
+    postgres_execute(postgres, "postgres",
+                     "ALTER TABLE seqb_claims OWNER TO CURRENT_USER;"
+                     "REVOKE ALL ON seqb_claims FROM seq;"
+                     "GRANT SELECT, INSERT ON seqb_claims TO seq");
+    expect_probed(scene, SEQB_REFUSED,
+                  "permission denied for table seqb_claims");
+    postgres_execute(postgres, "postgres",
+                     "GRANT UPDATE ON seqb_claims TO seq");
+    expect_probed(scene, SEQB_OK, "");
+}
+
 TEST_WITH(RIGHTS, a_row_that_may_not_be_made_in_postgres_is_told)
 {
-    const char *topology;
+    const char *topology = prepare_postgres(scene);
 
-    postgres_require();
-    postgres = server_postgres(NULL);
-    postgres_execute(postgres, "postgres",
-                     "CREATE USER seq; GRANT CREATE ON SCHEMA public TO seq");
-    topology = write_topology(scene, TOPOLOGY(POSTGRES("pg-a"), BOTH("pg-a")),
-                              "port = 5432", postgres);
     events_start();
     scene_open(scene, topology);
     await_granted(scene, "order");

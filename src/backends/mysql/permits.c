@@ -11,6 +11,7 @@ static const char *const needs[] = {
     "EXPLAIN UPDATE seqb_counters SET value = value WHERE name = ''",
     INSERT_COUNTER_SQL,
     "EXPLAIN INSERT INTO seqb_claims (name, text) VALUES ('', '')",
+    "EXPLAIN UPDATE seqb_claims SET text = text WHERE name = ''",
 };
 
 enum seqb_status mysql_permits(struct seqb_backend *backend,
