@@ -6,30 +6,20 @@
 /* Percent of a ms: a decision by ticks may come a little late. */
 #define SPAN_PART 98
 
-/* A time fits if all of its ids fit in the bits and below 2^value_bits. */
-static struct flake_rules rules_of(const struct bits_layout *layout,
-                                   int32_t value_bits)
+static struct flake_rules rules_of(const struct bits_layout *layout)
 {
-    const int32_t time_bits = value_bits - layout->shard - layout->counter;
-    const int64_t times = time_bits < 0 ? 0 : (int64_t)1 << time_bits;
-    const int64_t end_ms = bits_end_ms(layout);
-    struct flake_rules rules = {
+    return (struct flake_rules){
         .first_ms = layout->epoch_ms + 1, /* so that no id is 0 */
-        .end_ms = layout->epoch_ms + times,
+        .end_ms = bits_end_ms(layout),
         .ms_values = bits_counter_max(layout) + 1,
     };
-
-    if (rules.end_ms > end_ms)
-        rules.end_ms = end_ms;
-    return rules;
 }
 
 void flake_init(struct flake *flake, const struct bits_layout *layout,
-                int32_t value_bits, struct flake_gate *memory)
+                struct flake_gate *memory)
 {
-    *flake = (struct flake){.gate = memory,
-                            .layout = *layout,
-                            .rules = rules_of(layout, value_bits)};
+    *flake = (struct flake){
+        .gate = memory, .layout = *layout, .rules = rules_of(layout)};
     memory->worker_bits = layout->shard;
     memory->counter_bits = layout->counter;
 }
@@ -72,7 +62,7 @@ size_t flake_take(struct flake_gate *gate, size_t count, int64_t *out)
     const uint64_t span =
         atomic_load_explicit(&gate->span, memory_order_acquire);
 
-    if (limit == 0 || ticks_now() - begin >= span)
+    if (ticks_now() - begin >= span)
         return 0;
     return take_open(gate, count, limit, worker, out);
 }

@@ -26,7 +26,7 @@
 /* In memory that is zero in a forked child, where no ms is open then. */
 struct flake_gate {
     _Alignas(RING_LINE) _Atomic uint64_t head; /* the next position */
-    _Alignas(RING_LINE) _Atomic uint64_t limit;
+    _Alignas(RING_LINE) _Atomic uint64_t limit; /* 0: no ms is open */
     _Atomic uint64_t worker; /* the worker id, shifted to its place in an id */
     _Atomic uint64_t begin;  /* in ticks; ids may be taken from `begin` on for
                                 `span` */
@@ -57,9 +57,9 @@ struct flake {
                          was opened */
 };
 
-/* For ids of this layout, below 2^value_bits. `memory` is zeroed. */
+/* For ids of this layout. `memory` is zeroed. */
 void flake_init(struct flake *flake, const struct bits_layout *layout,
-                int32_t value_bits, struct flake_gate *memory);
+                struct flake_gate *memory);
 
 /* Any thread: takes up to `count` ids, in order; returns how many. 0: no ms is
  * open, or it has no ids left. */

@@ -17,7 +17,7 @@ enum seqb_status generator_init(struct generator *generator, struct ha *ha,
     generator->gate = fork_wiped_take(memory, sizeof *generator->gate);
     if (generator->gate == NULL)
         return error_set(err, SEQB_NO_MEMORY, "snowflakes: out of memory");
-    flake_init(&generator->flake, &options->layout, BITS_ALL, generator->gate);
+    flake_init(&generator->flake, &options->layout, generator->gate);
     return worker_lease_new(ha, options, &generator->lease, err);
 }
 
