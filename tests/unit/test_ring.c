@@ -42,6 +42,7 @@ TEST(a_new_ring_is_empty_and_has_the_room_asked_for)
         struct ring *ring = ring_make(rooms[i][0], 3, 2);
 
         assert_true(ring->is_alive);
+        assert_int_equal(ring->current, 1); /* 0: one that is being written */
         assert_int_equal(ring_free_blocks(ring), rooms[i][1]);
         expect_empty(ring);
         ring_unmake(ring, rooms[i][0]);
@@ -137,6 +138,25 @@ TEST(many_are_taken_over_the_bounds_of_segments_and_runs)
                         6 * sizeof out[0]);
     expect_empty(ring);
     ring_unmake(ring, 4);
+}
+
+/* As many as a step has room for. */
+TEST(many_are_taken_of_eight_segments_at_most)
+{
+    struct ring *ring = ring_make(16, 0, 0);
+    int64_t out[12];
+    size_t taken;
+
+    for (int64_t i = 0; i < 12; i++)
+        assert_true(ring_push(ring, 10 * i, 1));
+    assert_int_equal(ring_take_many(ring, 12, out, &taken), RING_TAKEN);
+    assert_int_equal(taken, 8);
+    assert_int_equal(ring_take_many(ring, 4, &out[8], &taken), RING_TAKEN);
+    assert_int_equal(taken, 4);
+    for (int64_t i = 0; i < 12; i++)
+        assert_int_equal(out[i], 10 * i);
+    expect_empty(ring);
+    ring_unmake(ring, 16);
 }
 
 TEST(a_run_is_taken_within_one_run_only)

@@ -169,6 +169,15 @@ static void model_take_run(struct model *model)
     assert_int_equal(taken, model_advance(model, start + count));
 }
 
+static void model_skip_short(struct model *model)
+{
+    const uint64_t count = 1 + chance(model, model->run);
+
+    ring_skip_short(model->ring, count);
+    if (model_find_run(model, count) >= model->tail)
+        model->head = model->tail;
+}
+
 /* Whether a slice from the head on is of one such part. */
 static bool model_is_part(const struct model *model, enum ring_part part,
                           uint64_t count)
@@ -209,7 +218,7 @@ static void model_take_slice(struct model *model)
 
 static void model_step(struct model *model)
 {
-    switch (chance(model, 9)) {
+    switch (chance(model, 10)) {
     case 0:
     case 1:
         model_push(model);
@@ -226,6 +235,9 @@ static void model_step(struct model *model)
         break;
     case 6:
         model_take_slice(model);
+        break;
+    case 7:
+        model_skip_short(model);
         break;
     default:
         model_take(model);

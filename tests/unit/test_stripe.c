@@ -160,9 +160,37 @@ TEST(a_stripe_that_was_just_filled_is_not_filled_again)
     assert_int_equal(number, 4);
     for (int64_t i = 1; i < 4; i++)
         assert_int_equal(take(&scene), i);
-    for (int64_t i = 5; i < 8; i++)
+    for (int64_t i = 5; i < 8; i++) {
+        assert_int_equal(take(&scene), i);
+        assert_int_equal(ring_stock(scene.ring), 0);
+    }
+    assert_int_equal(take(&scene), -1);
+    scene_unmake(&scene);
+}
+
+/* As with more threads than indexes: numbers are taken of the slice, and the
+ * next slice comes when it is used up, or was taken away. */
+TEST(numbers_of_a_shared_stripe_come_slice_by_slice)
+{
+    const struct thread_index mine = thread_index_mine;
+    struct scene scene = scene_make(10);
+    struct ring_slice slices[STRIPES];
+    int64_t number;
+
+    assert_true(ring_push(scene.ring, 0, 16));
+    thread_index_mine = (struct thread_index){.any = THREAD_INDEX_OWN + 1};
+    for (int64_t i = 0; i < 9; i++) {
+        assert_int_equal(stripes_refill(scene.stripes, scene.ring, &number),
+                         RING_TAKEN);
+        assert_int_equal(number, i);
+        assert_int_equal(ring_stock(scene.ring), 12 - i / 4 * 4);
+    }
+    assert_int_equal(stripes_gather(scene.stripes, scene.ring, slices), 1);
+    assert_int_equal(slices[0].count, 3);
+    for (int64_t i = 12; i < 16; i++)
         assert_int_equal(take(&scene), i);
     assert_int_equal(take(&scene), -1);
+    thread_index_mine = mine;
     scene_unmake(&scene);
 }
 
@@ -170,6 +198,7 @@ TEST(a_stripe_that_was_just_filled_is_not_filled_again)
 TEST(a_stripe_that_is_held_is_left_alone)
 {
     struct scene scene = scene_make(3);
+    struct ring_slice slices[STRIPES];
     struct stripe *stripe;
 
     assert_true(ring_push(scene.ring, 0, 16));
@@ -179,6 +208,8 @@ TEST(a_stripe_that_is_held_is_left_alone)
     assert_false(atomic_flag_test_and_set(&stripe->is_held));
     assert_int_equal(take(&scene), 4);
     assert_int_equal(ring_stock(scene.ring), 11);
+    assert_int_equal(stripes_gather(scene.stripes, scene.ring, slices), 0);
+    assert_true(atomic_load(&scene.stripes->filled) != 0); /* it comes back */
     atomic_flag_clear(&stripe->is_held);
     for (int64_t i = 5; i < 8; i++)
         assert_int_equal(take(&scene), i);
@@ -294,6 +325,7 @@ TEST(closed_stripes_take_from_the_ring)
         assert_int_equal(ring_stock(scene.ring), 7 - i);
         assert_int_equal(stripes_gather(scene.stripes, scene.ring, slices), 0);
     }
+    assert_int_equal(take(&scene), -1);
     scene_unmake(&scene);
 }
 

@@ -3,9 +3,12 @@
  * away meanwhile: no number is both's. */
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "interrupted.h"
 #include "queue/stripe.h"
 #include "support/ring_memory.h"
 #include "support/test.h"
@@ -95,4 +98,130 @@ TEST(slices_are_taken_away_from_a_thread_that_takes)
     ring_unmake(owner.ring, 8);
     free(owner.seen);
     free(owner.gathered);
+}
+
+/* --- after each instruction of a taking --- */
+
+#define PARTITION_BITS 2
+#define RUN_BITS       8
+#define SLICE          (1 << RUN_BITS)
+
+/* In a child that takes a number between two stops, again and again. */
+static struct {
+    struct ring *ring;
+    struct stripes *stripes;
+    bool is_shared; /* the stripe, as with more threads than indexes */
+    unsigned char seen[1 << 20];
+    int wrong;
+} robbed;
+
+static void note(int64_t number)
+{
+    const int64_t partition = ((1 << PARTITION_BITS) - 1) << RUN_BITS;
+
+    robbed.wrong += (number & partition) != 0 || robbed.seen[number]++ > 0;
+}
+
+static void take_and_note(void)
+{
+    int64_t number;
+
+    if (stripes_take(robbed.stripes, &number) ||
+        stripes_refill(robbed.stripes, robbed.ring, &number) != RING_EMPTY)
+        note(number);
+}
+
+/* What is taken away is of the slice, and is something. */
+static void take_away_and_note(void)
+{
+    struct ring_slice slices[STRIPES];
+    const size_t n = stripes_gather(robbed.stripes, robbed.ring, slices);
+
+    for (size_t i = 0; i < n; i++) {
+        robbed.wrong += slices[i].count == 0 || slices[i].count > SLICE;
+        for (uint64_t j = 0; j < slices[i].count && j < SLICE; j++)
+            note(ring_number(robbed.ring->shape, slices[i].base,
+                             slices[i].position + j));
+    }
+}
+
+/* As other threads do that take the slice away, and fill the stripe again. */
+static void rob(int signal)
+{
+    (void)signal;
+    take_away_and_note();
+    take_and_note();
+}
+
+/* As the owner, which takes what is left. */
+static void take_two(int signal)
+{
+    int64_t number;
+
+    (void)signal;
+    for (int i = 0; i < 2; i++) {
+        if (stripes_take(robbed.stripes, &number))
+            note(number);
+    }
+}
+
+static void end(int signal)
+{
+    (void)signal;
+    _exit(robbed.wrong > 0);
+}
+
+/* Each slice is a run, and has another base than the one before. */
+static void be_ready(void (*handler)(int signal))
+{
+    robbed.ring = ring_make(8, RUN_BITS, PARTITION_BITS);
+    robbed.stripes =
+        stripes_init(fork_wiped_new(sizeof *robbed.stripes), robbed.ring);
+    stripes_set_slice(robbed.stripes, SLICE);
+    (void)ring_push(robbed.ring, 0, sizeof robbed.seen >> PARTITION_BITS);
+    if (robbed.is_shared)
+        thread_index_mine = (struct thread_index){.any = THREAD_INDEX_OWN + 1};
+    handle_signal(SIGUSR1, handler);
+    handle_signal(SIGUSR2, end);
+}
+
+static void be_robbed(void)
+{
+    be_ready(rob);
+    for (;;) {
+        take_and_note(); /* the stripe holds some */
+        (void)raise(SIGSTOP);
+        take_and_note();
+        (void)raise(SIGSTOP);
+    }
+}
+
+static void rob_the_owner(void)
+{
+    be_ready(take_two);
+    for (;;) {
+        for (int i = 0; i < SLICE - 2; i++)
+            take_and_note();
+        (void)raise(SIGSTOP);
+        take_away_and_note();
+        (void)raise(SIGSTOP);
+    }
+}
+
+TEST(slice_is_taken_away_after_any_instruction_of_its_owner)
+{
+    robbed.is_shared = false;
+    expect_nothing_wrong_in(be_robbed, 1);
+}
+
+TEST(slice_is_taken_away_after_any_instruction_of_one_who_shares_it)
+{
+    robbed.is_shared = true;
+    expect_nothing_wrong_in(be_robbed, 1);
+}
+
+TEST(owner_takes_after_any_instruction_of_one_who_takes_its_slice_away)
+{
+    robbed.is_shared = false;
+    expect_nothing_wrong_in(rob_the_owner, 5);
 }
