@@ -24,9 +24,6 @@
  * is answered twice. */
 #define SEQUENCE_ROOM 2
 
-/* The settings of a sequence that a reload may change at any moment. A reader
- * of two of them may get an old one and a new one. The default memory order
- * costs readers nothing. */
 /* Whether the stores may be asked for numbers of a sequence that is automatic,
  * or that waits for stores of other pools. */
 enum sequence_admission {
@@ -36,6 +33,9 @@ enum sequence_admission {
                            pool */
 };
 
+/* The settings of a sequence that a reload may change at any moment. A reader
+ * of two of them may get an old one and a new one. The default memory order
+ * costs readers nothing. */
 struct sequence_settings {
     _Atomic int32_t deadline_ms;
     _Atomic int32_t runway_ms;

@@ -65,16 +65,12 @@ void sequence_wait_end(struct seqb_sequence *sequence)
 
 /* With the lock held: asks for numbers, and returns the time at which the
  * answer becomes late. If nothing could be asked for, leaves that to the refill
- * thread and sets `*is_left`. */
-static int64_t wait_ask(struct seqb_sequence *sequence, bool *is_left)
+ * thread. */
+static int64_t wait_ask(struct seqb_sequence *sequence)
 {
-    struct sequence_poll look;
+    const struct sequence_poll look = sequence_ask(sequence, clock_now_ms());
 
-    if (*is_left)
-        return INT64_MAX;
-    look = sequence_ask(sequence, clock_now_ms());
-    *is_left = look.late_ms == INT64_MAX;
-    if (*is_left)
+    if (look.late_ms == INT64_MAX)
         sequence_wake(sequence);
     return look.late_ms;
 }
@@ -95,7 +91,7 @@ static enum seqb_status wait_once(struct seqb_sequence *sequence,
         return SEQB_AGAIN;
     if (is_hopeless(sequence))
         return timed_out(sequence, err);
-    late_ms = wait_ask(sequence, is_left);
+    late_ms = *is_left ? INT64_MAX : wait_ask(sequence);
     if (condition_wait(&sequence->filled, &sequence->lock,
                        min_of(late_ms, until_ms))) {
         *is_left = false;

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Taking from one sequence whose stores grant nothing: what its ring holds, and
+ * what the stripes of other threads hold.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "ha/counter/counter.h"
+#include "platform/clock.h"
+#include "platform/fork_wiped.h"
+#include "queue/sequence_take.h"
+#include "support/rig.h"
+#include "support/test.h"
+
+/* Runs of four, whose begins lie eight apart. */
+#define FIRST 800
+#define SLICE 4
+
+/* --- a counter that grants nothing --- */
+
+static struct {
+    const struct ha_counter *counter; /* NULL: none is scripted */
+    pthread_t thread;                 /* the test's */
+    int64_t asked;                    /* runs that partitions are asked for */
+    int asks;                         /* of the test's thread */
+    atomic_int looks;                 /* of the refill's */
+} dry;
+
+void __real_ha_counter_view(struct ha_counter *counter, int64_t now_ms,
+                            struct ha_view *out);
+void __wrap_ha_counter_view(struct ha_counter *counter, int64_t now_ms,
+                            struct ha_view *out);
+void __wrap_ha_counter_view(struct ha_counter *counter, int64_t now_ms,
+                            struct ha_view *out)
+{
+    if (counter != dry.counter) {
+        __real_ha_counter_view(counter, now_ms, out);
+        return;
+    }
+    *out = (struct ha_view){.late_ms = INT64_MAX};
+    if (!pthread_equal(pthread_self(), dry.thread))
+        atomic_fetch_add(&dry.looks, 1);
+}
+
+int64_t __real_ha_counter_ask(struct ha_counter *counter, int64_t count,
+                              enum ha_spread spread, int64_t now_ms);
+int64_t __wrap_ha_counter_ask(struct ha_counter *counter, int64_t count,
+                              enum ha_spread spread, int64_t now_ms);
+int64_t __wrap_ha_counter_ask(struct ha_counter *counter, int64_t count,
+                              enum ha_spread spread, int64_t now_ms)
+{
+    if (counter != dry.counter)
+        return __real_ha_counter_ask(counter, count, spread, now_ms);
+    dry.asks += pthread_equal(pthread_self(), dry.thread) != 0;
+    return dry.asked;
+}
+
+/* It holds `count` numbers from FIRST on. */
+static struct seqb_sequence *order_with(struct rig *rig, uint64_t count)
+{
+    struct seqb_sequence *order = rig_sequence(rig_open(rig), "order");
+
+    dry.counter = order->counter;
+    dry.thread = pthread_self();
+    dry.asked = 0;
+    dry.asks = 0;
+    atomic_store(&dry.looks, 0);
+    if (count > 0)
+        sequence_put(order, FIRST, count);
+    return order;
+}
+
+/* --- stripes --- */
+
+static void be_busy(struct seqb_sequence *order)
+{
+    void *memory =
+        fork_wiped_take(order->context->memory, sizeof *order->spare);
+
+    assert_non_null(memory);
+    order->may_stripe = false; /* the refill leaves it as it is */
+    pthread_mutex_lock(&order->lock);
+    order->spare = stripes_init(memory, order->ring);
+    stripes_set_slice(order->spare, SLICE);
+    atomic_store(&order->stripes, order->spare);
+    pthread_mutex_unlock(&order->lock);
+}
+
+static void expect_one(struct seqb_sequence *order, int64_t number)
+{
+    int64_t out[2] = {-1, -1};
+
+    assert_int_equal(queue_try_next(order, out, NULL), SEQB_OK);
+    assert_int_equal(out[0], number);
+    assert_int_equal(out[1], -1);
+}
+
+/* Another thread's stripe holds FIRST + 1 ... FIRST + 3, the ring the rest. */
+static struct seqb_sequence *order_of_others(struct rig *rig, uint64_t rest)
+{
+    struct seqb_sequence *order = order_with(rig, SLICE + rest);
+    const uint32_t other = thread_index_choose() == 1 ? 2 : 1;
+    const struct thread_index mine = thread_index_mine;
+
+    be_busy(order);
+    thread_index_mine = (struct thread_index){.any = other, .is_free = true};
+    expect_one(order, FIRST);
+    thread_index_mine = mine;
+    assert_int_equal(ring_stock(order->ring), rest);
+    return order;
+}
+
+TEST_WITH(DIRECT, one_comes_from_the_stripe_of_another_thread)
+{
+    struct seqb_sequence *order = order_of_others(rig, 1);
+
+    expect_one(order, FIRST + 8);
+    expect_one(order, FIRST + 1);
+    assert_int_equal(ring_stock(order->ring), 2);
+    expect_one(order, FIRST + 2);
+    expect_one(order, FIRST + 3);
+    assert_int_equal(queue_try_next(order, &(int64_t){0}, NULL), SEQB_AGAIN);
+    assert_int_equal(order->ring->waits, 1);
+}
+
+/* As many as were asked for: no stripe is emptied for nothing, and the rest is
+ * there still. */
+TEST_WITH(DIRECT, many_come_from_the_ring_and_the_stripes)
+{
+    struct seqb_sequence *order = order_of_others(rig, 3);
+    const int64_t expected[] = {FIRST + 10, FIRST + 1, FIRST + 2, -1};
+    int64_t out[4] = {-1, -1, -1, -1};
+    size_t taken = 0;
+
+    assert_ok(queue_try_many(order, 2, out, &taken, NULL));
+    assert_int_equal(out[1], FIRST + 9);
+    assert_ok(queue_try_many(order, 3, out, &taken, NULL));
+    assert_int_equal(taken, 3);
+    assert_memory_equal(out, expected, sizeof out);
+    assert_int_equal(ring_stock(order->ring), 1);
+    assert_ok(queue_try_many(order, 1, out, &taken, NULL));
+    assert_int_equal(out[0], FIRST + 3);
+}
+
+TEST_WITH(DIRECT, many_of_the_ring_leave_the_stripes_alone)
+{
+    struct seqb_sequence *order = order_of_others(rig, 2);
+    int64_t out[2];
+    size_t taken;
+
+    assert_ok(queue_try_many(order, 2, out, &taken, NULL));
+    assert_int_equal(out[1], FIRST + 9);
+    assert_int_equal(ring_stock(order->ring), 0);
+}
+
+/* A child has no thread that would release the lock. */
+TEST_WITH(DIRECT, forked_child_leaves_the_stripes_alone)
+{
+    struct seqb_sequence *order = order_of_others(rig, 2);
+    int64_t number;
+    pid_t child;
+    int status;
+
+    pthread_mutex_lock(&order->lock);
+    child = fork();
+    if (child == 0) {
+        (void)alarm(RIG_PATIENCE_MS / 1000);
+        _exit(queue_try_next(order, &number, NULL) == SEQB_FORKED &&
+                      queue_next(order, &number, NULL) == SEQB_FORKED
+                  ? 0
+                  : 1);
+    }
+    pthread_mutex_unlock(&order->lock);
+    assert_true(child > 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/* What is too short for it is skipped. */
+TEST_WITH(DIRECT, run_comes_from_the_stripe_of_another_thread)
+{
+    struct seqb_sequence *order = order_of_others(rig, 1);
+    int64_t first;
+
+    assert_int_equal(queue_try_run(order, 2, &first, NULL), SEQB_OK);
+    assert_int_equal(first, FIRST + 1);
+    assert_int_equal(ring_stock(order->ring), 1);
+    assert_int_equal(queue_try_run(order, 2, &first, NULL), SEQB_AGAIN);
+    assert_int_equal(ring_stock(order->ring), 0);
+}
+
+TEST_WITH(DIRECT, slice_comes_from_the_stripe_of_another_thread)
+{
+    struct seqb_sequence *order = order_of_others(rig, 1);
+    struct ring_slice slice;
+
+    assert_ok(sequence_take_slice(order, 100, &slice, NULL));
+    assert_int_equal(slice.count, 1);
+    assert_int_equal(order->ring->waits, 0);
+    assert_ok(sequence_take_slice(order, 100, &slice, NULL));
+    assert_int_equal(slice.count, 3);
+    assert_int_equal(
+        ring_number(order->ring->shape, slice.base, slice.position), FIRST + 1);
+    assert_int_equal(order->ring->waits, 1);
+    assert_int_equal(atomic_load(&order->waiters), 0);
+}
+
+/* --- the ring alone --- */
+
+TEST_WITH(DIRECT, taker_who_falls_to_the_mark_wakes_the_refill)
+{
+    struct seqb_sequence *order = order_with(rig, 8);
+
+    pthread_mutex_lock(&order->lock);
+    ring_set_low(order->ring, 7);
+    pthread_mutex_unlock(&order->lock);
+    expect_one(order, FIRST);
+    RIG_AWAIT(atomic_load(&dry.looks) > 0);
+}
+
+/* By its own deadline, or by that of the call. */
+TEST_WITH(DIRECT, caller_who_waits_is_told_that_none_came_in_time)
+{
+    struct seqb_sequence *order = order_with(rig, 2);
+    int64_t out[3] = {-1, -1, -1};
+    const struct queue_take take = {
+        .out = out, .count = 3, .until_ms = clock_now_ms() + 1};
+    struct seqb_error err;
+
+    rig_set_deadline(&rig->brokers[0], "order", RIG_FOREVER_MS);
+    assert_int_equal(queue_take(order, &take, &err), SEQB_TIMEOUT);
+    rig_expect_words(err.text, "sequence order: no number by the deadline");
+    assert_int_equal(out[1], FIRST + 1);
+    assert_int_equal(out[2], -1);
+    rig_set_deadline(&rig->brokers[0], "order", 1);
+    assert_int_equal(queue_next(order, out, &err), SEQB_TIMEOUT);
+    rig_expect_words(err.text, "(its own is 1 ms)");
+    assert_int_equal(order->ring->waits, 2);
+    assert_int_equal(atomic_load(&order->waiters), 0);
+}
+
+/* --- waiting --- */
+
+#define WAITS 4
+
+/* What the waits of the test's thread see. */
+static struct {
+    struct seqb_sequence *order; /* NULL: none is scripted */
+    bool answers[WAITS];         /* false: its time has passed */
+    int put_at;                  /* the wait in which a number comes */
+    int waits;
+    int64_t until_ms[WAITS];
+} script;
+
+bool __real_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
+                           int64_t until_ms);
+bool __wrap_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
+                           int64_t until_ms);
+bool __wrap_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
+                           int64_t until_ms)
+{
+    const int i = script.waits;
+
+    if (script.order == NULL || condition != &script.order->filled)
+        return __real_condition_wait(condition, lock, until_ms);
+    assert_true(i < WAITS);
+    script.until_ms[i] = until_ms;
+    script.waits++;
+    if (i == script.put_at)
+        assert_true(sequence_push(script.order, FIRST, 1));
+    return script.answers[i];
+}
+
+/* Takes one by a deadline that does not come; returns that. */
+static int64_t wait_for_one(struct seqb_sequence *order, int put_at,
+                            enum seqb_status expected)
+{
+    int64_t number = -1;
+    const struct queue_take take = {.out = &number,
+                                    .count = 1,
+                                    .until_ms =
+                                        clock_now_ms() + RIG_FOREVER_MS};
+
+    script.order = order;
+    script.put_at = put_at;
+    script.waits = 0;
+    assert_int_equal(queue_take(order, &take, NULL), expected);
+    assert_int_equal(number, expected == SEQB_OK ? FIRST : -1);
+    script.order = NULL;
+    return take.until_ms;
+}
+
+/* The refill thread asks then, and the caller does when it is woken. */
+TEST_WITH(DIRECT, caller_waits_though_nobody_can_be_asked)
+{
+    struct seqb_sequence *order = order_with(rig, 0);
+    int64_t until_ms;
+
+    script.answers[0] = true;
+    script.answers[1] = false;
+    until_ms = wait_for_one(order, WAITS, SEQB_TIMEOUT);
+    assert_int_equal(script.waits, 2);
+    assert_int_equal(script.until_ms[0], until_ms);
+    assert_int_equal(script.until_ms[1], until_ms);
+    assert_int_equal(dry.asks, 2);
+    RIG_AWAIT(atomic_load(&dry.looks) > 0);
+}
+
+/* From when the answer is late, the refill thread asks in its place. */
+TEST_WITH(DIRECT, caller_waits_on_for_a_late_answer)
+{
+    struct seqb_sequence *order = order_with(rig, 0);
+    int64_t until_ms;
+
+    dry.asked = 1;
+    script.answers[0] = false;
+    script.answers[1] = true;
+    until_ms = wait_for_one(order, 1, SEQB_OK);
+    assert_int_equal(script.waits, 2);
+    assert_true(script.until_ms[0] < until_ms);
+    assert_int_equal(script.until_ms[1], until_ms);
+    assert_int_equal(dry.asks, 1);
+    RIG_AWAIT(atomic_load(&dry.looks) > 0);
+}
+
+TEST_WITH(DIRECT, number_that_comes_at_the_deadline_is_taken)
+{
+    struct seqb_sequence *order = order_with(rig, 0);
+
+    script.answers[0] = false;
+    (void)wait_for_one(order, 0, SEQB_OK);
+    assert_int_equal(script.waits, 1);
+}
