@@ -25,7 +25,7 @@
 
 /* In memory that is zero in a forked child, where no ms is open then. */
 struct flake_gate {
-    _Alignas(RING_LINE) _Atomic uint64_t head; /* the next position */
+    _Alignas(RING_LINE) _Atomic uint64_t head;  /* the next position */
     _Alignas(RING_LINE) _Atomic uint64_t limit; /* 0: no ms is open */
     _Atomic uint64_t worker; /* the worker id, shifted to its place in an id */
     _Atomic uint64_t begin;  /* in ticks; ids may be taken from `begin` on for
