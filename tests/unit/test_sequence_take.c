@@ -185,7 +185,7 @@ TEST_WITH(DIRECT, run_comes_from_the_stripe_of_another_thread)
     struct seqb_sequence *order = order_of_others(rig, 1);
     int64_t first;
 
-    assert_int_equal(queue_try_run(order, 2, &first, NULL), SEQB_OK);
+    assert_true(sequence_take_run(order, 2, &first));
     assert_int_equal(first, FIRST + 1);
     assert_int_equal(ring_stock(order->ring), 1);
     assert_int_equal(queue_try_run(order, 2, &first, NULL), SEQB_AGAIN);
@@ -281,6 +281,7 @@ static int64_t wait_for_one(struct seqb_sequence *order, int put_at,
     int64_t number = -1;
     const struct queue_take take = {.out = &number,
                                     .count = 1,
+                                    .is_contiguous = true,
                                     .until_ms =
                                         clock_now_ms() + RIG_FOREVER_MS};
 
