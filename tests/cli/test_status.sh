@@ -353,6 +353,29 @@ does "an order that one of them refuses is an error" \
 does "other commands are for one broker" "2 seqctl: next takes one -s only" \
     -s "$address" -s "$second" next bill
 
+# Two brokers with one sequence each do not fit 16 rows: nothing can be left
+# out any more.
+if [[ -n $has_script ]]; then
+    : >"$work/screen"
+    script -qfec "stty rows 16 cols 80 isig; echo \$\$ >$work/watching;
+        exec $build/seqctl -s $address -s $second status --wide --watch \
+            --interval 1" "$work/screen" <"$work/typed" >"$work/trash" 2>&1 &
+    watching=$!
+    track "$watching"
+    exec {typed}>"$work/typed"
+    ok "two brokers are drawn also where they do not fit" wait_for draws 3
+    ok "what is drawn fits" [ "$(frame | wc -l)" -le 15 ]
+    like "and tells how much is missing" "$(frame)" \
+        "*lines more: the terminal is too low)"
+    kill -INT "$(<"$work/watching")"
+    reap "$watching"
+    is "it ends cleanly" "$?" 0
+    exec {typed}>&-
+else
+    skip "two brokers are drawn also where they do not fit" \
+        "there is no script(1)"
+fi
+
 # --- JSON of everything ---
 
 seqctl -s "$address" -s "$work/nobody" -t 60 health --json

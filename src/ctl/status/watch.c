@@ -101,20 +101,33 @@ static size_t lines_count(const char *text)
     return lines;
 }
 
-/* Shows fewer sequences if the terminal has too few rows. */
+/* How many sequences of each broker to show so that this many lines less are
+ * needed. Less than `top`, so that the rounds of frame_fit end. */
+static size_t top_lower(size_t top, size_t shown, size_t excess, size_t brokers)
+{
+    const size_t fitting = shown > excess ? (shown - excess) / brokers : 0;
+
+    if (fitting == 0)
+        return 1;
+    return fitting < top ? fitting : top - 1;
+}
+
+/* Shows fewer sequences if the terminal has too few rows. One of each broker
+ * is always shown; screen_draw cuts what does not fit then. */
 static enum ctl_exit frame_fit(struct frame *frame,
                                const struct ctl_options *options,
                                const struct query *query, struct view *view)
 {
+    const size_t brokers =
+        options->server_count > 1 ? options->server_count : 1;
     const size_t rows = terminal_size().rows;
     struct query less = *query;
     enum ctl_exit result = frame_make(frame, options, query, view);
     size_t lines = lines_count(frame->text);
 
-    while (result == CTL_OK && lines >= rows && frame->shown > 1) {
-        const size_t excess = lines - rows + 1;
-
-        less.top = frame->shown > excess ? frame->shown - excess : 1;
+    while ((result == CTL_OK || brokers > 1) && lines >= rows &&
+           frame->shown > 1 && less.top > 1) {
+        less.top = top_lower(less.top, frame->shown, lines - rows + 1, brokers);
         free(frame->text);
         result = frame_make(frame, options, &less, view);
         lines = lines_count(frame->text);
