@@ -336,7 +336,10 @@ seqb_state_dir(const char *topology, char *out, size_t size,
  * sequence whose template's width ends (how many numbers fit it, and how many
  * of these its pool can give), for every partition (how it counts and which
  * store leases its windows), and for every pool (what would have to go back for
- * a number to repeat); and a "warning: ..." for each thing to review. */
+ * a number to repeat); and a "warning: ..." for each thing to review. Of the
+ * mistakes, of the notes about sequences and of the warnings it reports the
+ * first 500, and after these "... and N more mistakes", "note: ... and N more"
+ * or "warning: ... and N more". */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_check_topology(const char *topology,
                     void (*report)(void *context, const char *line),

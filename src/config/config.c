@@ -117,7 +117,8 @@ static bool is_out_of_memory(const struct parse *parse)
 }
 
 /* Copies the diagnostics as lines into the config's arena, because the list is
- * freed after parsing. The list that is returned ends with NULL. */
+ * freed after parsing. A last line tells how many more there are. The list that
+ * is returned ends with NULL. */
 static const char *const *keep_lines(struct parse *parse,
                                      const struct diagnostic_list *list)
 {
@@ -133,6 +134,9 @@ static const char *const *keep_lines(struct parse *parse,
         lines[count++] =
             arena_format(arena, "%s:%d: %s", from.file, from.line, at->text);
     }
+    if (lines != NULL && count < list->count)
+        lines[count] =
+            arena_format(arena, "... and %zu more", list->count - count);
     return lines;
 }
 

@@ -25,7 +25,7 @@ static const struct command commands[] = {
      "show which broker has which worker id"},
     {"show", "WHAT [PATTERN]", 1,
      ASKS | CTL_TAKES_ONE_MORE | CTL_TAKES_SEVERAL | CTL_WIDE | CTL_COLOR |
-         CTL_SINCE | CTL_LEVEL,
+         CTL_SINCE | CTL_LEVEL | CTL_ALL,
      show_run, "show the configuration, clients, log, ..."},
     {"quarantine", "PARTITION", 1, ASKS, operate_quarantine,
      "take a partition out as if it had failed"},
@@ -41,7 +41,7 @@ static const struct command commands[] = {
      "show what a number is made of"},
     {"parse", "KEY TEXT", 2, ASKS, numbers_parse,
      "show what a text is made of"},
-    {"check", "FILE", 1, CTL_PROBE | CTL_JSON, check_run,
+    {"check", "FILE", 1, CTL_PROBE | CTL_ALL | CTL_JSON, check_run,
      "check a topology file"},
     {"migrate", "OLD NEW", 2, CTL_DRY_RUN | CTL_KEYS | CTL_WITHOUT | CTL_JSON,
      migrate_run, "move pools to another layout"},

@@ -198,6 +198,9 @@ const struct status_field config_fields[] = {
     {CONFIG(STATUS_STRING, log_format), .help = "`logfmt` or `json`"},
     {CONFIG(STATUS_INTEGER, settings_left_out),
      .help = "settings that are not in `settings`, which has at most 10,000"},
+    {CONFIG(STATUS_INTEGER, sequences_left_out),
+     .help = "settings of sequences that are not in `settings`, since no "
+             "pattern was given"},
     {.name = NULL},
 };
 

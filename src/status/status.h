@@ -172,6 +172,7 @@ struct status_config {
     const char *log_level;
     const char *log_format;
     int64_t settings_left_out;
+    int64_t sequences_left_out;
 };
 
 enum status_of {

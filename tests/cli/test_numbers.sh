@@ -192,7 +192,7 @@ like "all of them with one partition" "$out" \
     "*"$'\n'"order *999,999 of 999,999*"
 like "fewer with two, and there is none without a width" "$out" \
     "*"$'\n'"daily *99,99? of 99,999*"$'\n'"plain * - *"
-seqctl status --json
+seqctl status --json --all
 like "in JSON they are strings, or null" "$out" \
     '*"key": "order"*"width_numbers": "999999", "pool_numbers": "999999"}*"key": "plain"*"width_numbers": null, "pool_numbers": null}*'
 daemon_stop TERM

@@ -25,7 +25,7 @@ is_state() { # PLACE STATE...
 
 # Nothing is asked for, so that what is granted stays as it is.
 at_rest() {
-    seqctl status --json
+    seqctl status --json --all
     ! grep -q '"in_flight": [1-9]' "$work/out"
 }
 

@@ -124,6 +124,40 @@ seqctl check "$work/soon.conf"
 like "ids that end within ten years are a warning, and sound" "$code $out" \
     "0 note: *warning: *soon.conf:4: 'time' = 30 bits *soon.conf: ok*"
 
+# 700 notes of sequences: the library keeps 500.
+{
+    cat <<'END'
+backends = ( { name = "a"; engine = "sqlite"; path = "a.db"; },
+             { name = "b"; engine = "sqlite"; path = "b.db"; } );
+pools = ( { name = "p"; partitions = [ "a", "b" ]; } );
+sequences = (
+END
+    for i in {1..699}; do
+        echo "{ key = \"k$i\"; template = \"@{seq, width=5}\"; },"
+    done
+    echo '{ key = "k"; template = "@{seq, width=5}"; } );'
+} >"$work/many.conf"
+seqctl check "$work/many.conf"
+is "of many notes the first 20 are shown" \
+    "$code $(grep -c '^note: .*many.conf:[0-9]*: ' "$work/out")" "0 20"
+like "those about pools are shown, and how many are not" "$out" \
+    "*"$'\n'"note: pool p: *"$'\n'"note: ... and 680 more: --all shows up to 500"$'\n'"*many.conf: ok"
+seqctl check --all "$work/many.conf"
+is "--all shows what the library keeps" \
+    "$code $(grep -c '^note: .*many.conf:[0-9]*: ' "$work/out")" "0 500"
+like "and how many there are beyond" "$out" \
+    "*"$'\n'"note: ... and 200 more"$'\n'"*many.conf: ok"
+seqctl check --json "$work/many.conf"
+like "so does JSON" "$out" '* "... and 200 more", "pool p: *'
+sed -i 's/@{seq/@{sek/' "$work/many.conf"
+seqctl check "$work/many.conf"
+is "so it is with mistakes" "$code $(wc -l <"$work/out") ${out##*$'\n'}" \
+    "2 21 ... and 680 more: --all shows up to 500"
+seqctl check --probe "$work/many.conf"
+is "and if backends are to be tried" \
+    "$code $(wc -l <"$work/out") ${out##*$'\n'}" \
+    "2 21 ... and 680 more: --all shows up to 500"
+
 # --- backends, without a daemon ---
 
 cat >"$work/probe.conf" <<'END'

@@ -72,7 +72,7 @@ is "and no other" \
 ok "it is JSON" is_json "$work/out"
 does "a pattern that no setting has is told" \
     '1 *no setting has "nonsense" in its path*' show config nonsense
-does "a pattern is for settings only" "2 *a pattern is for show config only" \
+does "a pattern is for settings only" "2 *a pattern and --all are for show config only" \
     show stats x
 does "and in JSON" \
     "0 {*\"topology\": \"$work/patient.conf\", \"read_ms\": 1*, *\"log_format\": \"json\"*}" \
@@ -152,6 +152,28 @@ does "in JSON, too" \
     '0 {*"errors": \[*"partition": 0, "backend": "a", *"last_ms": 0, "last": ""}*"partition": 1, "backend": "r", *"errors": [1-9]*, "last_ms": 1*, "last": "event=quarantined *"}*\]*}' \
     show errors --json
 ok "it is JSON" is_json "$work/out"
+
+# There may be very many sequences.
+seqctl show config
+is "no setting of a sequence is shown unasked" \
+    "$code $(grep -c '^sequences\.' "$work/out")" "0 0"
+like "those of pools are" "$out" "*"$'\n'"pools.p.timeout: 20s"$'\n'"*"
+skipped=$(sed -n 's/^sequences_left_out: //p' "$work/out")
+like "but how many there are, and how to see them" "${out##*$'\n'}" \
+    "[1-9]* settings of sequences left out: --all or a pattern as sequences.KEY shows them"
+seqctl show config --all
+is "--all shows them" "$code $(grep -c '^sequences\.' "$work/out")" "0 $skipped"
+is "and leaves nothing out" "$(grep -c 'left out:' "$work/out")" 0
+seqctl show config sequences.k
+is "so does a pattern" "$code $(grep -c '^sequences\.' "$work/out")" \
+    "0 $skipped"
+does "JSON has the number, too" \
+    "0 {*\"sequences_left_out\": $skipped,*\"settings\": *" show config --json
+does "a pattern and --all are too much" \
+    "2 *show config takes a pattern or --all, not both" \
+    show config sequences.k --all
+does "--all is for settings only" \
+    "2 *a pattern and --all are for show config only" show stats --all
 daemon_stop
 does "without a daemon it is code 3" "3 *no seqbrokerd at*" show events
 

@@ -103,7 +103,11 @@ does "a name that is none is an error" \
 does "there is one name" "2 seqctl: usage: seqctl status ?KEY|POOL?" \
     status a b
 seqctl status --json
-is "JSON has all sequences" "$(grep -c '"key": "' "$work/out")" 31
+is "JSON has 20 sequences, too" "$(grep -c '"key": "' "$work/out")" 20
+like "and the number of the others" "$out" '*"sequences_left_out": 11'$'\n''}'
+seqctl status --json --all
+is "or all of them" "$(grep -c '"key": "' "$work/out")" 31
+like "and no others" "$out" '*"sequences_left_out": 0'$'\n''}'
 seqctl status bill --json
 is "or the one that is named" \
     "$(grep -c '"key": "' "$work/out") $(grep -c '"backend": "' "$work/out")" \
@@ -382,7 +386,7 @@ seqctl -s "$address" -s "$work/nobody" -t 60 health --json
 like "several brokers are one list" "$code $out" \
     '3 {"brokers": \[*{"at": "'"$address"'", "answer": {"health": "serving", "reason": "", "warning": ""}*, "exit": 0},*{"at": "'"$work/nobody"'", "answer": null, "error": "no seqbrokerd: *", "code": "UNREACHABLE", "exit": 3}*\]}'
 is "and nothing is on stderr" "$err" ""
-seqctl -s "$address" -s "$second" -t 60 status --json
+seqctl -s "$address" -s "$second" -t 60 status --json --all
 is "whose answers are as of one" "$code $(grep -c '"key": "' "$work/out")" "0 32"
 is "in one value" "$(head -n 1 "$work/out") $(tail -n 1 "$work/out")" \
     '{"brokers": [ ]}'

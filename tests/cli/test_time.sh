@@ -129,7 +129,7 @@ does "status shows stamps" \
 like "what has no period has none" "$out" "*"$'\n'"plain *main *- *- *"
 like "status tells the clock that stamps are made of" "$out" \
     "*"$'\n'"clock $(date -u +%Y)-*T*Z*"
-seqctl status --json
+seqctl status --json --all
 like "status --json has the clock" "$out" \
     '*"clock": {"wall_ms": [1-9]*, "guarded_ms": [1-9]*, "behind_ms": 0, "ahead_ms": 0, "issued_ms": [1-9]*, "steps_back": 0, "reason": ""}*'
 like "and the stamps" "$out" \

@@ -201,8 +201,8 @@ static void build_sequence(const struct build *build,
  * key. */
 struct made {
     const struct queue_sequence_options *options; /* NULL: not shared */
-    bool has_notes;
-    bool has_warnings;
+    size_t notes;                                 /* found in it */
+    size_t warnings;
 };
 
 /* Builds the i-th listed sequence. Its options can be shared by other sequences
@@ -221,21 +221,26 @@ static void build_apart(const struct build *build, size_t i, struct made *made,
         (out->template != NULL && template_has_key(out->template)))
         return;
     made->options = out;
-    made->has_notes = notes < diagnostics->notes.count;
-    made->has_warnings = warnings < diagnostics->warnings.count;
+    made->notes = diagnostics->notes.count - notes;
+    made->warnings = diagnostics->warnings.count - warnings;
 }
 
-/* Repeats the group's notes and warnings for the i-th listed sequence. */
+/* Repeats the group's notes and warnings for the i-th listed sequence. They are
+ * only counted once none of them would be kept. */
 static void report_alike(const struct build *build, size_t i,
                          const struct made *made,
                          struct queue_sequence_options *out)
 {
-    const struct diagnostics *diagnostics = build->diagnostics;
+    struct diagnostics *diagnostics = build->diagnostics;
     struct draft_sequence sequence;
 
-    if (!(made->has_notes && diagnostics_have_room(&diagnostics->notes)) &&
-        !(made->has_warnings && diagnostics_have_room(&diagnostics->warnings)))
+    if (!(made->notes > 0 && diagnostics_have_room(&diagnostics->notes)) &&
+        !(made->warnings > 0 &&
+          diagnostics_have_room(&diagnostics->warnings))) {
+        diagnostics->notes.count += made->notes;
+        diagnostics->warnings.count += made->warnings;
         return;
+    }
     sequence = draft_sequence_at(build->draft, i);
     width_check(build, &sequence, out);
 }

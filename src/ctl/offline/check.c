@@ -19,27 +19,40 @@ static const char *const kinds[] = {"", "note: ", "warning: "};
 struct findings {
     bool is_json;
     size_t lines;
+    size_t kind; /* of the line before */
+    struct brief briefs[KINDS];
     json_t *lists[KINDS];
 };
 
-static void findings_add(struct findings *findings, const char *line)
+static size_t kind_of(const char *line)
 {
     size_t kind = KINDS - 1;
 
     while (kind > 0 && strncmp(line, kinds[kind], strlen(kinds[kind])) != 0)
         kind--;
-    (void)json_array_append_new(findings->lists[kind],
-                                json_of_text(line + strlen(kinds[kind])));
+    return kind;
+}
+
+static void list_end(struct findings *findings)
+{
+    brief_end(&findings->briefs[findings->kind], kinds[findings->kind]);
 }
 
 static void on_diagnostic(void *context, const char *line)
 {
     struct findings *findings = context;
+    const size_t kind = kind_of(line);
+    const char *text = line + strlen(kinds[kind]);
 
     findings->lines++;
-    if (findings->is_json)
-        findings_add(findings, line);
-    else
+    if (findings->is_json) {
+        (void)json_array_append_new(findings->lists[kind], json_of_text(text));
+        return;
+    }
+    if (kind != findings->kind)
+        list_end(findings);
+    findings->kind = kind;
+    if (brief_passes(&findings->briefs[kind], text))
         puts(line);
 }
 
@@ -51,6 +64,7 @@ static bool findings_print(struct findings *findings, const char *file,
             json_pack("{so sb sO sO sO}", "file", json_of_text(file), "ok",
                       (int)is_sound, "mistakes", findings->lists[0], "notes",
                       findings->lists[1], "warnings", findings->lists[2]));
+    list_end(findings);
     if (is_sound)
         printf("%s: ok\n", file);
     return true;
@@ -88,8 +102,10 @@ enum ctl_exit check_run(const struct ctl_options *options, char **argument)
 
     if (options->given & CTL_PROBE)
         return probe_run(options, argument);
-    for (size_t i = 0; i < KINDS; i++)
+    for (size_t i = 0; i < KINDS; i++) {
         findings.lists[i] = json_array();
+        findings.briefs[i].is_all = options->given & CTL_ALL;
+    }
     status = seqb_check_topology(argument[0], on_diagnostic, &findings, &err);
     if (status != SEQB_OK && findings.lines == 0)
         ctl_complain("%s", err.text);

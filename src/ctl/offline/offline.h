@@ -10,6 +10,19 @@
 #include "ctl/ctl.h"
 #include "ctl/terminal/terminal.h"
 
+/* A list of which only the first lines about places of a file are printed. */
+struct brief {
+    bool is_all; /* whatever the library tells is printed */
+    size_t printed;
+    size_t left_out;
+};
+
+/* Whether the line is to be printed. Otherwise it is counted. */
+bool brief_passes(struct brief *brief, const char *line);
+
+/* Ends the list: prints how many lines were left out, if any. */
+void brief_end(struct brief *brief, const char *kind);
+
 /* check --probe: tries every backend of a topology. */
 enum ctl_exit probe_run(const struct ctl_options *options, char **argument);
 

@@ -40,6 +40,8 @@ struct output {
     size_t backends;
     size_t lines;   /* of the current list */
     enum list list; /* the current list */
+    struct brief mistakes;
+    struct brief warnings;
 };
 
 static const char *role_of(const struct seqb_probe *probe)
@@ -173,11 +175,11 @@ static json_t *object_make(const struct seqb_probe *probe)
 
 static void on_diagnostic(void *context, const char *line)
 {
-    const struct output *output = context;
+    struct output *output = context;
 
     if (output->is_json)
         ctl_complain("%s", line);
-    else
+    else if (brief_passes(&output->mistakes, line))
         puts(line);
 }
 
@@ -235,13 +237,18 @@ static void on_note(void *context, const char *line)
 
 static void on_warning(void *context, const char *line)
 {
-    line_print(context, WARNINGS, "warning", line);
+    struct output *output = context;
+
+    if (output->is_json || brief_passes(&output->warnings, line))
+        line_print(output, WARNINGS, "warning", line);
 }
 
 static void output_end(struct output *output)
 {
     if (!output->is_json) {
         table_end(output);
+        brief_end(&output->mistakes, "");
+        brief_end(&output->warnings, "warning: ");
         return;
     }
     if (output->backends == 0)
@@ -260,7 +267,10 @@ static void bar_show(void *context, int64_t done, int64_t total)
 
 enum ctl_exit probe_run(const struct ctl_options *options, char **argument)
 {
-    struct output output = {.is_json = options->given & CTL_JSON};
+    const bool is_all = options->given & CTL_ALL;
+    struct output output = {.is_json = options->given & CTL_JSON,
+                            .mistakes.is_all = is_all,
+                            .warnings.is_all = is_all};
     const struct seqb_probe_listener listener = {.diagnostic = on_diagnostic,
                                                  .backend = on_backend,
                                                  .note = on_note,

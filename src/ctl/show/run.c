@@ -13,6 +13,8 @@
 #include "ctl/status/status.h"
 #include "ctl/terminal/terminal.h"
 
+#define EVERY_SETTING "*" /* as a pattern */
+
 #define LINE_SIZE 4200 /* of the longest line of the log, and a moment */
 
 /* A subject that can be shown. */
@@ -65,6 +67,22 @@ static void fields_print(const struct show *show, const redisReply *answer)
 
     for (; field->name != NULL; field++)
         field_print(field, answer, show->view.to);
+}
+
+/* Prints what follows the settings if some of them were left out. */
+static void left_out_print(const redisReply *answer, FILE *to)
+{
+    const int64_t sequences = reply_integer(answer, "sequences_left_out");
+    const int64_t settings = reply_integer(answer, "settings_left_out");
+
+    if (sequences > 0)
+        fprintf(to,
+                "%" PRId64 " setting%s of sequences left out: --all or a "
+                "pattern as sequences.KEY shows them\n",
+                sequences, sequences == 1 ? "" : "s");
+    if (settings > 0)
+        fprintf(to, "%" PRId64 " more setting%s: a pattern shows fewer\n",
+                settings, settings == 1 ? "" : "s");
 }
 
 /* Prints one setting on a line: "pools.main.timeout: 200ms (default)". */
@@ -166,8 +184,10 @@ static bool map_show(const struct show *show, const struct ctl_options *options,
     if (options->given & CTL_JSON)
         return map_object(show, answer, settings);
     fields_print(show, answer);
-    if (settings != NULL)
-        settings_print(settings, show->view.to);
+    if (settings == NULL)
+        return true;
+    settings_print(settings, show->view.to);
+    left_out_print(answer, show->view.to);
     return true;
 }
 
@@ -243,9 +263,16 @@ enum ctl_exit show_run(const struct ctl_options *options, char **argument)
         ctl_complain("--since and --level are for show events only");
         return CTL_USAGE;
     }
-    if (show.pattern != NULL && show.subject->of != STATUS_OF_CONFIG) {
-        ctl_complain("a pattern is for show config only");
+    if ((show.pattern != NULL || options->given & CTL_ALL) &&
+        show.subject->of != STATUS_OF_CONFIG) {
+        ctl_complain("a pattern and --all are for show config only");
         return CTL_USAGE;
     }
+    if (show.pattern != NULL && options->given & CTL_ALL) {
+        ctl_complain("show config takes a pattern or --all, not both");
+        return CTL_USAGE;
+    }
+    if (options->given & CTL_ALL)
+        show.pattern = EVERY_SETTING;
     return brokers_each(options, broker_show, &show);
 }

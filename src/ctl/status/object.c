@@ -59,6 +59,6 @@ bool status_object(const redisReply *status, const struct selection *selection)
     fputs(",\n  ", stdout);
     if (!objects_print(STATUS_OF_SEQUENCES, &selection->sequences))
         return false;
-    puts("\n}");
+    printf(",\n  \"sequences_left_out\": %zu\n}\n", selection->left_out);
     return true;
 }

@@ -5,16 +5,17 @@
 
 #define TOP_USUAL 20 /* sequences; --top or --all shows more */
 
-/* JSON is for programs: all sequences in the daemon's order, unless the options
- * say otherwise. */
+/* JSON has as many sequences as the table. All of them are in the daemon's
+ * order, since sorting many takes long. */
 static enum ctl_exit query_init(struct query *query,
                                 const struct ctl_options *options,
                                 const char *name)
 {
+    const bool is_all = options->given & CTL_ALL;
     const bool is_json = options->given & CTL_JSON;
     const char *order = options->sort != NULL ? options->sort
-                        : is_json && (options->given & CTL_TOP) == 0 ? NULL
-                                                                     : "rate";
+                        : is_json && is_all   ? NULL
+                                              : "rate";
 
     *query = (struct query){.name = name, .top = TOP_USUAL};
     if (order != NULL) {
@@ -24,7 +25,7 @@ static enum ctl_exit query_init(struct query *query,
             return CTL_USAGE;
         }
     }
-    if (options->given & CTL_ALL || is_json)
+    if (is_all)
         query->top = SIZE_MAX;
     if (options->given & CTL_TOP)
         query->top = (size_t)options->top;

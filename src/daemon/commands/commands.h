@@ -69,6 +69,7 @@ struct listing {
     size_t sequence;
     /* For SEQ.SHOW CONFIG, whose rows are groups of settings. */
     size_t left;     /* settings that were counted but not written yet */
+    size_t skipped;  /* settings of sequences that nobody asked for */
     bool is_counted; /* all settings are counted */
     char pattern[LISTING_PATTERN_SIZE];
 };

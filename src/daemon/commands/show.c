@@ -19,6 +19,9 @@
 /* Settings in one answer, at most. */
 #define SETTINGS_LISTED_MAX 10000
 
+/* What the paths of the settings of a listed sequence begin with. */
+#define SEQUENCES_PATH "sequences."
+
 /* Users and keys in one answer, at most. */
 #define LIMITS_LISTED_MAX 1000
 
@@ -277,9 +280,18 @@ static void show_stats(struct session *session,
 
 /* --- what it runs with --- */
 
-/* The pattern may be a part of the path, or a glob of all of it. */
+static bool setting_is_skipped(const struct listing *listing, const char *path)
+{
+    return listing->pattern[0] == '\0' &&
+           strncmp(path, SEQUENCES_PATH, strlen(SEQUENCES_PATH)) == 0;
+}
+
+/* The pattern may be a part of the path, or a glob of all of it. Without one,
+ * the settings of sequences are skipped, since there may be very many. */
 static bool setting_matches(const struct listing *listing, const char *path)
 {
+    if (listing->pattern[0] == '\0')
+        return !setting_is_skipped(listing, path);
     return strstr(path, listing->pattern) != NULL ||
            fnmatch(listing->pattern, path, 0) == 0;
 }
@@ -290,6 +302,7 @@ static void setting_count(void *context,
     struct listing *listing = context;
 
     listing->left += setting_matches(listing, setting->path);
+    listing->skipped += setting_is_skipped(listing, setting->path);
 }
 
 /* A reload may have added settings since they were counted: no more than the
@@ -340,6 +353,7 @@ static void reply_config(struct session *session)
     config.log_level = log_level_name(log.level);
     config.log_format = log_format_name(log.format);
     config.settings_left_out = (int64_t)(found - listing->left);
+    config.sequences_left_out = (int64_t)listing->skipped;
     reply_fields(session, STATUS_OF_CONFIG, &config, 1);
     reply_string(&session->out, status_tables[STATUS_OF_SETTINGS].name);
     reply_array(&session->out, listing->left);
