@@ -329,17 +329,14 @@ SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_state_dir(const char *topology, char *out, size_t size,
                struct seqb_error *err);
 
-/* Parses and checks a topology file (NULL: the embedded default) without
- * contacting any backend. It calls `report` with one line, "file:line: what",
- * for every mistake, and answers SEQB_CONFIG if there is one, else SEQB_OK. If
- * there are no mistakes, it reports these lines: a "note: ..." for every
- * sequence whose template's width ends (how many numbers fit it, and how many
- * of these its pool can give), for every partition (how it counts and which
- * store leases its windows), and for every pool (what would have to go back for
- * a number to repeat); and a "warning: ..." for each thing to review. Of the
- * mistakes, of the notes about sequences and of the warnings it reports the
- * first 500, and after these "... and N more mistakes", "note: ... and N more"
- * or "warning: ... and N more". */
+/* Parses and checks a topology file (NULL: the embedded default) and asks no
+ * backend. It calls `report` with a line for every mistake, "file:line: what",
+ * and answers SEQB_CONFIG if there is one, else SEQB_OK. Then it reports: a
+ * "note: ..." for every sequence whose template's width ends (how many numbers
+ * fit it, and how many of these its pool can give), for every partition (how it
+ * counts and which store leases its windows), and for every pool (what would
+ * have to go back for a number to repeat); and a "warning: ..." for each thing
+ * to review. A list ends after 500 lines, with "... and N more". */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_check_topology(const char *topology,
                     void (*report)(void *context, const char *line),

@@ -59,15 +59,15 @@ static enum ctl_exit command_run(const struct command *command,
 {
     const char *misplaced;
 
-    if (options->given & CTL_HELP) {
-        command_help_print(command);
-        return CTL_OK;
-    }
+    if (options->given & CTL_HELP)
+        return command_help(command, options);
     misplaced = option_usage(options->given & ~command->options);
     if (misplaced != NULL) {
         ctl_complain("%s takes no %s", command->name, misplaced);
         return CTL_USAGE;
     }
+    if (!options_agree(command, options->given))
+        return CTL_USAGE;
     if (!count_is_right(command, options, argc)) {
         ctl_complain("usage: seqctl %s %s", command->name, command->arguments);
         return CTL_USAGE;

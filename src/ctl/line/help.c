@@ -45,7 +45,7 @@ static void help_print(void)
     help_section_print("exit codes");
 }
 
-void command_help_print(const struct command *command)
+static void command_help_print(const struct command *command)
 {
     help_section_print(command->name);
     printf("\nUsage: seqctl %s [OPTION ...]%s%s\n", command->name,
@@ -78,6 +78,15 @@ static enum ctl_exit help_object(const struct command *only)
                : CTL_FAILED;
 }
 
+enum ctl_exit command_help(const struct command *command,
+                           const struct ctl_options *options)
+{
+    if (options->given & CTL_JSON)
+        return help_object(command);
+    command_help_print(command);
+    return CTL_OK;
+}
+
 enum ctl_exit command_unknown(const char *name)
 {
     struct guess guess = {.word = name};
@@ -101,11 +110,10 @@ enum ctl_exit help_run(const struct ctl_options *options, char **argument)
         if (command == NULL)
             return command_unknown(argument[0]);
     }
+    if (command != NULL)
+        return command_help(command, options);
     if (options->given & CTL_JSON)
-        return help_object(command);
-    if (command == NULL)
-        help_print();
-    else
-        command_help_print(command);
+        return help_object(NULL);
+    help_print();
     return CTL_OK;
 }

@@ -24,4 +24,10 @@ enum ctl_exit command_unknown(const char *name);
 /* seqctl help: for all commands, or for one. */
 command_function help_run;
 
-void command_help_print(const struct command *command);
+/* The help of one command; see help_run. */
+enum ctl_exit command_help(const struct command *command,
+                           const struct ctl_options *options);
+
+/* Whether the set has no two options that contradict each other. False: they
+ * are reported. */
+bool options_agree(const struct command *command, unsigned options);

@@ -112,6 +112,34 @@ const char *option_usage(unsigned options)
     return NULL;
 }
 
+static const char *option_name(enum ctl_option option)
+{
+    size_t i = 0;
+
+    while (option_rows[i].option != option)
+        i++;
+    return option_rows[i].name;
+}
+
+/* --watch is for people; a page is no JSON. */
+bool options_agree(const struct command *command, unsigned options)
+{
+    static const enum ctl_option pairs[][2] = {
+        {CTL_WATCH, CTL_JSON},
+        {CTL_WATCH, CTL_MARKDOWN},
+        {CTL_MARKDOWN, CTL_JSON},
+    };
+
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        if ((options & pairs[i][0]) == 0 || (options & pairs[i][1]) == 0)
+            continue;
+        ctl_complain("%s takes --%s or --%s, not both", command->name,
+                     option_name(pairs[i][0]), option_name(pairs[i][1]));
+        return false;
+    }
+    return true;
+}
+
 /* --- reading --- */
 
 static bool amount_read(const char *name, const char *text, int64_t min,

@@ -7,6 +7,7 @@
 #include <seqbroker/admin.h>
 
 #include "ctl/commands.h"
+#include "ctl/complain.h"
 #include "ctl/json.h"
 #include "ctl/offline/offline.h"
 #include "tls/tls.h"
@@ -93,6 +94,22 @@ static enum seqb_status files_check(const char *file, struct findings *findings,
     return status;
 }
 
+/* Lines on stdout say what is wrong. JSON has an error as well, as every
+ * command does. */
+static void failure_complain(const struct findings *findings, const char *file,
+                             enum seqb_status status,
+                             const struct seqb_error *err)
+{
+    if (findings->lines > 0 && !findings->is_json)
+        return;
+    complaint_code_set(seqb_status_name(status));
+    if (findings->lines > 1)
+        ctl_complain("%s: %zu mistakes", file,
+                     json_array_size(findings->lists[0]));
+    else
+        ctl_complain("%s", err->text);
+}
+
 enum ctl_exit check_run(const struct ctl_options *options, char **argument)
 {
     struct findings findings = {.is_json = options->given & CTL_JSON};
@@ -107,10 +124,10 @@ enum ctl_exit check_run(const struct ctl_options *options, char **argument)
         findings.briefs[i].is_all = options->given & CTL_ALL;
     }
     status = seqb_check_topology(argument[0], on_diagnostic, &findings, &err);
-    if (status != SEQB_OK && findings.lines == 0)
-        ctl_complain("%s", err.text);
     if (status == SEQB_OK)
         status = files_check(argument[0], &findings, &err);
+    if (status != SEQB_OK)
+        failure_complain(&findings, argument[0], status, &err);
     is_printed = findings_print(&findings, argument[0], status == SEQB_OK);
     for (size_t i = 0; i < KINDS; i++)
         json_decref(findings.lists[i]);

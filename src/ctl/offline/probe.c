@@ -290,6 +290,7 @@ enum ctl_exit probe_run(const struct ctl_options *options, char **argument)
     status = seqb_probe_watched(argument[0], NULL, &listener, &bar, &err);
     progress_erase(&progress);
     output_end(&output);
+    complaint_code_set(status != SEQB_OK ? seqb_status_name(status) : "");
     if (status == SEQB_CONFIG)
         return CTL_USAGE;
     if (output.is_lost && !output.is_json) /* json_print has reported it */

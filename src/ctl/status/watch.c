@@ -184,7 +184,7 @@ enum ctl_exit status_watch(const struct ctl_options *options,
     if (!view_init(&view, options))
         return CTL_USAGE;
     signals_block(&signals);
-    if (terminal_size().rows == 0 || options->given & CTL_JSON)
+    if (terminal_size().rows == 0)
         return watch_append(options, query, &view, &signals);
     return watch_draw(options, query, &view, &signals);
 }
