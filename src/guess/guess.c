@@ -5,7 +5,11 @@
 #include <string.h>
 
 #define NAME_MAX_GUESSED 16
-#define DISTANCE_MAX     2 /* beyond this, it is another word */
+
+/* Beyond this, it is another word. */
+#define DISTANCE_MAX       2
+#define SHORT_DISTANCE_MAX 1
+#define SHORT              4 /* letters */
 
 /* The number of single-letter edits from `a` to `b`; `b` has at most
  * NAME_MAX_GUESSED letters. */
@@ -34,6 +38,12 @@ static size_t edit_distance(const char *a, const char *b)
     return row[length];
 }
 
+static size_t distance_max(const char *a, const char *b)
+{
+    return strlen(a) <= SHORT || strlen(b) <= SHORT ? SHORT_DISTANCE_MAX
+                                                    : DISTANCE_MAX;
+}
+
 void guess_weigh(struct guess *guess, const char *name)
 {
     const size_t distance = strlen(name) <= NAME_MAX_GUESSED
@@ -41,7 +51,8 @@ void guess_weigh(struct guess *guess, const char *name)
                                 : DISTANCE_MAX + 1;
 
     /* a name with every letter changed is another word, too */
-    if (distance > DISTANCE_MAX || distance >= strlen(name) ||
+    if (distance > distance_max(guess->word, name) ||
+        distance >= strlen(name) ||
         (guess->best != NULL && guess->distance <= distance))
         return;
     guess->best = name;

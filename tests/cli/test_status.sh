@@ -67,6 +67,8 @@ seqctl status --top 3 --sort key
 is "--top shows the first ones in the order of --sort" "$(keys)" \
     "bill order-10 order-11 "
 like "and tells of the others" "$out" "*28 more sequences: *"
+does "which is not for all of them" \
+    "2 seqctl: status takes --top or --all, not both" status --top 3 --all
 seqctl next order-25 -n 90000
 seqctl status --top 1 --sort taken
 is "by what was taken the greatest is first" "$(keys)" "order-25 "
@@ -428,6 +430,10 @@ does "of an unknown option it says what was likely meant" \
     status --intervall=3
 does "but not where none is near" \
     "2 seqctl: unknown option --frobnicate, see seqctl --help" --frobnicate
+does "also of a short name, where most letters differ" \
+    "2 seqctl: unknown option --nope, see seqctl --help" status --nope
+does "one letter of a short name may differ" \
+    "2 seqctl: unknown option --tip, did you mean --top?*" status --tip
 does "an unknown letter is an error" "2 seqctl: unknown option -Q, *" status -Q
 does "so is an option without its argument" \
     "2 seqctl: --count wants an argument: -n, --count N" next order -n

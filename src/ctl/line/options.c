@@ -128,6 +128,7 @@ bool options_agree(const struct command *command, unsigned options)
         {CTL_WATCH, CTL_JSON},
         {CTL_WATCH, CTL_MARKDOWN},
         {CTL_MARKDOWN, CTL_JSON},
+        {CTL_TOP, CTL_ALL},
     };
 
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
