@@ -198,6 +198,36 @@ if [[ -n $has_script ]]; then
     is "none where there can be none" "$(escapes "$work/plain")" 0
     on_terminal plain TERM=xterm status --color=never
     is "and none with --color=never" "$(escapes "$work/plain")" 0
+    # narrow COLUMNS WORD...: the same on a narrower terminal.
+    narrow() {
+        local columns=$1
+        shift
+        script -qec "stty rows 40 cols $columns; env TERM=dumb $build/seqctl \
+            -t 60 -s $first $*" /dev/null </dev/null 2>&1 | tr -d '\r' \
+            >"$work/narrow"
+    }
+    # Titles that are cut, or are none of the wide table's.
+    broken_titles() {
+        local title
+        "$build/seqctl" -t 60 -s "$first" status --wide >"$work/wide"
+        for title in $(grep -hE '^(PARTITION|SEQUENCE)|~' "$work/narrow" |
+            grep -E '^[A-Z~ /]*$'); do
+            grep -qE "(^| )$title( |\$)" "$work/wide" || echo "$title"
+        done
+    }
+    for columns in 79 60 55 50 40; do
+        narrow "$columns" status
+        ok "at $columns columns no line is longer" fits "$work/narrow" "$columns"
+        is "and no title is cut" "$(broken_titles)" ""
+        is "but every table has one" "$(grep -cE '^(PARTITION|SEQUENCE) ' \
+            "$work/narrow")" 2
+    done
+    narrow 40 status
+    like "the state stays" "$(<"$work/narrow")" "*"$'\n'"PARTITION *STATE *"
+    narrow 25 status
+    ok "less than 40 columns are taken for 40" fits "$work/narrow" 40
+    narrow 40 show clients
+    ok "other tables fit, too" fits "$work/narrow" 40
 else
     skip "on a terminal there are colours" "there is no script(1)"
 fi

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Tables whose columns fit the line, printed by libsmartcols. In a narrow view,
- * names are cut in the middle, and reasons are printed below the table,
- * wrapped. */
+ * names are cut in the middle, the last columns are left out, and reasons are
+ * printed below the table, wrapped. */
 #include "ctl/table/table.h"
 
 #include <assert.h>
@@ -103,6 +103,16 @@ static bool column_may_shrink(const struct column *column)
            (show == SHOW_TEXT && status_is_text(column->field));
 }
 
+/* A title is never cut. */
+static size_t column_least(const struct column *column)
+{
+    const size_t title = strlen(column->field->title);
+    const size_t least = title > NARROWEST ? title : NARROWEST;
+
+    return column_may_shrink(column) && least < column->width ? least
+                                                              : column->width;
+}
+
 static struct column *column_widest(struct table *table)
 {
     struct column *widest = NULL;
@@ -110,25 +120,56 @@ static struct column *column_widest(struct table *table)
     for (size_t i = 0; i < table->count; i++) {
         struct column *column = &table->columns[i];
 
-        if (column_may_shrink(column) && column->width > NARROWEST &&
+        if (column_least(column) < column->width &&
             (widest == NULL || column->width > widest->width))
             widest = column;
     }
     return widest;
 }
 
+/* The table's width, without the space behind its last column. */
+static size_t table_width(const struct table *table,
+                          size_t (*width_of)(const struct column *column))
+{
+    size_t width = table->count - 1;
+
+    for (size_t i = 0; i < table->count; i++)
+        width += width_of(&table->columns[i]);
+    return width;
+}
+
+static size_t column_width_now(const struct column *column)
+{
+    return column->width;
+}
+
+/* The first column says what a row is about. */
+static bool column_drop_last(struct table *table)
+{
+    size_t at = table->count - 1;
+
+    while (at > 0 && table->columns[at].field->show == SHOW_STATE)
+        at--;
+    if (at == 0)
+        return false;
+    table->count--;
+    memmove(&table->columns[at], &table->columns[at + 1],
+            (table->count - at) * sizeof table->columns[0]);
+    return true;
+}
+
+/* Names are cut first. If that is not enough, columns are left out, the last
+ * one first. */
 static void columns_fit(struct table *table)
 {
     struct column *widest;
-    size_t width = table->count; /* a space behind each column */
 
-    for (size_t i = 0; i < table->count; i++)
-        width += table->columns[i].width;
-    while (width > table->view->width + 1 &&
-           (widest = column_widest(table)) != NULL) {
+    while (table_width(table, column_least) > table->view->width &&
+           column_drop_last(table))
+        continue;
+    while (table_width(table, column_width_now) > table->view->width &&
+           (widest = column_widest(table)) != NULL)
         widest->width--;
-        width--;
-    }
 }
 
 /* Keeps both ends of a name, since they distinguish it from the others. */
@@ -151,11 +192,8 @@ static bool columns_add(struct table *table)
         const struct status_field *field = table->columns[i].field;
         const bool is_left = column_may_shrink(&table->columns[i]) ||
                              field->show == SHOW_STATE || status_is_text(field);
-        char title[CELL_SIZE];
 
-        snprintf(title, sizeof title, "%s", field->title);
-        cell_cut(title, table->columns[i].width);
-        if (scols_table_new_column(table->printed, title, 0,
+        if (scols_table_new_column(table->printed, field->title, 0,
                                    is_left ? 0 : SCOLS_FL_RIGHT) == NULL)
             return false;
     }

@@ -9,7 +9,7 @@
 
 #define COLUMNS_USUAL 80
 #define ROWS_USUAL    24
-#define COLUMNS_LEAST 20
+#define COLUMNS_LEAST 40 /* what every table can be fitted to */
 #define INDENT        4
 
 struct terminal_size terminal_size(void)
@@ -22,8 +22,9 @@ struct terminal_size terminal_size(void)
     size.rows = ROWS_USUAL;
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0)
         return size;
-    if (window.ws_col >= COLUMNS_LEAST)
-        size.columns = window.ws_col;
+    if (window.ws_col > 0) /* 0: it does not know */
+        size.columns =
+            window.ws_col > COLUMNS_LEAST ? window.ws_col : COLUMNS_LEAST;
     if (window.ws_row > 0)
         size.rows = window.ws_row;
     return size;

@@ -13,7 +13,8 @@ struct terminal_size {
     size_t rows; /* 0: the output is not a terminal */
 };
 
-/* The size of stdout; 80 columns if it is not a terminal. */
+/* The size of stdout; 80 columns if it is not a terminal, and never less than
+ * 40. */
 struct terminal_size terminal_size(void);
 
 /* `when` is "auto", "always" or "never"; NULL: auto. False for anything
