@@ -38,6 +38,7 @@ enum status_show {
     SHOW_MOMENT,    /* the moment, ms since 1970 */
     SHOW_DATE,      /* ms from now; -1: none */
     SHOW_LATENCY,   /* us, as 1.2ms */
+    SHOW_BYTES,     /* as 14.9 MiB */
     SHOW_OFFSET,    /* ms, as +1.2s; no column if no row has it */
     SHOW_ROOM,      /* how many numbers its template has left; no column if no
                        row has it */

@@ -100,12 +100,20 @@ ok "it is JSON" is_json "$work/out"
 seqctl show stats
 like "show stats counts" "$code $out" \
     "0 uptime: *pid: $daemon_pid"$'\n'"memory: [1-9]*connections: [2-9]*"$'\n'"connections_received: *command_errors: 0"$'\n'"http_responses: 0"$'\n'"log_lines: [1-9]*"$'\n'"http_connections: 0"$'\n'"max_connections: [1-9]*answers_refused: 0"$'\n'"logins_refused: 0"$'\n'"takes_refused: 0"$'\n'"tls_handshakes: 0"$'\n'"tls_failed: 0"
+is "sizes have a unit" \
+    "$(grep -cE '^memory: [0-9]+\.[0-9] MiB$' "$work/out") $(
+        sed -n 's/^max_client_memory: //p' "$work/out")" "1 32.0 MiB"
+like "as one of few bytes has" "$out" \
+    "*"$'\n'"client_memory: [0-9]* bytes"$'\n'"*"
 before=$(sed -n 's/^commands: //p' "$work/out")
+does "in JSON they are bytes" \
+    '0 {*"memory": [1-9]*[0-9], *"max_client_memory": 33554432, *}' \
+    show stats --json
 say "$dialled" 'PING\r\nNOSUCH\r\n'
 like "two commands more" "$(hear "$dialled")$(hear "$dialled")" "+PONG-ERR *"
 seqctl show stats
 is "are counted, and the one that asks" \
-    "$(sed -n 's/^commands: //p' "$work/out")" $((before + 3))
+    "$(sed -n 's/^commands: //p' "$work/out")" $((before + 4))
 is "and the error" "$(sed -n 's/^command_errors: //p' "$work/out")" 1
 hang_up "$dialled"
 

@@ -40,8 +40,8 @@ struct show {
 
 /* --- for a person --- */
 
-/* A moment or an age is printed as such, so its name is printed without the
- * unit. */
+/* A moment, an age or a size is printed as such, so its name is printed without
+ * the unit. */
 static void field_print(const struct status_field *field,
                         const redisReply *answer, FILE *to)
 {
@@ -55,6 +55,8 @@ static void field_print(const struct status_field *field,
         age_format(text, sizeof text, integer);
     else if (field->show == SHOW_MOMENT)
         moment_format(text, sizeof text, integer);
+    else if (field->show == SHOW_BYTES)
+        bytes_format(text, sizeof text, integer);
     else
         snprintf(text, sizeof text, "%" PRId64, integer);
     fprintf(to, "%s\n",

@@ -31,6 +31,22 @@ void age_format(char *to, size_t size, int64_t ms)
                  s / 3600 % 24);
 }
 
+void bytes_format(char *to, size_t size, int64_t bytes)
+{
+    static const char units[] = "KMGTPE";
+    int64_t unit = 1024;
+    size_t i = 0;
+
+    if (bytes < unit) {
+        snprintf(to, size, "%" PRId64 " bytes", bytes);
+        return;
+    }
+    for (; bytes / unit >= 1024 && units[i + 1] != '\0'; i++)
+        unit *= 1024;
+    snprintf(to, size, "%" PRId64 ".%" PRId64 " %ciB", bytes / unit,
+             bytes % unit / (unit / 1024) * 10 / 1024, units[i]);
+}
+
 void moment_format(char *to, size_t size, int64_t ms)
 {
     const time_t at = (time_t)(ms / 1000);
@@ -226,6 +242,9 @@ void cell_format(char *to, size_t size, const struct status_field *field,
         return;
     case SHOW_LATENCY:
         latency_format(to, size, integer);
+        return;
+    case SHOW_BYTES:
+        bytes_format(to, size, integer);
         return;
     case SHOW_OFFSET:
         if (value != NULL)

@@ -60,6 +60,9 @@ bool table_print(const struct view *view, enum status_of of,
 /* "3m12s"; "-" if negative. */
 void age_format(char *to, size_t size, int64_t ms);
 
+/* "14.9 MiB". */
+void bytes_format(char *to, size_t size, int64_t bytes);
+
 /* ms since 1970, by this machine's clock. */
 int64_t moment_now(void);
 
