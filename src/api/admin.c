@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/sized.h"
 #include "backends/backends.h"
@@ -442,16 +443,27 @@ const char *seqb_embedded_topology(void)
     return config_embedded_text();
 }
 
+/* Several engines may have the same library. */
+static bool library_is_new(size_t engine)
+{
+    const char *library = backend_at(engine)->library();
+
+    for (size_t i = 0; i < engine; i++) {
+        if (strcmp(backend_at(i)->library(), library) == 0)
+            return false;
+    }
+    return true;
+}
+
 const char *seqb_library(size_t i)
 {
-    const struct seqb_backend_ops *ops = backend_at(i);
-    size_t engines = 0;
+    const struct seqb_backend_ops *ops = NULL;
 
-    if (ops != NULL)
-        return ops->library();
-    while (backend_at(engines) != NULL)
-        engines++;
-    if (i == engines)
+    for (size_t engine = 0; (ops = backend_at(engine)) != NULL; engine++) {
+        if (library_is_new(engine) && i-- == 0)
+            return ops->library();
+    }
+    if (i == 0)
         return config_library();
-    return i == engines + 1 ? shuffle_library() : NULL;
+    return i == 1 ? shuffle_library() : NULL;
 }

@@ -449,6 +449,11 @@ like "settings has the settings" "$code $out" \
 seqctl --version --json
 like "so has --version the libraries" "$code $out" \
     '0 {"version": "[0-9]*", "libraries": \[*"sqlite *"*\]}'
+is "each of them once" "$(tr ',' '\n' <"$work/out" | tr -d '[]}' |
+    sed 's/.*: //; s/^ *//' | sort | uniq -d)" ""
+seqctl -s "$address" -t 60 status --json
+is "also in a status" "$(sed -n 's/^ *"libraries": \[\(.*\)\],$/\1/p' \
+    "$work/out" | sed 's/", "/"\n"/g' | sort | uniq -d)" ""
 seqctl help --json
 like "and help the commands" "$code $out" \
     '0 {"commands": \[*{"name": "status", "arguments": "\[KEY|POOL\]", *}*\]}'
