@@ -45,6 +45,8 @@ const struct status_field errors_fields[] = {
     {ERRORS(STATUS_STRING, last),
      .help = "the last warning or error about it in the log; \"\": none of "
              "the last 1,000 lines is one"},
+    {ERRORS(STATUS_STRING, reason),
+     .help = "why it is not up now, as in the status; empty: it is"},
     {.name = NULL},
 };
 

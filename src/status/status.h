@@ -104,6 +104,7 @@ struct status_errors {
     int64_t ejections;
     int64_t last_ms;
     const char *last;
+    const char *reason;
 };
 
 /* A connection, for SEQ.SHOW CLIENTS. */

@@ -156,8 +156,14 @@ does "what happened to a partition is told below the table" \
     '0 *p/0 *a *p/1 *r *[1-9]*'$'\n''20*Z event=quarantined was=* pool=p partition=1 backend=r reason="r (redis *"' \
     show errors --wide
 is "and of no other one" "$(grep -c event= "$work/out")" 1
+# The log has the first failure of several, the status the latest.
+seqctl status --wide
+why=$(sed -n 's/^1 (r) \(quarantined\|probing\): //p' "$work/out")
+seqctl show errors --wide
+like "and why it is not up now, as the status has it" "$out" \
+    "* *p/1 (r) *: ${why:-no reason at all}"$'\n'"20*Z event=quarantined *"
 does "in JSON, too" \
-    '0 {*"errors": \[*"partition": 0, "backend": "a", *"last_ms": 0, "last": ""}*"partition": 1, "backend": "r", *"errors": [1-9]*, "last_ms": 1*, "last": "event=quarantined *"}*\]*}' \
+    '0 {*"errors": \[*"partition": 0, "backend": "a", *"last_ms": 0, "last": "", "reason": ""}*"partition": 1, "backend": "r", *"errors": [1-9]*, "last_ms": 1*, "last": "event=quarantined *", "reason": "r (redis *"}*\]*}' \
     show errors --json
 ok "it is JSON" is_json "$work/out"
 

@@ -293,7 +293,7 @@ bool table_print(const struct view *view, enum status_of of,
         columns_fit(&table);
     if (!columns_print(&table))
         return false;
-    if (of == STATUS_OF_PARTITIONS)
+    if (of == STATUS_OF_PARTITIONS || of == STATUS_OF_ERRORS)
         reasons_print(&table);
     return true;
 }

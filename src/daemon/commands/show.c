@@ -103,10 +103,13 @@ lines_last(const struct lines *lines,
     return NULL;
 }
 
+/* The log has only the first of several failures in a row, so the present
+ * reason is told, too. */
 static void reply_errors(struct session *session,
-                         const struct seqb_partition_status *partition,
+                         const struct status_partition *status,
                          const struct log_entry *last)
 {
+    const struct seqb_partition_status *partition = &status->known;
     const struct status_errors errors = {
         .pool = partition->pool,
         .partition = partition->partition,
@@ -117,6 +120,7 @@ static void reply_errors(struct session *session,
         .ejections = partition->ejections,
         .last_ms = last != NULL ? last->time_ms : 0,
         .last = last != NULL ? last->line : "",
+        .reason = status->reason,
     };
 
     reply_fields(session, STATUS_OF_ERRORS, &errors, 0);
@@ -134,7 +138,7 @@ static void show_errors(struct session *session,
     lines_init(&lines);
     reply_array(&session->out, count);
     for (size_t i = 0; i < count; i++)
-        reply_errors(session, &partitions[i].known,
+        reply_errors(session, &partitions[i],
                      lines_last(&lines, &partitions[i].known));
     lines_fini(&lines);
     free(partitions);
