@@ -370,10 +370,35 @@ is "one that does not answer keeps no other from being asked" "$code $out" \
     "3 $address: serving"$'\n'"$work/nobody: unknown: no daemon answers"$'\n'"$second: serving"
 like "and stderr says which one, and why" "$err" \
     "seqctl: $work/nobody: no seqbrokerd: No such file*"
-seqctl -s "$address" -s "$second" -t 60 status other
-like "status is a block for each" "$code $out" \
+seqctl -s "$address" -s "$second" -t 60 status
+like "status is a line for each" "$code $out$err" \
+    "0 BROKER *NAME *HEALTH *UP *RATE/S *RUNWAY"$'\n'"$address *first *serving *3/3 *[0-9] *[0-9s-]"$'\n'"$second *second *serving *3/3 *[0-9] *-"
+ok "of at most 80 characters" fits "$work/out" 80
+seqctl -s "$second" quarantine other/0
+seqctl -s "$address" -s "$second" -s "$work/nobody" -t 60 status other
+is "also where one does not answer, and of a pool alone" \
+    "$code $(awk '{ print $2, $3, $4 }' "$work/out" | head -n 4 | tr '\n' ,)" \
+    "3 NAME HEALTH UP,first serving 1/1,second not serving,- unknown -,"
+like "what is wrong stands below them" "$out" \
+    "*"$'\n'"$second not serving: pool other cannot serve: *"
+like "stderr says who is away" "$err" "seqctl: $work/nobody: no seqbrokerd: *"
+seqctl -s "$second" rescue other/0
+second_serves() {
+    [[ $("$build/seqctl" -s "$second" -t 60 health) = serving ]]
+}
+wait_for second_serves
+seqctl -s "$second" next bill
+seqctl -s "$address" -s "$second" -t 60 status bill
+like "of a key it has the runway" "$out" "*"$'\n'"$second *serving *1/1 *[0-9] *"
+for option in --all "--top 5" "--sort key" --wide; do
+    # shellcheck disable=SC2086 # words
+    seqctl -s "$address" -s "$second" -t 60 status $option
+    is "with $option there are tables" "$(grep -c '^SEQUENCE' "$work/out")" 2
+done
+seqctl -s "$address" -s "$second" -t 60 status other --wide
+like "status --wide is a block for each" "$code $out" \
     "0 $address:"$'\n'"broker first: *other/0 *"$'\n\n'"$second:"$'\n'"broker second: *other/0 *"
-seqctl -s "$work/nobody" -s "$second" -t 60 status
+seqctl -s "$work/nobody" -s "$second" -t 60 status --wide
 like "also where one does not answer" "$code $out" \
     "3 $work/nobody:"$'\n'"no status"$'\n\n'"$second:"$'\n'"broker second: *"
 seqctl -s "$address" -s "$second" -t 60 drain other/0

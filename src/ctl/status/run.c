@@ -25,7 +25,9 @@ static enum ctl_exit query_init(struct query *query,
             return CTL_USAGE;
         }
     }
-    if (is_all)
+    if (status_is_summary(options))
+        query->order = NULL; /* all are added up */
+    if (is_all || status_is_summary(options))
         query->top = SIZE_MAX;
     if (options->given & CTL_TOP)
         query->top = (size_t)options->top;

@@ -1,19 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One round of seqctl status: brokers are asked, and shown one below the
- * other. */
+ * other, or with a line each. */
 #include <stdio.h>
 
 #include "ctl/brokers.h"
 #include "ctl/client.h"
 #include "ctl/status/status.h"
+#include "ctl/status/summary.h"
 #include "ctl/terminal/terminal.h"
 
 struct round {
     const struct query *query;
     const struct view *view;
-    size_t brokers;   /* how many were shown */
-    size_t sequences; /* shown, of all brokers */
+    size_t brokers;              /* how many were shown */
+    size_t sequences;            /* shown, of all brokers */
+    struct summaries *summaries; /* NULL: tables are shown */
 };
+
+bool status_is_summary(const struct ctl_options *options)
+{
+    return options->server_count > 1 &&
+           (options->given &
+            (CTL_JSON | CTL_WIDE | CTL_TOP | CTL_ALL | CTL_SORT)) == 0;
+}
 
 bool view_init(struct view *view, const struct ctl_options *options)
 {
@@ -40,17 +49,28 @@ static void head_print(struct round *round, const struct ctl_options *options)
 static void silence_print(struct round *round,
                           const struct ctl_options *options)
 {
+    if (round->summaries != NULL) {
+        summary_add_silent(round->summaries, options->socket);
+        return;
+    }
     head_print(round, options);
     fputs("no status\n", round->view->to);
 }
 
 static enum ctl_exit status_print(const redisReply *status,
+                                  const redisReply *health,
                                   const struct ctl_options *options,
                                   struct round *round)
 {
     struct selection selection;
     enum ctl_exit result = selection_init(&selection, status, round->query);
 
+    if (result == CTL_OK && round->summaries != NULL) {
+        summary_add(round->summaries, options->socket, status, health,
+                    &selection);
+        selection_fini(&selection);
+        return CTL_OK;
+    }
     round->sequences += selection.sequences.count;
     if (result == CTL_OK && options->given & CTL_JSON) {
         result = status_object(status, &selection) ? CTL_OK : CTL_FAILED;
@@ -63,24 +83,43 @@ static enum ctl_exit status_print(const redisReply *status,
     return result;
 }
 
+/* The health is asked for only if it is shown. */
+static enum ctl_exit broker_ask(const struct ctl_options *options,
+                                redisReply **status, redisReply **health)
+{
+    static const char *const status_words[] = {"SEQ.STATUS"};
+    static const char *const health_words[] = {"SEQ.HEALTH"};
+    struct client client;
+    enum ctl_exit result = client_open(options, &client);
+
+    if (result == CTL_OK)
+        result = client_call(&client, 1, status_words, status);
+    if (result == CTL_OK && health != NULL)
+        result = client_call(&client, 1, health_words, health);
+    client_close(&client);
+    return result;
+}
+
 static enum ctl_exit broker_show(const struct ctl_options *options,
                                  void *context)
 {
-    static const char *const words[] = {"SEQ.STATUS"};
     const struct round *round = context;
-    redisReply *reply;
+    redisReply *status = NULL;
+    redisReply *health = NULL;
     enum ctl_exit result;
 
     (void)fflush(round->view->to); /* otherwise an interrupt could cut the
                                       output in two */
     interrupts_allow();
-    result = client_ask(options, 1, words, &reply);
+    result =
+        broker_ask(options, &status, round->summaries != NULL ? &health : NULL);
     interrupts_forbid();
     if (result == CTL_OK)
-        result = status_print(reply, options, context);
+        result = status_print(status, health, options, context);
     else if (options->is_one_of_several && (options->given & CTL_JSON) == 0)
         silence_print(context, options);
-    freeReplyObject(reply);
+    freeReplyObject(status);
+    freeReplyObject(health);
     return result;
 }
 
@@ -88,9 +127,16 @@ enum ctl_exit status_show(const struct ctl_options *options,
                           const struct query *query, const struct view *view,
                           size_t *shown)
 {
-    struct round round = {.query = query, .view = view};
+    struct summaries summaries = {.count = 0};
+    struct round round = {.query = query,
+                          .view = view,
+                          .summaries =
+                              status_is_summary(options) ? &summaries : NULL};
     const enum ctl_exit result = brokers_each(options, broker_show, &round);
 
+    if (summaries.count > 0)
+        summaries_print(&summaries, view);
+    summaries_fini(&summaries);
     *shown = round.sequences;
     return result;
 }

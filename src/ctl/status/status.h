@@ -35,6 +35,10 @@ bool status_report(const redisReply *status, const struct selection *selection,
                    const struct view *view);
 bool status_object(const redisReply *status, const struct selection *selection);
 
+/* Whether a line is shown for each of several brokers, and no tables: no option
+ * asks for more. */
+bool status_is_summary(const struct ctl_options *options);
+
 /* Asks each broker and shows its status; `*shown` is the number of sequences. A
  * broker that does not answer is reported. */
 enum ctl_exit status_show(const struct ctl_options *options,

@@ -172,16 +172,15 @@ static void columns_fit(struct table *table)
         widest->width--;
 }
 
-/* Keeps both ends of a name, since they distinguish it from the others. */
-static void cell_cut(char *cell, size_t width)
+void name_cut(char *name, size_t width)
 {
-    const size_t length = strlen(cell);
+    const size_t length = strlen(name);
     const size_t tail = (width - 1) / 2;
 
     if (length <= width)
         return;
-    cell[width - tail - 1] = CUT;
-    memmove(cell + width - tail, cell + length - tail, tail + 1);
+    name[width - tail - 1] = CUT;
+    memmove(name + width - tail, name + length - tail, tail + 1);
 }
 
 /* --- printing --- */
@@ -207,7 +206,7 @@ static bool cell_add(const struct table *table, struct libscols_line *line,
     char cell[CELL_SIZE];
 
     cell_format(cell, sizeof cell, column->field, row, &table->style);
-    cell_cut(cell, column->width);
+    name_cut(cell, column->width);
     if (scols_line_set_data(line, at, cell) != 0)
         return false;
     return !table->view->is_colored || column->field->show != SHOW_STATE ||

@@ -57,6 +57,10 @@ void rows_sort(struct rows *rows, const struct row_order *order);
 bool table_print(const struct view *view, enum status_of of,
                  const struct rows *rows, bool name_pool);
 
+/* Shortens a name to `width` characters: "order~2026". Keeps both ends, since
+ * they distinguish it from the others. */
+void name_cut(char *name, size_t width);
+
 /* "3m12s"; "-" if negative. */
 void age_format(char *to, size_t size, int64_t ms);
 
