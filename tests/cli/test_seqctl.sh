@@ -393,4 +393,34 @@ rm -f "$work/liar.sock"
 lies "an event of a false daemon is shown" \
     '*1\r\n*2\r\n$4\r\nline\r\n$8\r\n\e[31mred\r\n' show events
 
+# --- what was meant ---
+
+does "of an unknown option it says what was likely meant" \
+    "2 seqctl: unknown option --intervall, did you mean --interval?*" \
+    status --intervall=3
+does "but not where none is near" \
+    "2 seqctl: unknown option --frobnicate, see seqctl --help" --frobnicate
+does "also of a short name, where most letters differ" \
+    "2 seqctl: unknown option --nope, see seqctl --help" status --nope
+does "one letter of a short name may differ" \
+    "2 seqctl: unknown option --tip, did you mean --top?*" status --tip
+does "an unknown letter is an error" "2 seqctl: unknown option -Q, *" status -Q
+does "so is an option without its argument" \
+    "2 seqctl: --count wants an argument: -n, --count N" next order -n
+does "and one that takes none" '2 seqctl: --wide takes no argument: "--wide=3"' \
+    status --wide=3
+seqctl --help
+help=$out
+seqctl help
+is "help is --help" "$code $out" "0 $help"
+seqctl status --help
+help=$out
+seqctl help status
+is "help COMMAND is COMMAND --help" "$code $out" "0 $help"
+seqctl help status --json
+is "and as JSON that one alone" "$(grep -o '"name": "[a-z]*"' <<<"$out")" \
+    '"name": "status"'
+does "help guesses, too" '2 *unknown command "statsu", did you mean "status"?' \
+    help statsu
+
 tap_end

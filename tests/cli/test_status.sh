@@ -414,8 +414,7 @@ does "an order that one of them refuses is an error" \
 does "other commands are for one broker" "2 seqctl: next takes one -s only" \
     -s "$address" -s "$second" next bill
 
-# Two brokers with one sequence each do not fit 16 rows: nothing can be left
-# out any more.
+# One sequence each does not fit 16 rows, and nothing more can be left out.
 if [[ -n $has_script ]]; then
     : >"$work/screen"
     script -qfec "stty rows 16 cols 80 isig; echo \$\$ >$work/watching;
@@ -424,7 +423,7 @@ if [[ -n $has_script ]]; then
     watching=$!
     track "$watching"
     exec {typed}>"$work/typed"
-    ok "two brokers are drawn also where they do not fit" wait_for draws 3
+    ok "two brokers are drawn where they do not fit" wait_for draws 3
     ok "what is drawn fits" [ "$(frame | wc -l)" -le 15 ]
     like "and tells how much is missing" "$(frame)" \
         "*lines more: the terminal is too low)"
@@ -433,8 +432,7 @@ if [[ -n $has_script ]]; then
     is "it ends cleanly" "$?" 0
     exec {typed}>&-
 else
-    skip "two brokers are drawn also where they do not fit" \
-        "there is no script(1)"
+    skip "two brokers are drawn where they do not fit" "there is no script(1)"
 fi
 
 # --- JSON of everything ---
@@ -482,36 +480,6 @@ is "also in a status" "$(sed -n 's/^ *"libraries": \[\(.*\)\],$/\1/p' \
 seqctl help --json
 like "and help the commands" "$code $out" \
     '0 {"commands": \[*{"name": "status", "arguments": "\[KEY|POOL\]", *}*\]}'
-
-# --- what was meant ---
-
-does "of an unknown option it says what was likely meant" \
-    "2 seqctl: unknown option --intervall, did you mean --interval?*" \
-    status --intervall=3
-does "but not where none is near" \
-    "2 seqctl: unknown option --frobnicate, see seqctl --help" --frobnicate
-does "also of a short name, where most letters differ" \
-    "2 seqctl: unknown option --nope, see seqctl --help" status --nope
-does "one letter of a short name may differ" \
-    "2 seqctl: unknown option --tip, did you mean --top?*" status --tip
-does "an unknown letter is an error" "2 seqctl: unknown option -Q, *" status -Q
-does "so is an option without its argument" \
-    "2 seqctl: --count wants an argument: -n, --count N" next order -n
-does "and one that takes none" '2 seqctl: --wide takes no argument: "--wide=3"' \
-    status --wide=3
-seqctl --help
-help=$out
-seqctl help
-is "help is --help" "$code $out" "0 $help"
-seqctl status --help
-help=$out
-seqctl help status
-is "help COMMAND is COMMAND --help" "$code $out" "0 $help"
-seqctl help status --json
-is "and as JSON that one alone" "$(grep -o '"name": "[a-z]*"' <<<"$out")" \
-    '"name": "status"'
-does "help guesses, too" '2 *unknown command "statsu", did you mean "status"?' \
-    help statsu
 
 # --- stopping them all ---
 

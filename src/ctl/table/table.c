@@ -106,9 +106,12 @@ static bool column_may_shrink(const struct column *column)
 /* A title is never cut. */
 static size_t column_least(const struct column *column)
 {
-    const size_t title = strlen(column->field->title);
-    const size_t least = title > NARROWEST ? title : NARROWEST;
+    size_t title;
+    size_t least;
 
+    assert(column->field != NULL);
+    title = strlen(column->field->title);
+    least = title > NARROWEST ? title : NARROWEST;
     return column_may_shrink(column) && least < column->width ? least
                                                               : column->width;
 }
@@ -143,12 +146,18 @@ static size_t column_width_now(const struct column *column)
     return column->width;
 }
 
-/* The first column says what a row is about. */
+static bool column_stays(const struct column *column)
+{
+    assert(column->field != NULL);
+    return column->field->show == SHOW_STATE;
+}
+
+/* The first column stays, too: it says what a row is about. */
 static bool column_drop_last(struct table *table)
 {
     size_t at = table->count - 1;
 
-    while (at > 0 && table->columns[at].field->show == SHOW_STATE)
+    while (at > 0 && column_stays(&table->columns[at]))
         at--;
     if (at == 0)
         return false;
