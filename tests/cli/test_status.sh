@@ -425,6 +425,7 @@ if [[ -n $has_script ]]; then
     exec {typed}>"$work/typed"
     ok "two brokers are drawn where they do not fit" wait_for draws 3
     ok "what is drawn fits" [ "$(frame | wc -l)" -le 15 ]
+    is "no line is cut" "$(frame | grep -cE '.{81}')" 0
     like "and tells how much is missing" "$(frame)" \
         "*lines more: the terminal is too low)"
     kill -INT "$(<"$work/watching")"

@@ -9,10 +9,9 @@
 
 #define LINE_SIZE 1024
 
-/* A wide view does not wrap lines. */
 static void line_print(const struct view *view, const char *line)
 {
-    text_wrap(view->to, line, view->is_wide ? 0 : view->width);
+    text_wrap(view->to, line, view_wrap(view));
 }
 
 static bool pools_are_several(const redisReply *partitions)

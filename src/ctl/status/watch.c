@@ -83,6 +83,7 @@ static enum ctl_exit frame_make(struct frame *frame,
         return CTL_FAILED;
     }
     view->width = terminal_size().columns;
+    view->is_bounded = true;
     complaint_clear();
     result = status_show(options, query, view, &frame->shown);
     if (complaint_text()[0] != '\0')

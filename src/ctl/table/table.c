@@ -167,15 +167,21 @@ static bool column_drop_last(struct table *table)
     return true;
 }
 
+static void columns_drop(struct table *table,
+                         size_t (*width_of)(const struct column *column))
+{
+    while (table_width(table, width_of) > table->view->width &&
+           column_drop_last(table))
+        continue;
+}
+
 /* Names are cut first. If that is not enough, columns are left out, the last
  * one first. */
 static void columns_fit(struct table *table)
 {
     struct column *widest;
 
-    while (table_width(table, column_least) > table->view->width &&
-           column_drop_last(table))
-        continue;
+    columns_drop(table, column_least);
     while (table_width(table, column_width_now) > table->view->width &&
            (widest = column_widest(table)) != NULL)
         widest->width--;
@@ -265,6 +271,11 @@ static void controls_blank(char *text)
     }
 }
 
+size_t view_wrap(const struct view *view)
+{
+    return view->is_wide && !view->is_bounded ? 0 : view->width;
+}
+
 /* Prints a line for each partition that has a reason. */
 static void reasons_print(const struct table *table)
 {
@@ -283,8 +294,7 @@ static void reasons_print(const struct table *table)
         snprintf(line, sizeof line, "%s (%s) %s: %s", partition,
                  reply_text(row, "backend"), reply_text(row, "state"), why);
         controls_blank(line);
-        text_wrap(table->view->to, line,
-                  table->view->is_wide ? 0 : table->view->width);
+        text_wrap(table->view->to, line, view_wrap(table->view));
     }
 }
 
@@ -299,6 +309,8 @@ bool table_print(const struct view *view, enum status_of of,
     columns_find(&table, status_tables[of].fields);
     if (!view->is_wide)
         columns_fit(&table);
+    else if (view->is_bounded)
+        columns_drop(&table, column_width_now);
     if (!columns_print(&table))
         return false;
     if (of == STATUS_OF_PARTITIONS || of == STATUS_OF_ERRORS)

@@ -15,10 +15,15 @@
 /* How output is shown to a person. */
 struct view {
     FILE *to;
-    size_t width; /* characters of a line; ignored if is_wide */
-    bool is_wide; /* all columns; nothing is cut or wrapped */
+    size_t width;    /* characters of a line; ignored if is_wide alone */
+    bool is_wide;    /* all columns; nothing is cut or wrapped ... */
+    bool is_bounded; /* ... but a screen cuts lines: what does not fit is left
+                        out or wrapped */
     bool is_colored;
 };
+
+/* For text_wrap. */
+size_t view_wrap(const struct view *view);
 
 /* Some maps of a list. The list owns the maps. */
 struct rows {
