@@ -18,6 +18,7 @@
 struct taker {
     struct ha_sink sink; /* first */
     atomic_llong granted;
+    atomic_llong answers;
     struct ha_counter *counter;
 };
 
@@ -26,15 +27,24 @@ static const struct ha_counter_attributes attributes = {
 
 static void taker_deliver(struct ha_sink *sink, const struct ha_grant *grant)
 {
-    atomic_fetch_add(&((struct taker *)sink)->granted, grant->count);
+    struct taker *taker = (struct taker *)sink;
+
+    atomic_fetch_add(&taker->granted, grant->count);
+    atomic_fetch_add(&taker->answers, 1);
+}
+
+static void taker_make_of(struct taker *taker, const struct rig_broker *broker,
+                          const char *key)
+{
+    *taker = (struct taker){.sink = {.deliver = taker_deliver}};
+    assert_ok(ha_counter_new(ha_pool_at(broker->ha, 0), key, 2, &taker->sink,
+                             &taker->counter, NULL));
+    ha_counter_set_attributes(taker->counter, &attributes);
 }
 
 static void taker_make(struct taker *taker, const struct rig_broker *broker)
 {
-    *taker = (struct taker){.sink = {.deliver = taker_deliver}};
-    assert_ok(ha_counter_new(ha_pool_at(broker->ha, 0), "bill", 2, &taker->sink,
-                             &taker->counter, NULL));
-    ha_counter_set_attributes(taker->counter, &attributes);
+    taker_make_of(taker, broker, "bill");
 }
 
 /* Its sinks live as long as the workers. */
@@ -153,21 +163,28 @@ static bool is_found_hanging(void *context)
     return is_found;
 }
 
-/* It is the last one to be asked then, and no other is asked twice. */
-TEST_WITH(DIRECT, each_partition_is_asked_once_though_one_hangs)
+/* Until it is released, what is asked of partition 0 waits. */
+static void hang_first(struct rig *rig, struct rig_broker *broker)
 {
     const struct ha_entry entry = {0, "clock/x", 1};
-    struct rig_broker *broker;
-    struct taker taker;
     int64_t standing;
 
-    rig_set_timeout(rig, RIG_FOREVER_MS);
-    broker = rig_open(rig);
-    taker_make(&taker, broker);
     fake_hang(rig->stores[0]);
     assert_int_equal(
         ha_note(broker->ha, &entry, clock_now_ms() + 10, &standing, NULL),
         SEQB_UNAVAILABLE);
+}
+
+/* It is the last one to be asked then, and no other is asked twice. */
+TEST_WITH(DIRECT, each_partition_is_asked_once_though_one_hangs)
+{
+    struct rig_broker *broker;
+    struct taker taker;
+
+    rig_set_timeout(rig, RIG_FOREVER_MS);
+    broker = rig_open(rig);
+    taker_make(&taker, broker);
+    hang_first(rig, broker);
     rig_await(is_found_hanging, broker);
     assert_int_equal(
         ha_counter_ask(taker.counter, 5, HA_ASK_ALL, clock_now_ms()), 5);
@@ -176,6 +193,42 @@ TEST_WITH(DIRECT, each_partition_is_asked_once_though_one_hangs)
     fake_release(rig->stores[0]);
     RIG_AWAIT(atomic_load(&taker.granted) == 5);
     taker_end(&taker, broker);
+}
+
+static bool is_asked(struct taker *taker)
+{
+    return ha_counter_ask(taker->counter, 5, HA_ASK_ALL, clock_now_ms()) == 5;
+}
+
+/* The claims of the first one and the last one were compared before. */
+TEST_WITH(ONE_DIRECT, all_of_a_batch_are_answered_though_a_claim_is_cut_off)
+{
+    static const char *const keys[] = {"bill.0", "bill.1", "bill.2"};
+    struct taker takers[COUNT_OF(keys)];
+    struct rig_broker *broker;
+
+    rig_set_timeout(rig, RIG_FOREVER_MS);
+    broker = rig_open(rig);
+    for (size_t i = 0; i < COUNT_OF(keys); i++)
+        taker_make_of(&takers[i], broker, keys[i]);
+    for (size_t i = 0; i < COUNT_OF(keys); i += 2) {
+        assert_true(is_asked(&takers[i]));
+        RIG_AWAIT(atomic_load(&takers[i].granted) == 5);
+    }
+    hang_first(rig, broker);
+    fake_refuse(rig->stores[0], FAKE_CLAIM, "sequence/main/bill.1",
+                SEQB_UNREACHABLE);
+    for (size_t i = 0; i < COUNT_OF(keys); i++)
+        RIG_AWAIT(is_asked(&takers[i]));
+    fake_release(rig->stores[0]);
+    for (size_t i = 0; i < COUNT_OF(keys); i++)
+        RIG_AWAIT(atomic_load(&takers[i].answers) > (i != 1));
+    queue_stop(broker->queue);
+    ha_close(broker->ha);
+    queue_free(broker->queue);
+    for (size_t i = 0; i < COUNT_OF(keys); i++)
+        ha_counter_free(takers[i].counter);
+    rig_forget(broker);
 }
 
 /* --- of a stamp --- */
@@ -227,7 +280,7 @@ TEST_WITH(WINDOWED, cell_is_kept_longer_than_its_stamp)
     assert_in_range(kept, 3 * HOUR - late_ms, 3 * HOUR + SECOND + late_ms);
 }
 
-/* It may be over before. */
+/* It may be over before. The first use is that of a whole window. */
 TEST_WITH(WINDOWED, short_stamp_leases_no_window_ahead_of_its_first_use)
 {
     struct rig_broker *broker = rig_open(rig);
@@ -246,5 +299,8 @@ TEST_WITH(WINDOWED, short_stamp_leases_no_window_ahead_of_its_first_use)
     assert_false(is_asked);
     assert_int_equal(fake_value(rig->authority, "window/main/0/bill@1"), 1);
     assert_int_equal(fake_value(rig->authority, "window/main/1/bill@1"), 1);
+    while (fake_value(rig->authority, "window/main/0/bill@1") < 2)
+        (void)ha_counter_ask(taker.counter, 64, HA_ASK_ALL, clock_now_ms());
+    RIG_AWAIT(fake_value(rig->authority, "window/main/0/bill@1") == 3);
     taker_end(&taker, broker);
 }

@@ -213,15 +213,58 @@ TEST_WITH(DIRECT, a_new_stamp_is_not_exhausted)
     taker_end(&taker, broker);
 }
 
-/* --- what a stamp is refused --- */
-
-/* Whose time does not end. */
-static void restamp_for_long(struct taker *taker, int64_t digits)
+/* For a stamp whose time does not end. */
+static bool is_restamped_for_long(struct taker *taker, int64_t digits)
 {
     const struct ha_stamp stamp = {digits, digits * SECOND, INT64_MAX};
 
+    return ha_counter_restamp(taker->counter, &stamp);
+}
+
+/* Moves it far, in its stamp, and takes from there. */
+static void advance_far(struct taker *taker)
+{
+    assert_ok(ha_counter_advance(taker->counter, 1 << 20, NULL));
+    take(taker);
+    assert_true(atomic_load(&taker->first) > 1 << 20);
+}
+
+TEST_WITH(DIRECT, a_new_stamp_begins_at_1_though_the_old_one_was_advanced)
+{
+    struct rig_broker *broker = rig_open(rig);
+    struct taker taker;
+
+    taker_make(&taker, broker);
+    assert_true(is_restamped_for_long(&taker, 1));
+    advance_far(&taker);
+    assert_true(is_restamped_for_long(&taker, 2));
+    take(&taker);
+    assert_int_equal(fake_value(rig->stores[0], "main/0/bill@2"), 2);
+    assert_int_equal(fake_value(rig->stores[1], "main/1/bill@2"), 2);
+    taker_end(&taker, broker);
+}
+
+TEST_WITH(WINDOWED, windows_of_a_new_stamp_begin_at_1_though_it_was_advanced)
+{
+    struct rig_broker *broker = rig_open(rig);
+    struct taker taker;
+
+    taker_make(&taker, broker);
+    assert_true(is_restamped_for_long(&taker, 1));
+    advance_far(&taker);
+    RIG_AWAIT(is_restamped_for_long(&taker, 2)); /* a spare may be leased */
+    take(&taker);
+    assert_int_equal(fake_window(rig->stores[0], "main/0/bill@2"), 1);
+    assert_int_equal(fake_window(rig->stores[1], "main/1/bill@2"), 1);
+    taker_end(&taker, broker);
+}
+
+/* --- what a stamp is refused --- */
+
+static void restamp_for_long(struct taker *taker, int64_t digits)
+{
     await_rest(taker);
-    assert_true(ha_counter_restamp(taker->counter, &stamp));
+    assert_true(is_restamped_for_long(taker, digits));
 }
 
 static void ask_in_vain(struct taker *taker)
@@ -315,8 +358,10 @@ TEST_WITH(DIRECT, a_stamp_that_may_be_purged_is_not_raised)
     struct taker taker;
 
     taker_make(&taker, broker);
+    events_start();
     assert_true(is_raised(rig, &taker, 25));
     assert_false(is_raised(rig, &taker, 35));
+    events_expect("event=exhausted", "bill@35: the period is over", 1);
     assert_int_equal(rig_partition(broker, 0).state, SEQB_PARTITION_UP);
     taker_end(&taker, broker);
 }

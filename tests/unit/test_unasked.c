@@ -139,6 +139,13 @@ TEST_WITH(DIRECT, moved_sequence_waits_for_the_store_that_may_know_it)
     }
 }
 
+TEST_WITH(DIRECT, start_with_no_sequence_but_a_refused_one_is_refused)
+{
+    split(rig);
+    rig_put_claim(rig, 0, "sequence/main/order", "", "memory_bits=7");
+    rig_expect_open_fails(rig, SEQB_LAYOUT, "memory_bits=7");
+}
+
 TEST_WITH(DIRECT, it_is_refused_once_that_store_answers)
 {
     struct rig_broker *broker;
