@@ -272,6 +272,31 @@ TEST_WITH(ONE_DIRECT, gap_that_a_reload_raised_counts_at_once)
                      100000);
 }
 
+static bool is_refused_alone(void *context)
+{
+    int64_t number;
+
+    (void)queue_try_run(rig_sequence(context, "order"), 1, &number, NULL);
+    return rig_partition(context, 0).refused == 1 &&
+           rig_partition(context, 0).state == SEQB_PARTITION_UP;
+}
+
+/* The store became another one, which others raised less high. */
+TEST_WITH(ONE_DIRECT, lower_counter_that_is_not_raised_is_refused_alone)
+{
+    struct rig_broker *broker = rig_open(rig);
+
+    fake_save(rig->stores[0]);
+    rig_take_from(broker, 0, 2000);
+    fake_restore(rig->stores[0]);
+    fake_put(rig->stores[0], "main/0/order", 5);
+    fake_refuse(rig->stores[0], FAKE_RAISE, "main/0/order", SEQB_REFUSED);
+    rig_await(is_refused_alone, broker);
+    fake_refuse(rig->stores[0], FAKE_RAISE, "main/0/order", SEQB_OK);
+    rig_await_state(broker, 0, SEQB_PARTITION_UP);
+    rig_take(broker, 5000);
+}
+
 /* Both counters of a store fail in one call; each is mended by itself. */
 TEST_WITH(DIRECT, many_counters_of_one_store_are_mended_at_once)
 {

@@ -227,6 +227,17 @@ TEST_WITH(DIRECT, poisoned_counter_that_is_not_raised_says_so)
     assert_null(strstr(rig_partition(broker, 0).reason, "was raised"));
 }
 
+TEST_WITH(DIRECT, poisoned_partition_grants_again_once_rescued)
+{
+    struct rig_broker *broker = rig_open(rig);
+
+    rig_take_from(broker, 0, 2000);
+    fake_go_back(rig->stores[0], 100);
+    rig_take_until(broker, 0, SEQB_PARTITION_POISONED);
+    assert_ok(ha_command(broker->ha, "main", 0, SEQB_ORDER_RESCUE, NULL));
+    rig_take_from(broker, 0, rig_partition(broker, 0).granted + 1000);
+}
+
 TEST_WITH(DIRECT, lost_answer_spends_its_block)
 {
     struct rig_broker *broker = rig_open(rig);

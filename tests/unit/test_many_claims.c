@@ -154,3 +154,22 @@ TEST_WITH(DIRECT, a_store_that_is_lost_among_many_goes_on_with_the_next_start)
         ha_counter_free(next[i]);
     }
 }
+
+TEST_WITH(DIRECT, one_that_was_refused_before_hides_no_other)
+{
+    struct rig_broker *broker = rig_open(rig);
+    struct ha_sink sink = {no_deliver};
+    struct ha_counter *counters[8];
+    struct seqb_error err;
+
+    distinct_make(broker, &sink, 0, counters);
+    fake_claim_put(rig->stores[0], "sequence/main/key.0", "memory_bits=7");
+    assert_ok(ha_admit(broker->ha, counters, 2, &err));
+    fake_claim_put(rig->stores[0], "sequence/main/key.3", "memory_bits=7");
+    assert_ok(ha_admit(broker->ha, counters, 8, &err));
+    for (size_t i = 0; i < 8; i++) {
+        assert_status(ha_counter_availability(counters[i], &err),
+                      i == 0 || i == 3 ? SEQB_LAYOUT : SEQB_OK);
+        ha_counter_free(counters[i]);
+    }
+}

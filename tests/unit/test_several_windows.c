@@ -176,6 +176,21 @@ TEST_STATE(NEIGHBOURS, windows_are_dropped_if_the_install_is_in_doubt)
     taker_end(&taker);
 }
 
+TEST_STATE(NEIGHBOURS, windows_that_a_cell_refuses_are_dropped)
+{
+    struct taker taker;
+
+    taker_begin(&taker, state);
+    fake_refuse(taker.rig->stores[0], FAKE_INSTALL, CELL, SEQB_REFUSED);
+    while (taker_installs(&taker) == 0)
+        assert_int_equal(taker_ask(&taker, 3).count, 0);
+    assert_int_equal(taker_installs(&taker), 1);
+    fake_refuse(taker.rig->stores[0], FAKE_INSTALL, CELL, SEQB_OK);
+    (void)taker_ask_again(&taker, 3);
+    assert_int_equal(taker_installs(&taker), 2);
+    taker_end(&taker);
+}
+
 /* It was done: the window in the cell is used, those below it are not. */
 TEST_STATE(NEIGHBOURS, windows_are_dropped_if_the_answer_is_lost)
 {

@@ -1,80 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Counters that become those of other stamps, and the forgetting of old ones;
- * over scripted stores. */
+/* Counters that become those of other stamps, over scripted stores. */
 #include <stdlib.h>
 
 #include "ha/counter/counter.h"
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "support/events.h"
-#include "support/rig.h"
-#include "support/test.h"
-
-#define SECOND INT64_C(1000)
-#define HOUR   (3600 * SECOND)
-
-/* A counter of its own, whose grants are counted. */
-struct taker {
-    struct ha_sink sink; /* first */
-    atomic_llong granted;
-    atomic_llong first; /* of the last grant */
-    struct ha_counter *counter;
-};
-
-static const struct ha_counter_attributes attributes = {
-    .claim = "", .value_bits = 63, .keep_ms = HOUR};
-
-static void taker_deliver(struct ha_sink *sink, const struct ha_grant *grant)
-{
-    struct taker *taker = (struct taker *)sink;
-
-    atomic_store(&taker->first, grant->first);
-    atomic_fetch_add(&taker->granted, grant->count);
-}
-
-static void taker_make(struct taker *taker, const struct rig_broker *broker)
-{
-    *taker = (struct taker){.sink = {.deliver = taker_deliver}};
-    assert_ok(ha_counter_new(ha_pool_at(broker->ha, 0), "bill", 2, &taker->sink,
-                             &taker->counter, NULL));
-    ha_counter_set_attributes(taker->counter, &attributes);
-}
-
-static bool is_restamped(struct taker *taker, int64_t digits)
-{
-    const struct ha_stamp stamp = {digits, digits * SECOND,
-                                   (digits + 1) * SECOND};
-
-    return ha_counter_restamp(taker->counter, &stamp);
-}
-
-/* Until nothing is under way. */
-static void await_rest(struct taker *taker)
-{
-    struct ha_view view = {.all = 1};
-
-    while (view.all > 0)
-        ha_counter_view(taker->counter, clock_now_ms(), &view);
-}
-
-static void take(struct taker *taker)
-{
-    atomic_store(&taker->granted, 0);
-    assert_int_equal(
-        ha_counter_ask(taker->counter, 4, HA_ASK_ALL, clock_now_ms()), 4);
-    RIG_AWAIT(atomic_load(&taker->granted) > 0);
-    await_rest(taker);
-}
-
-/* Its sinks live as long as the workers. */
-static void taker_end(struct taker *taker, struct rig_broker *broker)
-{
-    queue_stop(broker->queue);
-    ha_close(broker->ha);
-    queue_free(broker->queue);
-    ha_counter_free(taker->counter);
-    rig_forget(broker);
-}
+#include "unit/stamp_taker.h"
 
 TEST_WITH(DIRECT, each_stamp_has_a_counter_of_its_own)
 {
@@ -231,9 +163,11 @@ static void advance_far(struct taker *taker)
 
 TEST_WITH(DIRECT, a_new_stamp_begins_at_1_though_the_old_one_was_advanced)
 {
-    struct rig_broker *broker = rig_open(rig);
+    struct rig_broker *broker;
     struct taker taker;
 
+    rig_set_timeout(rig, RIG_FOREVER_MS);
+    broker = rig_open(rig);
     taker_make(&taker, broker);
     assert_true(is_restamped_for_long(&taker, 1));
     advance_far(&taker);
@@ -246,9 +180,11 @@ TEST_WITH(DIRECT, a_new_stamp_begins_at_1_though_the_old_one_was_advanced)
 
 TEST_WITH(WINDOWED, windows_of_a_new_stamp_begin_at_1_though_it_was_advanced)
 {
-    struct rig_broker *broker = rig_open(rig);
+    struct rig_broker *broker;
     struct taker taker;
 
+    rig_set_timeout(rig, RIG_FOREVER_MS);
+    broker = rig_open(rig);
     taker_make(&taker, broker);
     assert_true(is_restamped_for_long(&taker, 1));
     advance_far(&taker);
@@ -256,6 +192,55 @@ TEST_WITH(WINDOWED, windows_of_a_new_stamp_begin_at_1_though_it_was_advanced)
     take(&taker);
     assert_int_equal(fake_window(rig->stores[0], "main/0/bill@2"), 1);
     assert_int_equal(fake_window(rig->stores[1], "main/1/bill@2"), 1);
+    taker_end(&taker, broker);
+}
+
+#define LEVEL INT64_C(1000000000000)
+
+static bool is_idle(struct taker *taker, int32_t i)
+{
+    struct ha_pool *pool = taker->counter->pool;
+    bool is_busy;
+
+    pthread_mutex_lock(pool->lock);
+    is_busy = taker->counter->slots[i].is_busy;
+    pthread_mutex_unlock(pool->lock);
+    return !is_busy;
+}
+
+/* Partition i is asked while the other one hangs, and its store changed; then
+ * the other one answers. */
+static void change_one(struct rig *rig, struct taker *taker, int32_t i)
+{
+    fake_change_origin(rig->stores[i]);
+    fake_hang(rig->stores[1 - i]);
+    assert_int_equal(
+        ha_counter_ask(taker->counter, 4, HA_ASK_ALL, clock_now_ms()), 4);
+    RIG_AWAIT(is_idle(taker, i));
+    fake_release(rig->stores[1 - i]);
+    await_rest(taker);
+}
+
+/* That a partition waited in the old stamp says nothing of the new one. */
+TEST_WITH(DIRECT, a_store_that_changed_waits_in_a_new_stamp_for_the_others)
+{
+    struct rig_broker *broker;
+    struct taker taker;
+
+    rig_set_timeout(rig, RIG_FOREVER_MS);
+    broker = rig_open(rig);
+    taker_make(&taker, broker);
+    fake_put(rig->stores[0], "main/0/bill@1", 5);
+    fake_put(rig->stores[1], "main/1/bill@2", 5);
+    assert_true(is_restamped_for_long(&taker, 1));
+    change_one(rig, &taker, 0);
+    assert_true(is_restamped_for_long(&taker, 2));
+    fake_put(rig->stores[0], "main/0/bill@2", LEVEL);
+    change_one(rig, &taker, 1);
+    while (fake_first_raise(rig->stores[1], "main/1/bill@2").limit == 0)
+        take(&taker);
+    assert_true(fake_first_raise(rig->stores[1], "main/1/bill@2").floor >
+                LEVEL);
     taker_end(&taker, broker);
 }
 
@@ -350,6 +335,13 @@ static bool is_raised(struct rig *rig, struct taker *taker, int64_t minutes)
     return fake_first_raise(rig->stores[0], name).limit != 0;
 }
 
+/* It may have waited for the other partition before. */
+static bool is_told_over(struct taker *taker)
+{
+    ask_in_vain(taker);
+    return events_count("event=exhausted", "bill@35: the period is over") == 1;
+}
+
 /* Others may have purged it after keep_ms, by clocks that differ by half of
  * that: a raise would make it again. */
 TEST_WITH(DIRECT, a_stamp_that_may_be_purged_is_not_raised)
@@ -361,177 +353,9 @@ TEST_WITH(DIRECT, a_stamp_that_may_be_purged_is_not_raised)
     events_start();
     assert_true(is_raised(rig, &taker, 25));
     assert_false(is_raised(rig, &taker, 35));
-    events_expect("event=exhausted", "bill@35: the period is over", 1);
+    RIG_AWAIT(is_told_over(&taker));
+    assert_int_equal(fake_first_raise(rig->stores[0], "main/0/bill@35").limit,
+                     0);
     assert_int_equal(rig_partition(broker, 0).state, SEQB_PARTITION_UP);
-    taker_end(&taker, broker);
-}
-
-TEST_WITH(DIRECT, stamps_of_a_closed_sequence_are_not_purged)
-{
-    const struct ha_stamp keep = {3, 3 * SECOND, 4 * SECOND};
-    struct rig_broker *broker = rig_open(rig);
-    struct taker taker;
-
-    taker_make(&taker, broker);
-    assert_true(is_restamped(&taker, 1));
-    take(&taker);
-    counter_void(taker.counter, SEQB_LAYOUT);
-    for (size_t i = 0; i < 2; i++) {
-        ha_counter_purge(taker.counter, &keep);
-        rig_take(broker, 100); /* the workers are asked after any purge */
-        assert_int_equal(fake_calls(rig->stores[i], FAKE_PURGE), 0);
-    }
-    taker_end(&taker, broker);
-}
-
-struct purging {
-    struct rig *rig;
-    struct taker *taker;
-    struct ha_stamp keep;
-};
-
-static bool is_purged(void *context)
-{
-    struct purging *purging = context;
-
-    ha_counter_purge(purging->taker->counter, &purging->keep);
-    return fake_value(purging->rig->stores[0], "main/0/bill@1") == -1 &&
-           fake_value(purging->rig->stores[1], "main/1/bill@2") == -1;
-}
-
-TEST_WITH(DIRECT, old_stamps_are_noted_first_and_deleted_later)
-{
-    struct rig_broker *broker = rig_open(rig);
-    struct taker taker;
-    struct purging purging = {
-        .rig = rig, .taker = &taker, .keep = {3, 3 * SECOND, 4 * SECOND}};
-
-    taker_make(&taker, broker);
-    for (int64_t digits = 1; digits <= 4; digits++) {
-        assert_true(is_restamped(&taker, digits));
-        take(&taker);
-    }
-    ha_counter_purge(taker.counter, &purging.keep);
-    for (size_t i = 0; i < 2; i++)
-        RIG_AWAIT(fake_calls(rig->stores[i], FAKE_PURGE) > 0);
-    assert_int_equal(fake_value(rig->stores[0], "main/0/bill@1"), 2);
-    rig_await(is_purged, &purging);
-    assert_int_equal(fake_value(rig->stores[0], "main/0/bill@3"), 2);
-    assert_int_equal(fake_value(rig->stores[1], "main/1/bill@4"), 2);
-    /* It begins no more. */
-    assert_true(is_restamped(&taker, 2));
-    (void)ha_counter_ask(taker.counter, 4, HA_ASK_ALL, clock_now_ms());
-    while (ha_counter_availability(taker.counter, NULL) == SEQB_OK)
-        continue;
-    assert_int_equal(fake_value(rig->stores[0], "main/0/bill@2"), -1);
-    taker_end(&taker, broker);
-}
-
-/* The purges that the second store has made; the first of them. */
-static struct seqb_backend_ops purge_recording;
-static _Atomic int64_t purges_made;
-static _Atomic int32_t first_most;
-
-static enum seqb_status
-purge_recording_open(const struct seqb_backend_options *options,
-                     struct seqb_backend **out, struct seqb_error *err)
-{
-    const enum seqb_status status = backend_fake.open(options, out, err);
-
-    if (status == SEQB_OK)
-        (*out)->ops = &purge_recording;
-    return status;
-}
-
-static enum seqb_status purge_recorded(struct seqb_backend *backend,
-                                       const struct seqb_purge *purge,
-                                       int32_t *deleted, struct seqb_error *err)
-{
-    const enum seqb_status status =
-        backend_fake.purge(backend, purge, deleted, err);
-
-    if (status == SEQB_OK && atomic_fetch_add(&purges_made, 1) == 0)
-        atomic_store(&first_most, purge->most);
-    return status;
-}
-
-/* It was away for the note as well: it notes first, too. */
-TEST_WITH(DIRECT, store_that_was_away_deletes_its_old_stamps_later)
-{
-    const struct ha_stamp keep = {2, 2 * SECOND, 3 * SECOND};
-    struct rig_broker *broker;
-    struct taker taker;
-
-    purge_recording = backend_fake;
-    purge_recording.open = purge_recording_open;
-    purge_recording.purge = purge_recorded;
-    rig->backends[1].ops = &purge_recording;
-    broker = rig_open(rig);
-    taker_make(&taker, broker);
-    assert_true(is_restamped(&taker, 1));
-    take(&taker);
-    fake_set_down(rig->stores[1], true);
-    while (fake_value(rig->stores[0], "main/0/bill@1") != -1)
-        ha_counter_purge(taker.counter, &keep);
-    assert_int_equal(fake_value(rig->stores[1], "main/1/bill@1"), 2);
-    assert_int_equal(atomic_load(&purges_made), 0);
-    fake_set_down(rig->stores[1], false);
-    RIG_AWAIT((ha_counter_purge(taker.counter, &keep),
-               fake_value(rig->stores[1], "main/1/bill@1") == -1));
-    assert_int_equal(atomic_load(&first_most), 0);
-    taker_end(&taker, broker);
-}
-
-static bool are_cells_purged(void *context)
-{
-    struct purging *purging = context;
-
-    ha_counter_purge(purging->taker->counter, &purging->keep);
-    return fake_value(purging->rig->stores[0], "cell:main/0/bill@1") == -1 &&
-           fake_value(purging->rig->stores[1], "cell:main/1/bill@2") == -1 &&
-           fake_value(purging->rig->authority, "window/main/1/bill@1") == -1;
-}
-
-TEST_WITH(CELLS, old_cells_are_deleted_with_their_windows)
-{
-    struct rig_broker *broker = rig_open(rig);
-    struct taker taker;
-    struct purging purging = {
-        .rig = rig, .taker = &taker, .keep = {3, 3 * SECOND, 4 * SECOND}};
-
-    taker_make(&taker, broker);
-    for (int64_t digits = 1; digits <= 4; digits++) {
-        assert_true(is_restamped(&taker, digits));
-        take(&taker);
-    }
-    assert_int_equal(fake_value(rig->stores[0], "cell:main/0/bill@1"), 2);
-    rig_await(are_cells_purged, &purging);
-    assert_int_equal(fake_value(rig->stores[0], "cell:main/0/bill@3"), 2);
-    assert_int_equal(fake_value(rig->stores[1], "cell:main/1/bill@4"), 2);
-    taker_end(&taker, broker);
-}
-
-/* What it noted would hold for all brokers. */
-TEST_WITH(DIRECT, a_clock_far_ahead_of_the_stores_purges_nothing)
-{
-    struct ha_stamp keep = {3, 3 * SECOND, 4 * SECOND};
-    struct rig_broker *broker;
-    struct taker taker;
-
-    fake_set_clock(rig->stores[0], -HOUR);
-    broker = rig_open(rig);
-    taker_make(&taker, broker);
-    assert_true(is_restamped(&taker, 1));
-    take(&taker);
-    for (int i = 0; i < 3; i++) {
-        const int64_t calls = fake_calls(rig->stores[1], FAKE_PURGE);
-
-        keep.digits++;
-        ha_counter_purge(taker.counter, &keep);
-        assert_true(fake_wait_for_calls(rig->stores[1], FAKE_PURGE, calls + 1,
-                                        RIG_PATIENCE_MS));
-        take(&taker);
-    }
-    assert_int_equal(fake_calls(rig->stores[0], FAKE_PURGE), 0);
     taker_end(&taker, broker);
 }

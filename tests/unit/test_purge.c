@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Deleting the counters of old stamps, over scripted stores. */
+#include <stdlib.h>
+
+#include "ha/counter/counter.h"
+#include "platform/clock.h"
+#include "unit/stamp_taker.h"
+
+struct purging {
+    struct rig *rig;
+    struct taker *taker;
+    struct ha_stamp keep;
+};
+
+static bool is_purged(void *context)
+{
+    struct purging *purging = context;
+
+    ha_counter_purge(purging->taker->counter, &purging->keep);
+    return fake_value(purging->rig->stores[0], "main/0/bill@1") == -1 &&
+           fake_value(purging->rig->stores[1], "main/1/bill@2") == -1;
+}
+
+TEST_WITH(DIRECT, old_stamps_are_noted_first_and_deleted_later)
+{
+    struct rig_broker *broker = rig_open(rig);
+    struct taker taker;
+    struct purging purging = {
+        .rig = rig, .taker = &taker, .keep = {3, 3 * SECOND, 4 * SECOND}};
+
+    taker_make(&taker, broker);
+    for (int64_t digits = 1; digits <= 4; digits++) {
+        assert_true(is_restamped(&taker, digits));
+        take(&taker);
+    }
+    ha_counter_purge(taker.counter, &purging.keep);
+    for (size_t i = 0; i < 2; i++)
+        RIG_AWAIT(fake_calls(rig->stores[i], FAKE_PURGE) > 0);
+    assert_int_equal(fake_value(rig->stores[0], "main/0/bill@1"), 2);
+    rig_await(is_purged, &purging);
+    assert_int_equal(fake_value(rig->stores[0], "main/0/bill@3"), 2);
+    assert_int_equal(fake_value(rig->stores[1], "main/1/bill@4"), 2);
+    /* It begins no more. */
+    assert_true(is_restamped(&taker, 2));
+    (void)ha_counter_ask(taker.counter, 4, HA_ASK_ALL, clock_now_ms());
+    while (ha_counter_availability(taker.counter, NULL) == SEQB_OK)
+        continue;
+    assert_int_equal(fake_value(rig->stores[0], "main/0/bill@2"), -1);
+    taker_end(&taker, broker);
+}
+
+/* The purges that the second store has made; the first of them. */
+static struct seqb_backend_ops purge_recording;
+static _Atomic int64_t purges_made;
+static _Atomic int32_t first_most;
+
+static enum seqb_status
+purge_recording_open(const struct seqb_backend_options *options,
+                     struct seqb_backend **out, struct seqb_error *err)
+{
+    const enum seqb_status status = backend_fake.open(options, out, err);
+
+    if (status == SEQB_OK)
+        (*out)->ops = &purge_recording;
+    return status;
+}
+
+static enum seqb_status purge_recorded(struct seqb_backend *backend,
+                                       const struct seqb_purge *purge,
+                                       int32_t *deleted, struct seqb_error *err)
+{
+    const enum seqb_status status =
+        backend_fake.purge(backend, purge, deleted, err);
+
+    if (status == SEQB_OK && atomic_fetch_add(&purges_made, 1) == 0)
+        atomic_store(&first_most, purge->most);
+    return status;
+}
+
+/* It was away for the note as well: it notes first, too. */
+TEST_WITH(DIRECT, store_that_was_away_deletes_its_old_stamps_later)
+{
+    const struct ha_stamp keep = {2, 2 * SECOND, 3 * SECOND};
+    struct rig_broker *broker;
+    struct taker taker;
+
+    purge_recording = backend_fake;
+    purge_recording.open = purge_recording_open;
+    purge_recording.purge = purge_recorded;
+    rig->backends[1].ops = &purge_recording;
+    broker = rig_open(rig);
+    taker_make(&taker, broker);
+    assert_true(is_restamped(&taker, 1));
+    take(&taker);
+    fake_set_down(rig->stores[1], true);
+    while (fake_value(rig->stores[0], "main/0/bill@1") != -1)
+        ha_counter_purge(taker.counter, &keep);
+    assert_int_equal(fake_value(rig->stores[1], "main/1/bill@1"), 2);
+    assert_int_equal(atomic_load(&purges_made), 0);
+    fake_set_down(rig->stores[1], false);
+    RIG_AWAIT((ha_counter_purge(taker.counter, &keep),
+               fake_value(rig->stores[1], "main/1/bill@1") == -1));
+    assert_int_equal(atomic_load(&first_most), 0);
+    taker_end(&taker, broker);
+}
+
+/* What is under way is not posted again. */
+TEST_WITH(ONE_DIRECT, a_store_that_purges_is_not_asked_to_purge_again)
+{
+    struct rig_broker *broker;
+    struct taker taker;
+    const struct ha_stamp keep = {2, 2 * SECOND, 3 * SECOND};
+
+    rig_set_timeout(rig, RIG_FOREVER_MS);
+    broker = rig_open(rig);
+    taker_make(&taker, broker);
+    assert_true(is_restamped(&taker, 2));
+    take(&taker);
+    ha_counter_purge(taker.counter, &keep);
+    take(&taker); /* the purge is over */
+    fake_hang(rig->stores[0]);
+    for (int i = 0; i < 3; i++) {
+        ha_counter_purge(taker.counter, &keep);
+        assert_true(fake_wait_for_hanging(rig->stores[0], 1, RIG_PATIENCE_MS));
+    }
+    fake_release(rig->stores[0]);
+    take(&taker);
+    assert_int_equal(fake_calls(rig->stores[0], FAKE_PURGE), 2);
+    taker_end(&taker, broker);
+}
+
+static bool are_cells_purged(void *context)
+{
+    struct purging *purging = context;
+
+    ha_counter_purge(purging->taker->counter, &purging->keep);
+    return fake_value(purging->rig->stores[0], "cell:main/0/bill@1") == -1 &&
+           fake_value(purging->rig->stores[1], "cell:main/1/bill@2") == -1 &&
+           fake_value(purging->rig->authority, "window/main/1/bill@1") == -1;
+}
+
+TEST_WITH(CELLS, old_cells_are_deleted_with_their_windows)
+{
+    struct rig_broker *broker = rig_open(rig);
+    struct taker taker;
+    struct purging purging = {
+        .rig = rig, .taker = &taker, .keep = {3, 3 * SECOND, 4 * SECOND}};
+
+    taker_make(&taker, broker);
+    for (int64_t digits = 1; digits <= 4; digits++) {
+        assert_true(is_restamped(&taker, digits));
+        take(&taker);
+    }
+    assert_int_equal(fake_value(rig->stores[0], "cell:main/0/bill@1"), 2);
+    rig_await(are_cells_purged, &purging);
+    assert_int_equal(fake_value(rig->stores[0], "cell:main/0/bill@3"), 2);
+    assert_int_equal(fake_value(rig->stores[1], "cell:main/1/bill@4"), 2);
+    taker_end(&taker, broker);
+}
+
+/* What it noted would hold for all brokers. */
+TEST_WITH(DIRECT, a_clock_far_ahead_of_the_stores_purges_nothing)
+{
+    struct ha_stamp keep = {3, 3 * SECOND, 4 * SECOND};
+    struct rig_broker *broker;
+    struct taker taker;
+
+    fake_set_clock(rig->stores[0], -HOUR);
+    broker = rig_open(rig);
+    taker_make(&taker, broker);
+    assert_true(is_restamped(&taker, 1));
+    take(&taker);
+    for (int i = 0; i < 3; i++) {
+        const int64_t calls = fake_calls(rig->stores[1], FAKE_PURGE);
+
+        keep.digits++;
+        ha_counter_purge(taker.counter, &keep);
+        assert_true(fake_wait_for_calls(rig->stores[1], FAKE_PURGE, calls + 1,
+                                        RIG_PATIENCE_MS));
+        take(&taker);
+    }
+    assert_int_equal(fake_calls(rig->stores[0], FAKE_PURGE), 0);
+    taker_end(&taker, broker);
+}
+
+TEST_WITH(DIRECT, stamps_of_a_closed_sequence_are_not_purged)
+{
+    const struct ha_stamp keep = {3, 3 * SECOND, 4 * SECOND};
+    struct rig_broker *broker = rig_open(rig);
+    struct taker taker;
+
+    taker_make(&taker, broker);
+    assert_true(is_restamped(&taker, 1));
+    take(&taker);
+    counter_void(taker.counter, SEQB_LAYOUT);
+    for (size_t i = 0; i < 2; i++) {
+        ha_counter_purge(taker.counter, &keep);
+        rig_take(broker, 100); /* the workers are asked after any purge */
+        assert_int_equal(fake_calls(rig->stores[i], FAKE_PURGE), 0);
+    }
+    taker_end(&taker, broker);
+}
