@@ -320,12 +320,15 @@ enum ring_taken ring_take_many(struct ring *ring, size_t count, int64_t *out,
 static bool find_run(const struct ring *ring, uint64_t count, uint64_t *at,
                      struct segment *segment)
 {
-    while (segment_find(ring, ring_hint(ring), at, segment)) {
+    uint64_t index = ring_hint(ring);
+
+    while (segment_find(ring, index, at, segment)) {
         if (left_of_run(ring, *at) < count)
             *at += left_of_run(ring, *at);
         if (*at < segment->end && segment->end - *at >= count)
             return true;
         *at = segment->end;
+        index = segment->index + 1;
     }
     return false;
 }
@@ -377,16 +380,14 @@ uint64_t ring_stock(const struct ring *ring)
     return stock;
 }
 
-/* The end of the newest segment, where the next one may begin. Before the first
- * push it is 0, as is the entry of index 0. */
+/* The end of the newest segment, where the next one may begin. */
 static uint64_t ring_tail(const struct ring *ring)
 {
     const uint64_t newest =
         atomic_load_explicit(&ring->newest, memory_order_relaxed);
     struct segment segment;
 
-    (void)segment_read(ring, newest, &segment);
-    return segment.end;
+    return newest > 0 && segment_read(ring, newest, &segment) ? segment.end : 0;
 }
 
 uint32_t ring_free_blocks(const struct ring *ring)
