@@ -23,9 +23,9 @@ static void lease_done(struct slot *lease)
     struct window_source *source = source_of(lease);
 
     pthread_mutex_lock(source->lock);
+    source->is_asked = false;
     if (lease->why == NULL)
         source_leased(source, lease->block.first, 1, lease->block.count);
-    source->is_asked = false;
     source_result(source, lease->is_refused, lease->why);
     pthread_cond_broadcast(&source->changed);
     pthread_mutex_unlock(source->lock);
@@ -227,14 +227,14 @@ static enum seqb_status source_take_later(struct slot *slot, int64_t floor,
     return status;
 }
 
-/* Of a slot with a window of its own: whether more windows that are granted
- * whole are leased for it, and not used yet. */
+/* Whether more windows that are granted whole are leased for the slot, and not
+ * used yet. */
 static bool is_at_hand(const struct slot *slot)
 {
     const struct window_source *source = slot->windows;
     bool are_left;
 
-    if (!counter_grants_windows(slot->counter))
+    if (source == NULL || !counter_grants_windows(slot->counter))
         return false;
     pthread_mutex_lock(source->lock);
     are_left = source->run.left > 1;
