@@ -302,7 +302,8 @@
     ROW(SNOWFLAKE, counter_bits, INTEGER, "1", "40", "12", ALL_ENGINES,        \
         "Bits for the count within one ms, the lowest bits of an id.")         \
     ROW(SNOWFLAKE, lease, DURATION, "1s", "1h", "10s", ALL_ENGINES,            \
-        "How long a worker id is leased for. It is renewed long before the "   \
+        "How long a worker id is leased for, the same for all brokers; to "    \
+        "change it, see guarantees.md. It is renewed long before the "         \
         "end.")                                                                \
     DAEMON_ROWS(ROW)
 
