@@ -115,15 +115,25 @@ static void *blocking_call_run(void *argument)
     return NULL;
 }
 
+/* Where the daemon keeps its call of that kind. */
+static struct blocking_call **blocking_call_place(struct daemon *daemon,
+                                                  enum blocking_call_kind kind)
+{
+    return kind == BLOCKING_CALL_WORKERS ? &daemon->read_call
+                                         : &daemon->order_call;
+}
+
 bool blocking_call_start(struct session *session,
                          const struct blocking_call_order *order)
 {
     struct daemon *daemon = session->daemon;
+    struct blocking_call **place = blocking_call_place(daemon, order->kind);
     struct blocking_call *blocking_call;
 
-    if (daemon->blocking_call != NULL) {
+    if (*place != NULL) {
         reply_error(&session->out, "ERR",
-                    "another command is waiting for the stores, try again");
+                    "another %s is waiting for the stores, try again",
+                    place == &daemon->read_call ? "SEQ.WORKERS" : "order");
         return false;
     }
     blocking_call = calloc(1, sizeof *blocking_call);
@@ -145,22 +155,9 @@ bool blocking_call_start(struct session *session,
         free(blocking_call);
         return false;
     }
-    daemon->blocking_call = blocking_call;
+    *place = blocking_call;
     session->blocking_call = blocking_call;
     return true;
-}
-
-struct session *blocking_call_poll(struct daemon *daemon)
-{
-    const struct blocking_call *blocking_call = daemon->blocking_call;
-
-    if (blocking_call == NULL ||
-        !atomic_load_explicit(&blocking_call->is_done, memory_order_acquire))
-        return NULL;
-    if (blocking_call->session != NULL)
-        return blocking_call->session;
-    blocking_call_end(daemon);
-    return NULL;
 }
 
 /* --- the audit --- */
@@ -215,16 +212,45 @@ static void blocking_call_audit(struct daemon *daemon,
         reload_audit(daemon, call);
 }
 
-void blocking_call_end(struct daemon *daemon)
+void blocking_call_end(struct daemon *daemon,
+                       struct blocking_call *blocking_call)
 {
-    if (daemon->blocking_call == NULL)
+    if (blocking_call == NULL)
         return;
-    pthread_join(daemon->blocking_call->thread, NULL);
-    blocking_call_audit(daemon, daemon->blocking_call);
-    if (daemon->blocking_call->session != NULL)
-        daemon->blocking_call->session->blocking_call = NULL;
-    free(daemon->blocking_call->workers);
-    reload_report_free(&daemon->blocking_call->report);
-    free(daemon->blocking_call);
-    daemon->blocking_call = NULL;
+    pthread_join(blocking_call->thread, NULL);
+    blocking_call_audit(daemon, blocking_call);
+    if (blocking_call->session != NULL)
+        blocking_call->session->blocking_call = NULL;
+    *blocking_call_place(daemon, blocking_call->order.kind) = NULL;
+    free(blocking_call->workers);
+    reload_report_free(&blocking_call->report);
+    free(blocking_call);
+}
+
+void blocking_calls_end(struct daemon *daemon)
+{
+    blocking_call_end(daemon, daemon->order_call);
+    blocking_call_end(daemon, daemon->read_call);
+}
+
+/* --- the end, as the loop sees it --- */
+
+static void blocking_call_poll(struct daemon *daemon,
+                               struct blocking_call *blocking_call,
+                               void (*resume)(struct session *session))
+{
+    if (blocking_call == NULL ||
+        !atomic_load_explicit(&blocking_call->is_done, memory_order_acquire))
+        return;
+    if (blocking_call->session != NULL)
+        resume(blocking_call->session);
+    else
+        blocking_call_end(daemon, blocking_call);
+}
+
+void blocking_calls_poll(struct daemon *daemon,
+                         void (*resume)(struct session *session))
+{
+    blocking_call_poll(daemon, daemon->order_call, resume);
+    blocking_call_poll(daemon, daemon->read_call, resume);
 }

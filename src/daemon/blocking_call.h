@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A call of the library that waits for the stores. It runs on a separate
- * thread, so that the loop does not wait. One call at a time in the whole
- * daemon.
+ * thread, so that the loop does not wait. The whole daemon has one order and
+ * one look at the stores at a time: who may only look refuses no order.
  */
 #pragma once
 
@@ -64,11 +64,15 @@ struct blocking_call {
 bool blocking_call_start(struct session *session,
                          const struct blocking_call_order *order);
 
-/* For the loop's wake-up: returns the session of a blocking call that is done,
- * which has to be resumed; NULL if there is none. Ends a finished call whose
- * session was closed. */
-struct session *blocking_call_poll(struct daemon *daemon);
+/* For the loop's wake-up: resumes the session of each blocking call that is
+ * done, or ends the call if its session was closed. */
+void blocking_calls_poll(struct daemon *daemon,
+                         void (*resume)(struct session *session));
 
-/* Waits for the blocking call in progress, if there is one, adds it to the
- * audit if it is an order, and frees it. */
-void blocking_call_end(struct daemon *daemon);
+/* Waits for the blocking call, adds it to the audit if it is an order, and
+ * frees it. NULL is allowed, and does nothing. */
+void blocking_call_end(struct daemon *daemon,
+                       struct blocking_call *blocking_call);
+
+/* The same for all blocking calls. */
+void blocking_calls_end(struct daemon *daemon);

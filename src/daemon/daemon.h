@@ -2,7 +2,7 @@
 /*
  * The daemon as its commands see it: the broker, the waitlists, the sessions,
  * the counters. The loop and the sockets are in server.h. Only the callback of
- * waitlist.c and the call of blocking_call.c run on other threads.
+ * waitlist.c and the calls of blocking_call.c run on other threads.
  */
 #pragma once
 
@@ -35,7 +35,9 @@ struct stop_times {
 struct daemon {
     struct seqb_broker *broker;
     struct waitlists waitlists;
-    struct blocking_call *blocking_call; /* in progress, or NULL */
+    /* In progress, or NULL: an order, and a look at the stores. */
+    struct blocking_call *order_call;
+    struct blocking_call *read_call;
     struct reloader *reloader;
     struct session_list sessions;
     struct access access;

@@ -192,7 +192,6 @@ static void server_on_wake(evutil_socket_t fd, short events, void *context)
 {
     struct server *server = context;
     struct daemon *daemon = &server->daemon;
-    struct session *waiting;
     uint64_t count = 0;
 
     (void)events;
@@ -200,9 +199,7 @@ static void server_on_wake(evutil_socket_t fd, short events, void *context)
      * loop again. If the read fails, the marks are checked all the same. */
     (void)!read(fd, &count, sizeof count);
     waitlists_serve(&daemon->waitlists, server_resume);
-    waiting = blocking_call_poll(daemon);
-    if (waiting != NULL)
-        server_resume(waiting);
+    blocking_calls_poll(daemon, server_resume);
     logins_poll(daemon->access.logins, daemon->access.users, daemon_now_ms());
     server_swap_users(server);
     accept_reload(server);
@@ -460,7 +457,7 @@ void server_close(struct server *server)
     connections_fini(&server->connections);
     http_close(server->http);
     tls_server_close(server->tls);
-    blocking_call_end(daemon);
+    blocking_calls_end(daemon);
     reloader_serve(daemon->reloader, NULL);
     access_fini(&daemon->access);
     users_free(server->users);

@@ -59,7 +59,7 @@ struct session {
     struct listing *listing; /* of the current command; or NULL */
     size_t batch_size;       /* of the batch, in bytes; 0: no batch */
     struct blocking_call
-        *blocking_call;        /* the daemon's, if it runs for this session */
+        *blocking_call;        /* one of the daemon's, for this session */
     struct identity identity;  /* who it is */
     struct quota *quota;       /* of its user; NULL: none */
     int64_t retry_ms;          /* of the last LIMIT error: when to try again */

@@ -4,6 +4,7 @@
 #include "support/stub_broker.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include <seqbroker/admin.h>
 #include <seqbroker/counts.h>
@@ -448,9 +449,12 @@ enum seqb_status seqb_workers(struct seqb_broker *broker,
                               size_t capacity, size_t *count,
                               struct seqb_error *err)
 {
+    char byte;
+
     (void)broker;
     (void)size;
-    (void)err;
+    if (stub.workers_gate > 0 && read(stub.workers_gate, &byte, 1) < 0)
+        return fail(err, SEQB_UNREACHABLE);
     if (capacity > 0)
         out[0] = stub.worker;
     *count = 1;

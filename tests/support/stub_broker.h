@@ -45,6 +45,8 @@ struct stub_broker {
     int64_t manys;   /* calls of seqb_take, except for runs */
     struct seqb_clock_status clock;
     struct seqb_worker worker; /* the only worker */
+    /* If not 0, seqb_workers first reads a byte from this descriptor. */
+    int workers_gate;
     /* The only lessor. Without a backend, there is none. */
     struct seqb_lessor lessor;
     /* The status of each listed sequence. Without a key, none is listed. */

@@ -6,6 +6,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "daemon/server.h"
 #include "daemon/session.h"
@@ -135,6 +136,53 @@ TEST(who_asks_for_much_does_not_stall_who_asks_for_one)
     }
     server_close(server);
     talker_fini(&modest);
+}
+
+/* --- calls that wait for the stores --- */
+
+/* Turns the loop until the talker hears something. */
+static void answer_await(struct server *server, struct talker *talker)
+{
+    talker->length = 0;
+    while (talker->length == 0) {
+        dialogue_turn(server);
+        talker_receive(talker);
+    }
+}
+
+/* Whoever may read could otherwise lock the operator out. */
+TEST(a_read_of_the_stores_refuses_no_order)
+{
+    static const char read[] = "SEQ.WORKERS\r\n";
+    static const char order[] = "SEQ.ADVANCE a 99\r\n";
+    static const char refused[] = "-ERR another SEQ.WORKERS is waiting";
+    static const char advanced[] = "-ERR INVALID";
+    int gate[2];
+    struct server *server = server_over_stub(0, SEQB_AGAIN, MINUTE_MS);
+    struct talker reader = talker_of(server);
+    struct talker second = talker_of(server);
+    struct talker operator= talker_of(server);
+
+    assert_int_equal(pipe(gate), 0);
+    stub.workers_gate = gate[0];
+    talker_say(&reader, read, strlen(read));
+    dialogue_finish(server, &reader);
+    talker_say(&second, read, strlen(read));
+    answer_await(server, &second);
+    assert_memory_equal(second.heard, refused, strlen(refused));
+    talker_say(&operator, order, strlen(order));
+    answer_await(server, &operator);
+    assert_memory_equal(operator.heard, advanced, strlen(advanced));
+    assert_int_equal(reader.length, 0);
+    assert_int_equal(write(gate[1], "x", 1), 1);
+    answer_await(server, &reader);
+    assert_memory_equal(reader.heard, "*1\r\n", 4);
+    server_close(server);
+    talker_fini(&reader);
+    talker_fini(&second);
+    talker_fini(&operator);
+    close(gate[0]);
+    close(gate[1]);
 }
 
 /* --- an end --- */

@@ -60,6 +60,6 @@ enum command_outcome command_reload(struct session *session,
         reply_report(session, report);
     else
         reply_failure(&session->out, &report->err);
-    blocking_call_end(session->daemon);
+    blocking_call_end(session->daemon, session->blocking_call);
     return COMMAND_DONE;
 }

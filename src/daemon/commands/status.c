@@ -424,6 +424,6 @@ enum command_outcome command_workers(struct session *session,
         reply_workers(session, session->blocking_call);
     else
         reply_failure(&session->out, &session->blocking_call->err);
-    blocking_call_end(session->daemon);
+    blocking_call_end(session->daemon, session->blocking_call);
     return COMMAND_DONE;
 }
