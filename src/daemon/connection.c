@@ -74,12 +74,7 @@ void connection_free(struct connection *connection)
     limits_hold(&daemon->limits, &session->held, 0);
     if (session->blocking_call != NULL)
         session->blocking_call->session = NULL;
-    if (all->swept == session)
-        all->swept = TAILQ_NEXT(session, entry);
-    TAILQ_REMOVE(&daemon->sessions, session, entry);
-    if (connection->is_deferred)
-        TAILQ_REMOVE(&all->deferred, connection, deferred);
-    daemon->session_count--;
+    connections_remove(all, connection);
     if (daemon_is_done(daemon))
         event_base_loopbreak(all->base);
     free(connection);

@@ -21,6 +21,7 @@
 #include "status/status.h"
 
 TAILQ_HEAD(session_list, session);
+LIST_HEAD(listing_list, listing);
 
 #define STOP_TIMEOUT_MS 5000 /* unless the topology says otherwise */
 
@@ -40,6 +41,7 @@ struct daemon {
     struct blocking_call *read_call;
     struct reloader *reloader;
     struct session_list sessions;
+    struct listing_list walks; /* lists of connections, in progress */
     struct access access;
     size_t session_size;         /* bytes of one session, without buffers */
     const char *state_dir;       /* for SEQ.STATUS; the caller's */

@@ -29,9 +29,11 @@ bool session_has_room(const struct session *session)
 
 void session_account(struct session *session, size_t beside)
 {
-    limits_hold(&session->daemon->limits, &session->held,
-                session->in.capacity + session->out.capacity +
-                    session->batch_size + beside);
+    limits_hold(
+        &session->daemon->limits, &session->held,
+        session->in.capacity + session->out.capacity + session->batch_size +
+            beside +
+            (session->listing != NULL ? session->listing->text_size : 0));
 }
 
 bool session_may_hold(struct session *session, size_t bytes, bool of_operator)

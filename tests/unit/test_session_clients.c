@@ -16,6 +16,10 @@
 #define LISTED 1000 /* connections at most */
 #define CROWD  (LISTED + 30)
 
+#define SMALL_CROWD 200
+#define LISTING     10 /* of them list the connections at once */
+#define ROWS_A_TURN 64
+
 static const char *const fields[] = {
     "id",        "addr",     "laddr",     "fd",   "name", "age",   "idle",
     "flags",     "db",       "sub",       "psub", "ssub", "multi", "qbuf",
@@ -311,6 +315,93 @@ TEST_WITH(SERVED, of_too_many_the_newest_are_listed)
     for (size_t i = 1; i < CROWD; i++)
         talker_fini(&crowd[i]);
     free(crowd);
+}
+
+/* --- in turns --- */
+
+static bool has_heard(struct talker *talker)
+{
+    while (talker_receive(talker))
+        ;
+    return talker->length > 0;
+}
+
+static size_t count_heard(struct talker *talkers, size_t count)
+{
+    size_t heard = 0;
+
+    for (size_t i = 0; i < count; i++)
+        heard += has_heard(&talkers[i]);
+    return heard;
+}
+
+static void crowd_init(struct fixture *fixture, struct talker *crowd,
+                       size_t count)
+{
+    if (!may_open(2 * count + 64))
+        fail_msg("%zu connections need more open files", count);
+    for (size_t i = 0; i < count; i++)
+        talker_init(&crowd[i], fixture->server);
+}
+
+static void crowd_fini(struct talker *crowd, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        talker_fini(&crowd[i]);
+}
+
+/* Many list the connections at once: all together get one share of each turn of
+ * the loop. */
+static void list_beside_others(struct fixture *fixture, const char *said)
+{
+    struct talker crowd[SMALL_CROWD];
+    size_t turns = 1;
+
+    crowd_init(fixture, crowd, SMALL_CROWD);
+    for (size_t i = 0; i < LISTING; i++)
+        talker_say(&crowd[i], said, strlen(said));
+    fixture->first.length = 0;
+    talker_say(&fixture->first, "PING\r\n", 6);
+    dialogue_turn(fixture->server);
+    assert_true(has_heard(&fixture->first));
+    assert_int_equal(count_heard(crowd, LISTING), 0);
+    for (; count_heard(crowd, LISTING) < LISTING; turns++)
+        dialogue_turn(fixture->server);
+    assert_true(turns >= LISTING * SMALL_CROWD / ROWS_A_TURN);
+    for (size_t i = 0; i < LISTING; i++) {
+        dialogue_finish(fixture->server, &crowd[i]);
+        assert_true(crowd[i].length > SMALL_CROWD * 64);
+    }
+    crowd_fini(crowd, SMALL_CROWD);
+    while (fixture->server->daemon.session_count > 1)
+        dialogue_turn(fixture->server);
+}
+
+TEST_WITH(SERVED, lists_of_connections_share_a_part_of_each_turn)
+{
+    list_beside_others(fixture, "CLIENT LIST\r\n");
+    list_beside_others(fixture, "SEQ.SHOW CLIENTS\r\n");
+}
+
+/* Also the one that the list would look at next. */
+TEST_WITH(SERVED, connections_that_end_while_they_are_listed_are_left_out)
+{
+    struct talker crowd[SMALL_CROWD];
+    const char *line = NULL;
+
+    crowd_init(fixture, crowd, SMALL_CROWD);
+    talker_say(&fixture->first, "CLIENT LIST\r\n", 13);
+    dialogue_turn(fixture->server);
+    assert_int_equal(fixture->first.length, 0);
+    crowd_fini(crowd, SMALL_CROWD);
+    talker_init(&fixture->second, fixture->server);
+    dialogue_finish(fixture->server, &fixture->first);
+    fixture->first.heard[fixture->first.length] = '\0';
+    line = bulk(fixture->first.heard);
+    assert_field(line, "id", "1");
+    assert_true(lines_of(line) < SMALL_CROWD);
+    line = bulk(ask(fixture, "CLIENT LIST\r\n"));
+    assert_int_equal(lines_of(line), 2);
 }
 
 /* --- DBSIZE --- */

@@ -10,8 +10,11 @@
 #include "daemon/listeners/listeners.h"
 #include "daemon/session.h"
 
-/* Approximate upper bound, in bytes, of a line of CLIENT LIST. */
-#define LINE_SIZE 512
+/* So many ids are compared at the cost of one number. */
+#define IDS_PER_COST 16
+
+/* What CLIENT INFO costs of the session's turn, as a row of a listing. */
+#define INFO_COST 64
 
 static bool name_is_legal(struct resp_slice name)
 {
@@ -140,6 +143,7 @@ static void reply_client_info(struct session *session)
 
     line_write(&text, session);
     buffer_append(&text, "\n", 1);
+    session->budget -= INFO_COST;
     reply_verbatim(&session->out, buffer_content(&text), text.length,
                    session->is_resp3);
     buffer_fini(&text);
@@ -250,64 +254,44 @@ static bool choice_parse(struct session *session,
     return false;
 }
 
-const struct session *client_list_begin(const struct daemon *daemon)
-{
-    const struct session *session = TAILQ_FIRST(&daemon->sessions);
-
-    for (int64_t left = daemon->session_count; left > CLIENTS_LISTED_MAX;
-         left--)
-        session = TAILQ_NEXT(session, entry);
-    return session;
-}
-
 /* If not all connections are listed, each line has their total number in a
  * field that Redis does not have and clients skip. */
-static void list_write(struct buffer *text, const struct daemon *daemon,
-                       const struct choice *choice)
+static bool line_add(struct session *session, const struct session *client,
+                     const void *context)
 {
-    const bool is_whole =
-        choice->is_by_id || daemon->session_count <= CLIENTS_LISTED_MAX;
-    const struct session *session =
-        is_whole ? TAILQ_FIRST(&daemon->sessions) : client_list_begin(daemon);
+    const struct choice *choice = context;
+    struct listing *listing = session->listing;
 
-    for (; session != NULL; session = TAILQ_NEXT(session, entry)) {
-        if (!choice_has(choice, session->id))
-            continue;
-        line_write(text, session);
-        if (!is_whole)
-            buffer_format(text, " total=%lld",
-                          (long long)daemon->session_count);
-        buffer_append(text, "\n", 1);
-    }
+    session->budget -= (int)(choice->id_count / IDS_PER_COST);
+    if (!choice_has(choice, client->id))
+        return false;
+    line_write(&listing->text, client);
+    if (listing->total > 0)
+        buffer_format(&listing->text, " total=%lld", (long long)listing->total);
+    buffer_append(&listing->text, "\n", 1);
+    return true;
 }
 
-/* Approximate upper bound, in bytes, of the list. */
-static size_t list_size(const struct daemon *daemon,
-                        const struct choice *choice)
+static enum command_outcome
+reply_client_list(struct session *session, const struct resp_request *request)
 {
-    const int64_t most =
-        choice->is_by_id ? (int64_t)choice->id_count : CLIENTS_LISTED_MAX;
-
-    return LINE_SIZE * (size_t)(daemon->session_count < most
-                                    ? daemon->session_count
-                                    : most);
-}
-
-static void reply_client_list(struct session *session,
-                              const struct resp_request *request)
-{
-    struct buffer text = {0};
     struct choice choice;
+    struct listing *listing = NULL;
 
-    if (!choice_parse(session, request, &choice) ||
-        !session_may_hold(session, list_size(session->daemon, &choice), true))
-        return;
-    list_write(&text, session->daemon, &choice);
-    if (text.is_broken)
-        session->out.is_broken = true;
-    reply_verbatim(&session->out, buffer_content(&text), text.length,
-                   session->is_resp3);
-    buffer_fini(&text);
+    if (!choice_parse(session, request, &choice))
+        return COMMAND_DONE;
+    if (session->listing == NULL &&
+        !client_walk_begin(session, choice.is_by_id,
+                           choice.is_by_id ? (int64_t)choice.id_count
+                                           : CLIENTS_LISTED_MAX))
+        return COMMAND_DONE;
+    if (client_walk_run(session, line_add, &choice) == COMMAND_YIELDS)
+        return COMMAND_YIELDS;
+    listing = session->listing;
+    reply_verbatim(&session->out, buffer_content(&listing->text),
+                   listing->text.length, session->is_resp3);
+    listing_end(session);
+    return COMMAND_DONE;
 }
 
 static void reply_client_name(struct session *session)
@@ -329,7 +313,7 @@ enum command_outcome command_client(struct session *session,
     else if (word_is(what, "INFO") && words == 0)
         reply_client_info(session);
     else if (word_is(what, "LIST"))
-        reply_client_list(session, request);
+        return reply_client_list(session, request);
     else if (word_is(what, "GETNAME") && words == 0)
         reply_client_name(session);
     else if (word_is(what, "SETNAME") && words == 1) {

@@ -8,6 +8,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <sys/queue.h>
 
 #include "daemon/access/access.h"
 #include "daemon/wire/wire.h"
@@ -72,6 +74,15 @@ struct listing {
     size_t skipped;  /* settings of sequences that nobody asked for */
     bool is_counted; /* all settings are counted */
     char pattern[LISTING_PATTERN_SIZE];
+    /* For lists of connections, whose rows are collected, since the length of
+     * the list comes first. */
+    LIST_ENTRY(listing) walk;   /* in the daemon's walks, if is_walk */
+    const struct session *next; /* the connection to look at next, or NULL */
+    int64_t last_id;            /* those that connect later are not listed */
+    int64_t total;              /* connections; 0: all are listed */
+    struct buffer text;
+    size_t text_size; /* bytes of memory that the text is counted with */
+    bool is_walk;
 };
 
 /* A long answer that is written in parts, so that other clients get their turns
@@ -91,6 +102,9 @@ bool listing_may_go_on(const struct session *session);
 
 /* Charges a row that was read or written to the session's turn. */
 void listing_row(struct session *session);
+
+/* Frees the session's listing, after its last row. */
+void listing_end(struct session *session);
 
 /* Writes as many rows as fit into this turn. The command is executed again
  * until all rows are written. */
@@ -165,19 +179,39 @@ struct client_texts {
 void client_describe(const struct session *session, struct client_texts *texts,
                      struct status_client *out);
 
-/* Connections in one answer, at most: the loop serves nobody else while the
- * answer is written. */
+/* --- client_walk.c: lists of connections, in turns --- */
+
+/* Connections in one answer, at most, since the answer is held in memory. */
 #define CLIENTS_LISTED_MAX 1000
 
-/* The first connection to be listed. If there are too many, the newest ones are
+/* Adds a connection to session->listing->text. False if it is not to be
  * listed. */
-const struct session *client_list_begin(const struct daemon *daemon);
+typedef bool client_row(struct session *session, const struct session *client,
+                        const void *context);
+
+/* Begins the session's walk through all connections (`is_whole`), or through
+ * the newest CLIENTS_LISTED_MAX of them. `rows` is how many it will list at
+ * most. False after answering that clients hold too much memory. */
+bool client_walk_begin(struct session *session, bool is_whole, int64_t rows);
+
+/* Walks on for as long as the session's turn allows. COMMAND_DONE: the text is
+ * complete, and listing->at is the number of its rows. The caller answers, and
+ * calls listing_end. */
+enum command_outcome client_walk_run(struct session *session, client_row *row,
+                                     const void *context);
+
+/* The connection ends: no walk may look at it any more. */
+void client_walks_leave(struct daemon *daemon, const struct session *session);
 
 /* show.c */
 command_function command_show;
 
-/* Of status.c: replies a struct as a map. The caller then replies `more`
- * further pairs of it. */
+/* Of status.c: writes a struct as a map. The caller then writes `more` further
+ * pairs of it. */
+void write_fields(struct buffer *out, bool is_resp3, enum status_of of,
+                  const void *status, size_t more);
+
+/* The same, as the session's reply. */
 void reply_fields(struct session *session, enum status_of of,
                   const void *status, size_t more);
 

@@ -11,9 +11,24 @@
 /* What a row costs of the session's budget: as much as that many numbers. */
 #define ROW_COST 64
 
+/* The first turn of a listing is short: all clients whose input has just come
+ * have one in the same turn of the loop, and the later turns one by one. */
+#define FIRST_TURN (4 * ROW_COST)
+
 void listing_free(struct listing *listing)
 {
+    if (listing == NULL)
+        return;
+    if (listing->is_walk)
+        LIST_REMOVE(listing, walk);
+    buffer_fini(&listing->text);
     free(listing);
+}
+
+void listing_end(struct session *session)
+{
+    listing_free(session->listing);
+    session->listing = NULL;
 }
 
 bool listing_begin(struct session *session, size_t count, bool has_end)
@@ -25,6 +40,8 @@ bool listing_begin(struct session *session, size_t count, bool has_end)
     }
     session->listing->count = count;
     session->listing->has_end = has_end;
+    if (session->budget > FIRST_TURN)
+        session->budget = FIRST_TURN;
     return true;
 }
 
@@ -52,7 +69,6 @@ enum command_outcome listing_run(struct session *session,
     }
     if (listing->has_end)
         rows->end(session);
-    listing_free(listing);
-    session->listing = NULL;
+    listing_end(session);
     return COMMAND_DONE;
 }

@@ -146,24 +146,34 @@ static void show_errors(struct session *session,
 
 /* --- clients --- */
 
-static void show_clients(struct session *session,
-                         const struct resp_request *request)
+static bool client_add(struct session *session, const struct session *client,
+                       const void *context)
 {
-    const struct daemon *daemon = session->daemon;
-    const int64_t count = daemon->session_count;
-    const struct session *at = client_list_begin(daemon);
+    struct client_texts texts;
+    struct status_client status;
 
-    (void)request;
-    reply_array(
-        &session->out,
-        (size_t)(count < CLIENTS_LISTED_MAX ? count : CLIENTS_LISTED_MAX));
-    for (; at != NULL; at = TAILQ_NEXT(at, entry)) {
-        struct client_texts texts;
-        struct status_client client;
+    (void)context;
+    client_describe(client, &texts, &status);
+    write_fields(&session->listing->text, session->is_resp3, STATUS_OF_CLIENTS,
+                 &status, 0);
+    return true;
+}
 
-        client_describe(at, &texts, &client);
-        reply_fields(session, STATUS_OF_CLIENTS, &client, 0);
-    }
+static enum command_outcome show_clients(struct session *session)
+{
+    const struct listing *listing = NULL;
+
+    if (session->listing == NULL &&
+        !client_walk_begin(session, false, CLIENTS_LISTED_MAX))
+        return COMMAND_DONE;
+    if (client_walk_run(session, client_add, NULL) == COMMAND_YIELDS)
+        return COMMAND_YIELDS;
+    listing = session->listing;
+    reply_array(&session->out, listing->at);
+    buffer_append(&session->out, buffer_content(&listing->text),
+                  listing->text.length);
+    listing_end(session);
+    return COMMAND_DONE;
 }
 
 /* --- limits --- */
@@ -419,8 +429,9 @@ static const struct {
     size_t size; /* approximate bytes of the answer, if it is long */
     void (*show)(struct session *session, const struct resp_request *request);
 } shows[] = {
-    {"CLIENTS", SHOW_LONG, show_clients}, {"EVENTS", SHOW_LONG, show_events},
-    {"ERRORS", SHOW_SHORT, show_errors},  {"LIMITS", SHOW_LONG, show_limits},
+    {"EVENTS", SHOW_LONG, show_events},
+    {"ERRORS", SHOW_SHORT, show_errors},
+    {"LIMITS", SHOW_LONG, show_limits},
     {"STATS", SHOW_SHORT, show_stats},
 };
 
@@ -429,10 +440,13 @@ enum command_outcome command_show(struct session *session,
 {
     if (word_is(request->argv[1], "CONFIG") && request->argc <= 3)
         return show_config(session, request);
+    if (word_is(request->argv[1], "CLIENTS") && request->argc == 2)
+        return show_clients(session);
     for (size_t i = 0; i < sizeof shows / sizeof shows[0]; i++) {
         if (word_is(request->argv[1], shows[i].word) && request->argc == 2) {
             if (session_may_hold(session, shows[i].size, true))
                 shows[i].show(session, request);
+            session->budget = 0; /* nothing else in this turn */
             return COMMAND_DONE;
         }
     }

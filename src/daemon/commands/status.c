@@ -23,6 +23,9 @@
  * SEQ.STATUS lists all. */
 #define INFO_SEQUENCES 200
 
+/* What it costs of the session's turn: four of them are a turn. */
+#define INFO_COST 1024
+
 /* Approximate upper bounds, in bytes, of an INFO and of a list of worker
  * ids. */
 #define INFO_SIZE    65536
@@ -45,17 +48,22 @@ static void reply_field(struct buffer *out, const struct status_field *field,
         reply_field_integer(out, field->name, status_integer(field, status));
 }
 
-void reply_fields(struct session *session, enum status_of of,
+void write_fields(struct buffer *out, bool is_resp3, enum status_of of,
                   const void *status, size_t more)
 {
     const struct status_field *field = status_tables[of].fields;
 
-    reply_map(&session->out, status_count(field, status) + more,
-              session->is_resp3);
+    reply_map(out, status_count(field, status) + more, is_resp3);
     for (; field->name != NULL; field++) {
         if (status_is_told(field, status))
-            reply_field(&session->out, field, status);
+            reply_field(out, field, status);
     }
+}
+
+void reply_fields(struct session *session, enum status_of of,
+                  const void *status, size_t more)
+{
+    write_fields(&session->out, session->is_resp3, of, status, more);
 }
 
 /* Sequences that appear between the call that counts and the call that copies
@@ -393,6 +401,7 @@ enum command_outcome command_info(struct session *session,
     }
     reply_bulk(&session->out, buffer_content(&text), text.length);
     buffer_fini(&text);
+    session->budget -= INFO_COST;
     return COMMAND_DONE;
 }
 
