@@ -130,6 +130,15 @@ static bool is_same_alarm(const struct alarm_settings *a,
            is_same_text(a->webhook_ca_file, b->webhook_ca_file);
 }
 
+/* Whether the addresses of the daemon forbid these users. Without a daemon
+ * there are no addresses yet. */
+static bool reloader_bars_users(const struct reloader *reloader,
+                                const struct users *users)
+{
+    return reloader->daemon != NULL && reloader->daemon->access.is_public &&
+           !access_would_have_guard(&reloader->daemon->access, users);
+}
+
 /* Without users, non-loopback addresses are refused at the start only: so a
  * reload must not remove the last user. */
 static enum seqb_status users_prepare(struct reload_attempt *attempt,
@@ -139,7 +148,14 @@ static enum seqb_status users_prepare(struct reload_attempt *attempt,
         return refuse(err, SEQB_INVALID,
                       "without users everybody could take numbers: leave one, "
                       "or restart, which looks at the addresses");
-    return users_check(attempt->users, err);
+    if (users_check(attempt->users, err) != SEQB_OK)
+        return err->status;
+    if (reloader_bars_users(attempt->reloader, attempt->users))
+        return refuse(err, SEQB_INVALID,
+                      "the user 'default' could take numbers without a login, "
+                      "at an address that is not of loopback: give it another "
+                      "role or a password, or restart with open_to_all");
+    return SEQB_OK;
 }
 
 static enum seqb_status prepare(void *context, struct seqb_error *err)

@@ -292,11 +292,15 @@ static enum seqb_status server_open_http(struct server *server,
 static enum seqb_status server_take_addresses(struct server *server,
                                               struct seqb_error *err)
 {
+    struct access *access = &server->daemon.access;
+
     if (inherited_read(&server->inherited, err) != SEQB_OK ||
         listeners_take(&server->listeners, &server->options.places,
-                       &server->inherited, err) != SEQB_OK ||
-        (!access_has_guard(&server->daemon.access) &&
-         listeners_check_guard(&server->listeners, err) != SEQB_OK))
+                       &server->inherited, err) != SEQB_OK)
+        return err->status;
+    access->is_public =
+        listeners_check_guard(&server->listeners, err) != SEQB_OK;
+    if (access->is_public && !access_has_guard(access))
         return err->status;
     server->daemon.tcp_port = listeners_port(&server->listeners);
     if (server_open_tls(server, err) != SEQB_OK)

@@ -110,6 +110,43 @@ ok "unless it is open to all" \
 like "who then may take" "$(cli INCR order)" "[0-9]*"
 like "and give no orders" "$(cli SEQ.DRAIN)" "NOPERM *"
 daemon_stop
+
+# anyone ROLE [LINE]: a topology in which a client without a login has the role.
+anyone() {
+    {
+        cat "$work/patient.conf"
+        echo "users = ( { name = \"default\"; role = \"$1\"; } );"
+        echo "${2-}"
+    } >"$work/anyone.conf"
+}
+anyone admin
+does "nobody gives orders without a login" \
+    "2 *the user 'default' needs no login*could give orders*" \
+    check "$work/anyone.conf"
+like "and the daemon does not start" "$(refused -c "$work/anyone.conf" \
+    --state-dir "$work/open" --listen 127.0.0.1:0 --socket none)" \
+    "*the user 'default' needs no login*"
+anyone take
+like "a user without a login does not open an address to all" \
+    "$(refused -c "$work/anyone.conf" --state-dir "$work/open" \
+        --listen 0.0.0.0:0 --socket none)" "*is not of loopback*'default'*exit 1"
+like "nor one of HTTP" "$(refused -c "$work/anyone.conf" \
+    --state-dir "$work/open" --listen 127.0.0.1:0 --socket none \
+    --http 0.0.0.0:0)" "*is not of loopback*exit 1"
+anyone take 'daemon = { open_to_all = true; };'
+ok "open_to_all does" \
+    daemon_start anyone -c "$work/anyone.conf" --listen 0.0.0.0:0
+daemon_stop
+anyone read
+ok "who only reads may" \
+    daemon_start anyone -c "$work/anyone.conf" --listen 0.0.0.0:0
+anyone take
+asks_daemon=yes
+does "a reload does not open it, either" \
+    "1 *'default' could take numbers without a login*" reload
+asks_daemon=
+daemon_stop
+
 cp "$work/patient.conf" "$work/wrong.conf"
 echo 'users = ( { name = "x"; role = "king"; }, { name = "y"; role = "read"; },
     { name = "y"; role = "read"; password_hash = "secret"; } );' >>"$work/wrong.conf"

@@ -42,7 +42,6 @@ pools = ( { name = "main";
 sequences = ( { key = "bill"; pool = "other"; deadline = "60s"; } );
 auto_sequences = { pattern = "*"; limit = 100; pool = "main";
                    deadline = "60s"; };
-users = ( { name = "default"; role = "admin"; } );
 END
 daemon_start first -c "$work/many.conf" || exit 1
 first_pid=$daemon_pid
@@ -401,16 +400,16 @@ like "status --wide is a block for each" "$code $out" \
 seqctl -s "$work/nobody" -s "$second" -t 60 status --wide
 like "also where one does not answer" "$code $out" \
     "3 $work/nobody:"$'\n'"no status"$'\n\n'"$second:"$'\n'"broker second: *"
-seqctl -s "$address" -s "$second" -t 60 drain other/0
+seqctl -s "$first" -s "$second" -t 60 drain other/0
 is "drain is a line for each" "$code $out" \
-    "0 $address: other/0: drained, until it is resumed"$'\n'"$second: other/0: drained, until it is resumed"
+    "0 $first: other/0: drained, until it is resumed"$'\n'"$second: other/0: drained, until it is resumed"
 does "the worst exit code counts" "2 *not serving*not serving*" \
     -s "$address" -s "$second" -t 60 health
 does "resume is given back in one" "0 other/0: resumed, *" \
     -s "$second" -t 60 resume other/0
 does "an order that one of them refuses is an error" \
-    "1 $address: other/0: resumed, *seqctl: $second: ERR *not drained*" \
-    -s "$address" -s "$second" -t 60 resume other/0
+    "1 $first: other/0: resumed, *seqctl: $second: ERR *not drained*" \
+    -s "$first" -s "$second" -t 60 resume other/0
 does "other commands are for one broker" "2 seqctl: next takes one -s only" \
     -s "$address" -s "$second" next bill
 
@@ -464,7 +463,7 @@ like "also of an option before it" "$code ($out) $err" \
 seqctl -s "$work/nobody" health --json
 like "health is unknown besides" "$code $out $err" \
     '3 {"health": "unknown", *} {"error": *, "code": "UNREACHABLE", "exit": 3}'
-seqctl -s "$address" -t 60 advance bill --to 90000000 --json
+seqctl -s "$first" -t 60 advance bill --to 90000000 --json
 is "advance says what it did" "$code $out$err" \
     '0 {"key": "bill", "above": "90000000"}'
 seqctl settings --json

@@ -10,13 +10,17 @@ set -u
 # shellcheck source=tests/cli/certificates.sh
 . "$(dirname "$0")/certificates.sh"
 
+"$build/seqctl" token >"$work/token"
+
 # topology NAME LINE...: the patient one with these lines in `daemon`, in which
-# whoever comes may give orders.
+# whoever comes may take numbers, and the user "operator" give orders.
 topology() {
     {
         cat "$work/patient.conf"
         printf 'daemon = {\n%s\n};\n' "$(printf '    %s\n' "${@:2}")"
-        printf 'users = ( { name = "default"; role = "admin"; } );\n'
+        printf 'users = ( { name = "default"; role = "take"; },
+            { name = "operator"; role = "admin"; token_hash = "%s"; } );\n' \
+            "$(sed -n 's/^token_hash *//p' "$work/token")"
     } >"$work/$1.conf"
 }
 
@@ -303,7 +307,10 @@ does "options of TLS are for TLS" "2 *are for a broker that is named by*" \
     -s "127.0.0.1:$daemon_port" --tls-ca "$work/ca.crt" next order
 does "a certificate needs its key" "2 *--tls-cert and --tls-key go together*" \
     -s "tls://localhost:$tls_port" --tls-cert "$work/client.crt" next order
-asks_secure "$tls_port" drain --broker
+SEQCTL_PASSWORD=$(sed -n 's/^token  *//p' "$work/token")
+export SEQCTL_PASSWORD
+asks_secure "$tls_port" --user operator drain --broker
+unset SEQCTL_PASSWORD
 is "it waits until a daemon has stopped" "$code" 0
 reap "$daemon_pid"
 is "which ends with 0" "$?" 0

@@ -108,6 +108,29 @@ static void check_user(const struct draft_user *user,
                         name);
 }
 
+/* A client of TCP that has not logged in is the user "default", unless that has
+ * to log in. */
+static bool is_anonymous(const struct draft_user *user)
+{
+    return user->name.text != NULL &&
+           strcmp(user->name.text, DEFAULT_USER) == 0 &&
+           user->password_hash.line == 0 &&
+           user->password_hash_file.line == 0 && user->token_hash.line == 0 &&
+           user->certificate.line == 0;
+}
+
+static void check_anonymous(const struct draft_user *user,
+                            struct diagnostics *diagnostics)
+{
+    if (is_anonymous(user) && user->role.text != NULL &&
+        strcmp(user->role.text, "admin") == 0)
+        diagnostics_add(
+            diagnostics, user->role.line,
+            "the user 'default' needs no login, so that whoever connects "
+            "could give orders: give it another role, or a password_hash, a "
+            "password_hash_file, a token_hash or a certificate");
+}
+
 static void check_burst(const struct draft_number *burst,
                         const struct draft_number *rate,
                         struct diagnostics *diagnostics)
@@ -140,6 +163,7 @@ void check_users(const struct draft *draft, struct diagnostics *diagnostics)
     for (size_t i = 0; i < draft->user_count; i++) {
         check_name(draft, i, diagnostics);
         check_user(&draft->users[i], diagnostics);
+        check_anonymous(&draft->users[i], diagnostics);
         check_burst(&draft->users[i].burst, &draft->users[i].rate, diagnostics);
         check_certificate(draft, i, diagnostics);
     }

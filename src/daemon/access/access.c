@@ -28,7 +28,17 @@ void access_swap(struct access *access, struct users *users)
     access->quotas.version++;
 }
 
+bool access_would_have_guard(const struct access *access,
+                             const struct users *users)
+{
+    const struct user *anonymous = users_anonymous(users);
+
+    return access->is_open_to_all ||
+           (users_count(users) > 0 &&
+            (anonymous == NULL || (user_rights(anonymous) & RIGHT_TAKE) == 0));
+}
+
 bool access_has_guard(const struct access *access)
 {
-    return access->is_open_to_all || users_count(access->users) > 0;
+    return access_would_have_guard(access, access->users);
 }

@@ -48,6 +48,7 @@ struct access {
     struct users *nobody;      /* an empty table */
     struct quotas quotas; /* of users, and of limited keys that were used */
     bool is_open_to_all;
+    bool is_public; /* an address is not of loopback: set at the start */
     bool has_open_metrics;
     bool wants_user; /* a client of TLS must show the certificate of a user */
     struct logins *logins;
@@ -63,9 +64,13 @@ bool access_init(struct access *access, struct users *users, int wake_fd);
 /* A zeroed struct is allowed. The caller has cancelled all logins under way. */
 void access_fini(struct access *access);
 
-/* Whether the operator has decided who may take numbers: by listing users, or
- * by opening the daemon to all. */
+/* Whether the operator has decided who may take numbers: by users who all have
+ * to log in for that, or by opening the daemon to all. */
 bool access_has_guard(const struct access *access);
+
+/* Whether that would be so with these users. */
+bool access_would_have_guard(const struct access *access,
+                             const struct users *users);
 
 /* Replaces the table of users. Logins under way are looked up in the new table.
  * The caller must run connections_resolve over all sessions before it frees the

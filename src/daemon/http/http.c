@@ -209,11 +209,13 @@ static enum seqb_status port_take(struct port *port, enum inherited_kind kind,
 static enum seqb_status port_check(const struct port *port,
                                    struct seqb_error *err)
 {
-    const struct daemon *daemon = port->http->exchanges.daemon;
+    struct access *access = &port->http->exchanges.daemon->access;
 
-    if (port->listener.fd < 0 || access_has_guard(&daemon->access))
+    if (port->listener.fd < 0 ||
+        listener_check_guard(&port->listener, err) == SEQB_OK)
         return SEQB_OK;
-    return listener_check_guard(&port->listener, err);
+    access->is_public = true;
+    return access_has_guard(access) ? SEQB_OK : err->status;
 }
 
 static bool is_wanted(const struct http_places *places)

@@ -342,7 +342,8 @@ enum seqb_status listener_check_guard(const struct listener *listener,
         return SEQB_OK;
     return fail(err,
                 "%s is not of loopback: whoever reaches it could take numbers; "
-                "add users to the topology, or open_to_all = true to its "
+                "add users to the topology (and no user 'default' who takes "
+                "numbers without a login), or open_to_all = true to its "
                 "section daemon; see docs/secure.md",
                 listener->name);
 }
