@@ -13,9 +13,10 @@
 
 #include "daemon/log/log.h"
 
-#define LINE_SIZE 2048
-#define WORD_SIZE 256
-#define DATE_SIZE 32
+#define LINE_SIZE   3072 /* fits five words and a reason */
+#define WORD_SIZE   256
+#define REASON_SIZE 1536 /* fits the text of an error, quoted */
+#define DATE_SIZE   32
 
 static const struct bucket_size allowed = {.at_once = 100, .a_second = 20};
 
@@ -88,7 +89,7 @@ static void file_write(struct audit *audit, const char *line, int64_t wall_ms)
 struct words {
     char user[WORD_SIZE], by[WORD_SIZE], from[WORD_SIZE], command[WORD_SIZE],
         target[WORD_SIZE], before[WORD_SIZE], after[WORD_SIZE],
-        reason[WORD_SIZE];
+        reason[REASON_SIZE];
 };
 
 static void word_quote(char out[WORD_SIZE], const char *text)
@@ -105,7 +106,8 @@ static void words_quote(const struct audit_entry *entry, struct words *out)
     word_quote(out->target, entry->target);
     word_quote(out->before, entry->before);
     word_quote(out->after, entry->after);
-    word_quote(out->reason, entry->reason);
+    (void)log_quote(out->reason, sizeof out->reason,
+                    entry->reason != NULL ? entry->reason : "");
 }
 
 /* Whether the line is dropped, since it is over the rate limit. Otherwise sets

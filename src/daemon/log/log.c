@@ -88,16 +88,43 @@ static char *value_quoted(char *to, size_t size, const char *value)
     return quoted;
 }
 
+/* Bytes of the character or escape of a JSON string that `at` begins with. */
+static size_t unit_length(const char *at)
+{
+    const unsigned char first = (unsigned char)*at;
+
+    if (first == '\\')
+        return at[1] == 'u' ? 6 : 2;
+    if (first >= 0xf0)
+        return 4;
+    if (first >= 0xe0)
+        return 3;
+    return first >= 0xc0 ? 2 : 1;
+}
+
+/* Copies what fits of a quoted value that is too long. */
+static void quoted_cut(char *to, size_t size, const char *quoted)
+{
+    static const char cut[] = "...\"";
+    size_t end = 1;
+
+    while (end + unit_length(quoted + end) + sizeof cut <= size)
+        end += unit_length(quoted + end);
+    snprintf(to, size, "%.*s%s", (int)end, quoted, cut);
+}
+
 const char *log_quote(char *to, size_t size, const char *value)
 {
     char *quoted = NULL;
 
-    if (!value_is_bare(value))
-        quoted = value_quoted(to, size, value);
-    else if (strlen(value) < size)
+    if (value_is_bare(value) && strlen(value) < size)
         quoted = strdup(value);
-    snprintf(to, size, "%s",
-             quoted != NULL && strlen(quoted) < size ? quoted : "\"\"");
+    else
+        quoted = value_quoted(to, size, value);
+    if (quoted != NULL && strlen(quoted) >= size)
+        quoted_cut(to, size, quoted);
+    else
+        snprintf(to, size, "%s", quoted != NULL ? quoted : "\"\"");
     free(quoted);
     return to;
 }

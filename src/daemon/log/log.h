@@ -80,7 +80,8 @@ void log_event(enum seqb_log_level level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* Writes `value` into `to` as a logfmt value, in quotes if it needs them, and
- * returns `to`. A value that does not fit becomes `""`. */
+ * returns `to`. A value that does not fit is cut, not within a character or an
+ * escape, and ends with `..."`. `size` is at least 8. */
 const char *log_quote(char *to, size_t size, const char *value);
 
 /* A word `key=value` of a line. Both parts point into the line. The value has
