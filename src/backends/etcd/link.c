@@ -166,7 +166,6 @@ static enum seqb_status header_read(struct etcd_link *link, enum etcd_kind kind,
         return etcd_link_distrust(link, kind, "the header of an answer", err);
     link->member = header->member_id;
     link->term = (int64_t)header->raft_term;
-    link->revision = header->revision;
     if (link->cluster == 0)
         link->cluster = header->cluster_id;
     if (link->cluster == header->cluster_id)
