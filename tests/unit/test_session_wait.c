@@ -145,7 +145,7 @@ TEST(an_advance_that_outlasts_a_stop_is_in_the_audit)
     scene_begin(&scene, MINUTE_MS);
     talker_say(&scene.talker, words, sizeof words - 1);
     dialogue_turn(scene.server);
-    assert_non_null(scene.server->daemon.blocking_call);
+    assert_non_null(scene.server->daemon.order_call);
     assert_int_equal(lines_of("order_refused"), 0);
     scene_end(&scene);
     assert_int_equal(lines_of("order_refused"), 1); /* the stub refuses */

@@ -291,8 +291,8 @@
         ALL_ENGINES,                                                           \
         "The day, UTC, from which the time is counted, in ms, in the highest " \
         "bits. All snowflakes of a pool share one worker id. So the settings " \
-        "of this group must be the same for all of them, and, except for the " \
-        "lease, for all brokers.")                                             \
+        "of this group must be the same for all of them, and for all "         \
+        "brokers.")                                                            \
     ROW(SNOWFLAKE, datacenter_bits, INTEGER, "0", "30", "0", ALL_ENGINES,      \
         "Bits for the broker's datacenter; 0: there is one site.")             \
     ROW(SNOWFLAKE, worker_bits, INTEGER, "1", "30", "10", ALL_ENGINES,         \
