@@ -305,7 +305,7 @@ END
     }
     wait_for one_has_returned
     like "one command waits for the stores at a time" \
-        "$(cat "$work"/advanced.[12])" "ERR another command is waiting*"
+        "$(cat "$work"/advanced.[12])" "ERR another order is waiting*"
     is "meanwhile the daemon serves" "$(cli PING)" PONG
     is "and the other one has not returned" \
         "$(grep -c . "$work"/advanced.[12] -h | sort)" "0"$'\n'"1"

@@ -146,7 +146,8 @@ static const struct setting_item *group_find(struct comparison *comparison,
 static const char *advice_of(enum seqb_reload_need need)
 {
     if (need == SEQB_RELOAD_RESTART)
-        return "restart the broker to apply it";
+        return "restart the broker to apply it; with SIGUSR2 it keeps its "
+               "addresses";
     if (need == SEQB_RELOAD_NOTHING)
         return "";
     return "numbers would get another meaning: seqctl migrate, or a new "
