@@ -130,7 +130,7 @@ static enum seqb_status tcp_fail(struct seqb_error *err, const char *address,
     if (why == EADDRINUSE)
         return fail(err,
                     "cannot listen on %s: another program does; choose "
-                    "another port",
+                    "another port (--listen, --tls-listen, --http or --https)",
                     address);
     return fail(err, "cannot listen on %s: %s", address, strerror(why));
 }
