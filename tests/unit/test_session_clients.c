@@ -370,7 +370,7 @@ static void list_beside_others(struct fixture *fixture, const char *said)
     assert_true(turns >= LISTING * SMALL_CROWD / ROWS_A_TURN);
     for (size_t i = 0; i < LISTING; i++) {
         dialogue_finish(fixture->server, &crowd[i]);
-        assert_true(crowd[i].length > SMALL_CROWD * 64);
+        assert_true(crowd[i].length > (size_t)SMALL_CROWD * 64);
     }
     crowd_fini(crowd, SMALL_CROWD);
     while (fixture->server->daemon.session_count > 1)
