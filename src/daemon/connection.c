@@ -331,11 +331,15 @@ static bool connection_read(struct connection *connection)
     return !session->in.is_broken;
 }
 
+/* What comes may be a password. */
 static void connection_discard(struct connection *connection)
 {
-    ssize_t got = recv(connection->session.fd, connection->all->input,
-                       CONNECTION_INPUT_SIZE, 0);
+    char *input = connection->all->input;
+    const ssize_t got =
+        recv(connection->session.fd, input, CONNECTION_INPUT_SIZE, 0);
 
+    if (got > 0)
+        explicit_bzero(input, (size_t)got);
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
         connection_free(connection);
 }
