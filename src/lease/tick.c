@@ -7,11 +7,19 @@
 #include "lease/worker_lease.h"
 #include "platform/clock.h"
 #include "platform/error.h"
+#include "platform/minmax.h"
 #include "platform/text.h"
 
 #define REST_MIN_MS  20
 #define REST_MAX_MS  1000
 #define GIVE_BACK_MS 1000 /* a stop waits no longer for the store */
+
+/* The longest time between two renewals where a single store leases. If that
+ * store goes back and has another origin, a holder notices it when it renews.
+ * It must, before another broker takes its id, which waits for a lease and a
+ * quarter, but perhaps of a broker with a shorter lease: the row that has the
+ * longer one may be gone. The shortest lease is 1 s. */
+#define RENEW_MAX_MS 500
 
 /* The time between two turns while there is no id, or the store fails. */
 static int64_t rest_of(const struct worker_lease *lease)
@@ -125,6 +133,13 @@ static int64_t rest_or_move(struct worker_lease *lease, int64_t rest_ms)
     return lease->lessors == 1 || has_time ? rest_ms : move_on(lease);
 }
 
+static int64_t renewal_rest_ms(const struct worker_lease *lease)
+{
+    const int64_t third_ms = lease->self.lease_ms / 3;
+
+    return lease->lessors > 1 ? third_ms : min_of(third_ms, RENEW_MAX_MS);
+}
+
 int64_t lease_tick(struct worker_lease *lease)
 {
     int64_t rest_ms = rest_of(lease);
@@ -152,7 +167,7 @@ int64_t lease_tick(struct worker_lease *lease)
     if (lease->id == LEASE_NOBODY)
         return rest_ms;
     lease->moved = 0;
-    return lease->self.lease_ms / 3;
+    return renewal_rest_ms(lease);
 }
 
 void lease_give_back(struct worker_lease *lease)

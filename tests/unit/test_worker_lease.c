@@ -371,6 +371,20 @@ TEST_WITH(SNOWFLAKES_IN_USE, restored_authority_gives_no_id_for_a_while)
     assert_true(row_read(rig, 0).is_held);
 }
 
+/* Another broker may have a short lease, and waits no longer than that. */
+TEST_WITH(SNOWFLAKES_IN_USE, holder_of_a_long_lease_notices_it_soon)
+{
+    struct rig_broker *broker;
+
+    flake_set_lease(rig, RIG_FOREVER_MS);
+    events_start();
+    broker = rig_open(rig);
+    rig_take(broker, 1);
+    fake_restart(rig->authority);
+    fake_change_origin(rig->authority);
+    RIG_AWAIT(events_count("event=worker_lease_failed", "not what it was") > 0);
+}
+
 /* Who comes later does not know when it was noticed, and waits as well. */
 TEST_WITH(SNOWFLAKES_IN_USE, later_broker_waits_for_a_restored_authority_too)
 {
