@@ -62,8 +62,7 @@ void connection_free(struct connection *connection)
     login_cancel(&session->login);
     connection_watch(connection, false, false);
     event_del(&connection->timer);
-    /* A drain's client must not see an end yet (no close_notify):
-     * daemon.drain_fd keeps its socket open until the drain is over. */
+    /* A drain's client must see no close_notify: daemon.drain_fd keeps it. */
     transport_close(&connection->transport, !session->is_drain);
     free(session->peer);
     buffer_wipe(&session->in);
@@ -74,7 +73,13 @@ void connection_free(struct connection *connection)
     limits_hold(&daemon->limits, &session->held, 0);
     if (session->blocking_call != NULL)
         session->blocking_call->session = NULL;
-    connections_remove(all, connection);
+    if (all->swept == session)
+        all->swept = TAILQ_NEXT(session, entry);
+    client_walks_leave(daemon, session);
+    TAILQ_REMOVE(&daemon->sessions, session, entry);
+    if (connection->is_deferred)
+        TAILQ_REMOVE(&all->deferred, connection, deferred);
+    daemon->session_count--;
     if (daemon_is_done(daemon))
         event_base_loopbreak(all->base);
     free(connection);
@@ -331,15 +336,12 @@ static bool connection_read(struct connection *connection)
     return !session->in.is_broken;
 }
 
-/* What comes may be a password. */
 static void connection_discard(struct connection *connection)
 {
-    char *input = connection->all->input;
-    const ssize_t got =
-        recv(connection->session.fd, input, CONNECTION_INPUT_SIZE, 0);
+    char *input = connection->all->input; /* gets what may be a password */
+    ssize_t got = recv(connection->session.fd, input, CONNECTION_INPUT_SIZE, 0);
 
-    if (got > 0)
-        explicit_bzero(input, (size_t)got);
+    explicit_bzero(input, got > 0 ? (size_t)got : 0);
     if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
         connection_free(connection);
 }

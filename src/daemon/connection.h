@@ -92,9 +92,6 @@ void connections_tell_refused(struct daemon *daemon, const char *limit);
  * waitlist. The connection may be gone afterwards. */
 void connection_resume(struct session *session);
 
-/* Removes an ending connection from all lists and walks. */
-void connections_remove(struct connections *all, struct connection *connection);
-
 /* --- for connections.c only --- */
 
 /* Makes a connection, which is read from now on. NULL if memory is short, or if

@@ -113,19 +113,6 @@ void connection_adopt(struct connections *all, struct transport *transport,
     daemon->session_count++;
 }
 
-void connections_remove(struct connections *all, struct connection *connection)
-{
-    struct session *session = &connection->session;
-
-    if (all->swept == session)
-        all->swept = TAILQ_NEXT(session, entry);
-    client_walks_leave(all->daemon, session);
-    TAILQ_REMOVE(&all->daemon->sessions, session, entry);
-    if (connection->is_deferred)
-        TAILQ_REMOVE(&all->deferred, connection, deferred);
-    all->daemon->session_count--;
-}
-
 void connections_tell_refused(struct daemon *daemon, const char *limit)
 {
     struct limits *limits = &daemon->limits;

@@ -15,7 +15,7 @@
 /* With the pool's lock held. */
 static int64_t counter_highest(const struct ha_counter *counter)
 {
-    const int32_t memory_bits = counter->memory_bits;
+    const int memory_bits = (unsigned char)counter->memory_bits;
     int64_t highest = 0;
 
     for (int32_t i = 0; i < counter->partitions; i++) {
