@@ -11,31 +11,36 @@
 #define SHORT_DISTANCE_MAX 1
 #define SHORT              4 /* letters */
 
-/* The number of single-letter edits from `a` to `b`; `b` has at most
+static size_t least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* How many edits lead from `a` to `b`: a letter more, less or changed, or two
+ * neighbours exchanged (optimal string alignment). `b` has at most
  * NAME_MAX_GUESSED letters. */
 static size_t edit_distance(const char *a, const char *b)
 {
-    size_t row[NAME_MAX_GUESSED + 1];
+    size_t rows[3][NAME_MAX_GUESSED + 1]; /* of the last letters of `a` */
     const size_t length = strlen(b);
+    size_t i = 0;
 
     for (size_t j = 0; j <= length; j++)
-        row[j] = j;
-    for (size_t i = 1; a[i - 1] != '\0'; i++) {
-        size_t diagonal = row[0];
+        rows[0][j] = j;
+    while (a[i++] != '\0') {
+        const size_t *before = rows[(i + 1) % 3]; /* of i - 2 */
+        const size_t *above = rows[(i + 2) % 3];  /* of i - 1 */
+        size_t *row = rows[i % 3];
 
         row[0] = i;
         for (size_t j = 1; j <= length; j++) {
-            size_t best = diagonal + (a[i - 1] != b[j - 1]);
-
-            if (row[j] + 1 < best)
-                best = row[j] + 1;
-            if (row[j - 1] + 1 < best)
-                best = row[j - 1] + 1;
-            diagonal = row[j];
-            row[j] = best;
+            row[j] = least(above[j - 1] + (a[i - 1] != b[j - 1]),
+                           least(above[j], row[j - 1]) + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                row[j] = least(row[j], before[j - 2] + 1);
         }
     }
-    return row[length];
+    return rows[(i - 1) % 3][length];
 }
 
 static size_t distance_max(const char *a, const char *b)

@@ -402,6 +402,8 @@ does "but not where none is near" \
     "2 seqctl: unknown option --frobnicate, see seqctl --help" --frobnicate
 does "also of a short name, where most letters differ" \
     "2 seqctl: unknown option --nope, see seqctl --help" status --nope
+does "two letters that are exchanged are a near mistake" \
+    "2 seqctl: unknown option --jsno, did you mean --json?*" status --jsno
 does "one letter of a short name may differ" \
     "2 seqctl: unknown option --tip, did you mean --top?*" status --tip
 does "an unknown letter is an error" "2 seqctl: unknown option -Q, *" status -Q

@@ -192,7 +192,7 @@ TEST_STATE(WITH_TLS, node_of_another_authority_is_refused)
     must_not_serve(f, SEQB_UNREACHABLE, "self-signed certificate");
 }
 
-TEST_STATE(WITH_TLS, wrong_password_is_told)
+TEST_STATE(WITH_TLS, wrong_password_is_refused)
 {
     struct fixture *f = begin(state, "IP:127.0.0.1");
 

@@ -255,26 +255,9 @@ TEST_WITH(RIGHTS, a_probe_tells_of_a_table_that_may_not_be_made)
     expect_probed(scene, SEQB_REFUSED, "counter main/1/bill has no table: ");
 }
 
-TEST_WITH(RIGHTS, a_probe_tells_of_rows_that_may_not_be_made)
+/* The probe asks whether the user may insert rows. */
+static void expect_insert_is_probed(struct scene *scene, const char *topology)
 {
-    const char *topology = prepare_listed(scene, "mysql-row");
-
-    scene_open(scene, topology);
-    scene_close(scene);
-    expect_probed(scene, SEQB_OK, "");
-    mariadb_execute(database, "CREATE OR REPLACE USER seq@'%%';"
-                              "GRANT SELECT, UPDATE ON seq.* TO seq@'%%'");
-    expect_probed(scene, SEQB_REFUSED, "INSERT command denied");
-}
-
-/* No listed key is counted in an authority. */
-TEST_WITH(RIGHTS, a_probe_tells_of_windows_that_may_not_be_leased)
-{
-    const char *topology = prepare_mysql(
-        scene, TOPOLOGY(MYSQL("mysql-a", "mysql-row"),
-                        "partitions = [ \"lite\" ]; windows = \"all\";"
-                        "authority = \"mysql-a\";"));
-
     scene_open(scene, topology);
     scene_close(scene);
     expect_probed(scene, SEQB_OK, "");
@@ -283,6 +266,21 @@ TEST_WITH(RIGHTS, a_probe_tells_of_windows_that_may_not_be_leased)
     expect_probed(scene, SEQB_REFUSED, "INSERT command denied");
     mariadb_execute(database, "GRANT INSERT ON seq.* TO seq@'%%'");
     expect_probed(scene, SEQB_OK, "");
+}
+
+TEST_WITH(RIGHTS, a_probe_tells_of_rows_that_may_not_be_made)
+{
+    expect_insert_is_probed(scene, prepare_listed(scene, "mysql-row"));
+}
+
+/* No listed key is counted in an authority. */
+TEST_WITH(RIGHTS, a_probe_tells_of_windows_that_may_not_be_leased)
+{
+    expect_insert_is_probed(
+        scene, prepare_mysql(scene, TOPOLOGY(MYSQL("mysql-a", "mysql-row"),
+                                             "partitions = [ \"lite\" ];"
+                                             "windows = \"all\";"
+                                             "authority = \"mysql-a\";")));
 }
 
 /* A key that is known asks for no more than UPDATE; a new one has to be put

@@ -104,7 +104,7 @@ lines_last(const struct lines *lines,
 }
 
 /* The log has only the first of several failures in a row, so the present
- * reason is told, too. */
+ * reason is shown, too. */
 static void reply_errors(struct session *session,
                          const struct status_partition *status,
                          const struct log_entry *last)

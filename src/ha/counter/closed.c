@@ -98,7 +98,7 @@ static bool ring_is_busy(const struct ha_counter *counter)
     return is_busy;
 }
 
-bool counter_is_void(const struct ha_counter *counter)
+bool counter_closing_is_noted(const struct ha_counter *counter)
 {
     for (int32_t i = 0; counter->is_void && i < counter->partitions; i++) {
         if (slot_that_closed(counter, i) != NULL)

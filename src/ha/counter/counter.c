@@ -322,7 +322,7 @@ enum seqb_status ha_counter_availability(struct ha_counter *counter,
             status = SEQB_OK;
         closed += slot_closed(&counter->slots[i]) != SEQB_OK;
     }
-    if (counter_is_void(counter))
+    if (counter_closing_is_noted(counter))
         status = SEQB_LAYOUT;
     else if (closed == pool->pool.partitions)
         status = slot_closed(&counter->slots[0]);

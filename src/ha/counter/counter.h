@@ -207,9 +207,9 @@ void counter_void(struct ha_counter *counter, enum seqb_status status);
 /* Whether that has happened. */
 bool counter_is_closed(const struct ha_counter *counter);
 
-/* With the pool's lock held: the same, and the reason is known. The refusal is
- * noted when the slot is answered, after the counter became void. */
-bool counter_is_void(const struct ha_counter *counter);
+/* With the pool's lock held: the same, and the reason is noted, which happens
+ * when the slot is answered, after the counter became void. */
+bool counter_closing_is_noted(const struct ha_counter *counter);
 
 /* With the pool's lock held: of a void counter, the slot of partition i whose
  * store closed the sequence, of this counter or another one of the sequence;
