@@ -248,9 +248,10 @@ TEST_WITH(DIRECT, caller_who_waits_is_told_that_none_came_in_time)
 
 /* What the waits of the test's thread see. */
 static struct {
-    struct seqb_sequence *order; /* NULL: none is scripted */
-    bool answers[WAITS];         /* false: its time has passed */
-    int put_at;                  /* the wait in which a number comes */
+    /* NULL: none is scripted. Each thread that waits looks at it. */
+    struct seqb_sequence *_Atomic order;
+    bool answers[WAITS]; /* false: its time has passed */
+    int put_at;          /* the wait in which a number comes */
     int waits;
     int64_t until_ms[WAITS];
 } script;
