@@ -241,6 +241,7 @@ static void add_return(struct visit *visit, const json_t *value)
         if (strcmp(text, "NULL") != 0)
             add(visit, &span, "return", "(void)(%s), (void *)0", text);
     } else if (strncmp(type, "struct ", 7) != 0 &&
+               !ast_is(ast_bare(value), "CompoundLiteralExpr") &&
                !ast_is(ast_bare(value), "BinaryOperator") &&
                !ast_is(ast_bare(value), "IntegerLiteral")) {
         add(visit, &span, "return", "(%s) + 1", text);
