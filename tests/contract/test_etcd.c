@@ -276,6 +276,32 @@ TEST(take_without_a_read_whose_answer_is_lost_is_uncertain)
     assert_true(ends.granted > 0 && ends.applied > 0);
 }
 
+/* --- a store without space --- */
+
+/* Its answer may also follow a write that was carried out, so it does not say
+ * that nothing was written. */
+TEST(take_from_a_store_without_space_is_uncertain)
+{
+    struct server *server = server_etcd(NULL);
+    const struct seqb_backend_options options = etcd_options(server);
+    struct seqb_backend *backend = etcd_open(&options);
+    int64_t last;
+    int64_t first;
+
+    assert_ok(etcd_take(backend, &last));
+    etcd_post(server, "/v3/maintenance/alarm",
+              "{\"action\":\"ACTIVATE\",\"alarm\":\"NOSPACE\"}");
+    assert_int_equal(etcd_take(backend, &first), SEQB_UNCERTAIN);
+    backend_etcd.close(backend);
+    backend = etcd_open(&options);
+    etcd_post(server, "/v3/maintenance/alarm",
+              "{\"action\":\"DEACTIVATE\",\"alarm\":\"NOSPACE\"}");
+    assert_ok(etcd_take(backend, &first));
+    assert_true(first > last);
+    backend_etcd.close(backend);
+    server_free(server);
+}
+
 /* --- logins --- */
 
 /* Made while it was allowed without one; the last one demands it. */

@@ -214,9 +214,23 @@ static enum seqb_status answer_read(struct etcd_link *link, enum etcd_kind kind,
 static bool code_refuses(int code)
 {
     return code == CODE_INVALID || code == CODE_NOT_FOUND ||
-           code == CODE_DENIED || code == CODE_EXHAUSTED ||
-           code == CODE_PRECONDITION || code == CODE_OUT_OF_RANGE ||
-           code == CODE_UNIMPLEMENTED || code == CODE_UNAUTHENTICATED;
+           code == CODE_DENIED || code == CODE_PRECONDITION ||
+           code == CODE_OUT_OF_RANGE || code == CODE_UNIMPLEMENTED ||
+           code == CODE_UNAUTHENTICATED;
+}
+
+/* etcd says with one code that it has too many requests or no space. For the
+ * first one nothing was proposed: processInternalRaftRequestOnce in
+ * etcdserver/v3_server.go compares what is committed with what is applied. The
+ * second one is also the answer to a write that was carried out:
+ * quotaApplierV3.Txn in etcdserver/apply.go applies it, and then answers that
+ * it is above the quota (etcd 3.4.9). */
+static bool is_refused(const struct etcd_grpc *grpc, enum etcd_kind kind)
+{
+    if (grpc->code == CODE_EXHAUSTED)
+        return kind == ETCD_READ ||
+               strcmp(grpc->words, "etcdserver: too many requests") == 0;
+    return code_refuses(grpc->code);
 }
 
 /* Whether a new login is needed: the token expired, or users were changed since
@@ -238,7 +252,7 @@ static enum attempt error_evaluate(struct etcd_link *link, enum etcd_kind kind,
 {
     const struct etcd_grpc *grpc = &link->grpc;
 
-    if (code_refuses(grpc->code)) {
+    if (is_refused(grpc, kind)) {
         error_set(why, SEQB_REFUSED, "%s: refused: %s", link->where,
                   grpc->words);
         return wants_login(link, grpc->code, grpc->words) ? ATTEMPT_LOGIN

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a code of gRPC says about a write, and about a read. */
+#include <string.h>
+
+#include "backends/etcd/etcd.pb-c.h"
+#include "backends/etcd/link.h"
+#include "fuzz/false_server.h"
+#include "platform/text.h"
+#include "support/test.h"
+
+#define NO_SPACE "etcdserver: mvcc: database space exceeded"
+#define TOO_MANY "etcdserver: too many requests"
+#define UNKNOWN  "grpc: another limit"
+
+static const struct {
+    const char *code;
+    const char *words;
+    enum seqb_status write;
+    enum seqb_status read;
+} rows[] = {
+    {"8", NO_SPACE, SEQB_UNCERTAIN, SEQB_REFUSED},
+    {"8", TOO_MANY, SEQB_REFUSED, SEQB_REFUSED},
+    {"8", UNKNOWN, SEQB_UNCERTAIN, SEQB_REFUSED},
+    {"7", "etcdserver: permission denied", SEQB_REFUSED, SEQB_REFUSED},
+    {"14", "etcdserver: request timed out", SEQB_UNCERTAIN, SEQB_UNREACHABLE},
+    {"4", "context deadline exceeded", SEQB_UNCERTAIN, SEQB_UNREACHABLE},
+};
+
+/* --- frames of HTTP/2 --- */
+
+static void frame_add(char *out, size_t *size, const char *header,
+                      const char *body, size_t length)
+{
+    memcpy(out + *size, header, 9);
+    out[*size + 1] = (char)(length >> 8);
+    out[*size + 2] = (char)length;
+    memcpy(out + *size + 9, body, length);
+    *size += 9 + length;
+}
+
+/* A literal header of HPACK without an index. */
+static void literal_add(char *out, size_t *size, const char *name,
+                        const char *value)
+{
+    out[(*size)++] = 0;
+    for (int i = 0; i < 2; i++) {
+        const char *text = i == 0 ? name : value;
+
+        out[(*size)++] = (char)strlen(text);
+        memcpy(out + *size, text, strlen(text));
+        *size += strlen(text);
+    }
+}
+
+/* The server answers each call with this code and these words. */
+static void server_say(const char *code, const char *words)
+{
+    char frames[512];
+    char trailer[256];
+    size_t length = 0;
+    size_t size = 0;
+
+    literal_add(trailer, &length, "grpc-status", code);
+    literal_add(trailer, &length, "grpc-message", words);
+    frame_add(frames, &size, "\0\0\0\4\0\0\0\0\0", "", 0);
+    frame_add(frames, &size, "\0\0\1\1\4\0\0\0\1", "\x88", 1);
+    frame_add(frames, &size, "\0\0\0\1\5\0\0\0\1", trailer, length);
+    false_server_say((const uint8_t *)frames, size);
+}
+
+/* --- calls --- */
+
+static const struct false_server *server;
+
+static int server_begin(void **state)
+{
+    (void)state;
+    server = false_server_start();
+    return 0;
+}
+
+static void link_make(struct etcd_link *link)
+{
+    *link = (struct etcd_link){.count = 1, .where = "a", .password = ""};
+    link->endpoints[0].target.host = server->path;
+    (void)text_copy(link->endpoints[0].name, sizeof link->endpoints[0].name,
+                    "a:1");
+    etcd_link_begin(link, 60000);
+}
+
+static void ask(enum etcd_kind kind, struct seqb_error *err)
+{
+    static const struct etcd_method txn = {"/etcdserverpb.KV/Txn",
+                                           &etcd__txn_response__descriptor};
+    struct etcd_link link;
+    ProtobufCMessage *answer = NULL;
+
+    link_make(&link);
+    etcd_link_ask(&link, kind, &txn, &answer, err);
+    assert_null(answer);
+    etcd_link_close(&link);
+}
+
+/* "No space" may follow a write that was carried out; "too many requests" comes
+ * before it. */
+TEST(refusal_says_that_nothing_was_written_only_if_that_is_certain)
+{
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct seqb_error write;
+        struct seqb_error read;
+
+        server_say(rows[i].code, rows[i].words);
+        ask(ETCD_WRITE, &write);
+        ask(ETCD_READ, &read);
+        if (write.status != rows[i].write || read.status != rows[i].read)
+            fail_msg("%s: a write is %s, a read %s", rows[i].words,
+                     seqb_status_text(write.status),
+                     seqb_status_text(read.status));
+        assert_non_null(strstr(write.text, rows[i].words));
+    }
+}
+
+TEST_BEFORE_ALL(server_begin);
