@@ -145,6 +145,45 @@ TEST(call_ends_though_the_server_never_stops_to_send)
     etcd_grpc_close(&grpc);
 }
 
+static int opens; /* connections that were begun */
+
+enum seqb_status __real_stream_open(struct stream *stream,
+                                    const struct stream_target *target,
+                                    int32_t budget_ms, struct seqb_error *err);
+enum seqb_status __wrap_stream_open(struct stream *stream,
+                                    const struct stream_target *target,
+                                    int32_t budget_ms, struct seqb_error *err);
+
+enum seqb_status __wrap_stream_open(struct stream *stream,
+                                    const struct stream_target *target,
+                                    int32_t budget_ms, struct seqb_error *err)
+{
+    opens++;
+    return __real_stream_open(stream, target, budget_ms, err);
+}
+
+/* A connection that is open uses up the call's time: a new one would need the
+ * same time again. */
+TEST(call_that_is_late_does_not_connect_again)
+{
+    const struct stream_target target = {.host = server->path};
+    struct etcd_grpc grpc = {.session = NULL};
+    struct etcd_call brief = call;
+
+    false_server_say((const uint8_t *)rows[0].frames, rows[0].size);
+    assert_int_equal(etcd_grpc_call(&grpc, &target, &call), ETCD_ANSWERED);
+    brief.budget_ms = 200;
+    opens = 0;
+    is_flood = true;
+    has_begun = true;
+    late_reads = 0;
+    assert_int_equal(etcd_grpc_call(&grpc, &target, &brief), ETCD_NOT_SENT);
+    is_flood = false;
+    assert_int_equal(opens, 0);
+    assert_non_null(strstr(grpc.words, "no answer within 200 ms"));
+    etcd_grpc_close(&grpc);
+}
+
 TEST(nothing_is_sent_to_a_server_that_is_not_there)
 {
     const struct stream_target target = {.host = "/nonexistent/socket"};

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/minmax.h"
 #include "platform/text.h"
@@ -343,6 +344,11 @@ static nghttp2_nv header_of(const char *name, const char *value)
     };
 }
 
+static int64_t time_left(const struct etcd_grpc *grpc)
+{
+    return grpc->stream.deadline_ms - clock_now_ms();
+}
+
 /* nghttp2 copies the headers. */
 static bool call_submit(struct etcd_grpc *grpc, const struct etcd_call *call)
 {
@@ -352,7 +358,7 @@ static bool call_submit(struct etcd_grpc *grpc, const struct etcd_call *call)
     size_t n = 0;
 
     (void)text_format(timeout, sizeof timeout, "%dm",
-                      (int)min_of(max_of(call->budget_ms, 1), TIMEOUT_MAX));
+                      (int)min_of(max_of(time_left(grpc), 1), TIMEOUT_MAX));
     headers[n++] = header_of(":method", "POST");
     headers[n++] =
         header_of(":scheme", grpc->stream.ssl != NULL ? "https" : "http");
@@ -397,6 +403,28 @@ static bool is_usable(struct etcd_grpc *grpc,
            nghttp2_session_check_request_allowed(grpc->session);
 }
 
+/* Connects, unless the connection that is open can carry the call. Both have
+ * one deadline: what the old connection still sent took time, too. */
+static enum etcd_outcome connection_ensure(struct etcd_grpc *grpc,
+                                           const struct stream_target *target,
+                                           int32_t budget_ms)
+{
+    const bool was_open = grpc->target == target;
+    int64_t left = budget_ms;
+
+    if (is_usable(grpc, target, budget_ms))
+        return ETCD_ANSWERED;
+    if (was_open)
+        left = time_left(grpc);
+    disconnect(grpc);
+    if (was_open && left <= 0) {
+        (void)text_format(grpc->words, sizeof grpc->words,
+                          "no answer within %d ms", (int)budget_ms);
+        return ETCD_NOT_SENT;
+    }
+    return connect_to(grpc, target, (int32_t)left);
+}
+
 /* Finds the message in the answer. */
 static void message_find(struct etcd_grpc *grpc)
 {
@@ -438,15 +466,12 @@ static enum etcd_outcome call_run(struct etcd_grpc *grpc,
                                   const struct stream_target *target,
                                   const struct etcd_call *call)
 {
-    call_begin(grpc, call);
-    if (!is_usable(grpc, target, call->budget_ms)) {
-        enum etcd_outcome outcome;
+    enum etcd_outcome outcome;
 
-        disconnect(grpc);
-        outcome = connect_to(grpc, target, call->budget_ms);
-        if (outcome != ETCD_ANSWERED)
-            return outcome;
-    }
+    call_begin(grpc, call);
+    outcome = connection_ensure(grpc, target, call->budget_ms);
+    if (outcome != ETCD_ANSWERED)
+        return outcome;
     if (!call_submit(grpc, call))
         return ETCD_NO_MEMORY;
     if (!exchange(grpc))
