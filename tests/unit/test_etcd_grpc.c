@@ -184,6 +184,80 @@ TEST(call_that_is_late_does_not_connect_again)
     etcd_grpc_close(&grpc);
 }
 
+/* --- passwords --- */
+
+#define SECRET "correct horse battery staple"
+
+ssize_t __real_stream_write(struct stream *stream, const char *from,
+                            size_t size);
+ssize_t __wrap_stream_write(struct stream *stream, const char *from,
+                            size_t size);
+void __real_free(void *memory);
+void __wrap_free(void *memory);
+
+static bool is_stuck; /* the server reads no more than the first half */
+static const void *watched;
+static bool is_freed;
+static bool is_wiped;
+
+static bool holds_secret(const void *memory, size_t size)
+{
+    return memmem(memory, size, SECRET, sizeof SECRET - 1) != NULL;
+}
+
+ssize_t __wrap_stream_write(struct stream *stream, const char *from,
+                            size_t size)
+{
+    if (is_stuck && !holds_secret(from, size))
+        return 0;
+    return __real_stream_write(stream, from, is_stuck ? size / 2 : size);
+}
+
+void __wrap_free(void *memory)
+{
+    if (watched != NULL && memory == watched) {
+        is_freed = true;
+        is_wiped = !holds_secret(memory, sizeof SECRET);
+        watched = NULL;
+    }
+    __real_free(memory);
+}
+
+TEST(request_is_overwritten_though_a_part_of_it_was_not_sent)
+{
+    const struct stream_target target = {.host = server->path};
+    struct etcd_grpc grpc = {.session = NULL};
+    struct etcd_buffer request = {.data = NULL};
+    struct etcd_call login = call;
+
+    etcd_buffer_add(&request, (const uint8_t *)SECRET, sizeof SECRET);
+    login.request = &request;
+    false_server_say((const uint8_t *)rows[0].frames, rows[0].size);
+    is_stuck = true;
+    assert_int_equal(etcd_grpc_call(&grpc, &target, &login), ETCD_ANSWERED);
+    is_stuck = false;
+    assert_true(grpc.frames_sent < grpc.frames.length);
+    assert_true(holds_secret(grpc.frames.data, grpc.frames.size));
+    etcd_grpc_wipe(&grpc);
+    assert_false(holds_secret(grpc.frames.data, grpc.frames.size));
+    etcd_buffer_fini(&request);
+    etcd_grpc_close(&grpc);
+}
+
+TEST(buffer_that_grows_leaves_no_copy_behind)
+{
+    static const uint8_t more[1 << 14];
+    struct etcd_buffer buffer = {.data = NULL};
+
+    etcd_buffer_add(&buffer, (const uint8_t *)SECRET, sizeof SECRET);
+    watched = buffer.data;
+    etcd_buffer_add(&buffer, more, sizeof more);
+    watched = NULL;
+    assert_true(is_freed && is_wiped);
+    assert_true(holds_secret(buffer.data, buffer.length));
+    etcd_buffer_fini(&buffer);
+}
+
 TEST(nothing_is_sent_to_a_server_that_is_not_there)
 {
     const struct stream_target target = {.host = "/nonexistent/socket"};

@@ -13,29 +13,44 @@ void etcd_buffer_clear(struct etcd_buffer *buffer)
     buffer->has_failed = false;
 }
 
+void etcd_buffer_wipe(const struct etcd_buffer *buffer)
+{
+    if (buffer->data != NULL)
+        explicit_bzero(buffer->data, buffer->size);
+}
+
 void etcd_buffer_fini(struct etcd_buffer *buffer)
 {
     free(buffer->data);
     *buffer = (struct etcd_buffer){.data = NULL};
 }
 
+/* realloc would leave a copy behind, which may hold a password. */
+static bool size_set(struct etcd_buffer *buffer, size_t size)
+{
+    uint8_t *data = malloc(size);
+
+    if (data == NULL)
+        return false;
+    if (buffer->data != NULL) {
+        memcpy(data, buffer->data, buffer->length);
+        etcd_buffer_wipe(buffer);
+        free(buffer->data);
+    }
+    buffer->data = data;
+    buffer->size = size;
+    return true;
+}
+
 static bool is_roomy(struct etcd_buffer *buffer, size_t length)
 {
     size_t size = buffer->size > 0 ? buffer->size : SIZE_FIRST;
-    uint8_t *data;
 
     if (buffer->has_failed || length > ETCD_BUFFER_MAX - buffer->length)
         return false;
     while (size < buffer->length + length)
         size *= 2;
-    if (size == buffer->size)
-        return true;
-    data = realloc(buffer->data, size);
-    if (data == NULL)
-        return false;
-    buffer->data = data;
-    buffer->size = size;
-    return true;
+    return size == buffer->size || size_set(buffer, size);
 }
 
 uint8_t *etcd_buffer_grow(struct etcd_buffer *buffer, size_t length)

@@ -20,10 +20,14 @@ struct etcd_buffer {
 /* Empties the buffer, and keeps its memory. */
 void etcd_buffer_clear(struct etcd_buffer *buffer);
 
+/* Overwrites the memory, and keeps the length. */
+void etcd_buffer_wipe(const struct etcd_buffer *buffer);
+
 /* Frees the memory. */
 void etcd_buffer_fini(struct etcd_buffer *buffer);
 
-/* Appends `length` bytes, which the caller must fill. NULL on failure. */
+/* Appends `length` bytes, which the caller must fill. NULL on failure. What the
+ * buffer held before it had to grow is overwritten. */
 uint8_t *etcd_buffer_grow(struct etcd_buffer *buffer, size_t length);
 
 void etcd_buffer_add(struct etcd_buffer *buffer, const uint8_t *data,

@@ -181,17 +181,15 @@ static void disconnect(struct etcd_grpc *grpc)
     stream_close(&grpc->stream);
 }
 
-static void buffer_wipe(const struct etcd_buffer *buffer)
-{
-    if (buffer->data != NULL)
-        explicit_bzero(buffer->data, buffer->size);
-}
-
+/* What is ours: the request is its caller's. nghttp2 copies it into the frames
+ * that it makes, and OpenSSL into its records. They keep these buffers, neither
+ * overwrites them, and no function of theirs does. */
 void etcd_grpc_wipe(struct etcd_grpc *grpc)
 {
-    if (!has_frames(grpc))
-        buffer_wipe(&grpc->frames);
-    buffer_wipe(&grpc->answer);
+    if (has_frames(grpc))
+        disconnect(grpc);
+    etcd_buffer_wipe(&grpc->frames);
+    etcd_buffer_wipe(&grpc->answer);
 }
 
 void etcd_grpc_close(struct etcd_grpc *grpc)

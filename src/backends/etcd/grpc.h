@@ -76,7 +76,7 @@ enum etcd_outcome etcd_grpc_call(struct etcd_grpc *grpc,
                                  const struct etcd_call *call);
 
 /* Overwrites what was sent and received, which may hold a password. The answer
- * is gone. */
+ * is gone. If a part of the call was not sent yet, the connection is closed. */
 void etcd_grpc_wipe(struct etcd_grpc *grpc);
 
 /* Sends nothing to the server. */
