@@ -273,6 +273,8 @@ static enum seqb_status move_read(struct move *move, struct seqb_error *err)
         step_done(move);
         move->is_done = move->is_done && move->keys[i].is_done;
     }
+    if (!move->is_done && old_check_snowflakes(move->was, err) != SEQB_OK)
+        return err->status;
     return new_may_repeat(move->is) ? used_check(move->is, move->options->keys,
                                                  move->options->key_count, err)
                                     : SEQB_OK;

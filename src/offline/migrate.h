@@ -259,6 +259,11 @@ enum seqb_status old_note_without(const struct migrate_side *was,
 enum seqb_status old_check_back(const struct migrate_side *was,
                                 struct seqb_error *err);
 
+/* SEQB_LAYOUT if brokers of this generation, or of an earlier one, have leased
+ * worker ids for snowflakes (migrate_snowflakes.c). */
+enum seqb_status old_check_snowflakes(struct migrate_side *was,
+                                      struct seqb_error *err);
+
 /* Takes one value of each old counter. They give the first estimate of
  * `last`. */
 enum seqb_status old_ask(struct migrate_side *was, struct migrate_key *key,
