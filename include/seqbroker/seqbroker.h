@@ -311,7 +311,8 @@ SEQB_API size_t seqb_number_size(const struct seqb_sequence *sequence);
  * width (`overflow = refuse`): the text says which number. That number is a
  * gap, as is the number of a registered field that failed. The numbers that
  * were taken in the same step after it, less than SEQB_TEXTS_TRY_MAX, are a
- * gap, too.
+ * gap, too. SEQB_TIMEOUT also, and with SEQB_TRY, if the texts must be of one
+ * stamp and take longer to make than a stamp lasts.
  */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_take_texts(struct seqb_sequence *sequence,

@@ -171,15 +171,28 @@ static enum seqb_status take(struct call *call, size_t count, int64_t *out,
     return status;
 }
 
-/* If all texts need the same stamp, those of an earlier stamp are dropped. */
-static void keep_stamp(struct call *call, const struct seqb_stamp *stamp)
+/* If all texts need the same stamp, those of an earlier stamp are dropped. If
+ * making them takes longer than a stamp lasts, that would go on for ever though
+ * no take waits: SEQB_TIMEOUT after the deadline. */
+static enum seqb_status keep_stamp(struct call *call,
+                                   const struct seqb_stamp *stamp,
+                                   struct seqb_error *err)
 {
     struct facts *facts = &call->writer.facts;
+    const size_t had = call->have;
 
     if (!has(call->options, SEQB_ANY_STAMP) &&
         facts->stamp.begins_ms != stamp->begins_ms)
         call->have = 0;
     facts->stamp = *stamp;
+    if (call->have == had || clock_now_ms() < call->until_ms)
+        return SEQB_OK;
+    return error_set(err, SEQB_TIMEOUT,
+                     "sequence %s: no %zu texts of one stamp by the deadline "
+                     "(its own is %d ms): a stamp was over after %zu of them; "
+                     "ask for fewer, or for texts of any stamp",
+                     queue_key(call->writer.sequence), call->options->count,
+                     (int)queue_deadline_ms(call->writer.sequence), had);
 }
 
 static enum seqb_status write_all(struct call *call, const int64_t *values,
@@ -203,11 +216,10 @@ static enum seqb_status take_and_write(struct call *call,
     const size_t count = call->options->count;
     enum seqb_status status = SEQB_OK;
 
-    if (!has(call->options, SEQB_TRY))
-        call->until_ms =
-            clock_now_ms() + (call->options->deadline_ms != 0
-                                  ? call->options->deadline_ms
-                                  : queue_deadline_ms(call->writer.sequence));
+    call->until_ms =
+        clock_now_ms() + (call->options->deadline_ms != 0
+                              ? call->options->deadline_ms
+                              : queue_deadline_ms(call->writer.sequence));
     while (call->have < count && status == SEQB_OK) {
         const size_t left = count - call->have;
         int64_t values[AT_ONCE];
@@ -217,10 +229,10 @@ static enum seqb_status take_and_write(struct call *call,
 
         status = take(call, left < AT_ONCE ? left : AT_ONCE, values, &taken,
                       &stamp, err);
-        if (taken > 0) {
-            keep_stamp(call, &stamp);
+        if (taken > 0)
+            written = keep_stamp(call, &stamp, err);
+        if (taken > 0 && written == SEQB_OK)
             written = write_all(call, values, taken, err);
-        }
         if (written != SEQB_OK)
             status = written;
     }
