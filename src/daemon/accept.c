@@ -110,6 +110,16 @@ void accept_rest(struct server *server)
                         LISTENER_BACKLOG + 1);
 }
 
+void accept_left(struct server *server)
+{
+    struct listeners *listeners = &server->listeners;
+
+    for (size_t i = 0; i < listeners->left_count; i++)
+        if (!listeners->left[i].is_tls || server->handshakes != NULL)
+            accept_from(server, &listeners->left[i], LISTENER_BACKLOG + 1);
+    listeners_close_left(listeners);
+}
+
 void accept_fit(struct server *server)
 {
     struct limits *limits = &server->daemon.limits;

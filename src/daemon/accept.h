@@ -20,6 +20,10 @@ void accept_again(evutil_socket_t fd, short events, void *context);
  * that another process holds, or will hold, clients keep waiting. */
 void accept_rest(struct server *server);
 
+/* Accepts all clients that wait at inherited sockets that are no longer wanted,
+ * and closes these sockets. */
+void accept_left(struct server *server);
+
 /* Lowers the limit of connections so that enough descriptors remain for the
  * stores and the operator. */
 void accept_fit(struct server *server);

@@ -75,6 +75,15 @@ static void check_print(void *context, const char *line)
     puts(line);
 }
 
+/* Whether the daemon that started this check could be restarted with these
+ * addresses. */
+static bool addresses_are_free(struct options *options, struct seqb_error *err)
+{
+    const struct server_options of_server = options_of_server(options);
+
+    return server_try(&of_server, err) == SEQB_OK;
+}
+
 /* Checks the configuration as a start would read it, and changes nothing. */
 static int check(struct options *options)
 {
@@ -85,6 +94,8 @@ static int check(struct options *options)
         return EXIT_FAILURE;
     if (options_complete(options, &err) != SEQB_OK ||
         tls_files_check(&options->tls, check_print, NULL, &err) != SEQB_OK)
+        return fail(&err);
+    if (restart_is_checker() && !addresses_are_free(options, &err))
         return fail(&err);
     printf("%s: ok\n", options->topology != NULL ? options->topology
                                                  : "the embedded default");

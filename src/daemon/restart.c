@@ -7,8 +7,10 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,9 +29,37 @@ static void log_refusal(const char *why)
               log_quote(reason, sizeof reason, why));
 }
 
-/* Starts the check with no signal blocked, and without output: its messages are
- * not log lines. */
-static int check_spawn(pid_t *out, char **words)
+struct restart_checker {
+    pid_t pid;
+    int said; /* a file with what it writes to stderr */
+};
+
+static void checker_free(struct restart_checker *checker)
+{
+    if (checker != NULL && checker->said >= 0)
+        close(checker->said);
+    free(checker);
+}
+
+/* --- the start of a checker --- */
+
+/* Duplicates the sockets above the numbers that they get in the child, so that
+ * none is overwritten there. */
+static bool sockets_lift(const struct inherited *lent, int above[INHERITED_MAX])
+{
+    for (size_t i = 0; i < lent->count; i++) {
+        above[i] = fcntl(lent->sockets[i].fd, F_DUPFD_CLOEXEC,
+                         INHERITED_FIRST_FD + (int)lent->count);
+        if (above[i] < 0)
+            return false;
+    }
+    return true;
+}
+
+/* Starts it with no signal blocked. Its stdout is not wanted: it may be the
+ * log. Returns errno. */
+static int check_spawn(struct restart_checker *out, char **words,
+                       char **variables, const int *above, size_t count)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
@@ -43,54 +73,140 @@ static int check_spawn(pid_t *out, char **words)
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null",
                                      O_WRONLY, 0);
-    posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
-    why = posix_spawnp(out, words[0], &files, &attributes, words, environ);
+    posix_spawn_file_actions_adddup2(&files, out->said, STDERR_FILENO);
+    for (size_t i = 0; i < count; i++)
+        posix_spawn_file_actions_adddup2(&files, above[i],
+                                         INHERITED_FIRST_FD + (int)i);
+    why = posix_spawnp(&out->pid, words[0], &files, &attributes, words,
+                       variables);
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&attributes);
     return why;
 }
 
-pid_t restart_check(char **argv)
+/* A copy of the list with room for `more` words and NULL; NULL if memory is
+ * short. `*end` is where they go. */
+static char **words_copy(char **words, size_t more, char ***end)
+{
+    char **copy;
+    size_t count = 0;
+
+    while (words[count] != NULL)
+        count++;
+    copy = calloc(count + more + 1, sizeof *copy);
+    if (copy == NULL)
+        return NULL;
+    memcpy(copy, words, count * sizeof *words);
+    *end = copy + count;
+    return copy;
+}
+
+static int check_start(struct restart_checker *out, char **words,
+                       const struct inherited *lent)
+{
+    static char names[sizeof "LISTEN_FDNAMES=" + INHERITED_NAMES_SIZE] =
+        "LISTEN_FDNAMES=";
+    static char count[40];
+    static char lender[60];
+    char **end = NULL;
+    char **variables = words_copy(environ, 3, &end);
+    int above[INHERITED_MAX];
+    int why = errno;
+
+    if (variables == NULL)
+        return why;
+    inherited_name(lent, true, names + strlen("LISTEN_FDNAMES="));
+    snprintf(count, sizeof count, "LISTEN_FDS=%zu", lent->count);
+    snprintf(lender, sizeof lender, INHERITED_LENDER "=%ld", (long)getpid());
+    end[0] = names;
+    end[1] = count;
+    end[2] = lender;
+    memset(above, -1, sizeof above);
+    why = sockets_lift(lent, above)
+              ? check_spawn(out, words, variables, above, lent->count)
+              : errno;
+    for (size_t i = 0; i < lent->count; i++)
+        if (above[i] >= 0)
+            close(above[i]);
+    free(variables);
+    return why;
+}
+
+struct restart_checker *restart_check(char **argv, const struct inherited *lent)
 {
     static char option[] = "--check";
-    size_t count = 0;
-    char **words = NULL;
-    pid_t checker = 0;
+    struct restart_checker *checker = calloc(1, sizeof *checker);
+    char **end = NULL;
+    char **words = words_copy(argv, 1, &end);
     int why = ENOMEM;
 
-    while (argv[count] != NULL)
-        count++;
-    words = calloc(count + 2, sizeof *words);
-    if (words != NULL) {
-        memcpy(words, argv, count * sizeof *words);
-        words[count] = option;
-        why = check_spawn(&checker, words);
+    if (checker != NULL)
+        checker->said = memfd_create("check", MFD_CLOEXEC);
+    if (checker != NULL && words != NULL) {
+        *end = option;
+        why = checker->said < 0 ? errno : check_start(checker, words, lent);
     }
     free(words);
     if (why == 0)
         return checker;
+    checker_free(checker);
     log_refusal(strerror(why));
-    return 0;
+    return NULL;
 }
 
-enum restart_verdict restart_evaluate(pid_t checker)
+bool restart_is_checker(void)
 {
+    return getenv(INHERITED_LENDER) != NULL;
+}
+
+/* --- its end --- */
+
+/* Logs the last line that the checker wrote. Mistakes of the topology are on
+ * stdout, and are too many for a line. */
+static void log_refusal_of(const struct restart_checker *checker)
+{
+    static const char program[] = "seqbrokerd: ";
+    char text[SEQB_ERROR_TEXT_SIZE + sizeof program] = "";
+    const off_t end = lseek(checker->said, 0, SEEK_END);
+    const off_t from = end < (off_t)sizeof text ? 0 : end - (off_t)sizeof text;
+    const ssize_t got = pread(checker->said, text, sizeof text - 1, from);
+    size_t length = got > 0 ? (size_t)got : 0;
+    char *line;
+
+    while (length > 0 && text[length - 1] == '\n')
+        length--;
+    text[length] = '\0';
+    line = strrchr(text, '\n');
+    line = line == NULL ? text : line + 1;
+    if (strncmp(line, program, strlen(program)) == 0)
+        line += strlen(program);
+    log_refusal(*line != '\0' ? line
+                              : "the same command with --check fails: run it "
+                                "to see why");
+}
+
+enum restart_verdict restart_evaluate(struct restart_checker *checker)
+{
+    enum restart_verdict verdict = RESTART_REFUSED;
     int status = 0;
 
-    if (waitpid(checker, &status, WNOHANG) == 0)
+    if (waitpid(checker->pid, &status, WNOHANG) == 0)
         return RESTART_UNDECIDED;
     if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS)
-        return RESTART_POSSIBLE;
-    log_refusal("the same command with --check fails: run it to see why");
-    return RESTART_REFUSED;
+        verdict = RESTART_POSSIBLE;
+    else
+        log_refusal_of(checker);
+    checker_free(checker);
+    return verdict;
 }
 
-void restart_forget(pid_t checker)
+void restart_forget(struct restart_checker *checker)
 {
-    if (checker == 0)
+    if (checker == NULL)
         return;
-    kill(checker, SIGKILL);
-    (void)waitpid(checker, NULL, 0);
+    kill(checker->pid, SIGKILL);
+    (void)waitpid(checker->pid, NULL, 0);
+    checker_free(checker);
 }
 
 static void mask_signals(int how)

@@ -17,15 +17,26 @@ enum restart_verdict {
     RESTART_REFUSED /* the log says why */
 };
 
-/* Starts the program with --check, which checks its options and its topology.
- * Returns its pid, or 0 after logging why it cannot start. */
-pid_t restart_check(char **argv);
+/* A process that checks whether the next program could start. */
+struct restart_checker;
 
-/* Evaluates the checker's exit code. To be called after SIGCHLD. */
-enum restart_verdict restart_evaluate(pid_t checker);
+/* Starts the program with --check, which checks its options, its topology and
+ * its addresses. It is lent the sockets. NULL after logging why it cannot
+ * start. */
+struct restart_checker *restart_check(char **argv,
+                                      const struct inherited *lent);
 
-/* Kills a checker whose result is no longer needed. 0 is allowed. */
-void restart_forget(pid_t checker);
+/* Whether this process is such a checker. To be called before inherited_read.
+ */
+bool restart_is_checker(void);
+
+/* Evaluates the checker's exit code. To be called after SIGCHLD. Frees the
+ * checker unless the verdict is RESTART_UNDECIDED. */
+enum restart_verdict restart_evaluate(struct restart_checker *checker);
+
+/* Kills and frees a checker whose result is no longer needed. NULL is
+ * allowed. */
+void restart_forget(struct restart_checker *checker);
 
 /* Blocks the signals that stop the daemon. They stay pending over the exec. */
 void restart_hold_signals(void);

@@ -15,6 +15,7 @@
 #include <seqbroker/admin.h>
 
 #include "daemon/accept.h"
+#include "daemon/addresses.h"
 #include "daemon/blocking_call.h"
 #include "daemon/log/log.h"
 #include "daemon/restart.h"
@@ -140,11 +141,15 @@ static void server_on_signal(evutil_socket_t fd, short events, void *context)
 static void server_on_restart(evutil_socket_t fd, short events, void *context)
 {
     struct server *server = context;
+    struct inherited lent = {.count = 0};
 
     (void)fd;
     (void)events;
-    if (server->checker == 0 && daemon_leaves(&server->daemon) == NULL)
-        server->checker = restart_check(server->options.argv);
+    if (server->checker != NULL || daemon_leaves(&server->daemon) != NULL)
+        return;
+    listeners_lend(&server->listeners, &lent);
+    http_lend(server->http, &lent);
+    server->checker = restart_check(server->options.argv, &lent);
 }
 
 /* The check of the next program may have ended. */
@@ -155,12 +160,12 @@ static void server_on_child(evutil_socket_t fd, short events, void *context)
 
     (void)fd;
     (void)events;
-    if (server->checker == 0)
+    if (server->checker == NULL)
         return;
     verdict = restart_evaluate(server->checker);
     if (verdict == RESTART_UNDECIDED)
         return;
-    server->checker = 0;
+    server->checker = NULL;
     if (verdict == RESTART_REFUSED || daemon_leaves(&server->daemon) != NULL)
         return;
     log_event(SEQB_LOG_INFO, "event=restarting");
@@ -258,56 +263,6 @@ static enum seqb_status server_make_events(struct server *server,
     return SEQB_OK;
 }
 
-/* Opens TLS if a socket needs it. */
-static enum seqb_status server_open_tls(struct server *server,
-                                        struct seqb_error *err)
-{
-    if (!listeners_have_tls(&server->listeners) &&
-        !inherited_has(&server->inherited, INHERITED_HTTPS) &&
-        server->options.https == NULL)
-        return SEQB_OK;
-    if (tls_server_open(&server->options.tls, server->base,
-                        &server->daemon.counts, &server->tls, err) != SEQB_OK)
-        return err->status;
-    server->handshakes =
-        handshakes_new(server->tls, &server->connections, &server->listeners);
-    return server->handshakes != NULL ? SEQB_OK : server_fail(err, "tls");
-}
-
-static enum seqb_status server_open_http(struct server *server,
-                                         struct seqb_error *err)
-{
-    const struct http_places places = {
-        .inherited = &server->inherited,
-        .address = server->options.http,
-        .tls_address = server->options.https,
-        .tls = server->tls,
-    };
-
-    return http_open(&server->daemon, server->base, &places, &server->http,
-                     err);
-}
-
-/* Binds the addresses, as far as that is possible before the broker is open. */
-static enum seqb_status server_take_addresses(struct server *server,
-                                              struct seqb_error *err)
-{
-    struct access *access = &server->daemon.access;
-
-    if (inherited_read(&server->inherited, err) != SEQB_OK ||
-        listeners_take(&server->listeners, &server->options.places,
-                       &server->inherited, err) != SEQB_OK)
-        return err->status;
-    access->is_public =
-        listeners_check_guard(&server->listeners, err) != SEQB_OK;
-    if (access->is_public && !access_has_guard(access))
-        return err->status;
-    server->daemon.tcp_port = listeners_port(&server->listeners);
-    if (server_open_tls(server, err) != SEQB_OK)
-        return err->status;
-    return server_open_http(server, err);
-}
-
 static enum seqb_status server_listen(struct server *server,
                                       struct seqb_error *err)
 {
@@ -321,6 +276,7 @@ static enum seqb_status server_listen(struct server *server,
             event_new(server->base, listeners->all[i].fd, EV_READ | EV_PERSIST,
                       accept_incoming, server);
     listeners_watch(listeners, true);
+    accept_left(server);
     return SEQB_OK;
 }
 
@@ -371,8 +327,9 @@ static bool server_open_access(struct server *server)
     return access_init(access, options->users, server->daemon.wake_fd);
 }
 
-static enum seqb_status server_start(struct server *server,
-                                     struct seqb_error *err)
+/* What the addresses need. */
+static enum seqb_status server_prepare(struct server *server,
+                                       struct seqb_error *err)
 {
     struct daemon *daemon = &server->daemon;
 
@@ -385,10 +342,20 @@ static enum seqb_status server_start(struct server *server,
     if (server->base == NULL ||
         !connections_init(&server->connections, daemon, server->base))
         return server_fail(err, "event loop");
+    return SEQB_OK;
+}
+
+static enum seqb_status server_start(struct server *server,
+                                     struct seqb_error *err)
+{
+    struct daemon *daemon = &server->daemon;
+
+    if (server_prepare(server, err) != SEQB_OK)
+        return err->status;
     /* The signals come first: a signal while the broker opens must stop the
      * daemon. */
     if (server_make_events(server, err) != SEQB_OK ||
-        server_take_addresses(server, err) != SEQB_OK ||
+        addresses_take(server, err) != SEQB_OK ||
         server_open_broker(server, err) != SEQB_OK)
         return err->status;
     waitlists_init(&daemon->waitlists, daemon->broker, daemon->wake_fd);
@@ -400,14 +367,16 @@ static enum seqb_status server_start(struct server *server,
     return SEQB_OK;
 }
 
-enum seqb_status server_open(const struct server_options *options,
-                             struct server **out, struct seqb_error *err)
+/* NULL if memory is short. */
+static struct server *server_new(const struct server_options *options,
+                                 struct seqb_error *err)
 {
     struct server *server = calloc(1, sizeof *server);
 
     if (server == NULL) {
         seqb_topology_free(options->read);
-        return server_fail(err, "server");
+        (void)server_fail(err, "server");
+        return NULL;
     }
     server->options = *options;
     daemon_init(&server->daemon, options->state_dir);
@@ -415,6 +384,31 @@ enum seqb_status server_open(const struct server_options *options,
     server->daemon.reloader = options->reloader;
     server->daemon.stop.delay_ms = options->stop_delay_ms;
     server->daemon.stop.timeout_ms = options->stop_timeout_ms;
+    return server;
+}
+
+enum seqb_status server_try(const struct server_options *options,
+                            struct seqb_error *err)
+{
+    struct server *server = server_new(options, err);
+    enum seqb_status status;
+
+    if (server == NULL)
+        return err->status;
+    status = server_prepare(server, err);
+    if (status == SEQB_OK)
+        status = addresses_take(server, err);
+    server_close(server);
+    return status;
+}
+
+enum seqb_status server_open(const struct server_options *options,
+                             struct server **out, struct seqb_error *err)
+{
+    struct server *server = server_new(options, err);
+
+    if (server == NULL)
+        return err->status;
     if (server_start(server, err) != SEQB_OK) {
         server_close(server);
         return err->status;

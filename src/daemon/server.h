@@ -39,6 +39,8 @@ struct server_options {
     struct reloader *reloader;
 };
 
+struct restart_checker;
+
 struct server {
     struct server_options options;
     struct event_base *base;
@@ -46,7 +48,7 @@ struct server {
     struct listeners listeners;
     struct event *wake, *again, *delay, *grace, *term, *interrupt;
     struct event *restart, *child;
-    pid_t checker;      /* the checker of a requested restart; 0: none */
+    struct restart_checker *checker; /* of a requested restart, or NULL */
     bool is_restarting; /* it stops, but its sockets keep listening */
     struct daemon daemon;
     struct connections connections;
@@ -66,6 +68,13 @@ struct server {
  */
 enum seqb_status server_open(const struct server_options *options,
                              struct server **out, struct seqb_error *err);
+
+/* Whether server_open could use the addresses of the options: takes them and
+ * closes them again, without touching any store. SEQB_INVALID, SEQB_NO_MEMORY.
+ * To be called with the lent sockets of a daemon that runs, which stay as they
+ * are. */
+enum seqb_status server_try(const struct server_options *options,
+                            struct seqb_error *err);
 
 /* Serves until SIGTERM, SIGINT, a drain or a restart, and then until the input
  * that had arrived is answered. A second signal exits the process at once, with

@@ -118,6 +118,127 @@ daemon_stop TERM
 is "it ends with 0 after such restarts" "$daemon_code" 0
 ok "it removes its socket" [ ! -e "$daemon_socket" ]
 
+# --- a restart with other addresses in the topology ---
+
+# moved LINE...: the topology of the daemon below, with these addresses.
+moved() {
+    {
+        cat "$work/patient.conf"
+        printf 'daemon = { stop_timeout = "60s"; %s };\n' "$*"
+    } >"$work/next.conf"
+    mv "$work/next.conf" "$work/moved.conf"
+}
+# port_free: a port that nobody has.
+port_free() {
+    "$build/tests/holder" "$work/free" any:tcp -- /bin/false
+    cat "$work/free"
+}
+# place_of KIND: where it listens, as its last line ready says.
+place_of() {
+    sed -n "s/.* event=ready .*\\b$1=\\([^ ]*\\).*/\\1/p" "$daemon_log" |
+        tail -n 1
+}
+shows() { # NAME
+    "$build/seqctl" -s "$1" -t 60 show config
+}
+
+kept=$(port_free)
+moved "listen = [ \"127.0.0.1:$kept\" ]; socket = [ \"$work/kept.sock\", \"$work/gone.sock\" ];" \
+    'http = "127.0.0.1:0";'
+daemon_log=$work/moved.log
+: >"$daemon_log"
+"$build/seqbrokerd" -c "$work/moved.conf" --state-dir "$work/moved" \
+    2>>"$daemon_log" &
+daemon_pid=$!
+track "$daemon_pid"
+wait_for is_ready 1
+http=$(place_of http)
+daemon_port=$kept
+launch "127.0.0.1:$kept" "$work/kept.sock"
+wait_for has_worked "$work/kept.sock"
+
+come=$(port_free)
+moved "listen = [ \"localhost:$kept\", \"127.0.0.1:$come\" ]; http = \"127.0.0.1:0\";" \
+    "socket = [ \"$work/kept.sock\", \"$work/come.sock\" ]; socket_mode = \"0600\";"
+kill -USR2 "$daemon_pid"
+wait_for is_ready 2
+like "it listens at the addresses of the topology" "$(tail -n 1 "$daemon_log")" \
+    "* listen=127.0.0.1:$kept,127.0.0.1:$come socket=$work/kept.sock,$work/come.sock *"
+is "a port that the system chose stays" "$(place_of http)" "$http"
+is "a new address answers" "$(timeout 60 redis-cli -p "$come" PING 2>&1)" PONG
+is "and a new socket" "$(timeout 60 redis-cli -s "$work/come.sock" PING 2>&1)" \
+    PONG
+is "an old socket has the new mode" "$(stat -c %a "$work/kept.sock")" 600
+ok "a socket that is gone is removed" [ ! -e "$work/gone.sock" ]
+like "show config has the truth" "$(shows "$work/kept.sock")" \
+    "*127.0.0.1:$kept,127.0.0.1:$come*$work/kept.sock,$work/come.sock*daemon.listen: localhost:$kept, 127.0.0.1:$come*"
+
+# An address that another program has.
+"$build/tests/holder" "$work/taken" any:tcp -- /bin/sleep 3600 &
+holder=$!
+track "$holder"
+wait_for test -s "$work/taken"
+taken=$(cat "$work/taken")
+has_refused() { # TIMES
+    [ "$(grep -c ' error event=restart_refused reason="' "$daemon_log")" -eq "$1" ]
+}
+moved "listen = [ \"127.0.0.1:$taken\" ]; socket = [ \"$work/kept.sock\" ];"
+kill -USR2 "$daemon_pid"
+wait_for has_refused 1
+like "an address of another program refuses the restart, by its name" \
+    "$(tail -n 1 "$daemon_log")" \
+    "*reason=\"cannot listen on 127.0.0.1:$taken: another program does;*"
+is "the old process goes on" "$(cli PING)" PONG
+is "at each of its addresses" "$(timeout 60 redis-cli -p "$come" PING 2>&1)" PONG
+ok "with the files of its sockets" \
+    [ -S "$work/kept.sock" -a -S "$work/come.sock" ]
+kill -TERM "$holder"
+reap "$holder"
+
+moved "listen = [ \"0.0.0.0:$kept\" ]; socket = [ \"$work/kept.sock\" ]; open_to_all = true;"
+kill -USR2 "$daemon_pid"
+wait_for has_refused 2
+like "so does one that overlaps with one of its own" \
+    "$(tail -n 1 "$daemon_log")" \
+    "*cannot listen on 0.0.0.0:$kept while this daemon has that port*"
+moved "listen = [ \"127.0.0.1:$kept\", \"0.0.0.0:$taken\" ]; socket = [ \"$work/kept.sock\" ];"
+kill -USR2 "$daemon_pid"
+wait_for has_refused 3
+like "and one that may not be reached without users" \
+    "$(tail -n 1 "$daemon_log")" "*0.0.0.0:$taken is not of loopback*"
+
+# A client that has sent nothing holds up the restart. Meanwhile another one
+# waits at an address that goes.
+moved "listen = [ \"127.0.0.1:$kept\" ]; socket = [ \"$work/kept.sock\" ];"
+dial
+first=$dialled
+is_dialled() {
+    cli CLIENT LIST | grep -q "addr=127.0.0.1:.* cmd=NULL"
+}
+wait_for is_dialled
+kill -USR2 "$daemon_pid"
+restarts_again() {
+    [ "$(grep -c ' event=restarting$' "$daemon_log")" -eq 2 ]
+}
+wait_for restarts_again
+daemon_port=$come dial
+say "$dialled" 'INCR order\r\n'
+say "$first" 'INCR order\r\n'
+like "the first client has its answer" "$(hear "$first")" ":[1-9]*"
+wait_for is_ready 3
+like "so has the one that waited" "$(hear "$dialled")" ":[1-9]*"
+hang_up "$first"
+hang_up "$dialled"
+like "addresses go" "$(tail -n 1 "$daemon_log")" \
+    "* listen=127.0.0.1:$kept socket=$work/kept.sock * http=none *"
+like "and are refused from then on" \
+    "$(timeout 60 redis-cli -p "$come" PING 2>&1)" "*Connection refused*"
+land "other addresses"
+kill -TERM "$daemon_pid"
+reap "$daemon_pid"
+is "it ends with 0 after other addresses" $? 0
+ok "it removes its sockets" [ ! -e "$work/kept.sock" -a ! -e "$work/come.sock" ]
+
 # --- a client that connected, and has not sent its first command yet ---
 
 daemon_start silent -c "$work/still.conf" || exit 1

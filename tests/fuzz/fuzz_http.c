@@ -98,7 +98,7 @@ static void client_receive(struct client *client)
 
 static void server_begin(void)
 {
-    const struct inherited none = {.count = 0};
+    struct inherited none = {.count = 0};
     const struct http_places places = {.inherited = &none,
                                        .address = "127.0.0.1:0"};
     struct seqb_error err;

@@ -18,7 +18,7 @@
 struct web *web_open(void)
 {
     struct web *web = calloc(1, sizeof *web);
-    const struct inherited none = {.count = 0};
+    struct inherited none = {.count = 0};
     const struct http_places places = {
         .inherited = &none, .address = "127.0.0.1:0", .timeout_s = 3600};
     struct seqb_error err;

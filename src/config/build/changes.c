@@ -146,8 +146,7 @@ static const struct setting_item *group_find(struct comparison *comparison,
 static const char *advice_of(enum seqb_reload_need need)
 {
     if (need == SEQB_RELOAD_RESTART)
-        return "restart the broker to apply it; with SIGUSR2 it keeps its "
-               "addresses";
+        return "restart the broker to apply it; SIGUSR2 refuses no client";
     if (need == SEQB_RELOAD_NOTHING)
         return "";
     return "numbers would get another meaning: seqctl migrate, or a new "

@@ -190,18 +190,13 @@ static const enum inherited_kind kinds[PORTS] = {
 };
 
 static enum seqb_status port_take(struct port *port, enum inherited_kind kind,
-                                  const struct inherited *inherited,
+                                  struct inherited *inherited,
                                   const char *address, struct seqb_error *err)
 {
-    struct listener *listener = &port->listener;
+    const struct listener_places places = {kind, &address, address != NULL, 1};
+    size_t count = 0;
 
-    *listener = (struct listener){.fd = -1};
-    for (size_t i = 0; i < inherited->count; i++)
-        if (inherited->sockets[i].kind == kind)
-            listener_adopt(listener, &inherited->sockets[i]);
-    if (listener->fd >= 0 || address == NULL)
-        return SEQB_OK;
-    return listener_open_tcp(listener, address, err);
+    return places_take(&places, inherited, &port->listener, &count, err);
 }
 
 /* If the operator has not decided who may take numbers, the address must be of
@@ -221,8 +216,8 @@ static enum seqb_status port_check(const struct port *port,
 static bool is_wanted(const struct http_places *places)
 {
     return places->address != NULL || places->tls_address != NULL ||
-           inherited_has(places->inherited, INHERITED_HTTP) ||
-           inherited_has(places->inherited, INHERITED_HTTPS);
+           inherited_replaces(places->inherited, INHERITED_HTTP) ||
+           inherited_replaces(places->inherited, INHERITED_HTTPS);
 }
 
 static enum seqb_status http_take(struct http *http,
@@ -334,18 +329,28 @@ void http_resolve(struct http *http)
         exchanges_resolve(&http->exchanges);
 }
 
-void http_release(struct http *http, struct inherited *out)
+void http_lend(const struct http *http, struct inherited *out)
 {
     for (size_t i = 0; http != NULL && i < PORTS; i++) {
-        const struct listener *listener = &http->ports[i].listener;
-        const struct inherited_socket socket = {
-            .fd = fcntl(listener->fd, F_DUPFD_CLOEXEC, 0),
-            .kind = kinds[i],
-            .is_own = listener->is_own,
-        };
+        struct inherited_socket socket =
+            listener_socket(&http->ports[i].listener);
 
-        if (listener->fd >= 0)
+        socket.kind = kinds[i];
+        if (socket.fd >= 0)
             (void)inherited_add(out, &socket); /* INHERITED_MAX includes both */
+    }
+}
+
+void http_release(const struct http *http, struct inherited *out)
+{
+    struct inherited sockets = {.count = 0};
+
+    http_lend(http, &sockets);
+    for (size_t i = 0; i < sockets.count; i++) {
+        struct inherited_socket socket = sockets.sockets[i];
+
+        socket.fd = fcntl(socket.fd, F_DUPFD_CLOEXEC, 0);
+        (void)inherited_add(out, &socket);
     }
 }
 

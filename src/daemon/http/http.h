@@ -16,10 +16,9 @@ struct http;
 struct inherited;
 struct tls_server;
 
-/* Where to listen: at inherited sockets of the HTTP kinds, else at the
- * addresses. All fields stay the caller's. */
+/* Where to listen; see listeners.h. All fields stay the caller's. */
 struct http_places {
-    const struct inherited *inherited;
+    struct inherited *inherited;
     const char *address;     /* "ADDR:PORT"; NULL: none */
     const char *tls_address; /* the same, with TLS */
     struct tls_server *tls;  /* NULL: no TLS */
@@ -51,9 +50,12 @@ void http_finish(struct http *http, bool keeps);
  * read any more. To be called while both tables exist. NULL is allowed. */
 void http_resolve(struct http *http);
 
+/* Lists its listening sockets, which stay its own. NULL is allowed. */
+void http_lend(const struct http *http, struct inherited *out);
+
 /* Hands over duplicates of its listening sockets. To be called after
  * http_finish. NULL is allowed. */
-void http_release(struct http *http, struct inherited *out);
+void http_release(const struct http *http, struct inherited *out);
 
 /* Closes all connections. To be called before the broker is closed. NULL and
  * half-built objects are allowed. */

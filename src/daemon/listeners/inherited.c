@@ -10,21 +10,19 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define FIRST_FD 3 /* SD_LISTEN_FDS_START */
+#define FIRST_FD INHERITED_FIRST_FD
 
 /* The names in LISTEN_FDNAMES. An operator uses "tls", "http" and "https"; a
  * restart also uses the others. */
 static const struct {
-    const char *name, *own;
+    const char *name, *own, *lent;
 } names_of[INHERITED_KINDS] = {
-    [INHERITED_TCP] = {"other", "own"},
-    [INHERITED_LOCAL] = {"other", "own"},
-    [INHERITED_TLS] = {"tls", "own-tls"},
-    [INHERITED_HTTP] = {"http", "own-http"},
-    [INHERITED_HTTPS] = {"https", "own-https"},
+    [INHERITED_TCP] = {"other", "own", "lent"},
+    [INHERITED_LOCAL] = {"other", "own", "lent"},
+    [INHERITED_TLS] = {"tls", "own-tls", "lent-tls"},
+    [INHERITED_HTTP] = {"http", "own-http", "lent-http"},
+    [INHERITED_HTTPS] = {"https", "own-https", "lent-https"},
 };
-
-#define NAMES_SIZE ((size_t)INHERITED_MAX * 16)
 
 static enum seqb_status refuse(struct seqb_error *err, int fd, const char *why)
 {
@@ -48,18 +46,20 @@ static bool name_is(const char *name, size_t length, const char *expected)
     return strlen(expected) == length && memcmp(name, expected, length) == 0;
 }
 
-/* Sets by its name the kind of the socket, and whether it is our own. A socket
- * without a known name serves Redis clients. */
+/* Sets by its name the kind of the socket, and whose it is. A socket without a
+ * known name serves Redis clients. */
 static void kind_read(struct inherited_socket *out, const char *name,
                       size_t length, bool is_local)
 {
     out->kind = is_local ? INHERITED_LOCAL : INHERITED_TCP;
     for (int kind = 0; kind < INHERITED_KINDS; kind++) {
         const bool is_own = name_is(name, length, names_of[kind].own);
+        const bool is_lent = name_is(name, length, names_of[kind].lent);
 
-        if (!is_own && !name_is(name, length, names_of[kind].name))
+        if (!is_own && !is_lent && !name_is(name, length, names_of[kind].name))
             continue;
         out->is_own = is_own;
+        out->is_ours = is_own || is_lent;
         if (kind > INHERITED_LOCAL)
             out->kind = (enum inherited_kind)kind;
         return;
@@ -111,28 +111,40 @@ static enum seqb_status sockets_read(struct inherited *out, long count,
     return SEQB_OK;
 }
 
-enum seqb_status inherited_read(struct inherited *out, struct seqb_error *err)
+/* The variables may have been meant for a parent process. */
+static bool is_for_this_process(void)
 {
     const char *pid = getenv("LISTEN_PID");
+    const char *lender = getenv(INHERITED_LENDER);
+
+    if (pid != NULL)
+        return strtol(pid, NULL, 10) == (long)getpid();
+    return lender != NULL && strtol(lender, NULL, 10) == (long)getppid();
+}
+
+enum seqb_status inherited_read(struct inherited *out, struct seqb_error *err)
+{
     const char *count = getenv("LISTEN_FDS");
     const char *names = getenv("LISTEN_FDNAMES");
     enum seqb_status status = SEQB_OK;
 
     *out = (struct inherited){.count = 0};
-    /* The variables may have been meant for a parent process. */
-    if (pid != NULL && count != NULL && strtol(pid, NULL, 10) == (long)getpid())
+    if (count != NULL && is_for_this_process())
         status = sockets_read(out, strtol(count, NULL, 10),
                               names != NULL ? names : "", err);
     unsetenv("LISTEN_PID");
     unsetenv("LISTEN_FDS");
     unsetenv("LISTEN_FDNAMES");
+    unsetenv(INHERITED_LENDER);
     return status;
 }
 
-bool inherited_has(const struct inherited *inherited, enum inherited_kind kind)
+bool inherited_replaces(const struct inherited *inherited,
+                        enum inherited_kind kind)
 {
     for (size_t i = 0; i < inherited->count; i++)
-        if (inherited->sockets[i].kind == kind)
+        if (inherited->sockets[i].kind == kind &&
+            !inherited->sockets[i].is_ours)
             return true;
     return false;
 }
@@ -146,10 +158,23 @@ bool inherited_add(struct inherited *inherited,
     return true;
 }
 
-static const char *name_of(const struct inherited_socket *socket)
+static const char *name_of(const struct inherited_socket *socket, bool is_lent)
 {
-    return socket->is_own ? names_of[socket->kind].own
-                          : names_of[socket->kind].name;
+    if (!socket->is_own)
+        return names_of[socket->kind].name;
+    return is_lent ? names_of[socket->kind].lent : names_of[socket->kind].own;
+}
+
+void inherited_name(const struct inherited *inherited, bool is_lent,
+                    char out[INHERITED_NAMES_SIZE])
+{
+    size_t used = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < inherited->count; i++)
+        used += (size_t)snprintf(out + used, INHERITED_NAMES_SIZE - used,
+                                 "%s%s", i > 0 ? ":" : "",
+                                 name_of(&inherited->sockets[i], is_lent));
 }
 
 /* Moves the sockets to FIRST_FD and up, by way of higher numbers, because a
@@ -174,14 +199,10 @@ static bool sockets_move(const struct inherited *inherited)
 
 bool inherited_pass(const struct inherited *inherited)
 {
-    char names[NAMES_SIZE] = "";
+    char names[INHERITED_NAMES_SIZE];
     char number[24];
-    size_t used = 0;
 
-    for (size_t i = 0; i < inherited->count; i++)
-        used +=
-            (size_t)snprintf(names + used, sizeof names - used, "%s%s",
-                             i > 0 ? ":" : "", name_of(&inherited->sockets[i]));
+    inherited_name(inherited, false, names);
     if (!sockets_move(inherited))
         return false;
     snprintf(number, sizeof number, "%ld", (long)getpid());

@@ -124,6 +124,23 @@ static int tcp_bind(const struct addrinfo *info)
     return fd;
 }
 
+enum seqb_status address_find(const char *address, struct addrinfo **out,
+                              struct seqb_error *err)
+{
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
+                                   .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+    char host[HOST_SIZE];
+    const char *port = NULL;
+    int why = 0;
+
+    if (!address_split(address, host, sizeof host, &port))
+        return fail(err, "not an address: %s, use ADDR:PORT", address);
+    why = getaddrinfo(host, port, &hints, out);
+    if (why != 0)
+        return fail(err, "cannot listen on %s: %s", address, gai_strerror(why));
+    return SEQB_OK;
+}
+
 static enum seqb_status tcp_fail(struct seqb_error *err, const char *address,
                                  int why)
 {
@@ -138,18 +155,11 @@ static enum seqb_status tcp_fail(struct seqb_error *err, const char *address,
 enum seqb_status listener_open_tcp(struct listener *listener,
                                    const char *address, struct seqb_error *err)
 {
-    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
-                                   .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
     struct addrinfo *found = NULL;
-    char host[HOST_SIZE];
-    const char *port = NULL;
     int why = 0;
 
-    if (!address_split(address, host, sizeof host, &port))
-        return fail(err, "not an address: %s, use ADDR:PORT", address);
-    why = getaddrinfo(host, port, &hints, &found);
-    if (why != 0)
-        return fail(err, "cannot listen on %s: %s", address, gai_strerror(why));
+    if (address_find(address, &found, err) != SEQB_OK)
+        return err->status;
     /* A name may have several addresses: uses the first one that can be
      * bound. */
     for (struct addrinfo *info = found; info != NULL && listener->fd < 0;
@@ -298,9 +308,28 @@ enum seqb_status listener_open_local(struct listener *listener,
     return SEQB_OK;
 }
 
-void listener_adopt(struct listener *listener,
-                    const struct inherited_socket *from)
+enum seqb_status listener_set_rights(const struct listener *listener,
+                                     const struct listener_rights *rights,
+                                     struct seqb_error *err)
 {
+    const mode_t mode = rights->mode == 0 ? SOCKET_MODE : rights->mode;
+    gid_t group = (gid_t)-1;
+
+    if (rights->group != NULL && !group_find(rights->group, &group))
+        return fail(err, "cannot listen on %s: there is no group '%s'",
+                    listener->name, rights->group);
+    if (!listener->is_own)
+        return SEQB_OK;
+    if ((group != (gid_t)-1 && chown(listener->name, (uid_t)-1, group) != 0) ||
+        chmod(listener->name, mode) != 0)
+        return fail(err, "cannot set the rights of %s: %s", listener->name,
+                    strerror(errno));
+    return SEQB_OK;
+}
+
+void listener_adopt(struct listener *listener, struct inherited_socket *from)
+{
+    from->is_taken = true;
     listener->fd = from->fd;
     listener->is_own = from->is_own;
     listener->is_tls = from->kind == INHERITED_TLS;
@@ -384,13 +413,18 @@ static void listener_remove_file(const struct listener *listener)
         unlink(listener->name);
 }
 
-struct inherited_socket listener_release(struct listener *listener)
+struct inherited_socket listener_socket(const struct listener *listener)
 {
-    const struct inherited_socket released = {
+    return (struct inherited_socket){
         .fd = listener->fd,
         .kind = listener_kind(listener),
         .is_own = listener->is_own,
     };
+}
+
+struct inherited_socket listener_release(struct listener *listener)
+{
+    const struct inherited_socket released = listener_socket(listener);
 
     listener->fd = -1;
     listener_close(listener);

@@ -17,6 +17,8 @@
 /* Clients that may wait at a socket to be accepted. */
 #define LISTENER_BACKLOG 511
 
+struct addrinfo;
+
 struct listener {
     int fd; /* -1: closed */
     struct event *event;
@@ -55,8 +57,13 @@ enum seqb_status listener_open_local(struct listener *listener,
 
 /* Takes over an inherited socket, which listens already: clients may be
  * waiting. */
-void listener_adopt(struct listener *listener,
-                    const struct inherited_socket *from);
+void listener_adopt(struct listener *listener, struct inherited_socket *from);
+
+/* Gives a unix socket of our own these rights, which may have changed since it
+ * was opened. SEQB_INVALID. */
+enum seqb_status listener_set_rights(const struct listener *listener,
+                                     const struct listener_rights *rights,
+                                     struct seqb_error *err);
 
 /* Starts to listen: clients can connect. SEQB_INVALID if another process took
  * the address at the same time. */
@@ -66,8 +73,16 @@ enum seqb_status listener_start(struct listener *listener,
 /* Whether "ADDR:PORT" has that form. */
 bool listener_is_address(const char *address);
 
+/* The addresses that "ADDR:PORT" stands for, to be freed by freeaddrinfo.
+ * SEQB_INVALID. */
+enum seqb_status address_find(const char *address, struct addrinfo **out,
+                              struct seqb_error *err);
+
 /* The kind of the socket, one of those for Redis clients. */
 enum inherited_kind listener_kind(const struct listener *listener);
+
+/* The listening socket, for another process. It stays the listener's. */
+struct inherited_socket listener_socket(const struct listener *listener);
 
 /* SEQB_INVALID, with what to do, if other hosts can reach the socket. To be
  * called when the operator has not decided who may take numbers. */

@@ -8,10 +8,21 @@
 
 #define PATH_SIZE 4096
 
-static struct listener *listeners_add(struct listeners *listeners)
+/* NULL, with the reason, if there are too many. */
+static struct listener *listeners_add(struct listeners *listeners,
+                                      struct seqb_error *err)
 {
-    struct listener *listener = &listeners->all[listeners->count++];
+    struct listener *listener = &listeners->all[listeners->count];
 
+    if (listeners->count == SERVER_LISTENERS_MAX) {
+        snprintf(err->text, sizeof err->text,
+                 "there are more than %d sockets to listen on, those of "
+                 "$LISTEN_FDS included",
+                 SERVER_LISTENERS_MAX);
+        err->status = SEQB_INVALID;
+        return NULL;
+    }
+    listeners->count++;
     *listener = (struct listener){.fd = -1};
     return listener;
 }
@@ -35,80 +46,102 @@ listeners_take_sockets(struct listeners *listeners,
                        struct seqb_error *err)
 {
     for (size_t i = 0; i < options->socket_count; i++) {
+        struct listener *listener;
+
         if (listeners->has_socket[i] ||
             (later && !folder_is_there(options->sockets[i])))
             continue;
-        if (listener_open_local(listeners_add(listeners), options->sockets[i],
-                                &options->rights, err) != SEQB_OK)
+        listener = listeners_add(listeners, err);
+        if (listener == NULL ||
+            listener_open_local(listener, options->sockets[i], &options->rights,
+                                err) != SEQB_OK)
             return err->status;
         listeners->has_socket[i] = true;
     }
     return SEQB_OK;
 }
 
-static enum seqb_status listeners_adopt(struct listeners *listeners,
-                                        const struct listeners_options *options,
-                                        const struct inherited *inherited,
-                                        struct seqb_error *err)
+/* The inherited sockets of clients of unix sockets. */
+static enum seqb_status
+listeners_adopt_sockets(struct listeners *listeners,
+                        const struct listeners_options *options,
+                        struct inherited *inherited, struct seqb_error *err)
 {
-    const size_t opened =
-        (inherited_has(inherited, INHERITED_TCP) ? 0 : options->listen_count) +
-        (inherited_has(inherited, INHERITED_TLS) ? 0
-                                                 : options->tls_listen_count) +
-        (inherited_has(inherited, INHERITED_LOCAL) ? 0 : options->socket_count);
+    const struct listener_places places = {INHERITED_LOCAL, options->sockets,
+                                           options->socket_count,
+                                           SERVER_LISTENERS_MAX};
+    struct inherited_socket *found[PLACES_MAX];
 
-    for (size_t i = 0; i < inherited->count; i++) {
-        if (inherited->sockets[i].kind >= INHERITED_HTTP)
+    if (inherited_replaces(inherited, INHERITED_LOCAL)) {
+        memset(listeners->has_socket, true, sizeof listeners->has_socket);
+        return places_adopt(&places, inherited, listeners->all,
+                            &listeners->count, err);
+    }
+    places_match(&places, inherited, found);
+    for (size_t i = 0; i < options->socket_count; i++) {
+        struct listener *listener;
+
+        if (found[i] == NULL)
             continue;
-        if (listeners->count + opened == SERVER_LISTENERS_MAX) {
-            snprintf(err->text, sizeof err->text,
-                     "there are more than %d sockets to listen on, those of "
-                     "$LISTEN_FDS included",
-                     SERVER_LISTENERS_MAX);
-            err->status = SEQB_INVALID;
+        listener = listeners_add(listeners, err);
+        if (listener == NULL)
             return err->status;
-        }
-        listener_adopt(listeners_add(listeners), &inherited->sockets[i]);
+        listener_adopt(listener, found[i]);
+        listeners->has_socket[i] = true;
+        if (listener_set_rights(listener, &options->rights, err) != SEQB_OK)
+            return err->status;
     }
     return SEQB_OK;
 }
 
-static enum seqb_status
-listeners_take_tls(struct listeners *listeners,
-                   const struct listeners_options *options,
-                   struct seqb_error *err)
+/* Takes the sockets of a kind that has addresses. */
+static enum seqb_status listeners_take_kind(struct listeners *listeners,
+                                            struct listener_places places,
+                                            struct inherited *inherited,
+                                            struct seqb_error *err)
 {
-    for (size_t i = 0; i < options->tls_listen_count; i++) {
-        struct listener *listener = listeners_add(listeners);
+    size_t count = 0;
+    enum seqb_status status;
 
-        listener->is_tls = true;
-        if (listener_open_tcp(listener, options->tls_listen[i], err) != SEQB_OK)
-            return err->status;
-    }
-    return SEQB_OK;
+    places.room = SERVER_LISTENERS_MAX - listeners->count;
+    status = places_take(&places, inherited, &listeners->all[listeners->count],
+                         &count, err);
+    listeners->count += count;
+    return status;
 }
 
 enum seqb_status listeners_take(struct listeners *listeners,
                                 const struct listeners_options *options,
-                                const struct inherited *inherited,
+                                struct inherited *inherited,
                                 struct seqb_error *err)
 {
-    if (listeners_adopt(listeners, options, inherited, err) != SEQB_OK)
+    const struct listener_places plain = {INHERITED_TCP, options->listen,
+                                          options->listen_count, 0};
+    const struct listener_places tls = {INHERITED_TLS, options->tls_listen,
+                                        options->tls_listen_count, 0};
+
+    if (listeners_adopt_sockets(listeners, options, inherited, err) !=
+            SEQB_OK ||
+        listeners_take_kind(listeners, plain, inherited, err) != SEQB_OK ||
+        listeners_take_kind(listeners, tls, inherited, err) != SEQB_OK)
         return err->status;
-    if (!inherited_has(inherited, INHERITED_TCP)) {
-        for (size_t i = 0; i < options->listen_count; i++)
-            if (listener_open_tcp(listeners_add(listeners), options->listen[i],
-                                  err) != SEQB_OK)
-                return err->status;
-    }
-    if (!inherited_has(inherited, INHERITED_TLS) &&
-        listeners_take_tls(listeners, options, err) != SEQB_OK)
-        return err->status;
-    if (inherited_has(inherited, INHERITED_LOCAL)) {
-        memset(listeners->has_socket, true, sizeof listeners->has_socket);
-        return SEQB_OK;
-    }
     return listeners_take_sockets(listeners, options, true, err);
+}
+
+void listeners_leave(struct listeners *listeners, struct inherited *inherited)
+{
+    for (size_t i = 0; i < inherited->count; i++) {
+        struct inherited_socket *socket = &inherited->sockets[i];
+
+        if (socket->is_taken)
+            continue;
+        if (socket->kind >= INHERITED_HTTP) {
+            close(socket->fd);
+            continue;
+        }
+        listeners->left[listeners->left_count] = (struct listener){.fd = -1};
+        listener_adopt(&listeners->left[listeners->left_count++], socket);
+    }
 }
 
 enum seqb_status listeners_check_guard(const struct listeners *listeners,
@@ -199,6 +232,16 @@ int listeners_port(const struct listeners *listeners)
     return 0;
 }
 
+void listeners_lend(const struct listeners *listeners, struct inherited *out)
+{
+    for (size_t i = 0; i < listeners->count; i++) {
+        const struct inherited_socket socket =
+            listener_socket(&listeners->all[i]);
+
+        (void)inherited_add(out, &socket); /* INHERITED_MAX includes all */
+    }
+}
+
 void listeners_release(struct listeners *listeners, struct inherited *out)
 {
     for (size_t i = 0; i < listeners->count; i++) {
@@ -211,9 +254,17 @@ void listeners_release(struct listeners *listeners, struct inherited *out)
     listeners->count = 0;
 }
 
+void listeners_close_left(struct listeners *listeners)
+{
+    for (size_t i = 0; i < listeners->left_count; i++)
+        listener_close(&listeners->left[i]);
+    listeners->left_count = 0;
+}
+
 void listeners_close(struct listeners *listeners)
 {
     for (size_t i = 0; i < listeners->count; i++)
         listener_close(&listeners->all[i]);
     listeners->count = 0;
+    listeners_close_left(listeners);
 }

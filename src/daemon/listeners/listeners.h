@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All sockets on which the server listens for Redis clients. Each kind of
- * socket, TCP, TLS or unix, is either inherited or opened: if a socket of a
- * kind is inherited, none of that kind is opened.
+ * All sockets on which the server listens for Redis clients. If another program
+ * passes sockets of a kind, TCP, TLS or unix, they replace the settings of that
+ * kind. If this program passes them, at a restart, the settings decide: sockets
+ * at their addresses stay, the others are closed, and what is missing is
+ * opened.
  */
 #pragma once
 
@@ -15,8 +17,9 @@
 
 #include "daemon/listeners/inherited.h"
 #include "daemon/listeners/listener.h"
+#include "daemon/listeners/places.h"
 
-#define SERVER_LISTENERS_MAX 16
+#define SERVER_LISTENERS_MAX PLACES_MAX
 #define SERVER_PLACES_SIZE   ((size_t)SERVER_LISTENERS_MAX * ADDRESS_SIZE)
 
 /* Where to listen. The strings stay the caller's. */
@@ -40,6 +43,9 @@ struct listeners {
     char sockets[SERVER_PLACES_SIZE];
     bool has_socket[SERVER_LISTENERS_MAX]; /* whether that path of
                                               options.sockets is open */
+    /* Inherited, but at no address of the settings any more. */
+    struct listener left[INHERITED_MAX];
+    size_t left_count;
 };
 
 /* Opens all sockets, except unix sockets in a folder that does not exist yet:
@@ -47,8 +53,13 @@ struct listeners {
  * have a socket. SEQB_INVALID. */
 enum seqb_status listeners_take(struct listeners *listeners,
                                 const struct listeners_options *options,
-                                const struct inherited *inherited,
+                                struct inherited *inherited,
                                 struct seqb_error *err);
+
+/* Adopts the inherited sockets that nobody has taken, until
+ * listeners_close_left. Closes those of HTTP. */
+void listeners_leave(struct listeners *listeners, struct inherited *inherited);
+void listeners_close_left(struct listeners *listeners);
 
 /* See listener_check_guard. */
 enum seqb_status listeners_check_guard(const struct listeners *listeners,
@@ -76,6 +87,9 @@ const struct listener *listeners_find(const struct listeners *listeners,
 
 /* The port of the first TCP socket, plain or TLS; 0 if there is none. */
 int listeners_port(const struct listeners *listeners);
+
+/* Lists all sockets, which stay the listeners'. */
+void listeners_lend(const struct listeners *listeners, struct inherited *out);
 
 /* Hands over all sockets, which stay listening. */
 void listeners_release(struct listeners *listeners, struct inherited *out);
