@@ -11,7 +11,7 @@ static enum seqb_status tls_open(struct server *server, struct seqb_error *err)
 {
     if (!listeners_have_tls(&server->listeners) &&
         !inherited_replaces(&server->inherited, INHERITED_HTTPS) &&
-        server->options.https == NULL)
+        server->options.https_count == 0)
         return SEQB_OK;
     if (tls_server_open(&server->options.tls, server->base,
                         &server->daemon.counts, &server->tls, err) != SEQB_OK)
@@ -29,8 +29,10 @@ static enum seqb_status web_open(struct server *server, struct seqb_error *err)
 {
     const struct http_places places = {
         .inherited = &server->inherited,
-        .address = server->options.http,
-        .tls_address = server->options.https,
+        .addresses = server->options.http,
+        .count = server->options.http_count,
+        .tls_addresses = server->options.https,
+        .tls_count = server->options.https_count,
         .tls = server->tls,
     };
 

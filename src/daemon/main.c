@@ -107,6 +107,8 @@ static void log_ready(const struct server *server)
     char listen[2 * SERVER_PLACES_SIZE];
     char socket[2 * SERVER_PLACES_SIZE];
     char tls[2 * SERVER_PLACES_SIZE];
+    char http[2 * SERVER_PLACES_SIZE];
+    char https[2 * SERVER_PLACES_SIZE];
 
     log_event(SEQB_LOG_INFO,
               "event=ready name=%s listen=%s socket=%s pid=%ld http=%s "
@@ -114,9 +116,10 @@ static void log_ready(const struct server *server)
               seqb_broker_name(server->daemon.broker),
               log_quote(listen, sizeof listen, server->listeners.addresses),
               log_quote(socket, sizeof socket, server->listeners.sockets),
-              (long)getpid(), http_name(server->http),
+              (long)getpid(),
+              log_quote(http, sizeof http, http_name(server->http)),
               log_quote(tls, sizeof tls, server->listeners.tls_addresses),
-              http_tls_name(server->http));
+              log_quote(https, sizeof https, http_tls_name(server->http)));
 }
 
 /* Serves until the stop. If `*is_restart`, `*kept` has the sockets for the next

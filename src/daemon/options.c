@@ -94,27 +94,15 @@ static int state_dir_export(const char *state_dir)
     return usage_error("the state directory's name is too long: ", state_dir);
 }
 
-static int listen_option(struct options *options, const char *address)
+static int address_option(struct options_places *places, const char *name,
+                          const char *address)
 {
-    if (strcmp(address, NONE) != 0 && !listener_is_address(address))
-        return usage_error("--listen wants ADDR:PORT or none, not ", address);
-    return places_option(&options->listen, "--listen", address);
-}
+    char wants[64];
 
-static int tls_listen_option(struct options *options, const char *address)
-{
-    if (strcmp(address, NONE) != 0 && !listener_is_address(address))
-        return usage_error("--tls-listen wants ADDR:PORT or none, not ",
-                           address);
-    return places_option(&options->tls_listen, "--tls-listen", address);
-}
-
-/* `wants` is the begin of the error text. */
-static int http_option(char **http, const char *wants, const char *address)
-{
+    snprintf(wants, sizeof wants, "%s wants ADDR:PORT or none, not ", name);
     if (strcmp(address, NONE) != 0 && !listener_is_address(address))
         return usage_error(wants, address);
-    return text_set(http, address) ? -1 : usage_error("out of memory", "");
+    return places_option(places, name, address);
 }
 
 static int option_take(struct options *options, int option)
@@ -126,7 +114,7 @@ static int option_take(struct options *options, int option)
     case 'd':
         return state_dir_export(optarg);
     case 'l':
-        return listen_option(options, optarg);
+        return address_option(&options->listen, "--listen", optarg);
     case 's':
         return places_option(&options->sockets, "--socket", optarg);
     case 'f':
@@ -142,13 +130,11 @@ static int option_take(struct options *options, int option)
                                  "not ",
                                  optarg);
     case 'w':
-        return http_option(&options->http,
-                           "--http wants ADDR:PORT or none, not ", optarg);
+        return address_option(&options->http, "--http", optarg);
     case 'W':
-        return http_option(&options->https,
-                           "--https wants ADDR:PORT or none, not ", optarg);
+        return address_option(&options->https, "--https", optarg);
     case 't':
-        return tls_listen_option(options, optarg);
+        return address_option(&options->tls_listen, "--tls-listen", optarg);
     case 'k':
         options->is_check = true;
         return -1;
@@ -280,9 +266,9 @@ static void setting_take(void *context, const char *setting, const char *value)
     else if (strcmp(setting, "socket") == 0)
         is_well = places_set(&options->sockets, reading->takes_sockets, value);
     else if (strcmp(setting, "http") == 0)
-        is_well = !reading->takes_http || text_set(&options->http, value);
+        is_well = places_set(&options->http, reading->takes_http, value);
     else if (strcmp(setting, "https") == 0)
-        is_well = !reading->takes_https || text_set(&options->https, value);
+        is_well = places_set(&options->https, reading->takes_https, value);
     else if (strcmp(setting, "socket_mode") == 0)
         is_well = text_set(&options->socket_mode, value);
     else if (strcmp(setting, "socket_group") == 0)
@@ -311,11 +297,6 @@ static enum seqb_status refuse(struct seqb_error *err, const char *why)
     return err->status;
 }
 
-static bool http_is_address(const char *http)
-{
-    return http == NULL || strcmp(http, NONE) == 0 || listener_is_address(http);
-}
-
 enum seqb_status options_complete(struct options *options,
                                   struct seqb_error *err)
 {
@@ -323,8 +304,8 @@ enum seqb_status options_complete(struct options *options,
                               !options->listen.is_given,
                               !options->tls_listen.is_given,
                               !options->sockets.is_given,
-                              options->http == NULL,
-                              options->https == NULL,
+                              !options->http.is_given,
+                              !options->https.is_given,
                               true};
 
     options->read_ms = daemon_wall_ms();
@@ -333,23 +314,21 @@ enum seqb_status options_complete(struct options *options,
     seqb_topology_daemon(options->read, setting_take, &reading);
     if (!reading.is_complete || (!options->listen.is_given &&
                                  !places_add(&options->listen, DEFAULT_LISTEN)))
-        return refuse(err, "daemon.listen, daemon.socket: at most 16 places, "
+        return refuse(err, "section daemon: at most 16 addresses of a kind, "
                            "and a state directory of at most 4095 bytes");
     snprintf(options->socket_path, sizeof options->socket_path,
              "%s/" SOCKET_NAME, options->state_dir);
     if (!options->sockets.is_given &&
         !places_add(&options->sockets, options->socket_path))
         return refuse(err, "out of memory");
-    if (!http_is_address(options->http))
-        return refuse(err, "daemon.http wants \"ADDR:PORT\" or \"none\"");
-    if (!http_is_address(options->https))
-        return refuse(err, "daemon.https wants \"ADDR:PORT\" or \"none\"");
     if (places_count(options) == 0)
         return refuse(err, "the topology's section daemon leaves nothing to "
                            "listen on; see seqbrokerd --help");
     if (places_count(options) > SERVER_LISTENERS_MAX)
         return refuse(err, "there are more than 16 addresses and sockets to "
                            "listen on");
+    if (options->http.count + options->https.count > HTTP_PORTS_MAX)
+        return refuse(err, "there are more than 16 addresses for HTTP");
     if (users_check(options->users, err) != SEQB_OK ||
         audit_check(options->audit_file, err) != SEQB_OK)
         return err->status;
@@ -375,12 +354,12 @@ struct server_options options_of_server(struct options *options)
         .stop_timeout_ms = options->stop_timeout_ms,
         .limits = options->limits,
         .tls = options->tls,
+        .http = (const char *const *)options->http.at,
+        .http_count = options->http.count,
+        .https = (const char *const *)options->https.at,
+        .https_count = options->https.count,
     };
 
-    if (options->http != NULL && strcmp(options->http, NONE) != 0)
-        server.http = options->http;
-    if (options->https != NULL && strcmp(options->https, NONE) != 0)
-        server.https = options->https;
     if (options->socket_mode != NULL)
         server.places.rights.mode =
             (mode_t)strtoul(options->socket_mode, NULL, 8);
@@ -399,8 +378,8 @@ void options_free(struct options *options)
     places_clear(&options->listen);
     places_clear(&options->tls_listen);
     places_clear(&options->sockets);
-    free(options->http);
-    free(options->https);
+    places_clear(&options->http);
+    places_clear(&options->https);
     tls_settings_free(&options->tls);
     free(options->socket_mode);
     free(options->socket_group);

@@ -33,8 +33,8 @@ struct options {
     struct options_places listen;
     struct options_places tls_listen;
     struct options_places sockets;
-    char *http;  /* "ADDR:PORT" or "none"; NULL: not given */
-    char *https; /* the same */
+    struct options_places http;
+    struct options_places https;
     struct tls_settings tls;
     char *socket_mode;  /* octal; NULL: not given */
     char *socket_group; /* NULL: not given */

@@ -25,8 +25,10 @@ struct server_options {
     int64_t read_ms;            /* when it was read, ms since 1970 */
     const char *state_dir;      /* for SEQ.STATUS */
     struct listeners_options places;
-    const char *http;  /* "ADDR:PORT"; NULL: none */
-    const char *https; /* as `http`, with TLS */
+    const char *const *http;  /* "ADDR:PORT" */
+    size_t http_count;        /* with https_count at most HTTP_PORTS_MAX */
+    const char *const *https; /* as `http`, with TLS */
+    size_t https_count;
     struct tls_settings tls;
     /* How long the server continues to serve after it has announced its stop,
      * and how long it then waits for clients; ms. */

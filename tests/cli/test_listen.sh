@@ -35,13 +35,21 @@ ping_of() { # SOCKET
 
 ok "several addresses and sockets may be given" \
     daemon_start several --listen 127.0.0.1:0 --listen 127.0.0.1:0 \
-    --socket "$work/second.sock"
+    --socket "$work/second.sock" --http 127.0.0.1:0 --http 127.0.0.1:0
 mapfile -t ports < <(sed -n 's/.*event=ready .* listen=\([^ ]*\) .*/\1/p' \
     "$daemon_log" | tr , '\n' | sed 's/.*://')
 is "both are named" "${#ports[@]}" 2
 for port in "${ports[@]}"; do
     is "port answers" "$(timeout 60 redis-cli -p "$port" PING 2>&1)" PONG
 done
+mapfile -t webs < <(tr , '\n' <<<"$daemon_http")
+is "both addresses for HTTP are named" "${#webs[@]}" 2
+for web in "${webs[@]}"; do
+    is "HTTP answers" "$(curl -s -m 60 "http://$web/livez")" ok
+done
+shown=$("$build/seqctl" -s "$daemon_socket" -t 60 show config)
+like "show config has them all" "$shown" \
+    "*listen: 127.0.0.1:${ports[0]},127.0.0.1:${ports[1]}*http: $daemon_http*"
 is "the first socket answers" "$(ping_of "$work/several.sock")" PONG
 is "the second socket answers" "$(ping_of "$work/second.sock")" PONG
 daemon_stop TERM
@@ -65,6 +73,19 @@ ok "an option goes before the topology" \
     launch said --socket "$work/option.sock"
 like "it listens at the option's place" "$(cat "$daemon_log")" \
     "*listen=none socket=$work/option.sock *"
+daemon_stop TERM
+
+topology webs 'listen = [ ];' 'http = [ "127.0.0.1:0", "127.0.0.1:0" ];'
+ok "the topology may have several addresses for HTTP" launch webs
+web=$(sed -n 's/.*event=ready .* http=[^ ,]*,\([^ ]*\).*/\1/p' "$daemon_log")
+is "the second one answers" "$(curl -s -m 60 "http://$web/livez")" ok
+daemon_stop TERM
+topology web 'listen = [ ];' 'http = "127.0.0.1:0";'
+ok "or one, without a list" launch web
+like "which is the one in use" "$(cat "$daemon_log")" "*http=127.0.0.1:[1-9]*"
+daemon_stop TERM
+ok "an option goes before it, too" launch web --http none
+like "HTTP is off" "$(cat "$daemon_log")" "* http=none *"
 daemon_stop TERM
 
 topology usual 'listen = [ ];'
@@ -114,7 +135,15 @@ ok "--check touches nothing" [ ! -e "$work/checked" ]
 topology http 'http = "5";'
 like "--check looks at the daemon's own section, too" \
     "$(refused -c "$work/http.conf" --state-dir "$work/checked" --check)" \
-    "*daemon.http wants \"ADDR:PORT\"*exit 1"
+    "*http.conf:*'http' is \"5\", but must be host:port*exit 1"
+topology http 'http = [ "127.0.0.1:0", "none" ];'
+like "at each address of a list" \
+    "$(refused -c "$work/http.conf" --state-dir "$work/checked" --check)" \
+    "*http.conf:*'http' is \"none\", but must be host:port*exit 1"
+topology http 'http = 9379;'
+like "and at what it is" \
+    "$(refused -c "$work/http.conf" --state-dir "$work/checked" --check)" \
+    "*http.conf:*'http' must be an address in quotes, or a list*exit 1"
 like "--check says what is not" \
     "$(refused -c "$work/mode.conf" --state-dir "$work/checked" --check)" \
     "*mode.conf:*'socket_mode'*exit 1"

@@ -75,7 +75,7 @@ restart_often() {
 
 daemon_log=$work/held.log
 : >"$daemon_log"
-"$build/tests/holder" "$work/ports" any:tcp http:tcp "any:$work/held.sock" -- \
+"$build/tests/holder" "$work/ports" any:tcp http:tcp "any:$work/held.sock" http:tcp -- \
     "$build/seqbrokerd" -c "$work/still.conf" --state-dir "$work/held" \
     --listen 127.0.0.1:1 --socket "$work/nowhere/a.sock" --http 127.0.0.1:1 \
     2>>"$daemon_log" &
@@ -85,11 +85,13 @@ wait_for is_ready 1
 mapfile -t ports <"$work/ports"
 like "sockets that it was given stand in place of its options" \
     "$(cat "$daemon_log")" \
-    "* listen=127.0.0.1:${ports[0]} socket=$work/held.sock * http=127.0.0.1:${ports[1]}*"
+    "* listen=127.0.0.1:${ports[0]} socket=$work/held.sock * http=127.0.0.1:${ports[1]},127.0.0.1:${ports[2]}*"
 restart_often TERM "$work/held.sock" "127.0.0.1:${ports[0]}" \
     "$work/held.sock"
-is "HTTP is where it was" \
-    "$(curl -s -m 60 "http://127.0.0.1:${ports[1]}/livez")" ok
+for port in "${ports[@]:1}"; do
+    is "HTTP is where it was" \
+        "$(curl -s -m 60 "http://127.0.0.1:$port/livez")" ok
+done
 land "TERM, and started again"
 kill -TERM "$holder"
 reap "$holder"
@@ -98,11 +100,13 @@ ok "a socket of another process is not removed" [ -S "$work/held.sock" ]
 
 # --- sockets of its own: a restart in place ---
 
-daemon_start own -c "$work/still.conf" --http 127.0.0.1:0 || exit 1
+daemon_start own -c "$work/still.conf" --http 127.0.0.1:0 \
+    --http 127.0.0.1:0 || exit 1
 restart_often USR2 "$daemon_socket" "127.0.0.1:$daemon_port" "$daemon_socket"
 is "the process is the same one" "$(last_pid)" "$daemon_pid"
-is "HTTP is where it was, too" \
-    "$(curl -s -m 60 "http://$daemon_http/livez")" ok
+for address in ${daemon_http/,/ }; do
+    is "HTTP is where it was, too" "$(curl -s -m 60 "http://$address/livez")" ok
+done
 land "USR2"
 
 is_refused() {
@@ -273,10 +277,10 @@ like "a descriptor that is no socket is named" "$(given 1 '3</dev/null')" \
     "*descriptor 3 of \$LISTEN_FDS: it is no stream socket that listens*exit 1"
 like "one that is closed is, too" "$(given 1 '3<&-')" \
     "*descriptor 3 of \$LISTEN_FDS: it is no stream socket*exit 1"
-like "more than there may be are refused" "$(given 19 '3</dev/null')" \
-    "*LISTEN_FDS: there are more than 18*exit 1"
+like "more than there may be are refused" "$(given 33 '3</dev/null')" \
+    "*LISTEN_FDS: there are more than 32*exit 1"
 ok "no store was touched for them" [ ! -e "$work/given" ]
-export LISTEN_PID=1 LISTEN_FDS=18
+export LISTEN_PID=1 LISTEN_FDS=32
 ok "sockets that were meant for another process are not looked at" \
     daemon_start other
 unset LISTEN_PID LISTEN_FDS

@@ -98,9 +98,10 @@ static void client_receive(struct client *client)
 
 static void server_begin(void)
 {
+    static const char *const address = "127.0.0.1:0";
     struct inherited none = {.count = 0};
-    const struct http_places places = {.inherited = &none,
-                                       .address = "127.0.0.1:0"};
+    const struct http_places places = {
+        .inherited = &none, .addresses = &address, .count = 1};
     struct seqb_error err;
 
     signal(SIGPIPE, SIG_IGN);

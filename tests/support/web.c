@@ -18,9 +18,12 @@
 struct web *web_open(void)
 {
     struct web *web = calloc(1, sizeof *web);
+    static const char *const address = "127.0.0.1:0";
     struct inherited none = {.count = 0};
-    const struct http_places places = {
-        .inherited = &none, .address = "127.0.0.1:0", .timeout_s = 3600};
+    const struct http_places places = {.inherited = &none,
+                                       .addresses = &address,
+                                       .count = 1,
+                                       .timeout_s = 3600};
     struct seqb_error err;
 
     assert_non_null(web);

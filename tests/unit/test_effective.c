@@ -66,7 +66,8 @@ TEST(what_is_given_is_told_as_it_is_written)
                  "pools=({name=\"p\";partitions=[\"a\",\"c\"];rescue_after="
                  "\"1d\";});\n"
                  "sequences=({key=\"x.y\";memory_bits=5;period=\"day\";});\n"
-                 "daemon={listen=[\"127.0.0.1:1\",\"[::1]:2\"];socket=[];};\n");
+                 "daemon={listen=[\"127.0.0.1:1\",\"[::1]:2\"];socket=[];"
+                 "http=\"a:0\";https=\"none\";};\n");
 
     expect(told, "broker.name = b");
     expect(told, "broker.interval = 500ms");
@@ -77,6 +78,8 @@ TEST(what_is_given_is_told_as_it_is_written)
     expect(told, "sequences.x.y.period = day");
     expect(told, "daemon.listen = 127.0.0.1:1, [::1]:2");
     expect(told, "daemon.socket = ");
+    expect(told, "daemon.http = a:0");
+    expect(told, "daemon.https = ");
 }
 
 TEST(durations_are_told_in_their_largest_unit)

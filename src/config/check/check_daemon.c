@@ -16,9 +16,7 @@ static const char *certificate_user(const struct draft_daemon *daemon,
         int line;
     } users[] = {
         {"tls_listen", daemon->tls_listen.count > 0, daemon->tls_listen.line},
-        {"https",
-         daemon->https.text != NULL && strcmp(daemon->https.text, "none") != 0,
-         daemon->https.line},
+        {"https", daemon->https.count > 0, daemon->https.line},
         {"tls_cert_file", daemon->tls_cert_file.text != NULL,
          daemon->tls_cert_file.line},
         {"tls_key_file", daemon->tls_key_file.text != NULL,

@@ -333,6 +333,7 @@
 #define WORDS_LABEL     "text or integer"
 #define WORDS_ADDRESSES "list of addresses"
 #define WORDS_PATHS     "list of paths"
+#define WORDS_LISTEN    "address, or list of addresses"
 #define WORDS_PATTERNS  "list of key patterns"
 #define WORDS_LABELS    "list of names or numbers"
 #define WORDS_NAME      "name"

@@ -34,15 +34,18 @@
     ROW(DAEMON, socket_group, TEXT, NO_RANGE, NO_DEFAULT, ALL_ENGINES,         \
         "The group of the unix sockets, a name or a number. By default the "   \
         "group of the daemon's process.")                                      \
-    ROW(DAEMON, http, TEXT, NO_RANGE, NO_DEFAULT, ALL_ENGINES,                 \
-        "The address for HTTP, \"host:port\". By default none. The option "    \
-        "--http takes precedence.")                                            \
+    ROW(DAEMON, http, LISTEN, ONE_OF(LETTERS_ADDRESS), NO_DEFAULT,             \
+        ALL_ENGINES,                                                           \
+        "The address for HTTP, or several, as [ \"127.0.0.1:9379\", "          \
+        "\"[::1]:9379\" ]. By default none. The option --http takes "          \
+        "precedence.")                                                         \
     ROW(DAEMON, tls_listen, ADDRESSES, ONE_OF(LETTERS_ADDRESS), NO_DEFAULT,    \
         ALL_ENGINES,                                                           \
         "The addresses for Redis clients with TLS. By default none. The "      \
         "option --tls-listen takes precedence. See tls.md.")                   \
-    ROW(DAEMON, https, TEXT, NO_RANGE, NO_DEFAULT, ALL_ENGINES,                \
-        "The address for HTTP with TLS, \"host:port\". By default none. The "  \
+    ROW(DAEMON, https, LISTEN, ONE_OF(LETTERS_ADDRESS), NO_DEFAULT,            \
+        ALL_ENGINES,                                                           \
+        "The address for HTTP with TLS, or several. By default none. The "     \
         "option --https takes precedence.")                                    \
     ROW(DAEMON, tls_cert_file, PATH, NO_RANGE, NO_DEFAULT, ALL_ENGINES,        \
         "The certificate of tls_listen and https, as PEM, followed by the "    \

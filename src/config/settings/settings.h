@@ -176,9 +176,9 @@ struct draft_daemon {
     struct draft_names socket;
     struct draft_text socket_mode;
     struct draft_text socket_group;
-    struct draft_text http;
+    struct draft_names http;
     struct draft_names tls_listen;
-    struct draft_text https;
+    struct draft_names https;
     struct draft_text tls_cert_file;
     struct draft_text tls_key_file;
     struct draft_text tls_ca_file;
@@ -284,6 +284,8 @@ enum schema_type {
     SCHEMA_NAMES,  /* a list of names */
     SCHEMA_ADDRESSES, /* a list of "host:port" */
     SCHEMA_PATHS,     /* a list of files */
+    SCHEMA_LISTEN,    /* "host:port" or a list of them; port 0 is any; "none" is
+                         the empty list */
     SCHEMA_PATTERNS,  /* a list of patterns, valid by text_is_pattern */
     SCHEMA_LABELS,    /* a list of texts, or integers without quotes */
     SCHEMA_INTEGER,

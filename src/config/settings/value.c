@@ -47,6 +47,8 @@ static const char *wanted_words(enum schema_type type)
         return "a list of names, as [ \"a\", \"b\" ]";
     case SCHEMA_ADDRESSES:
         return "a list of addresses, as [ \"10.0.0.3:26379\" ]";
+    case SCHEMA_LISTEN:
+        return "an address in quotes, or a list, as [ \"127.0.0.1:9379\" ]";
     case SCHEMA_PATHS:
         return "a list of paths, as [ \"/run/a.sock\" ]";
     case SCHEMA_PATTERNS:
@@ -94,14 +96,14 @@ static bool is_plain(const char *text)
 }
 
 /* "host:port" */
-static bool is_address(const char *text)
+static bool is_address(const char *text, int64_t lowest)
 {
     const char *colon = strrchr(text, ':');
     int64_t port;
 
     return colon != NULL && colon > text &&
-           text_to_int64(colon + 1, strlen(colon + 1), &port) && port >= 1 &&
-           port <= PORT_MAX;
+           text_to_int64(colon + 1, strlen(colon + 1), &port) &&
+           port >= lowest && port <= PORT_MAX;
 }
 
 static bool text_fits(const struct schema_row *row, const char *text)
@@ -123,7 +125,9 @@ static bool text_fits(const struct schema_row *row, const char *text)
     case SCHEMA_DAY:
         return day_parse_yearly(text, &month, &day);
     case SCHEMA_ADDRESSES:
-        return is_plain(text) && is_address(text);
+        return is_plain(text) && is_address(text, 1);
+    case SCHEMA_LISTEN:
+        return is_plain(text) && is_address(text, 0);
     case SCHEMA_PATTERNS:
         return text_is_pattern(text);
     default:
@@ -177,6 +181,23 @@ static const char *take_text(struct value_reader *reader,
                         "'%s' is \"%.80s\", but must be %s%s", row->name, text,
                         row->type == SCHEMA_CHOICE ? "one of " : "", row->low);
     return NULL;
+}
+
+/* One address without a list, or "none". */
+static void read_place(struct value_reader *reader,
+                       const struct schema_row *row,
+                       const config_setting_t *setting, struct draft_names *out)
+{
+    const char *text = config_setting_get_string(setting);
+
+    out->line = value_line(setting);
+    if (strcmp(text, "none") == 0)
+        return;
+    out->names = arena_take(reader->arena, 1, sizeof *out->names);
+    if (out->names == NULL)
+        return;
+    out->count = 1;
+    out->names[0] = take_text(reader, row, setting, out->line);
 }
 
 static void read_names(struct value_reader *reader,
@@ -304,7 +325,10 @@ void value_read(struct value_reader *reader, const struct schema_row *row,
 {
     void *member = (char *)item + row->offset;
 
-    if (schema_is_list(row)) {
+    if (row->type == SCHEMA_LISTEN &&
+        config_setting_type(setting) == CONFIG_TYPE_STRING) {
+        read_place(reader, row, setting, member);
+    } else if (schema_is_list(row)) {
         read_names(reader, row, setting, member);
     } else if (row->type >= SCHEMA_INTEGER) {
         read_number(reader, row, setting, member);

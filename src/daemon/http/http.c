@@ -24,9 +24,10 @@
 #include "daemon/listeners/listeners.h"
 #include "daemon/transport/transport.h"
 
-#define HEADERS_MAX 8192 /* bytes, with the line of the request */
-#define BODY_MAX    1024 /* bytes; no request needs one */
-#define TIMEOUT_S   10   /* for a client that sends nothing, or does not read */
+#define HEADERS_MAX     8192 /* bytes, with the line of the request */
+#define BODY_MAX        1024 /* bytes; no request needs one */
+#define HTTP_NAMES_SIZE ((size_t)HTTP_PORTS_MAX * ADDRESS_SIZE)
+#define TIMEOUT_S       10 /* for a client that sends nothing, or does not read */
 
 /* How long accepting pauses when descriptors run out; the loop would spin
  * otherwise. */
@@ -39,12 +40,10 @@
      EVHTTP_REQ_DELETE | EVHTTP_REQ_OPTIONS | EVHTTP_REQ_TRACE |               \
      EVHTTP_REQ_CONNECT | EVHTTP_REQ_PATCH)
 
-enum { PORT_PLAIN, PORT_TLS, PORTS };
-
-/* A socket, and libevent's server for it; listener.fd is -1 if there is
- * none. */
+/* A socket, and libevent's server for it. */
 struct port {
     struct http *http;
+    bool is_tls;
     struct listener listener;        /* its event is NULL: `incoming` watches */
     struct evconnlistener *incoming; /* the server's, once it is bound */
     struct evhttp *server;
@@ -55,7 +54,10 @@ struct http {
     struct exchanges exchanges;
     struct tls_server *tls;
     int timeout_s;
-    struct port ports[PORTS];
+    struct port ports[HTTP_PORTS_MAX];
+    size_t count;
+    char names[HTTP_NAMES_SIZE]; /* of the addresses in use */
+    char tls_names[HTTP_NAMES_SIZE];
 };
 
 static enum seqb_status http_fail(struct seqb_error *err)
@@ -81,7 +83,7 @@ static void http_on_request(struct evhttp_request *request, void *context)
         evhttp_request_get_connection(request));
     struct exchange *exchange;
 
-    if (port == &http->ports[PORT_TLS] && request_is_plain(request)) {
+    if (port->is_tls && request_is_plain(request)) {
         evhttp_send_error(request, HTTP_SERVUNAVAIL, NULL);
         return;
     }
@@ -89,7 +91,7 @@ static void http_on_request(struct evhttp_request *request, void *context)
     if (exchange == NULL)
         return;
     if (!http_clients_refuse(port->clients, stream)) {
-        if (port == &http->ports[PORT_PLAIN] || admit_certificate(exchange))
+        if (!port->is_tls || admit_certificate(exchange))
             route_request(exchange);
         return;
     }
@@ -124,7 +126,7 @@ static struct bufferevent *port_make_stream(struct event_base *base,
     const struct port *port = context;
     SSL *ssl;
 
-    if (port == &port->http->ports[PORT_PLAIN])
+    if (!port->is_tls)
         return bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
     ssl = tls_server_accept(port->http->tls);
     if (ssl == NULL)
@@ -147,8 +149,6 @@ static enum seqb_status port_start(struct port *port, struct http *http,
 {
     struct event_base *base = http->exchanges.base;
 
-    if (port->listener.fd < 0)
-        return SEQB_OK;
     port->server = evhttp_new(base);
     if (port->server == NULL)
         return http_fail(err);
@@ -176,28 +176,13 @@ static enum seqb_status http_start(struct http *http, struct seqb_error *err)
     http->exchanges.streams = streams_open(base);
     if (http->exchanges.reports == NULL || http->exchanges.streams == NULL)
         return http_fail(err);
-    for (size_t i = 0; i < PORTS; i++)
+    for (size_t i = 0; i < http->count; i++)
         if (port_start(&http->ports[i], http, err) != SEQB_OK)
             return err->status;
     return SEQB_OK;
 }
 
 /* --- its sockets --- */
-
-static const enum inherited_kind kinds[PORTS] = {
-    [PORT_PLAIN] = INHERITED_HTTP,
-    [PORT_TLS] = INHERITED_HTTPS,
-};
-
-static enum seqb_status port_take(struct port *port, enum inherited_kind kind,
-                                  struct inherited *inherited,
-                                  const char *address, struct seqb_error *err)
-{
-    const struct listener_places places = {kind, &address, address != NULL, 1};
-    size_t count = 0;
-
-    return places_take(&places, inherited, &port->listener, &count, err);
-}
 
 /* If the operator has not decided who may take numbers, the address must be of
  * loopback. */
@@ -206,8 +191,7 @@ static enum seqb_status port_check(const struct port *port,
 {
     struct access *access = &port->http->exchanges.daemon->access;
 
-    if (port->listener.fd < 0 ||
-        listener_check_guard(&port->listener, err) == SEQB_OK)
+    if (listener_check_guard(&port->listener, err) == SEQB_OK)
         return SEQB_OK;
     access->is_public = true;
     return access_has_guard(access) ? SEQB_OK : err->status;
@@ -215,26 +199,63 @@ static enum seqb_status port_check(const struct port *port,
 
 static bool is_wanted(const struct http_places *places)
 {
-    return places->address != NULL || places->tls_address != NULL ||
+    return places->count + places->tls_count > 0 ||
            inherited_replaces(places->inherited, INHERITED_HTTP) ||
            inherited_replaces(places->inherited, INHERITED_HTTPS);
+}
+
+/* Adds the ports of one kind. */
+static enum seqb_status ports_take(struct http *http,
+                                   struct listener_places places,
+                                   struct inherited *inherited,
+                                   struct seqb_error *err)
+{
+    struct listener listeners[HTTP_PORTS_MAX];
+    enum seqb_status status;
+    size_t count = 0;
+
+    places.room = HTTP_PORTS_MAX - http->count;
+    status = places_take(&places, inherited, listeners, &count, err);
+    for (size_t i = 0; i < count; i++) {
+        struct port *port = &http->ports[http->count++];
+
+        port->http = http;
+        port->is_tls = places.kind == INHERITED_HTTPS;
+        port->listener = listeners[i];
+    }
+    return status;
+}
+
+static void ports_name(const struct http *http, bool is_tls,
+                       char out[HTTP_NAMES_SIZE])
+{
+    size_t used = 0;
+
+    snprintf(out, HTTP_NAMES_SIZE, "none");
+    for (size_t i = 0; i < http->count; i++)
+        if (http->ports[i].is_tls == is_tls && used < HTTP_NAMES_SIZE)
+            used += (size_t)snprintf(out + used, HTTP_NAMES_SIZE - used, "%s%s",
+                                     used > 0 ? "," : "",
+                                     http->ports[i].listener.name);
 }
 
 static enum seqb_status http_take(struct http *http,
                                   const struct http_places *places,
                                   struct seqb_error *err)
 {
-    const char *const addresses[PORTS] = {places->address, places->tls_address};
+    const struct listener_places plain = {INHERITED_HTTP, places->addresses,
+                                          places->count, 0};
+    const struct listener_places tls = {INHERITED_HTTPS, places->tls_addresses,
+                                        places->tls_count, 0};
 
-    for (size_t i = 0; i < PORTS; i++) {
-        http->ports[i].http = http;
-        http->ports[i].listener.fd = -1;
-    }
-    for (size_t i = 0; i < PORTS; i++)
-        if (port_take(&http->ports[i], kinds[i], places->inherited,
-                      addresses[i], err) != SEQB_OK ||
-            port_check(&http->ports[i], err) != SEQB_OK)
+    if (ports_take(http, plain, places->inherited, err) != SEQB_OK ||
+        ports_take(http, tls, places->inherited, err) != SEQB_OK)
+        return err->status;
+    for (size_t i = 0; i < http->count; i++)
+        if (port_check(&http->ports[i], err) != SEQB_OK)
             return err->status;
+    ports_name(http, false, http->names);
+    ports_name(http, true, http->tls_names);
     return SEQB_OK;
 }
 
@@ -266,11 +287,9 @@ enum seqb_status http_open(struct daemon *daemon, struct event_base *base,
 
 enum seqb_status http_listen(struct http *http, struct seqb_error *err)
 {
-    for (size_t i = 0; http != NULL && i < PORTS; i++) {
+    for (size_t i = 0; http != NULL && i < http->count; i++) {
         struct port *port = &http->ports[i];
 
-        if (port->incoming == NULL)
-            continue;
         if (listener_start(&port->listener, err) != SEQB_OK)
             return err->status;
         evconnlistener_enable(port->incoming);
@@ -278,21 +297,14 @@ enum seqb_status http_listen(struct http *http, struct seqb_error *err)
     return SEQB_OK;
 }
 
-static const char *port_name(const struct http *http, size_t port)
-{
-    return http == NULL || http->ports[port].listener.fd < 0
-               ? "none"
-               : http->ports[port].listener.name;
-}
-
 const char *http_name(const struct http *http)
 {
-    return port_name(http, PORT_PLAIN);
+    return http == NULL ? "none" : http->names;
 }
 
 const char *http_tls_name(const struct http *http)
 {
-    return port_name(http, PORT_TLS);
+    return http == NULL ? "none" : http->tls_names;
 }
 
 static void refuse_stopping(struct exchange *exchange)
@@ -318,7 +330,7 @@ void http_finish(struct http *http, bool keeps)
 {
     if (http == NULL)
         return;
-    for (size_t i = 0; i < PORTS; i++)
+    for (size_t i = 0; i < http->count; i++)
         port_finish(&http->ports[i], keeps);
     exchanges_cancel(&http->exchanges, refuse_stopping);
 }
@@ -331,13 +343,12 @@ void http_resolve(struct http *http)
 
 void http_lend(const struct http *http, struct inherited *out)
 {
-    for (size_t i = 0; http != NULL && i < PORTS; i++) {
+    for (size_t i = 0; http != NULL && i < http->count; i++) {
         struct inherited_socket socket =
             listener_socket(&http->ports[i].listener);
 
-        socket.kind = kinds[i];
-        if (socket.fd >= 0)
-            (void)inherited_add(out, &socket); /* INHERITED_MAX includes both */
+        socket.kind = http->ports[i].is_tls ? INHERITED_HTTPS : INHERITED_HTTP;
+        (void)inherited_add(out, &socket); /* INHERITED_MAX includes all */
     }
 }
 
@@ -364,14 +375,14 @@ void http_close(struct http *http)
     if (http == NULL)
         return;
     exchanges_cancel(&http->exchanges, exchange_ignore);
-    for (size_t i = 0; i < PORTS; i++) {
+    for (size_t i = 0; i < http->count; i++) {
         if (http->ports[i].server != NULL)
             evhttp_free(http->ports[i].server);
         http_clients_close(http->ports[i].clients);
     }
     reports_close(http->exchanges.reports);
     streams_close(http->exchanges.streams);
-    for (size_t i = 0; i < PORTS; i++)
+    for (size_t i = 0; i < http->count; i++)
         listener_close(&http->ports[i].listener);
     free(http);
 }

@@ -7,8 +7,11 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <seqbroker/status.h>
+
+#define HTTP_PORTS_MAX 16
 
 struct daemon;
 struct event_base;
@@ -19,10 +22,12 @@ struct tls_server;
 /* Where to listen; see listeners.h. All fields stay the caller's. */
 struct http_places {
     struct inherited *inherited;
-    const char *address;     /* "ADDR:PORT"; NULL: none */
-    const char *tls_address; /* the same, with TLS */
-    struct tls_server *tls;  /* NULL: no TLS */
-    int timeout_s;           /* of clients that send or read nothing; 0: 10 */
+    const char *const *addresses; /* "ADDR:PORT" */
+    size_t count;                 /* with tls_count at most HTTP_PORTS_MAX */
+    const char *const *tls_addresses; /* the same, with TLS */
+    size_t tls_count;
+    struct tls_server *tls; /* NULL: no TLS */
+    int timeout_s;          /* of clients that send or read nothing; 0: 10 */
 };
 
 /* Opens the sockets; clients are refused or wait until http_listen. `*out` is
@@ -36,7 +41,8 @@ enum seqb_status http_open(struct daemon *daemon, struct event_base *base,
  * SEQB_INVALID. NULL is allowed. */
 enum seqb_status http_listen(struct http *http, struct seqb_error *err);
 
-/* The addresses in use, without and with TLS, or "none". NULL is allowed. */
+/* The addresses in use, without and with TLS, separated by commas, or "none".
+ * NULL is allowed. */
 const char *http_name(const struct http *http);
 const char *http_tls_name(const struct http *http);
 

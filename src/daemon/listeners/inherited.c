@@ -91,10 +91,8 @@ static enum seqb_status socket_read(struct inherited_socket *out,
 static enum seqb_status sockets_read(struct inherited *out, long count,
                                      const char *names, struct seqb_error *err)
 {
-    int counts[INHERITED_KINDS] = {0};
-
     if (count < 0 || count > INHERITED_MAX)
-        return refuse(err, FIRST_FD, "there are more than 18");
+        return refuse(err, FIRST_FD, "there are more than 32");
     for (int i = 0; i < (int)count; i++) {
         const size_t length = strcspn(names, ":");
 
@@ -102,12 +100,8 @@ static enum seqb_status sockets_read(struct inherited *out, long count,
         if (socket_read(&out->sockets[i], names, length, err) != SEQB_OK)
             return err->status;
         out->count++;
-        counts[out->sockets[i].kind]++;
         names += length + (names[length] == ':');
     }
-    if (counts[INHERITED_HTTP] > 1 || counts[INHERITED_HTTPS] > 1)
-        return refuse(err, FIRST_FD,
-                      "only one may be named http, and one https");
     return SEQB_OK;
 }
 

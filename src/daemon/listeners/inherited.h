@@ -12,8 +12,8 @@
 
 #include <seqbroker/status.h>
 
-#define INHERITED_MAX        18 /* as many as the server listens on, HTTP included */
-#define INHERITED_FIRST_FD   3 /* SD_LISTEN_FDS_START */
+#define INHERITED_MAX        32 /* of Redis clients, and as many of HTTP */
+#define INHERITED_FIRST_FD   3  /* SD_LISTEN_FDS_START */
 #define INHERITED_NAMES_SIZE ((size_t)INHERITED_MAX * 16)
 
 /* The variable by which a daemon lends its sockets to its child: the daemon's

@@ -70,7 +70,7 @@ listeners_adopt_sockets(struct listeners *listeners,
     const struct listener_places places = {INHERITED_LOCAL, options->sockets,
                                            options->socket_count,
                                            SERVER_LISTENERS_MAX};
-    struct inherited_socket *found[PLACES_MAX];
+    struct inherited_socket *found[PLACES_MAX] = {NULL};
 
     if (inherited_replaces(inherited, INHERITED_LOCAL)) {
         memset(listeners->has_socket, true, sizeof listeners->has_socket);

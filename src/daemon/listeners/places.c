@@ -189,7 +189,7 @@ enum seqb_status places_take(const struct listener_places *places,
                              struct inherited *inherited, struct listener *out,
                              size_t *count, struct seqb_error *err)
 {
-    struct inherited_socket *found[PLACES_MAX];
+    struct inherited_socket *found[PLACES_MAX] = {NULL};
 
     *count = 0;
     if (inherited_replaces(inherited, places->kind))
