@@ -3,6 +3,7 @@
 #include "daemon/daemon.h"
 
 #include <fcntl.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -45,6 +46,21 @@ bool daemon_is_done(const struct daemon *daemon)
 {
     return daemon->is_stopping && daemon->session_count == 0 &&
            daemon->request_count == 0 && daemon->handshake_count == 0;
+}
+
+const struct daemon_place *daemon_find_place(const struct daemon *daemon,
+                                             const char *path)
+{
+    for (size_t i = 0; i < DAEMON_PLACES; i++)
+        if (daemon->places[i].path != NULL &&
+            strcmp(daemon->places[i].path, path) == 0)
+            return &daemon->places[i];
+    return NULL;
+}
+
+const char *place_in_use(const struct daemon_place *place)
+{
+    return strcmp(place->in_use, "none") == 0 ? "" : place->in_use;
 }
 
 const char *daemon_leaves(const struct daemon *daemon)

@@ -33,6 +33,18 @@ struct stop_times {
     _Atomic int64_t timeout_ms;
 };
 
+/* Where the daemon listens for one kind of client. */
+struct daemon_place {
+    const char *path;     /* of the setting, "daemon.listen" */
+    const char *in_use;   /* the addresses, separated by commas, or "none" */
+    const char *fallback; /* if the topology has no such setting; NULL: none */
+    /* What decides instead of the topology, "--listen"; NULL: the topology
+     * does. */
+    const char *decider;
+};
+
+#define DAEMON_PLACES 5
+
 struct daemon {
     struct seqb_broker *broker;
     struct waitlists waitlists;
@@ -47,8 +59,9 @@ struct daemon {
     const char *state_dir;       /* for SEQ.STATUS; the caller's */
     struct status_config config; /* for SEQ.SHOW, without the log's options; the
                                     strings are the server's */
-    int tcp_port;                /* in use; 0: none */
-    int wake_fd;                 /* an eventfd that wakes the loop */
+    struct daemon_place places[DAEMON_PLACES]; /* likewise */
+    int tcp_port;                              /* in use; 0: none */
+    int wake_fd;  /* an eventfd that wakes the loop */
     int drain_fd; /* the connection that asked for a drain; -1: none */
     int64_t started_ms;
     int64_t session_count;
@@ -84,6 +97,13 @@ bool daemon_is_done(const struct daemon *daemon);
 /* Why the daemon is not ready, for health checks: it stops, or is about to
  * stop; else NULL. */
 const char *daemon_leaves(const struct daemon *daemon);
+
+/* The place whose setting has that path; NULL: it is another setting. */
+const struct daemon_place *daemon_find_place(const struct daemon *daemon,
+                                             const char *path);
+
+/* The addresses in use at that place, as a topology has them: "" for none. */
+const char *place_in_use(const struct daemon_place *place);
 
 /* Wakes the loop to check the marks that other threads have set. Any thread. */
 void daemon_wake(const struct daemon *daemon);

@@ -60,6 +60,7 @@ static size_t places_count(const struct options *options)
 static int places_option(struct options_places *places, const char *name,
                          const char *at)
 {
+    places->is_option = true;
     if (strcmp(at, NONE) == 0) {
         places_clear(places);
         places->is_given = true;
@@ -335,6 +336,32 @@ enum seqb_status options_complete(struct options *options,
     return alarm_settings_check(&options->alarm, err);
 }
 
+static struct daemon_place place_told(const struct options_places *places,
+                                      const char *path, const char *option,
+                                      const char *fallback)
+{
+    return (struct daemon_place){
+        .path = path,
+        .fallback = fallback,
+        .decider = places->is_option ? option : NULL,
+    };
+}
+
+static void places_tell(const struct options *options,
+                        struct daemon_place told[INHERITED_KINDS])
+{
+    told[INHERITED_TCP] = place_told(&options->listen, "daemon.listen",
+                                     "--listen", DEFAULT_LISTEN);
+    told[INHERITED_LOCAL] = place_told(&options->sockets, "daemon.socket",
+                                       "--socket", options->socket_path);
+    told[INHERITED_TLS] = place_told(&options->tls_listen, "daemon.tls_listen",
+                                     "--tls-listen", NULL);
+    told[INHERITED_HTTP] =
+        place_told(&options->http, "daemon.http", "--http", NULL);
+    told[INHERITED_HTTPS] =
+        place_told(&options->https, "daemon.https", "--https", NULL);
+}
+
 struct server_options options_of_server(struct options *options)
 {
     struct server_options server = {
@@ -360,6 +387,7 @@ struct server_options options_of_server(struct options *options)
         .https_count = options->https.count,
     };
 
+    places_tell(options, server.told);
     if (options->socket_mode != NULL)
         server.places.rights.mode =
             (mode_t)strtoul(options->socket_mode, NULL, 8);

@@ -20,7 +20,8 @@
 struct options_places {
     char *at[SERVER_LISTENERS_MAX];
     size_t count;
-    bool is_given; /* set also if the list is empty ("none") */
+    bool is_given;  /* set also if the list is empty ("none") */
+    bool is_option; /* given on the command line */
 };
 
 struct options {

@@ -41,6 +41,7 @@ struct reload_attempt {
     bool is_check; /* nothing will be applied */
     bool has_other_alarms;
     bool is_whole; /* memory was never short */
+    struct reload_told told;
 };
 
 static enum seqb_status refuse(struct seqb_error *err, enum seqb_status status,
@@ -53,48 +54,11 @@ static enum seqb_status refuse(struct seqb_error *err, enum seqb_status status,
 
 /* --- the report --- */
 
-static bool line_add(struct reload_report *report,
-                     const struct seqb_reload_change *change)
-{
-    struct reload_line *lines =
-        realloc(report->lines, (report->count + 1) * sizeof *lines);
-    struct reload_line *line;
-
-    if (lines == NULL)
-        return false;
-    report->lines = lines;
-    line = &lines[report->count];
-    *line = (struct reload_line){change->need, strdup(change->path),
-                                 strdup(change->before), strdup(change->after),
-                                 strdup(change->advice)};
-    report->count++;
-    return line->path != NULL && line->before != NULL && line->after != NULL &&
-           line->advice != NULL;
-}
-
-void reload_report_free(struct reload_report *report)
-{
-    for (size_t i = 0; i < report->count; i++) {
-        free(report->lines[i].path);
-        free(report->lines[i].before);
-        free(report->lines[i].after);
-        free(report->lines[i].advice);
-    }
-    free(report->lines);
-    report->lines = NULL;
-    report->count = 0;
-}
-
 static void take_change(void *context, const struct seqb_reload_change *change)
 {
     struct reload_attempt *attempt = context;
-    struct reload_report *report = attempt->report;
 
-    report->applied += change->need == SEQB_RELOAD_NOTHING;
-    report->restart += change->need == SEQB_RELOAD_RESTART;
-    if (report->count == RELOAD_LISTED_MAX)
-        report->left_out++;
-    else if (!line_add(report, change))
+    if (!reload_report_add(attempt->report, change))
         attempt->is_whole = false;
 }
 
@@ -104,6 +68,7 @@ static void take_setting(void *context, const char *setting, const char *value)
 {
     struct reload_attempt *attempt = context;
 
+    reload_told_add(&attempt->told, attempt->reloader->daemon, setting);
     if (strcmp(setting, "log_level") == 0)
         (void)log_level_find(value, &attempt->level);
     else if (strcmp(setting, "stop_delay") == 0)
@@ -162,7 +127,9 @@ static enum seqb_status prepare(void *context, struct seqb_error *err)
 {
     struct reload_attempt *attempt = context;
 
-    if (!attempt->is_whole)
+    if (!attempt->is_whole ||
+        !reload_report_explain(attempt->report, attempt->reloader->daemon,
+                               &attempt->told))
         return refuse(err, SEQB_NO_MEMORY, "reload: out of memory");
     if (users_prepare(attempt, err) != SEQB_OK)
         return err->status;
@@ -252,7 +219,8 @@ void reloader_run(struct reloader *reloader, bool is_check, const char *by,
                                      .level = SEQB_LOG_INFO,
                                      .stop_timeout_ms = STOP_TIMEOUT_MS,
                                      .is_check = is_check,
-                                     .is_whole = true};
+                                     .is_whole = true,
+                                     .told = {reloader->has_level, 0}};
     enum seqb_status status = SEQB_OK;
 
     *out = (struct reload_report){.count = 0};

@@ -13,26 +13,12 @@
 #include <seqbroker/reload.h>
 
 #include "daemon/alarm/alarm.h"
-
-#define RELOAD_LISTED_MAX 1000 /* changes that a report lists */
+#include "daemon/reload_report.h"
 
 struct daemon;
 struct limits_options;
 struct reloader;
 struct users;
-
-/* What a reload did. */
-struct reload_report {
-    struct seqb_error err; /* SEQB_OK if the reload succeeded */
-    size_t applied, restart;
-    struct reload_line *lines; /* at most RELOAD_LISTED_MAX changes */
-    size_t count, left_out;
-};
-
-struct reload_line {
-    enum seqb_reload_need need;
-    char *path, *before, *after, *advice;
-};
 
 /* Makes a reloader of the topology's file; the path stays the caller's (NULL:
  * the embedded default). `has_level`: --log-level overrides the topology. It is
@@ -64,7 +50,6 @@ struct limits_options *reloader_take_limits(struct reloader *reloader);
  * reload_report_free. Any thread but the loop's. */
 void reloader_run(struct reloader *reloader, bool is_check, const char *by,
                   struct reload_report *out);
-void reload_report_free(struct reload_report *report);
 
 /* When the topology was last reloaded, ms since 1970; 0: never, or `reloader`
  * is NULL. */

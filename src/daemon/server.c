@@ -280,6 +280,29 @@ static enum seqb_status server_listen(struct server *server,
     return SEQB_OK;
 }
 
+_Static_assert(DAEMON_PLACES == INHERITED_KINDS, "a place for each kind");
+
+static void server_describe_places(struct server *server)
+{
+    const struct status_config *config = &server->daemon.config;
+    const char *const in_use[INHERITED_KINDS] = {
+        [INHERITED_TCP] = config->listen,
+        [INHERITED_LOCAL] = config->socket,
+        [INHERITED_TLS] = config->tls_listen,
+        [INHERITED_HTTP] = config->http,
+        [INHERITED_HTTPS] = config->https,
+    };
+
+    for (int kind = 0; kind < INHERITED_KINDS; kind++) {
+        struct daemon_place *place = &server->daemon.places[kind];
+
+        *place = server->options.told[kind];
+        place->in_use = in_use[kind];
+        if (inherited_replaces(&server->inherited, (enum inherited_kind)kind))
+            place->decider = "$LISTEN_FDS";
+    }
+}
+
 /* Fills in what SEQ.SHOW CONFIG reports. */
 static void server_describe(struct server *server)
 {
@@ -297,6 +320,7 @@ static void server_describe(struct server *server)
         .tls_listen = server->listeners.tls_addresses,
         .https = http_tls_name(server->http),
     };
+    server_describe_places(server);
 }
 
 static enum seqb_status server_open_broker(struct server *server,

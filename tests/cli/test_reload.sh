@@ -43,6 +43,60 @@ does "JSON has the same" \
     reload --json
 ok "it is JSON" is_json "$work/out"
 
+# --- what the command line decides ---
+
+write 'daemon = { listen = [ "127.0.0.1:2" ]; };'
+does "the addresses in use are named, and who decides" \
+    "0 restart: daemon.listen: 127.0.0.1:$daemon_port -> 127.0.0.1:2 (--listen, not the topology, decides where it listens)*" \
+    reload
+does "--check says the same" \
+    "0 restart: daemon.listen: 127.0.0.1:$daemon_port -> 127.0.0.1:2 (--listen, not *" \
+    reload --check
+write 'daemon = { socket = [ "/x.sock" ]; log_level = "info"; };'
+does "so of a socket" \
+    "0 *restart: daemon.socket: $daemon_socket -> /x.sock (--socket, not the topology, *" \
+    reload
+write 'daemon = { log_level = "info"; };'
+seqctl reload
+reload_socket=$daemon_socket reload_port=$daemon_port reload_pid=$daemon_pid
+reload_log=$daemon_log
+cp "$work/patient.conf" "$work/options.conf"
+sed 's/daemon = {/& listen = [ "127.0.0.1:2" ]; /' "$work/options.conf" \
+    >"$work/listens.conf"
+mv "$work/listens.conf" "$work/options.conf"
+daemon_start options -c "$work/options.conf" --log-level debug || exit 1
+does "show config has the addresses in use, whatever the topology says" \
+    "0 *daemon.listen: 127.0.0.1:$daemon_port" show config daemon.listen
+sed -i -e 's/ listen = [^;]*;//' -e 's/"info"/"warn"/' "$work/options.conf"
+does "without the setting it would be the default" \
+    "0 *restart: daemon.listen: 127.0.0.1:$daemon_port -> 127.0.0.1:7379 (--listen, *" \
+    reload --check
+does "the level of the command line stays, and the answer says so" \
+    "0 *applied: daemon.log_level: info -> warn (--log-level, not the topology, decides what is logged)*" \
+    reload
+daemon_stop
+
+# Started by a topology alone.
+{
+    cat "$work/first.conf"
+    echo 'daemon = { listen = [ ]; };'
+} >"$work/plain.conf"
+: >"$work/plain.log"
+"$build/seqbrokerd" -c "$work/plain.conf" --state-dir "$work/plain" \
+    2>"$work/plain.log" &
+plain=$!
+track "$plain"
+daemon_log=$work/plain.log daemon_pid=$plain
+wait_for daemon_serves
+daemon_socket=$work/plain/seqbrokerd.sock
+sed -i 's/listen = \[ \]/socket = [ "\/x.sock" ]/' "$work/plain.conf"
+does "what it uses by default is named" \
+    "0 restart: daemon.listen: (none) -> 127.0.0.1:7379 (restart the broker *restart: daemon.socket: $work/plain/seqbrokerd.sock -> /x.sock (restart the broker *" \
+    reload
+daemon_stop
+daemon_socket=$reload_socket daemon_port=$reload_port daemon_pid=$reload_pid
+daemon_log=$reload_log
+
 # --- a template ---
 
 bills() { # TEMPLATE

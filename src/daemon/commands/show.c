@@ -325,11 +325,16 @@ static void setting_write(void *context,
                           const struct seqb_setting_value *setting)
 {
     struct session *session = context;
+    struct seqb_setting_value shown = *setting;
+    const struct daemon_place *place =
+        daemon_find_place(session->daemon, setting->path);
 
     if (session->listing->left == 0 ||
         !setting_matches(session->listing, setting->path))
         return;
-    reply_fields(session, STATUS_OF_SETTINGS, setting, 0);
+    if (place != NULL && place->decider != NULL)
+        shown.value = place_in_use(place);
+    reply_fields(session, STATUS_OF_SETTINGS, &shown, 0);
     session->listing->left--;
 }
 

@@ -3,7 +3,6 @@
  * one address in several ways; see places.h. */
 #include "daemon/listeners/places.h"
 
-#include <arpa/inet.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -157,14 +156,10 @@ static bool port_is_ours(const struct inherited *inherited, const char *place)
     const char *port = strrchr(place, ':');
 
     for (size_t i = 0; port != NULL && i < inherited->count; i++) {
-        struct sockaddr_storage address = {0};
-        socklen_t length = sizeof address;
+        const struct listener listener = {.fd = inherited->sockets[i].fd};
 
         if (inherited->sockets[i].is_ours &&
-            inherited->sockets[i].kind != INHERITED_LOCAL &&
-            getsockname(inherited->sockets[i].fd, (struct sockaddr *)&address,
-                        &length) == 0 &&
-            ntohs(*port_of(&address)) == strtol(port + 1, NULL, 10))
+            listener_port(&listener) == strtol(port + 1, NULL, 10))
             return true;
     }
     return false;

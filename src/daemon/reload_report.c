@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* See reload_report.h. */
+#include "daemon/reload_report.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/daemon.h"
+
+#define ADVICE_SIZE 128
+
+static bool line_add(struct reload_report *report,
+                     const struct seqb_reload_change *change)
+{
+    struct reload_line *lines =
+        realloc(report->lines, (report->count + 1) * sizeof *lines);
+    struct reload_line *line;
+
+    if (lines == NULL)
+        return false;
+    report->lines = lines;
+    line = &lines[report->count];
+    *line = (struct reload_line){change->need, strdup(change->path),
+                                 strdup(change->before), strdup(change->after),
+                                 strdup(change->advice)};
+    report->count++;
+    return line->path != NULL && line->before != NULL && line->after != NULL &&
+           line->advice != NULL;
+}
+
+bool reload_report_add(struct reload_report *report,
+                       const struct seqb_reload_change *change)
+{
+    report->applied += change->need == SEQB_RELOAD_NOTHING;
+    report->restart += change->need == SEQB_RELOAD_RESTART;
+    if (report->count < RELOAD_LISTED_MAX)
+        return line_add(report, change);
+    report->left_out++;
+    return true;
+}
+
+void reload_report_free(struct reload_report *report)
+{
+    for (size_t i = 0; i < report->count; i++) {
+        free(report->lines[i].path);
+        free(report->lines[i].before);
+        free(report->lines[i].after);
+        free(report->lines[i].advice);
+    }
+    free(report->lines);
+    report->lines = NULL;
+    report->count = 0;
+}
+
+/* --- what is in effect --- */
+
+static unsigned long long bit_of(const struct daemon *daemon,
+                                 const struct daemon_place *place)
+{
+    return 1ULL << (place - daemon->places);
+}
+
+void reload_told_add(struct reload_told *told, const struct daemon *daemon,
+                     const char *setting)
+{
+    char path[64];
+    const struct daemon_place *place;
+
+    snprintf(path, sizeof path, "daemon.%s", setting);
+    place = daemon_find_place(daemon, path);
+    if (place != NULL)
+        told->setting |= bit_of(daemon, place);
+}
+
+static bool text_replace(char **text, const char *with)
+{
+    char *copy = strdup(with);
+
+    if (copy == NULL)
+        return false;
+    free(*text);
+    *text = copy;
+    return true;
+}
+
+/* `what` is an option, or a variable of the environment. */
+static bool advise(struct reload_line *line, const char *what,
+                   const char *decides)
+{
+    char advice[ADVICE_SIZE];
+
+    snprintf(advice, sizeof advice, "%s, not the topology, decides %s", what,
+             decides);
+    return text_replace(&line->advice, advice);
+}
+
+/* A setting that is not given has the value ""; but the daemon may listen
+ * somewhere all the same. */
+static bool place_explain(struct reload_line *line, const struct daemon *daemon,
+                          const struct daemon_place *place,
+                          const struct reload_told *told)
+{
+    const bool is_given = (told->setting & bit_of(daemon, place)) != 0;
+
+    if ((place->decider != NULL || line->before[0] == '\0') &&
+        !text_replace(&line->before, place_in_use(place)))
+        return false;
+    if (!is_given && place->fallback != NULL &&
+        !text_replace(&line->after, place->fallback))
+        return false;
+    return place->decider == NULL ||
+           advise(line, place->decider, "where it listens");
+}
+
+static bool line_explain(struct reload_line *line, const struct daemon *daemon,
+                         const struct reload_told *told)
+{
+    const struct daemon_place *place = daemon_find_place(daemon, line->path);
+
+    if (place != NULL)
+        return place_explain(line, daemon, place, told);
+    if (told->has_level && strcmp(line->path, "daemon.log_level") == 0)
+        return advise(line, "--log-level", "what is logged");
+    return true;
+}
+
+bool reload_report_explain(struct reload_report *report,
+                           const struct daemon *daemon,
+                           const struct reload_told *told)
+{
+    for (size_t i = 0; i < report->count; i++)
+        if (!line_explain(&report->lines[i], daemon, told))
+            return false;
+    return true;
+}
