@@ -10,7 +10,7 @@
 #include <seqbroker/admin.h>
 
 #include "daemon/log/log.h"
-#include "daemon/reloader.h"
+#include "daemon/reloader/reloader.h"
 #include "daemon/server.h"
 
 /* The most connections that are accepted in one turn of the loop. */

@@ -14,7 +14,7 @@
 #include <seqbroker/admin.h>
 
 #include "daemon/access/access.h"
-#include "daemon/reloader.h"
+#include "daemon/reloader/reloader.h"
 
 struct daemon;
 struct session;

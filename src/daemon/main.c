@@ -14,7 +14,7 @@
 
 #include "daemon/log/log.h"
 #include "daemon/options.h"
-#include "daemon/reloader.h"
+#include "daemon/reloader/reloader.h"
 #include "daemon/restart.h"
 #include "daemon/server.h"
 #include "daemon/signals.h"

@@ -8,7 +8,7 @@
 
 #include "daemon/log/log.h"
 #include "daemon/options.h"
-#include "daemon/reloader.h"
+#include "daemon/reloader/reloader.h"
 #include "daemon/server.h"
 #include "platform/text.h"
 #include "support/test.h"

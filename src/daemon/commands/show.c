@@ -12,7 +12,7 @@
 #include "daemon/commands/commands.h"
 #include "daemon/daemon.h"
 #include "daemon/log/log.h"
-#include "daemon/reloader.h"
+#include "daemon/reloader/reloader.h"
 #include "daemon/session.h"
 #include "status/status.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See reload_report.h. */
-#include "daemon/reload_report.h"
+/* See report.h. */
+#include "daemon/reloader/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,7 +13,7 @@
 #include <seqbroker/reload.h>
 
 #include "daemon/alarm/alarm.h"
-#include "daemon/reload_report.h"
+#include "daemon/reloader/report.h"
 
 struct daemon;
 struct limits_options;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The daemon's part of a reload is prepared while the library may still refuse,
  * and applied after the library has accepted; see reloader.h. */
-#include "daemon/reloader.h"
+#include "daemon/reloader/reloader.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
