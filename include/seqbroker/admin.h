@@ -73,6 +73,7 @@ struct seqb_partition_status {
     /* Ms since its store last answered a call or a check successfully; -1:
      * never yet. */
     int64_t last_ok_ms;
+    int64_t raises; /* of its counters: its store had changed or gone back */
 };
 
 #define SEQB_WHY_SIZE 80

@@ -280,6 +280,7 @@ static void member_status(const struct ha_pool *pool, int32_t i, int64_t now_ms,
         .ejections = member->ejections,
         .clock_ms = connection_clock_ahead_ms(&worker->connection),
         .last_ok_ms = answered_ms < 0 ? -1 : max_of(now_ms - answered_ms, 0),
+        .raises = member->raises,
     };
     (void)text_copy(out->pool, sizeof out->pool, pool->options->layout.name);
     (void)text_copy(out->backend, sizeof out->backend, worker_name(worker));

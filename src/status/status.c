@@ -163,6 +163,10 @@ static const struct status_field partition_fields[] = {
      .title = "LAST OK", .show = SHOW_AGE,
      .help = "time since its store last answered well, to a call or a look; "
              "-1: not yet"},
+    {PARTITION(STATUS_INTEGER, raises),
+     .metric = "seqbroker_partition_raises_total",
+     .help = "how often a counter of it was raised since the start, because "
+             "its store had changed or gone back"},
     {.name = NULL},
 };
 

@@ -25,6 +25,17 @@ is "the alerts name metrics that there are" \
 is "the dashboard names metrics that there are" \
     "$(metrics_in "$dashboard" | comm -23 - "$work/known")" ""
 
+# --- the events ---
+
+# event|levels|page, as docs/operations.md has them
+sed -n '/^### The events/,/^### /s/^| `\([a-z_]*\)` | \([a-z, ]*\) |[^|]*| \([^|]*\) | .*/\1|\2|\3/p' \
+    "$root/docs/operations.md" >"$work/events"
+is "each event of the table is counted from 0, at its levels" "$(
+    sed -n 's/^    {"\([a-z_]*\)", \([A-Z_ |]*\)},$/\1|\2/p' \
+        "$root/src/daemon/log/log_events.c" |
+        sed -e 's/IS_\([A-Z]*\)/\L\1/g' -e 's/ | /, /g'
+)" "$(cut -d '|' -f 1,2 "$work/events")"
+
 if command -v promtool >>"$work/trash"; then
     sed "s|RULES|$rules|" "$root/tests/cli/alerts.yml" >"$work/alerts.yml"
     like "the rules are sound" "$(promtool check rules "$rules" 2>&1)" \

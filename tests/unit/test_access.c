@@ -40,11 +40,11 @@ TEST(failures_push_no_order_out_of_the_audit)
     audit_order_refused(&audit, &entry, time);
     log_tallies(tallies);
     assert_string_equal(tallies[0].event, "login_refused");
-    assert_int_equal(tallies[0].lines, 100);
+    assert_int_equal(tallies[0].lines[SEQB_LOG_INFO], 100);
     assert_string_equal(tallies[1].event, "order");
-    assert_int_equal(tallies[1].lines, 150);
+    assert_int_equal(tallies[1].lines[SEQB_LOG_INFO], 150);
     assert_string_equal(tallies[2].event, "order_refused");
-    assert_int_equal(tallies[2].lines, 1);
+    assert_int_equal(tallies[2].lines[SEQB_LOG_INFO], 1);
 }
 
 /* --- patterns --- */

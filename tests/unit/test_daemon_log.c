@@ -259,9 +259,9 @@ TEST(lines_are_counted_by_their_event)
     struct log_tally tallies[LOG_EVENTS_MAX] = {0};
 
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
-        log_tally_add(tallies, lines[i]);
+        log_tally_add(tallies, SEQB_LOG_WARN, lines[i]);
     assert_string_equal(tallies[0].event, "dropped");
-    assert_int_equal(tallies[0].lines, 2);
+    assert_int_equal(tallies[0].lines[SEQB_LOG_WARN], 2);
     assert_int_equal(tallies[0].numbers, 11);
     assert_string_equal(tallies[1].event, "spool");
     assert_int_equal(tallies[1].taken, 4);
@@ -278,11 +278,11 @@ TEST(no_more_events_are_told_apart_than_there_is_room_for)
 
     for (int i = 0; i < 2 * LOG_EVENTS_MAX; i++) {
         assert_true(text_format(line, sizeof line, "event=e%d", i));
-        log_tally_add(tallies, line);
-        log_tally_add(tallies, line);
+        log_tally_add(tallies, SEQB_LOG_INFO, line);
+        log_tally_add(tallies, SEQB_LOG_INFO, line);
     }
     for (int i = 0; i < LOG_EVENTS_MAX; i++)
-        assert_int_equal(tallies[i].lines, 2);
+        assert_int_equal(tallies[i].lines[SEQB_LOG_INFO], 2);
 }
 
 /* The lines themselves say so, whoever else is connected. */

@@ -331,13 +331,14 @@ TEST(events_and_gaps_are_counted)
 {
     struct snapshot snapshot = snapshot_of(NULL, 0);
 
-    snapshot.events[0] = (struct log_tally){.event = "raised", .lines = 2};
-    snapshot.events[1] =
-        (struct log_tally){.event = "dropped", .lines = 1, .numbers = 30};
+    snapshot.events[0] =
+        (struct log_tally){.event = "raised", .lines = {[SEQB_LOG_WARN] = 2}};
+    snapshot.events[1] = (struct log_tally){.event = "dropped", .numbers = 30};
     snapshot.events[2] =
         (struct log_tally){.event = "spool", .taken = 4, .given = 9, .kept = 5};
     snapshot.sums.dropped = 7;
-    assert_has(&snapshot, "\nseqbroker_events_total{event=\"raised\"} 2\n",
+    assert_has(&snapshot,
+               "\nseqbroker_events_total{event=\"raised\",level=\"warn\"} 2\n",
                true);
     assert_has(&snapshot,
                "\nseqbroker_gap_numbers_total{cause=\"dropped\"} 30\n", true);
@@ -348,6 +349,31 @@ TEST(events_and_gaps_are_counted)
     assert_has(&snapshot, "\nseqbroker_spool_taken_total 4\n", true);
     assert_has(&snapshot, "\nseqbroker_spool_given_total 9\n", true);
     assert_has(&snapshot, "\nseqbroker_spool_numbers 5\n", true);
+}
+
+/* A counter that appears with its first event hides it from rate(). */
+TEST(events_that_have_not_happened_have_a_sample)
+{
+    struct snapshot snapshot = snapshot_of(NULL, 0);
+    char line[96];
+
+    snapshot.events[0] =
+        (struct log_tally){.event = "ready", .lines = {[SEQB_LOG_DEBUG] = 3}};
+    snapshot.events[1] = (struct log_tally){.event = "of_an_engine",
+                                            .lines = {[SEQB_LOG_ERROR] = 4}};
+    for (const struct log_event_kind *kind = log_event_kinds;
+         kind->name != NULL; kind++) {
+        assert_true(strlen(kind->name) < sizeof snapshot.events[0].event);
+        assert_int_not_equal(kind->levels, 0);
+        for (int level = 0; level < LOG_LEVELS; level++) {
+            snprintf(line, sizeof line,
+                     "\nseqbroker_events_total{event=\"%s\",level=\"%s\"} 0\n",
+                     kind->name, log_level_name(level));
+            assert_has(&snapshot, line, (kind->levels >> level & 1U) != 0);
+        }
+    }
+    assert_has(&snapshot, "{event=\"ready\",level=\"debug\"} 3\n", true);
+    assert_has(&snapshot, "{event=\"of_an_engine\",level=\"error\"} 4\n", true);
 }
 
 /* Only what names the family changes. */

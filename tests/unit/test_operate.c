@@ -368,6 +368,7 @@ TEST_WITH(DIRECT, status_of_a_partition_is_whole)
                                    .errors = 3,
                                    .slow = 4,
                                    .ejections = 5,
+                                   .raises = 6,
                                    .server = "a server",
                                    .domain = "a domain",
                                    .loss = "a loss"};
@@ -382,6 +383,7 @@ TEST_WITH(DIRECT, status_of_a_partition_is_whole)
     assert_int_equal(status.errors, 3);
     assert_int_equal(status.slow, 4);
     assert_int_equal(status.ejections, 5);
+    assert_int_equal(status.raises, 6);
     assert_int_equal(status.clock_ms, INT64_MIN);
     assert_in_range(status.last_ok_ms, 0, RIG_FOREVER_MS);
     assert_false(status.is_windowed || status.is_authority);

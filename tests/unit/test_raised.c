@@ -376,6 +376,27 @@ TEST_WITH(RAISED, broker_raises_above_its_own_raises_of_a_renamed_backend)
     put_back_as(rig, "order", names);
 }
 
+/* In the status, and from 0 in /metrics. */
+TEST_WITH(RAISED, raise_is_counted_for_its_partition)
+{
+    struct rig_broker *broker;
+
+    rig_shape(rig, RIG_DIRECT, 1);
+    broker = rig_open(rig);
+    rig_take_from(broker, 0, 100);
+    rig_take_from(broker, 1, 100);
+    assert_int_equal(rig_partition(broker, 0).raises, 0);
+    rig_close(broker);
+    fake_save(rig->stores[0]);
+    fake_restore(rig->stores[0]);
+    broker = rig_open(rig);
+    rig_take_from(broker, 0, 100);
+    rig_take_from(broker, 1, 100);
+    assert_int_equal(rig_partition(broker, 0).raises, 1);
+    assert_int_equal(rig_partition(broker, 1).raises, 0);
+    rig_close(broker);
+}
+
 /* Neither is given again if a copy is put back that is older still. */
 TEST_WITH(RAISED, raise_of_a_poisoned_counter_is_noted)
 {

@@ -12,6 +12,7 @@
 
 #include <seqbroker/seqbroker.h>
 
+#define LOG_LEVELS       (SEQB_LOG_DEBUG + 1)
 #define LOG_KEPT         1000 /* lines */
 #define LOG_WATCHERS_MAX 4
 #define LOG_EVENTS_MAX   96 /* event names that are counted separately */
@@ -55,10 +56,18 @@ struct log_options log_options_now(void);
 /* How many lines were logged so far. */
 uint64_t log_line_count(void);
 
-/* Counters of one event since the start, over lines of any level. */
+/* An event that the daemon may log. */
+struct log_event_kind {
+    const char *name;
+    unsigned levels; /* bit of each enum seqb_log_level that it may have */
+};
+
+extern const struct log_event_kind log_event_kinds[]; /* ends with name NULL */
+
+/* Counters of one event since the start. */
 struct log_tally {
     char event[32]; /* "raised", ...; "": free, as are all that follow */
-    int64_t lines;
+    int64_t lines[LOG_LEVELS];     /* by their enum seqb_log_level */
     int64_t numbers, taken, given; /* sums of these fields of the lines */
     int64_t kept;                  /* this field of the last line */
 };

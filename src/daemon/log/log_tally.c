@@ -31,7 +31,8 @@ static int64_t amount_of(const char *line, const char *key)
     return log_word_find(line, key, &word) ? strtoll(word.value, NULL, 10) : 0;
 }
 
-void log_tally_add(struct log_tally tallies[LOG_EVENTS_MAX], const char *line)
+void log_tally_add(struct log_tally tallies[LOG_EVENTS_MAX],
+                   enum seqb_log_level level, const char *line)
 {
     struct log_tally *tally = NULL;
     struct log_word event;
@@ -41,7 +42,7 @@ void log_tally_add(struct log_tally tallies[LOG_EVENTS_MAX], const char *line)
         tally = tally_find(tallies, &event);
     if (tally == NULL)
         return;
-    tally->lines++;
+    tally->lines[level]++;
     tally->numbers += amount_of(line, "numbers");
     tally->taken += amount_of(line, "taken");
     tally->given += amount_of(line, "given");

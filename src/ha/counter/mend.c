@@ -124,6 +124,15 @@ static const char *raise_reason(const struct slot *slot,
                     : "its store changed, and others raised it less high";
 }
 
+static void raise_count(const struct worker *worker, struct ha_pool *pool)
+{
+    pthread_mutex_lock(pool->lock);
+    for (int32_t i = 0; i < pool->members; i++)
+        if (pool->workers[i] == worker)
+            pool->pool.member[i].raises++;
+    pthread_mutex_unlock(pool->lock);
+}
+
 static void report_raised(const struct worker *worker, const struct slot *slot,
                           const struct seqb_request *reply, bool is_level,
                           int64_t value)
@@ -137,8 +146,10 @@ static void report_raised(const struct worker *worker, const struct slot *slot,
     if (is_level)
         slot_report_info(worker, slot, SEQB_EVENT_RAISED, reply->counter,
                          reason);
-    else
+    else {
+        raise_count(worker, slot_pool(slot));
         slot_report(worker, slot, SEQB_EVENT_RAISED, reply->counter, reason);
+    }
 }
 
 /* Whether other brokers may be about to purge the slot's stamp, or have done

@@ -55,6 +55,7 @@ struct pool_member {
     int64_t errors;
     int64_t slow;
     int64_t ejections; /* changes from usable to quarantined */
+    int64_t raises;    /* of counters whose store had changed or gone back */
     char reason[SEQB_ERROR_TEXT_SIZE];
     char server[SEQB_SERVER_SIZE]; /* this and the next three: of the last
                                       connect */

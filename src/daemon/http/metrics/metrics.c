@@ -310,7 +310,7 @@ static void totals_write(struct buffer *out, const struct snapshot_sums *sums)
 static const struct log_tally *event_find(const struct snapshot *snapshot,
                                           const char *event)
 {
-    static const struct log_tally none = {.lines = 0};
+    static const struct log_tally none = {.event = ""};
 
     for (size_t i = 0; i < LOG_EVENTS_MAX; i++)
         if (strcmp(snapshot->events[i].event, event) == 0)
@@ -332,15 +332,48 @@ static void gaps_write(struct buffer *out, const struct snapshot *snapshot)
     labelled_write(out, name, "cause", "stamp_over", snapshot->sums.dropped);
 }
 
+/* Writes a sample for each of the event's levels, and for each level that it
+ * had. A counter that appeared only with its first event would hide that event
+ * from rate() and increase(). */
+static void tally_write(struct buffer *out, const char *event,
+                        const struct log_tally *tally, unsigned levels)
+{
+    for (int level = 0; level < LOG_LEVELS; level++) {
+        struct buffer labels = {0};
+
+        if ((levels >> level & 1U) == 0 && tally->lines[level] == 0)
+            continue;
+        metric_label(&labels, '{', "event", event);
+        metric_label(&labels, ',', "level", log_level_name(level));
+        metric_sample(out, "seqbroker_events_total", &labels,
+                      tally->lines[level]);
+        buffer_fini(&labels);
+    }
+}
+
+static bool is_listed(const char *event)
+{
+    const struct log_event_kind *kind = log_event_kinds;
+
+    while (kind->name != NULL && strcmp(kind->name, event) != 0)
+        kind++;
+    return kind->name != NULL;
+}
+
 static void events_write(struct buffer *out, const struct snapshot *snapshot)
 {
     const struct log_tally *spool = event_find(snapshot, "spool");
 
     metric_begin(out, "seqbroker_events_total", "lines of the log, by event");
+    for (const struct log_event_kind *kind = log_event_kinds;
+         kind->name != NULL; kind++)
+        tally_write(out, kind->name, event_find(snapshot, kind->name),
+                    kind->levels);
     for (size_t i = 0;
          i < LOG_EVENTS_MAX && snapshot->events[i].event[0] != '\0'; i++)
-        labelled_write(out, "seqbroker_events_total", "event",
-                       snapshot->events[i].event, snapshot->events[i].lines);
+        if (!is_listed(snapshot->events[i].event))
+            tally_write(out, snapshot->events[i].event, &snapshot->events[i],
+                        0);
     gaps_write(out, snapshot);
     total_write(out, "seqbroker_spool_taken_total",
                 "numbers taken out of the spool, for their sequences",
