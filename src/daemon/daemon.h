@@ -23,7 +23,7 @@
 TAILQ_HEAD(session_list, session);
 LIST_HEAD(listing_list, listing);
 
-#define STOP_TIMEOUT_MS 5000 /* unless the topology says otherwise */
+#define STOP_TIMEOUT_MS 4000 /* unless the topology says otherwise */
 
 /* How long the daemon continues to serve after it has announced its stop, and
  * how long it then waits for clients; ms. A reload may write them at any time;

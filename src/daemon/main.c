@@ -20,8 +20,10 @@
 #include "daemon/signals.h"
 
 /* How long the broker may take to close after stop_timeout (which is for
- * clients), whatever its stores do. */
-#define CLOSE_MS 1000
+ * clients), whatever its stores do. The spool needs at most 1700 ms of it, see
+ * queue/queue.c. With the default of stop_timeout, a stop takes less than 6
+ * s. */
+#define CLOSE_MS 1800
 
 /* malloc maps larger blocks separately, so that their pages take no memory
  * before they are used. Every SQL backend has such a block, with room for 1,024

@@ -7,7 +7,10 @@
 #include "ha/worker.h"
 #include "platform/clock.h"
 #include "platform/error.h"
+#include "platform/minmax.h"
 #include "platform/thread.h"
+
+#define LOOK_MS 50 /* between two looks at whether the broker closes */
 
 void ask_answer(struct ask *ask, const struct seqb_error *why)
 {
@@ -76,9 +79,38 @@ void ask_free(struct ask *ask)
     free(ask);
 }
 
+/* When the broker closes: the time until which it still waits; else
+ * INT64_MAX. */
+static int64_t limit_of(const struct ask *ask)
+{
+    return ask->limit_ms == NULL
+               ? INT64_MAX
+               : atomic_load_explicit(ask->limit_ms, memory_order_relaxed);
+}
+
+bool ask_is_over(const struct ask *ask)
+{
+    return limit_of(ask) != INT64_MAX;
+}
+
 bool ask_post(struct worker *worker, struct ask *ask)
 {
+    ask->limit_ms = worker->limit_ms;
     return worker_post(worker, ask->posted);
+}
+
+/* With the lock held: waits a moment for a change. False if the time is
+ * over. */
+static bool ask_rest(struct ask *ask, int64_t until_ms)
+{
+    const int64_t now_ms = clock_now_ms();
+    const int64_t latest_ms = min_of(until_ms, limit_of(ask));
+
+    if (now_ms >= latest_ms)
+        return false;
+    (void)condition_wait(&ask->changed, &ask->lock,
+                         min_of(latest_ms, now_ms + LOOK_MS));
+    return true;
 }
 
 bool ask_wait(struct ask *ask, int64_t until_ms)
@@ -88,7 +120,7 @@ bool ask_wait(struct ask *ask, int64_t until_ms)
 
     pthread_mutex_lock(&ask->lock);
     while (!ask->is_answered && in_time)
-        in_time = condition_wait(&ask->changed, &ask->lock, until_ms);
+        in_time = ask_rest(ask, until_ms);
     is_answered = ask->is_answered;
     pthread_mutex_unlock(&ask->lock);
     return is_answered;
@@ -96,6 +128,7 @@ bool ask_wait(struct ask *ask, int64_t until_ms)
 
 bool ask_wait_steps(struct ask *ask, int64_t patience_ms)
 {
+    int64_t until_ms = clock_now_ms() + patience_ms;
     bool gets_on = true;
     bool is_answered;
 
@@ -103,9 +136,9 @@ bool ask_wait_steps(struct ask *ask, int64_t patience_ms)
     while (!ask->is_answered && gets_on) {
         const uint64_t steps = ask->steps;
 
-        gets_on = condition_wait(&ask->changed, &ask->lock,
-                                 clock_now_ms() + patience_ms) ||
-                  ask->steps != steps;
+        gets_on = ask_rest(ask, until_ms);
+        if (ask->steps != steps)
+            until_ms = clock_now_ms() + patience_ms;
     }
     is_answered = ask->is_answered;
     pthread_mutex_unlock(&ask->lock);

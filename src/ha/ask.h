@@ -19,7 +19,8 @@ struct ask {
     void (*free)(struct ask *ask); /* frees the struct that this is the first
                                       member of */
 
-    pthread_mutex_t lock; /* guards what follows */
+    const _Atomic int64_t *limit_ms; /* of the worker, once it is posted */
+    pthread_mutex_t lock;            /* guards what follows */
     pthread_cond_t changed;
     bool is_answered;
     bool is_abandoned;       /* the asker gave up: the worker frees it */
@@ -43,7 +44,8 @@ void ask_free(struct ask *ask);
 bool ask_post(struct worker *worker, struct ask *ask);
 
 /* Both wait for the answer: the first until a time, the second until
- * `patience_ms` pass without a step. True if it is answered. */
+ * `patience_ms` pass without a step. Neither waits longer than ha_end_waits
+ * allows. True if it is answered. */
 bool ask_wait(struct ask *ask, int64_t until_ms);
 bool ask_wait_steps(struct ask *ask, int64_t patience_ms);
 
@@ -60,3 +62,7 @@ bool worker_ask(struct worker *worker, struct ask *ask, int64_t until_ms,
  * for ask_wait_steps. */
 void ask_answer(struct ask *ask, const struct seqb_error *why);
 void ask_step(struct ask *ask);
+
+/* On the worker's thread: whether the broker closes, so that nobody needs an
+ * answer that takes several steps. */
+bool ask_is_over(const struct ask *ask);

@@ -120,6 +120,7 @@ static enum seqb_status backend_assemble(struct ha *ha, size_t i,
     worker->raised = ha->raised;
     worker->granted = ha->granted;
     worker->begun_ms = &ha->begun_ms;
+    worker->limit_ms = &ha->limit_ms;
     return worker_init(worker, &ha->lock, ha->options->pool_count, err);
 }
 
@@ -164,6 +165,7 @@ enum seqb_status ha_open(const struct ha_options *options, struct ha **out,
         return error_set(err, SEQB_NO_MEMORY, "out of memory");
     pthread_mutex_init(&ha->lock, NULL);
     condition_init(&ha->lessors_changed);
+    atomic_init(&ha->limit_ms, INT64_MAX);
     ha->options = options;
     ha->workers = calloc(options->backend_count, sizeof *ha->workers);
     ha->pools = calloc(options->pool_count, sizeof *ha->pools);
@@ -216,6 +218,16 @@ void ha_close(struct ha *ha)
     free(ha->workers);
     free(ha->pools);
     free(ha);
+}
+
+void ha_end_waits(struct ha *ha, int64_t until_ms)
+{
+    atomic_store_explicit(&ha->limit_ms, until_ms, memory_order_relaxed);
+}
+
+int64_t ha_limit_ms(const struct ha *ha)
+{
+    return atomic_load_explicit(&ha->limit_ms, memory_order_relaxed);
 }
 
 void ha_on_event(struct ha *ha,

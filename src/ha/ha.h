@@ -203,6 +203,14 @@ void ha_counter_free(struct ha_counter *counter);
 enum seqb_status ha_admit(struct ha *ha, struct ha_counter *const *counters,
                           size_t count, struct seqb_error *err);
 
+/* Any thread, when the broker closes: from now on no answer of a store is
+ * waited for longer than `until_ms`, and what takes several steps at a store
+ * ends after the present one. It may be called again, with a later time. */
+void ha_end_waits(struct ha *ha, int64_t until_ms);
+
+/* That time; INT64_MAX: the broker does not close. */
+int64_t ha_limit_ms(const struct ha *ha);
+
 /* Its availability is SEQB_UNAVAILABLE meanwhile. */
 bool ha_counter_is_unasked(struct ha_counter *counter);
 

@@ -25,6 +25,8 @@ struct ha {
     struct ha_reload *reloads;      /* the committed ones, the latest first */
     _Atomic int64_t begun_ms; /* see ha_begun. Relaxed, because no other data
                                  depends on it */
+    _Atomic int64_t limit_ms; /* see ha_end_waits; INT64_MAX: no limit.
+                                 Relaxed, because it only ends waits */
 };
 
 /* In reload.c: frees all reloads. Call it after the workers have ended. */

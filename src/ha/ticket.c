@@ -13,6 +13,7 @@
 #include "ha/worker.h"
 #include "platform/clock.h"
 #include "platform/error.h"
+#include "platform/minmax.h"
 #include "platform/text.h"
 #include "platform/thread.h"
 
@@ -218,6 +219,15 @@ static enum seqb_status note_by_one(const struct ticket *ticket,
     return status == SEQB_LAYOUT ? SEQB_UNAVAILABLE : status; /* a witness's */
 }
 
+/* Also when the broker closes: no neighbour is waited for then. */
+static bool is_over(const struct ticket *ticket, int64_t until_ms)
+{
+    const int64_t limit_ms =
+        atomic_load_explicit(ticket->worker->limit_ms, memory_order_relaxed);
+
+    return clock_now_ms() >= min_of(until_ms, limit_ms);
+}
+
 /* Tries again as long as the neighbours fail. A ticket that no neighbour
  * notes is discarded: its lessor may go back and grant it again. A ticket
  * whose note is refused is discarded, too: the lessor may have been made
@@ -233,7 +243,7 @@ static enum seqb_status ticket_note(const struct ticket *ticket,
     status = note_by_one(ticket, until_ms, err);
     while (status != SEQB_OK && status != SEQB_CLOSED &&
            status != SEQB_FENCED && status != SEQB_POISONED &&
-           clock_now_ms() < until_ms) {
+           !is_over(ticket, until_ms)) {
         thread_rest_us(NOTE_AGAIN_US);
         status = note_by_one(ticket, until_ms, err);
     }

@@ -29,6 +29,8 @@ struct worker {
     struct raised *raised;   /* of the ha; NULL: nothing is kept */
     struct granted *granted; /* the same */
     const _Atomic int64_t *begun_ms;       /* of the ha, see ha_begun */
+    const _Atomic int64_t *limit_ms;       /* of the ha, see ha_end_waits;
+                                              NULL: no limit */
     struct worker_membership *memberships; /* constant after start */
     size_t membership_count;
     pthread_t thread;

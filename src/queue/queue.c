@@ -16,9 +16,14 @@
 #include "queue/guarded_clock/guarded_clock.h"
 #include "queue/key_list.h"
 
-/* How long a stop waits for asks in flight, and for the spool. */
-#define SETTLE_MS 500
-#define KEEP_MS   2000
+/* How long a stop waits for questions to the stores that are under way, for
+ * asks in flight, for the spool, and for worker ids that are given back. The
+ * daemon relies on the sum of the first three: see CLOSE_MS in daemon/main.c.
+ */
+#define CUT_MS       200
+#define SETTLE_MS    500
+#define KEEP_MS      1000
+#define GIVE_BACK_MS 1000
 
 /* The longest time between two checks of the machine's clocks. Numbers that are
  * taken between a resumption and the next check are issued twice. */
@@ -266,26 +271,31 @@ enum seqb_status queue_open(const struct queue_options *options, struct ha *ha,
 }
 
 /* No caller waits, and nothing more is asked for: gives what is left to the
- * spool. */
+ * spool. Waits for the stores again, but only for that. */
 static void queue_keep(struct queue *queue)
 {
-    const int64_t until_ms = clock_now_ms() + SETTLE_MS;
+    const int64_t settled_ms = clock_now_ms() + SETTLE_MS;
+    int64_t until_ms;
 
     if (queue->flusher == NULL)
         return;
     flusher_stop(queue->flusher);
     for (size_t i = 0; i < queue->catalog.count; i++)
-        sequence_finish(queue->catalog.sequences[i], until_ms);
-    flusher_keep_all(queue->flusher, clock_now_ms() + KEEP_MS);
+        sequence_finish(queue->catalog.sequences[i], settled_ms);
+    until_ms = clock_now_ms() + KEEP_MS;
+    ha_end_waits(queue->ha, until_ms);
+    flusher_keep_all(queue->flusher, until_ms);
 }
 
 void queue_stop(struct queue *queue)
 {
     if (queue == NULL)
         return;
+    /* A thread that waits for a store that hangs must not delay the spool. */
+    ha_end_waits(queue->ha, clock_now_ms() + CUT_MS);
     guarded_clock_stop(queue->context.clock); /* ends the waits of callers for
                                                  the clock */
-    generators_close(queue);
+    generators_shut(queue);
     pthread_rwlock_rdlock(&queue->catalog_lock);
     for (size_t i = 0; i < queue->catalog.count; i++)
         queue->catalog.sequences[i]->source->close(queue->catalog.sequences[i]);
@@ -297,6 +307,9 @@ void queue_stop(struct queue *queue)
         queue_keep(queue);
     }
     queue->is_started = false;
+    /* Last, because they give worker ids back, and wait for a store. */
+    ha_end_waits(queue->ha, clock_now_ms() + GIVE_BACK_MS);
+    generators_close(queue);
 }
 
 void queue_free(struct queue *queue)

@@ -51,11 +51,13 @@ void queue_watch(struct queue *queue);
 
 /* In generators.c: the generators of the pools' snowflakes. Open them before
  * their sequences are made. Start them when the sequences are claimed; the call
- * waits until `until_ms` at most for the first answers. Close them before the
- * ha, and free them with the queue. */
+ * waits until `until_ms` at most for the first answers. generators_shut ends
+ * the waits of callers: no id is made after it. Close them before the ha, and
+ * free them with the queue. */
 enum seqb_status generators_open(struct queue *queue, struct seqb_error *err);
 enum seqb_status generators_start(struct queue *queue, int64_t until_ms,
                                   struct seqb_error *err);
+void generators_shut(struct queue *queue);
 void generators_close(struct queue *queue);
 void generators_free(struct queue *queue);
 

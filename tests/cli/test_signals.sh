@@ -241,6 +241,78 @@ is "a stop that cannot end is ended, with 1" $? 1
 like "and it says so" "$(tail -n 1 "$daemon_log")" \
     "seqbrokerd: ended while a store did not answer*"
 
+# A store that hangs, clients that do not read, and sequences about which that
+# store is asked before their first number: the numbers are kept all the
+# same, because another store answers. Only the times depend on the machine, and
+# they are only printed.
+if grep -q '^hiredis' < <("$build/seqctl" --version) &&
+    command -v redis-server >"$work/trash"; then
+    redis-server --port 0 --unixsocket "$work/redis.sock" --dir "$work" \
+        --save '' >"$work/trash" 2>&1 &
+    redis=$!
+    track "$redis"
+    wait_for redis-cli -s "$work/redis.sock" PING >"$work/trash" 2>&1
+    cat >"$work/hung.conf" <<END
+backends = ( { name = "r"; engine = "redis"; socket = "$work/redis.sock"; },
+             { name = "a"; engine = "sqlite"; path = "$work/hung.db"; } );
+pools = ( { name = "one"; partitions = [ "r", "a" ]; authority = "a";
+            timeout = "30s"; } );
+sequences = ( { key = "order"; deadline = "60s"; } );
+auto_sequences = { pattern = "new.*"; deadline = "60s"; };
+END
+    is_unread() { # those clients are connected, and are not answered any more
+        local before now
+        before=$(cli INFO | sed -n 's/^total_commands_processed:\([0-9]*\).*/\1/p')
+        sleep 0.2
+        now=$(cli INFO | sed -n 's/^total_commands_processed:\([0-9]*\).*/\1/p')
+        ((now - before < 10))
+    }
+    for round in 1 2; do
+        daemon_start hung -c "$work/hung.conf" || exit 1
+        [ "$round" -eq 1 ] ||
+            ok "what was kept is taken back ($round)" \
+                grep -q ' event=spool taken=[1-9]' "$daemon_log"
+        silent=()
+        for ((i = 0; i < 40; i++)); do
+            yes $'*1\r\n$4\r\nPING\r' >"/dev/tcp/127.0.0.1/$daemon_port" \
+                2>>"$work/trash" &
+            silent+=($!)
+            track $!
+        done
+        redis-cli -s "$daemon_socket" -r 100 INCR order >>"$work/numbers"
+        wait_for is_unread
+        kill -STOP "$redis"
+        redis-cli -s "$daemon_socket" -r 300 INCR order >>"$work/numbers"
+        for ((i = 0; i < 8; i++)); do
+            printf "INCR new.$round.$i.%d\n" {1..100} |
+                redis-cli -s "$daemon_socket" >>"$work/trash" 2>&1 &
+            silent+=($!)
+            track $!
+        done
+        begun=${EPOCHREALTIME/./}
+        kill -TERM "$daemon_pid"
+        reap "$daemon_pid"
+        is "a stop while a store hangs ends with 1 ($round)" $? 1
+        echo "# it took $(((${EPOCHREALTIME/./} - begun) / 1000)) ms"
+        ok "and keeps the numbers ($round)" \
+            grep -q ' event=spool taken=0 given=[1-9]' "$daemon_log"
+        kill -CONT "$redis"
+        for i in "${silent[@]}"; do
+            kill -KILL "$i" 2>>"$work/trash"
+            reap "$i"
+        done
+    done
+    daemon_start hung -c "$work/hung.conf" || exit 1
+    redis-cli -s "$daemon_socket" -r 1000 INCR order >>"$work/numbers"
+    daemon_stop
+    is "all numbers came" "$(grep -c '^[0-9]*$' "$work/numbers")" 1800
+    is "and none twice" "$(sort "$work/numbers" | uniq -d)" ""
+    kill -KILL "$redis"
+    reap "$redis"
+else
+    skip "a stop while a store hangs" "no Redis"
+fi
+
 like "--help tells of the signals and the exit codes" \
     "$("$build/seqbrokerd" --help)" \
     "*SIGTERM, SIGINT*SIGUSR2*SIGHUP*SIGUSR1, SIGALRM*Exit codes:*"

@@ -70,6 +70,64 @@ TEST_WITH(DIRECT, a_clean_stop_loses_nothing)
 }
 TEST_ALSO(WINDOWED, a_clean_stop_loses_nothing);
 
+/* Stops the broker while the first store does not answer. Only the end of the
+ * worker has to wait for that store. */
+static void stop_while_first_hangs(struct rig *rig, struct rig_broker *broker)
+{
+    fake_hang(rig->stores[0]);
+    queue_stop(broker->queue);
+    fake_release(rig->stores[0]);
+    ha_close(broker->ha);
+    queue_free(broker->queue);
+    rig_forget(broker);
+}
+
+static void take_rest(struct rig *rig, int64_t values)
+{
+    struct rig_broker *broker = rig_open(rig);
+
+    RIG_AWAIT(rig_status(broker, "order").in_flight == 0);
+    rig_take(broker, (size_t)(values * 4) - numbers_count(&rig->taken));
+    assert_int_equal(granted(rig, broker), 0);
+}
+
+TEST_WITH(DIRECT, a_stop_keeps_all_though_the_first_store_hangs)
+{
+    struct rig_broker *broker;
+    int64_t values;
+
+    use_spool(rig);
+    rig_set_timeout(rig, RIG_FOREVER_MS);
+    broker = rig_open(rig);
+    rig_take(broker, 10);
+    rig_await_rest(broker);
+    values = granted(rig, broker);
+    stop_while_first_hangs(rig, broker);
+    rig->sequences[0].prefetch = false;
+    take_rest(rig, values);
+}
+
+/* Its ticket is of the store that hangs, and nothing is in it. */
+TEST_WITH(DIRECT, a_stop_replaces_an_empty_spool_of_a_store_that_hangs)
+{
+    struct rig_broker *broker;
+    int64_t values;
+
+    use_spool(rig);
+    rig_set_timeout(rig, RIG_FOREVER_MS);
+    broker = rig_open(rig);
+    rig_take(broker, 10);
+    rig_await_rest(broker);
+    values = granted(rig, broker);
+    rig_close(broker);
+    broker = rig_open(rig);
+    rig_await_rest(broker);
+    values += granted(rig, broker);
+    stop_while_first_hangs(rig, broker);
+    rig->sequences[0].prefetch = false;
+    take_rest(rig, values);
+}
+
 TEST_WITH(NEIGHBOURS, a_clean_stop_among_neighbours_loses_nothing)
 {
     a_clean_stop_loses_nothing(rig);

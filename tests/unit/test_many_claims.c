@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of many sequences in one call of a store, of which something fails. */
+#include <pthread.h>
+
 #include "ha/ha.h"
+#include "platform/clock.h"
 #include "platform/text.h"
 #include "support/rig.h"
 #include "support/test.h"
@@ -110,6 +113,55 @@ TEST_WITH(DIRECT, each_of_many_claims_what_it_is)
                           (int)(i / 4 % 2), more[i % 3]);
         assert_string_equal(text, expected);
     }
+}
+
+/* --- while the broker closes --- */
+
+#define VISITED 3000 /* more than one call of a store asks about */
+
+struct visited {
+    struct ha *ha;
+    struct ha_counter *counters[VISITED];
+};
+
+static void *visited_run(void *argument)
+{
+    struct visited *visited = argument;
+
+    (void)ha_admit(visited->ha, visited->counters, VISITED, NULL);
+    return NULL;
+}
+
+/* Nobody waits for the rest, and a stop has other questions to that store. */
+TEST_WITH(ONE_DIRECT, claims_end_at_their_next_step_when_the_broker_closes)
+{
+    struct ha_sink sink = {.deliver = no_deliver};
+    struct visited visited;
+    struct rig_broker *broker;
+    pthread_t thread;
+    int64_t before;
+
+    rig_set_timeout(rig, RIG_FOREVER_MS);
+    broker = rig_open(rig);
+    visited.ha = broker->ha;
+    for (size_t i = 0; i < VISITED; i++) {
+        char key[32];
+
+        (void)text_format(key, sizeof key, "visited.%zu", i);
+        assert_ok(ha_counter_new(ha_pool_at(broker->ha, 0), key, 2, &sink,
+                                 &visited.counters[i], NULL));
+    }
+    before = fake_calls(rig->stores[0], FAKE_CLAIM);
+    fake_hang(rig->stores[0]);
+    assert_int_equal(pthread_create(&thread, NULL, visited_run, &visited), 0);
+    assert_true(fake_wait_for_hanging(rig->stores[0], 1, RIG_PATIENCE_MS));
+    ha_end_waits(broker->ha, clock_now_ms());
+    pthread_join(thread, NULL);
+    fake_release(rig->stores[0]);
+    rig_close(broker);
+    assert_true(fake_calls(rig->stores[0], FAKE_CLAIM) - before < VISITED);
+    for (size_t i = 0; i < VISITED; i++)
+        ha_counter_free(visited.counters[i]);
 }
 
 static void distinct_make(struct rig_broker *broker, struct ha_sink *sink,

@@ -311,6 +311,16 @@ static void part_fill(struct part *part)
     }
 }
 
+/* The broker closes: nobody waits for the rest, and the worker has to be free
+ * for what the close still asks it. */
+static enum seqb_status part_check(const struct part *part,
+                                   struct seqb_error *err)
+{
+    return ask_is_over(part->ask)
+               ? error_set(err, SEQB_CLOSED, "the broker is closing")
+               : SEQB_OK;
+}
+
 /* Asks the store. If it refuses the batch, the counters are visited one by
  * one. */
 static enum seqb_status part_ask(struct part *part, struct seqb_error *err)
@@ -322,6 +332,8 @@ static enum seqb_status part_ask(struct part *part, struct seqb_error *err)
         return status;
     part_fill(part); /* after connecting: the claims depend on it */
     while (status == SEQB_OK && !claim_batch_is_done(part->batch)) {
+        if (part_check(part, err) != SEQB_OK)
+            return SEQB_CLOSED;
         status = claim_batch_step(part->batch, &worker->connection, err);
         ask_step(part->ask);
     }
@@ -358,9 +370,10 @@ static void part_accept(const struct part *part)
 static enum seqb_status part_visit(struct part *part, size_t i,
                                    struct seqb_error *err)
 {
-    const enum seqb_status status =
-        visit_one(part->worker, part->admission, part->first + i, err);
+    enum seqb_status status = part_check(part, err);
 
+    if (status == SEQB_OK)
+        status = visit_one(part->worker, part->admission, part->first + i, err);
     ask_step(part->ask);
     part_log(part, part->first + i + 1);
     return status;
@@ -370,6 +383,8 @@ static enum seqb_status part_run(struct part *part, struct seqb_error *err)
 {
     enum seqb_status status = SEQB_OK;
 
+    if (part_check(part, err) != SEQB_OK)
+        return SEQB_CLOSED;
     if (!worker_is_usable(part->worker))
         return SEQB_OK;
     if (part->batch != NULL)

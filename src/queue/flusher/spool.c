@@ -12,14 +12,17 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/file.h"
 #include "platform/log.h"
+#include "platform/minmax.h"
 #include "platform/text.h"
 #include "queue/flusher/merge.h"
 #include "queue/flusher/text.h"
 
 #define FRESH_AGE_S 3600 /* far longer than an exchange takes */
+#define LOOK_MS     50   /* between two looks at whether the broker closes */
 
 struct spool {
     struct ha *ha;
@@ -179,6 +182,16 @@ static bool is_next_ticket(const struct spool_text *next,
            strcmp(ticket->origin, next->origin) == 0;
 }
 
+/* When the first of `count` equal parts of the rest of the time is over.
+ * Several stores can be asked, and one that hangs must not use up the time of
+ * the others. */
+static int64_t exchange_part(const struct exchange *exchange, size_t count)
+{
+    const int64_t now_ms = clock_now_ms();
+
+    return now_ms + (exchange->until_ms - now_ms) / (int64_t)count;
+}
+
 /*
  * Replaces a file that exists. The new file carries the ticket after the old
  * one's. It is written before that ticket is asked for, so that a full disk
@@ -191,6 +204,7 @@ static enum seqb_status exchange_over(struct exchange *exchange,
 {
     const struct spool_text *present = exchange->present;
     struct spool_text *next = &exchange->next;
+    const bool is_needed = present->block_count > 0;
     enum seqb_status status;
 
     (void)text_copy(next->id, sizeof next->id, present->id);
@@ -201,11 +215,12 @@ static enum seqb_status exchange_over(struct exchange *exchange,
     if (status != SEQB_OK)
         return status;
     status = ha_ticket(exchange->spool->ha, next->place, next->id,
-                       exchange->until_ms, &exchange->ticket, err);
+                       exchange_part(exchange, is_needed ? 1 : 2),
+                       &exchange->ticket, err);
     if (status == SEQB_OK && is_next_ticket(next, &exchange->ticket))
         return next_move(exchange, err);
     (void)unlink(exchange->fresh);
-    if (present->block_count == 0) { /* nothing to lose: start a new file */
+    if (!is_needed) { /* nothing to lose: start a new file */
         exchange->present = NULL;
         return SEQB_AGAIN;
     }
@@ -218,6 +233,16 @@ static enum seqb_status exchange_over(struct exchange *exchange,
     return SEQB_AGAIN;
 }
 
+static size_t places_count(const struct ha *ha)
+{
+    struct ha_place place;
+    size_t count = 0;
+
+    while (ha_place_at(ha, count, &place))
+        count++;
+    return count;
+}
+
 /* Gets a ticket from the first direct store that grants one. */
 static enum seqb_status ticket_anywhere(struct exchange *exchange,
                                         struct seqb_error *err)
@@ -225,10 +250,12 @@ static enum seqb_status ticket_anywhere(struct exchange *exchange,
     struct spool_text *next = &exchange->next;
     enum seqb_status status =
         error_set(err, SEQB_UNAVAILABLE, "spool: there is no direct store");
+    size_t left = places_count(exchange->spool->ha);
 
     for (size_t i = 0; ha_place_at(exchange->spool->ha, i, &next->place); i++) {
-        status = ha_ticket(exchange->spool->ha, next->place, next->id,
-                           exchange->until_ms, &exchange->ticket, err);
+        status =
+            ha_ticket(exchange->spool->ha, next->place, next->id,
+                      exchange_part(exchange, left--), &exchange->ticket, err);
         if (status == SEQB_OK)
             break;
     }
@@ -297,6 +324,21 @@ static void exchange_fini(struct exchange *exchange)
     free(exchange->bytes);
 }
 
+/* Waits for other brokers, but not after the time until which a broker that
+ * closes waits. */
+static enum seqb_status spool_lock(const struct spool *spool, int64_t until_ms,
+                                   int *lock, struct seqb_error *err)
+{
+    enum seqb_status status;
+
+    do {
+        status = file_lock(
+            spool->lock, min_of(until_ms, clock_now_ms() + LOOK_MS), lock, err);
+    } while (status == SEQB_UNAVAILABLE &&
+             clock_now_ms() < min_of(until_ms, ha_limit_ms(spool->ha)));
+    return status;
+}
+
 enum seqb_status spool_exchange(struct spool *spool,
                                 const struct spool_exchange_options *options,
                                 int64_t until_ms, struct seqb_error *err)
@@ -306,7 +348,7 @@ enum seqb_status spool_exchange(struct spool *spool,
     enum seqb_status status;
     int lock;
 
-    status = file_lock(spool->lock, until_ms, &lock, err);
+    status = spool_lock(spool, until_ms, &lock, err);
     if (status != SEQB_OK)
         return status;
     status = exchange_run(&exchange, options, &why);

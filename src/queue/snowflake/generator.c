@@ -31,7 +31,7 @@ void generator_fini(struct generator *generator, struct fork_wiped *memory)
     pthread_mutex_destroy(&generator->lock);
 }
 
-void generator_close(struct generator *generator)
+void generator_shut(struct generator *generator)
 {
     if (generator->lease == NULL)
         return;
@@ -39,7 +39,13 @@ void generator_close(struct generator *generator)
     generator->is_closed = true;
     flake_shut(&generator->flake);
     pthread_mutex_unlock(&generator->lock);
-    worker_lease_end(generator->lease);
+}
+
+void generator_close(struct generator *generator)
+{
+    generator_shut(generator);
+    if (generator->lease != NULL)
+        worker_lease_end(generator->lease);
 }
 
 /* --- the present ms --- */

@@ -73,6 +73,12 @@ enum seqb_status generators_start(struct queue *queue, int64_t until_ms,
     return status;
 }
 
+void generators_shut(struct queue *queue)
+{
+    for (size_t i = 0; i < count_of(queue); i++)
+        generator_shut(&queue->context.generators[i]);
+}
+
 void generators_close(struct queue *queue)
 {
     for (size_t i = 0; i < count_of(queue); i++)

@@ -37,8 +37,10 @@ enum seqb_status generator_init(struct generator *generator, struct ha *ha,
                                 struct seqb_error *err);
 void generator_fini(struct generator *generator, struct fork_wiped *memory);
 
-/* Makes no more ids, and gives the worker id back. A zeroed generator is
+/* generator_shut: makes no more ids, and does not wait. generator_close: also
+ * gives the worker id back, and waits for its store. A zeroed generator is
  * allowed. */
+void generator_shut(struct generator *generator);
 void generator_close(struct generator *generator);
 
 /* Takes up to `count` ids of the present ms, in order. SEQB_AGAIN: it has none
