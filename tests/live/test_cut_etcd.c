@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A member of etcd that a network cuts off from the other two, each of which
- * may lead: a client that has this member alone is granted nothing. */
-#include "cut.h"
+ * may lead: a client that has this member alone is granted nothing, and neither
+ * is a broker on its host, which knows all three. */
+#include "cut_side.h"
+
+#include <stdlib.h>
 
 #include "backends/backends.h"
 #include "platform/text.h"
+#include "scene.h"
 #include "support/lan.h"
 #include "support/netns.h"
 #include "support/server_etcd.h"
 #include "support/test.h"
 
 #define ADDRESS_SIZE 32
+#define HELD         16 /* numbers that a broker holds: fewer than a phase has */
 
 static struct lan *lan;
 static struct server *members[ETCD_MEMBERS];
@@ -76,6 +81,54 @@ TEST(member_1_is_granted_nothing_while_it_is_cut_off)
 TEST(member_2_is_granted_nothing_while_it_is_cut_off)
 {
     member_is_cut_off(2);
+}
+
+/* --- brokers --- */
+
+static const char topology[] =
+    "broker = { interval = \"5ms\"; state_dir = \"%s/state-%d\"; };"
+    "backends = ( { name = \"cluster\"; engine = \"etcd\";"
+    "  connect_timeout = \"2s\"; endpoints = [ \"%s\", \"%s\", \"%s\" ]; } );"
+    "pools = ( { name = \"main\"; partitions = [ \"cluster\" ];"
+    "  timeout = \"1s\"; rescue_after = \"100ms\"; } );"
+    "sequences = ( { key = \"order\"; max_unused = %d; deadline = \"1s\"; } );";
+
+/* The broker of a host, whose member is its first endpoint. */
+static void side_init(struct cut_side *side, const struct scene *scene,
+                      int host)
+{
+    char text[SCENE_TEXT_SIZE];
+    char name[16];
+
+    assert_true(text_format(text, sizeof text, topology, scene->folder, host,
+                            addresses[host], addresses[(host + 1) % 3],
+                            addresses[(host + 2) % 3], HELD));
+    (void)text_format(name, sizeof name, "side-%d", host);
+    cut_side_init(side, scene_write(scene, name, text), "order");
+}
+
+TEST_WITH(SCENE, broker_on_the_minority_is_granted_nothing)
+{
+    struct cut_taker takers[2];
+    struct cut_side sides[2];
+    int leader;
+
+    if (lan == NULL)
+        skip();
+    assert_int_equal(unsetenv("SEQBROKER_STATE_DIR"), 0); /* one for each */
+    leader = etcd_leader(members);
+    for (int i = 0; i < 2; i++) {
+        const int host = (leader + i) % ETCD_MEMBERS;
+
+        side_init(&sides[i], scene, host);
+        takers[i] = (struct cut_taker){.take = cut_side_take,
+                                       .context = &sides[i],
+                                       .netns = lan_fd(lan, host)};
+    }
+    assert_in_range(cut_run(takers, member_cut, network_heal, &leader), 0,
+                    HELD);
+    for (int i = 0; i < 2; i++)
+        cut_side_close(&sides[i]);
 }
 
 TEST(end)

@@ -4,7 +4,7 @@
  * node, with a broker on its side. The other node is promoted without what the
  * old leader still grants.
  */
-#include "cut.h"
+#include "cut_side.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -17,20 +17,12 @@
 #include "support/server_postgres.h"
 #include "support/test.h"
 
-#define HELD      16 /* numbers that a broker holds: fewer than a phase has */
-#define PATH_SIZE 128
+#define HELD 16 /* numbers that a broker holds: fewer than a phase has */
 
 static struct lan *lan;
 static struct patroni *patroni;
 
 /* --- brokers --- */
-
-/* The broker of one side. */
-struct side {
-    char topology[PATH_SIZE];
-    struct seqb_broker *broker; /* NULL: not open */
-    struct seqb_sequence *sequence;
-};
 
 static const char topology[] =
     "broker = { interval = \"5ms\"; state_dir = \"%s/state-%s\"; };"
@@ -42,42 +34,18 @@ static const char topology[] =
     "sequences = ( { key = \"main\"; pool = \"main\"; max_unused = %d;"
     "  deadline = \"1s\"; } );";
 
-static void side_init(struct side *side, const struct scene *scene,
+static void side_init(struct cut_side *side, const struct scene *scene,
                       const char *name)
 {
     const struct server *const *nodes =
         (const struct server *const *)patroni->nodes;
     char text[SCENE_TEXT_SIZE];
 
-    *side = (struct side){.broker = NULL};
     assert_true(text_format(text, sizeof text, topology, scene->folder, name,
                             server_address(nodes[0]), server_address(nodes[1]),
                             (int)server_port(nodes[0]),
                             (int)server_port(nodes[1]), HELD));
-    (void)text_copy(side->topology, sizeof side->topology,
-                    scene_write(scene, name, text));
-}
-
-/* The broker's threads are in the network namespace of the thread that opens
- * it. */
-static bool side_is_open(struct side *side, struct seqb_error *err)
-{
-    return side->broker != NULL ||
-           (seqb_open(side->topology, &side->broker, err) == SEQB_OK &&
-            seqb_get_sequence(side->broker, "main", &side->sequence, err) ==
-                SEQB_OK);
-}
-
-static bool side_take(struct cut_taker *taker, int64_t *out)
-{
-    struct side *side = taker->context;
-    struct seqb_error err = {.text = ""};
-
-    if (side_is_open(side, &err) &&
-        seqb_next(side->sequence, out, &err) == SEQB_OK)
-        return true;
-    (void)text_copy(taker->error, sizeof taker->error, err.text);
-    return false;
+    cut_side_init(side, scene_write(scene, name, text), "main");
 }
 
 /* --- the cut --- */
@@ -121,18 +89,19 @@ static void network_heal(void *context)
 static int64_t leader_is_cut_off(const struct scene *scene, size_t leader)
 {
     struct cut_taker takers[2];
-    struct side sides[2];
+    struct cut_side sides[2];
     int64_t granted;
 
     side_init(&sides[0], scene, "old");
     side_init(&sides[1], scene, "new");
     for (int i = 0; i < 2; i++)
-        takers[i] = (struct cut_taker){.take = side_take, .context = &sides[i]};
+        takers[i] =
+            (struct cut_taker){.take = cut_side_take, .context = &sides[i]};
     takers[0].netns = lan_fd(lan, (int)leader);
     takers[1].netns = lan_fd(lan, (int)(1 - leader));
     granted = cut_run(takers, leader_cut, network_heal, &leader);
     for (int i = 0; i < 2; i++)
-        seqb_close(sides[i].broker);
+        cut_side_close(&sides[i]);
     return granted;
 }
 
