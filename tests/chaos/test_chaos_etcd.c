@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A cluster of three etcd members, whose members are killed, stopped, and left
- * without a quorum, under brokers that each know all of them. */
+ * without a quorum, and which is made again from a snapshot, under brokers that
+ * each know all of them. */
 #include "members.h"
 #include "platform/text.h"
 #include "support/server_etcd.h"
@@ -62,5 +63,36 @@ TEST_WITH(CHAOS, all_but_one_killed_and_started)
 {
     one_cluster(chaos);
     chaos_run(chaos, __func__, FAULTS, kill_all_but_one);
+}
+
+/* --- snapshots --- */
+
+/* The members are of another cluster then, with or without its id. What was
+ * granted since the snapshot is in no member. The same snapshot may be restored
+ * several times. */
+static void restore_snapshot(struct chaos *chaos)
+{
+    char token[16];
+    const bool is_same = chaos_random(chaos, 2) == 0;
+
+    if (chaos->faults == 0 || chaos_random(chaos, 2) == 0) {
+        etcd_snapshot_save(members[0]);
+        for (int i = 1; i < ETCD_MEMBERS; i++)
+            etcd_snapshot_copy(members[0], members[i]);
+    }
+    chaos_take_some(chaos);
+    (void)text_format(token, sizeof token, "again-%d", chaos->faults);
+    for (int i = 0; i < ETCD_MEMBERS; i++)
+        server_kill(members[i]);
+    for (int i = 0; i < ETCD_MEMBERS; i++)
+        etcd_snapshot_restore(members[i], is_same ? NULL : token);
+    for (int i = 0; i < ETCD_MEMBERS; i++)
+        server_start(members[i]);
+}
+
+TEST_WITH(CHAOS, snapshot_restored_on_all_members)
+{
+    one_cluster(chaos);
+    chaos_run(chaos, __func__, FAULTS, restore_snapshot);
     cluster_free();
 }

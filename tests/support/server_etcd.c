@@ -336,6 +336,15 @@ void etcd_snapshot_save(struct server *server)
     ctl_run(server, (const char *[]){"snapshot", "save", "snapshot", NULL});
 }
 
+void etcd_snapshot_copy(const struct server *from, struct server *to)
+{
+    char path[256];
+
+    assert_true(
+        text_format(path, sizeof path, "%s/snapshot", server_folder(from)));
+    server_run(to, (const char *[]){"cp", path, "snapshot", NULL});
+}
+
 void etcd_snapshot_restore(struct server *server, const char *token)
 {
     struct etcd_more *more = server->more;

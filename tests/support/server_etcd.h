@@ -46,9 +46,11 @@ void etcd_forget(struct server *server, const char *prefix);
 void etcd_copy_out(struct server *server);
 void etcd_copy_back(struct server *server);
 
-/* etcd_snapshot_save takes a snapshot of a running server.
+/* etcd_snapshot_save takes a snapshot of a running server. etcd_snapshot_copy
+ * copies it for another member.
  * etcd_snapshot_restore replaces its data by the snapshot, by `etcdctl snapshot
  * restore`, while it is stopped. With another `token` it becomes another
  * cluster; NULL: the token stays. */
 void etcd_snapshot_save(struct server *server);
+void etcd_snapshot_copy(const struct server *from, struct server *to);
 void etcd_snapshot_restore(struct server *server, const char *token);
