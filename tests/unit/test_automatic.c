@@ -2,6 +2,9 @@
 /* Sequences that make themselves while no store answers, and their limit. */
 #include <stdio.h>
 
+#include "ha/counter/counter.h"
+#include "platform/clock.h"
+#include "queue/sequence.h"
 #include "support/rig.h"
 #include "unit/period_fixture.h"
 
@@ -132,4 +135,33 @@ TEST_WITH(DIRECT, keys_of_an_outage_are_bounded)
     }
     expect_no_sequence(broker, "tmp-x", SEQB_UNAVAILABLE, "no store answers");
     (void)rig_sequence(broker, "tmp-7");
+}
+
+/* --- the first number --- */
+
+static bool has_heard(struct ha_counter *counter, int32_t partition)
+{
+    bool has;
+
+    pthread_mutex_lock(counter->pool->lock);
+    has = (counter->heard >> partition & 1) != 0;
+    pthread_mutex_unlock(counter->pool->lock);
+    return has;
+}
+
+/* It may be claimed with other bits there. */
+TEST_WITH(DIRECT, no_store_counts_a_new_key_before_the_others_were_asked)
+{
+    struct rig_broker *broker = open_automatic(rig, 3);
+    struct ha_counter *counter;
+
+    fake_hang(rig->stores[1]);
+    counter = rig_sequence(broker, "tmp-a")->counter;
+    assert_int_equal(ha_counter_ask(counter, 8, HA_ASK_ALL, clock_now_ms()), 0);
+    assert_true(fake_wait_for_hanging(rig->stores[1], 1, RIG_PATIENCE_MS));
+    RIG_AWAIT(has_heard(counter, 0));
+    assert_int_equal(ha_counter_ask(counter, 8, HA_ASK_ALL, clock_now_ms()), 0);
+    assert_int_equal(fake_value(rig->stores[0], "main/0/tmp-a"), -1);
+    fake_release(rig->stores[1]);
+    expect_number(broker, "tmp-a");
 }
