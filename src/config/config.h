@@ -88,7 +88,8 @@ enum seqb_status config_compare(const struct config *runs, struct config *next,
 
 /* config_report_changes calls `tell` for each change. config_count returns the
  * number of changes that need `need`. config_allow returns SEQB_LAYOUT, with
- * the first refused change in `err`, if any is refused. */
+ * the refused changes in `err`, as many as it has room for, if any is
+ * refused. */
 void config_report_changes(
     const struct config_changes *changes,
     void (*tell)(void *context, const struct seqb_reload_change *change),

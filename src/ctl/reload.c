@@ -7,6 +7,7 @@
 
 #include "ctl/client.h"
 #include "ctl/commands.h"
+#include "ctl/complain.h"
 #include "ctl/json.h"
 
 static void value_print(const char *text)
@@ -55,6 +56,22 @@ static json_t *change_make(const redisReply *change)
                      json_of_text(reply_text(change, "advice")));
 }
 
+static const char *reason_text(const redisReply *reason)
+{
+    return reason->type == REDIS_REPLY_STRING ? reason->str : "";
+}
+
+static json_t *reasons_make(const redisReply *reply)
+{
+    const redisReply *reasons = reply_array(reply, "reasons");
+    json_t *list = json_array();
+
+    for (size_t i = 0; reasons != NULL && i < reasons->elements; i++)
+        (void)json_array_append_new(
+            list, json_of_text(reason_text(reasons->element[i])));
+    return list;
+}
+
 static bool report_json(const redisReply *reply)
 {
     const redisReply *changes = reply_array(reply, "changes");
@@ -62,28 +79,55 @@ static bool report_json(const redisReply *reply)
 
     for (size_t i = 0; changes != NULL && i < changes->elements; i++)
         (void)json_array_append_new(list, change_make(changes->element[i]));
-    return json_line_print(json_pack(
-        "{sI sI sI so}", "applied", (json_int_t)reply_integer(reply, "applied"),
-        "restart", (json_int_t)reply_integer(reply, "restart"), "left_out",
-        (json_int_t)reply_integer(reply, "left_out"), "changes", list));
+    return json_line_print(
+        json_pack("{sI sI sI so so sI}", "applied",
+                  (json_int_t)reply_integer(reply, "applied"), "restart",
+                  (json_int_t)reply_integer(reply, "restart"), "left_out",
+                  (json_int_t)reply_integer(reply, "left_out"), "changes", list,
+                  "reasons", reasons_make(reply), "reasons_left_out",
+                  (json_int_t)reply_integer(reply, "reasons_left_out")));
+}
+
+/* Several reasons get a line each. */
+static void refusal_complain(const redisReply *reply)
+{
+    const redisReply *reasons = reply_array(reply, "reasons");
+    const char *code = reply_text(reply, "code");
+    const int64_t left_out = reply_integer(reply, "reasons_left_out");
+
+    complaint_code_set(code);
+    if (reasons == NULL || reasons->elements < 2) {
+        ctl_complain("%s %s", code, reply_text(reply, "error"));
+        return;
+    }
+    ctl_complain("%s nothing was applied, for %" PRId64 " reasons", code,
+                 (int64_t)reasons->elements + left_out);
+    for (size_t i = 0; i < reasons->elements; i++)
+        ctl_complain("%s", reason_text(reasons->element[i]));
+    if (left_out > 0)
+        ctl_complain("and %" PRId64 " more", left_out);
 }
 
 enum ctl_exit reload_run(const struct ctl_options *options, char **argument)
 {
-    static const char *const words[] = {"SEQ.RELOAD", "CHECK"};
+    static const char *const words[] = {"SEQ.RELOAD", "REPORT", "CHECK"};
     const bool is_check = (options->given & CTL_CHECK) != 0;
     redisReply *reply;
-    const enum ctl_exit result =
-        client_ask(options, is_check ? 2 : 1, words, &reply);
-    bool is_printed = true;
+    enum ctl_exit result = client_ask(options, is_check ? 3 : 2, words, &reply);
+    bool is_refused;
 
     (void)argument;
     if (result != CTL_OK)
         return result;
+    is_refused = reply_text(reply, "code")[0] != '\0';
     if (options->given & CTL_JSON)
-        is_printed = report_json(reply);
-    else
+        result = report_json(reply) ? CTL_OK : CTL_FAILED;
+    else if (!is_refused)
         report_print(reply, is_check);
+    if (is_refused && result == CTL_OK) {
+        refusal_complain(reply);
+        result = CTL_FAILED;
+    }
     freeReplyObject(reply);
-    return is_printed ? CTL_OK : CTL_FAILED;
+    return result;
 }

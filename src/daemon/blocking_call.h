@@ -32,10 +32,11 @@ enum blocking_call_kind {
 struct blocking_call_order {
     enum blocking_call_kind kind;
     /* For BLOCKING_CALL_ADVANCE: `key`, `to` and `is_forced`; for
-     * BLOCKING_CALL_RELOAD: `is_check`. */
+     * BLOCKING_CALL_RELOAD: `is_check` and `is_report`. */
     char key[SEQB_KEY_MAX + 1];
     int64_t to;
     bool is_check;
+    bool is_report; /* a refusal is answered as a report, too */
     bool is_forced; /* also beyond ADVANCE_MAX */
 };
 

@@ -39,7 +39,7 @@ does "what needs a restart is told again" \
     reload
 write 'daemon = { log_level = "info"; };'
 does "JSON has the same" \
-    '0 {"applied": 1, "restart": 0, "left_out": 0, "changes": \[{"need": "nothing", "path": "daemon.log_level", "before": "warn", "after": "info", "advice": ""}\]}' \
+    '0 {"applied": 1, "restart": 0, "left_out": 0, "changes": \[{"need": "nothing", "path": "daemon.log_level", "before": "warn", "after": "info", "advice": ""}\], "reasons": \[\], "reasons_left_out": 0}' \
     reload --json
 ok "it is JSON" is_json "$work/out"
 
@@ -115,6 +115,7 @@ does "another base is refused, and why" \
     "1 seqctl: LAYOUT sequences.bill.template cannot change from *nothing was applied: in another base the digits of one number are those of another: begin a new sequence; *" \
     reload
 like "and nothing is applied" "$(cli SEQ.NUMBER bill)" "QJ??????????????"
+
 write 'daemon = { log_level = "info"; };'
 does "the sequence goes" "0 applied: sequences.bill: *" reload
 
@@ -263,5 +264,63 @@ does "within it is applied" \
 daemon_stop
 ok "the stop has the delay" has_logged 'event=leaving delay_ms=17'
 is "SIGTERM ends it with 0" "$daemon_code" 0
+
+# --- all reasons of a refusal ---
+
+# rewrite TEXT: the topology that it began with, and this.
+rewrite() {
+    { cat "$work/first.conf" && printf '%s\n' "$1"; } >"$work/next.conf"
+    mv "$work/next.conf" "$work/many.conf"
+}
+
+# many COUNT WORDS: as many sequences with these words, and the bill as it was.
+many() {
+    local text='' i
+    for ((i = 0; i < $1; i++)); do
+        text+=", { key = \"many$i\"; $2 }"
+    done
+    rewrite "sequences = ({ key = \"bill\"; template = \"QJ@{seq, width=14}\"; }$text);
+daemon = { log_level = \"$3\"; };"
+}
+many 23 'memory_bits = 4;' info
+daemon_start many -c "$work/many.conf" || exit 1
+many 2 'memory_bits = 5;' warn
+does "each reason of a refusal is named" \
+    "1 seqctl: LAYOUT nothing was applied, for 2 reasons
+seqctl: sequences.many0.memory_bits cannot change from '4' to '5' while the broker runs: *
+seqctl: sequences.many1.memory_bits cannot change from '4' to '5' while *" reload
+does "and by --check" "1 seqctl: LAYOUT nothing was applied, for 2 reasons*many1*" \
+    reload --check
+does "and nothing is applied by either" "0 *daemon.log_level: info*" \
+    show config daemon.log_level
+for option in '' --check; do
+    does "JSON has the reasons and what would have changed $option" \
+        '1 {"applied": 0, "restart": 0, "left_out": 0, "changes": \[*{"need": "refused", "path": "sequences.many1.memory_bits", *{"need": "nothing", "path": "daemon.log_level", *\], "reasons": \["sequences.many0.memory_bits cannot *", "sequences.many1.memory_bits cannot *"\], "reasons_left_out": 0}{"error": "LAYOUT nothing was applied, for 2 reasons; *", "code": "LAYOUT", "exit": 1}' \
+        reload --json $option
+    ok "it is JSON" is_json "$work/out"
+done
+like "the protocol has them in its error" "$(cli_local SEQ.RELOAD)" \
+    "LAYOUT 2 changes are refused *many0.memory_bits from '4' to '5' (*many1.memory_bits from *"
+kill -HUP "$daemon_pid"
+has_named() {
+    has_logged 'reload_refused by=SIGHUP .*many0.*many1'
+}
+ok "and so has the log" wait_for has_named
+many 23 'memory_bits = 5;' info
+does "very many are counted" \
+    "1 seqctl: LAYOUT nothing was applied, for 23 reasons
+*many19.memory_bits *
+seqctl: and 3 more" reload
+like "in the error of the protocol, too" "$(cli_local SEQ.RELOAD)" \
+    "LAYOUT 23 changes are refused *; and [1-9]* more"
+rewrite 'daemon = { log_level = "no"; http = 1; };'
+does "mistakes of the file are reasons" \
+    "1 seqctl: CONFIG nothing was applied, for 2 reasons
+*'log_level' is \"no\"*'http' must be *" reload
+like "REPORT is a word of SEQ.RELOAD" \
+    "$(cli_local SEQ.RELOAD CHECK REPORT | tr '\n' ' ')" \
+    "*applied 0 *code CONFIG *error *reasons *many.conf:*"
+like "but only once" "$(cli_local SEQ.RELOAD REPORT REPORT)" "ERR use SEQ.RELOAD*"
+daemon_stop
 
 tap_end

@@ -218,9 +218,12 @@ TEST(refusal_says_what_and_what_to_do)
         BACKEND POOL "sequences=({key=\"k\";template=\"A@{seq}\";});\n",
         BACKEND POOL "sequences=({key=\"k\";template=\"B@{date}@{seq}\";"
                      "period=\"day\";});\n",
-        "sequences.k.period cannot change from 'none' to 'day' while the "
-        "broker runs, and more; nothing was applied: numbers would get another "
-        "meaning: seqctl migrate, or a new sequence");
+        "2 changes are refused while the broker runs, and nothing was applied: "
+        "sequences.k.period from 'none' to 'day' (numbers would get another "
+        "meaning: seqctl migrate, or a new sequence); sequences.k.template "
+        "from 'A@{seq}' to 'B@{date}@{seq}' (the numbers are counted "
+        "otherwise: begin a new sequence; or restart if docs/numbers.md calls "
+        "the change safe)");
 }
 
 /* --- what is kept --- */

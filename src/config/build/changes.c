@@ -476,20 +476,3 @@ size_t config_count(const struct config_changes *changes,
 {
     return changes->counts[need];
 }
-
-enum seqb_status config_allow(const struct config_changes *changes,
-                              struct seqb_error *err)
-{
-    const size_t count = changes->counts[SEQB_RELOAD_REFUSED];
-    const struct config_change *at = changes->first;
-
-    if (count == 0)
-        return SEQB_OK;
-    while (at->report.need != SEQB_RELOAD_REFUSED)
-        at = at->next;
-    return error_set(err, SEQB_LAYOUT,
-                     "%s cannot change from '%s' to '%s' while the broker "
-                     "runs%s; nothing was applied: %s",
-                     at->report.path, at->report.before, at->report.after,
-                     count > 1 ? ", and more" : "", at->report.advice);
-}

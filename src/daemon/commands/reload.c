@@ -10,11 +10,18 @@ static enum command_outcome reload_begin(struct session *session,
 {
     struct blocking_call_order order = {.kind = BLOCKING_CALL_RELOAD};
 
-    order.is_check = request->argc == 2;
-    if (request->argc > 2 ||
-        (order.is_check && !word_is(request->argv[1], "CHECK"))) {
-        reply_error(&session->out, "ERR", "use SEQ.RELOAD [CHECK]");
-        return COMMAND_DONE;
+    for (size_t i = 1; i < request->argc; i++) {
+        bool *is_asked = word_is(request->argv[i], "CHECK") ? &order.is_check
+                         : word_is(request->argv[i], "REPORT")
+                             ? &order.is_report
+                             : NULL;
+
+        if (is_asked == NULL || *is_asked) {
+            reply_error(&session->out, "ERR",
+                        "use SEQ.RELOAD [CHECK] [REPORT]");
+            return COMMAND_DONE;
+        }
+        *is_asked = true;
     }
     return blocking_call_start(session, &order) ? COMMAND_WAITS : COMMAND_DONE;
 }
@@ -32,12 +39,30 @@ static void reply_change(struct session *session,
     reply_field_string(out, "advice", line->advice);
 }
 
+/* `code` is empty if it was not refused. */
+static void reply_refusal(struct buffer *out,
+                          const struct reload_report *report)
+{
+    const bool is_refused = report->err.status != SEQB_OK;
+    char code[REPLY_CODE_SIZE];
+
+    reply_code(report->err.status, code);
+    reply_field_string(out, "code", is_refused ? code : "");
+    reply_field_string(out, "error", is_refused ? report->err.text : "");
+    reply_field_integer(out, "reasons_left_out",
+                        (int64_t)report->reasons_left_out);
+    reply_string(out, "reasons");
+    reply_array(out, report->reason_count);
+    for (size_t i = 0; i < report->reason_count; i++)
+        reply_string(out, report->reasons[i]);
+}
+
 static void reply_report(struct session *session,
-                         const struct reload_report *report)
+                         const struct reload_report *report, bool is_whole)
 {
     struct buffer *out = &session->out;
 
-    reply_map(out, 4, session->is_resp3);
+    reply_map(out, is_whole ? 8 : 4, session->is_resp3);
     reply_field_integer(out, "applied", (int64_t)report->applied);
     reply_field_integer(out, "restart", (int64_t)report->restart);
     reply_field_integer(out, "left_out", (int64_t)report->left_out);
@@ -45,19 +70,22 @@ static void reply_report(struct session *session,
     reply_array(out, report->count);
     for (size_t i = 0; i < report->count; i++)
         reply_change(session, &report->lines[i]);
+    if (is_whole)
+        reply_refusal(out, report);
 }
 
 /* Called again when the blocking call is done. */
 enum command_outcome command_reload(struct session *session,
                                     const struct resp_request *request)
 {
+    const struct blocking_call *call = session->blocking_call;
     const struct reload_report *report;
 
-    if (session->blocking_call == NULL)
+    if (call == NULL)
         return reload_begin(session, request);
-    report = &session->blocking_call->report;
-    if (report->err.status == SEQB_OK)
-        reply_report(session, report);
+    report = &call->report;
+    if (report->err.status == SEQB_OK || call->order.is_report)
+        reply_report(session, report, call->order.is_report);
     else
         reply_failure(&session->out, &report->err);
     blocking_call_end(session->daemon, session->blocking_call);

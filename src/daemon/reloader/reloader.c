@@ -62,6 +62,14 @@ static void take_change(void *context, const struct seqb_reload_change *change)
         attempt->is_whole = false;
 }
 
+static void take_mistake(void *context, const char *line)
+{
+    struct reload_attempt *attempt = context;
+
+    if (!reload_report_reason(attempt->report, line))
+        attempt->is_whole = false;
+}
+
 /* --- what the daemon applies --- */
 
 static void take_setting(void *context, const char *setting, const char *value)
@@ -127,6 +135,7 @@ static enum seqb_status prepare(void *context, struct seqb_error *err)
 {
     struct reload_attempt *attempt = context;
 
+    attempt->told.has_settings = true;
     if (!attempt->is_whole ||
         !reload_report_explain(attempt->report, attempt->reloader->daemon,
                                &attempt->told))
@@ -185,6 +194,7 @@ static enum seqb_status attempt_run(struct reload_attempt *attempt,
     const struct seqb_reload_options options = {
         .size = sizeof options,
         .dry_run = attempt->is_check,
+        .diagnostic = take_mistake,
         .change = take_change,
         .setting = take_setting,
         .prepare = prepare,
@@ -212,15 +222,16 @@ static void log_refused(const char *by, const struct seqb_error *err)
 void reloader_run(struct reloader *reloader, bool is_check, const char *by,
                   struct reload_report *out)
 {
-    struct reload_attempt attempt = {.reloader = reloader,
-                                     .report = out,
-                                     .users = users_new(),
-                                     .limits = malloc(sizeof *attempt.limits),
-                                     .level = SEQB_LOG_INFO,
-                                     .stop_timeout_ms = STOP_TIMEOUT_MS,
-                                     .is_check = is_check,
-                                     .is_whole = true,
-                                     .told = {reloader->has_level, 0}};
+    struct reload_attempt attempt = {
+        .reloader = reloader,
+        .report = out,
+        .users = users_new(),
+        .limits = malloc(sizeof *attempt.limits),
+        .level = SEQB_LOG_INFO,
+        .stop_timeout_ms = STOP_TIMEOUT_MS,
+        .is_check = is_check,
+        .is_whole = true,
+        .told = {.has_level = reloader->has_level}};
     enum seqb_status status = SEQB_OK;
 
     *out = (struct reload_report){.count = 0};
@@ -229,6 +240,8 @@ void reloader_run(struct reloader *reloader, bool is_check, const char *by,
         *attempt.limits = limits_defaults;
     pthread_mutex_lock(&reloader->lock);
     status = attempt_run(&attempt, &out->err);
+    if (status != SEQB_OK)
+        reload_report_refuse(out, reloader->daemon, &attempt.told);
     if (status == SEQB_OK && !is_check)
         attempt_apply(&attempt);
     alarms_close(attempt.alarms);

@@ -10,6 +10,14 @@
 
 #define ADVICE_SIZE 128
 
+static void line_fini(struct reload_line *line)
+{
+    free(line->path);
+    free(line->before);
+    free(line->after);
+    free(line->advice);
+}
+
 static bool line_add(struct reload_report *report,
                      const struct seqb_reload_change *change)
 {
@@ -24,14 +32,43 @@ static bool line_add(struct reload_report *report,
     *line = (struct reload_line){change->need, strdup(change->path),
                                  strdup(change->before), strdup(change->after),
                                  strdup(change->advice)};
+    if (line->path == NULL || line->before == NULL || line->after == NULL ||
+        line->advice == NULL) {
+        line_fini(line);
+        return false;
+    }
     report->count++;
-    return line->path != NULL && line->before != NULL && line->after != NULL &&
-           line->advice != NULL;
+    return true;
+}
+
+bool reload_report_reason(struct reload_report *report, const char *reason)
+{
+    if (report->reason_count == RELOAD_REASONS_MAX) {
+        report->reasons_left_out++;
+        return true;
+    }
+    report->reasons[report->reason_count] = strdup(reason);
+    return report->reasons[report->reason_count] != NULL &&
+           ++report->reason_count > 0;
+}
+
+static bool reason_of_change(struct reload_report *report,
+                             const struct seqb_reload_change *change)
+{
+    char reason[SEQB_ERROR_TEXT_SIZE];
+
+    snprintf(reason, sizeof reason,
+             "%s cannot change from '%s' to '%s' while the broker runs: %s",
+             change->path, change->before, change->after, change->advice);
+    return reload_report_reason(report, reason);
 }
 
 bool reload_report_add(struct reload_report *report,
                        const struct seqb_reload_change *change)
 {
+    if (change->need == SEQB_RELOAD_REFUSED &&
+        !reason_of_change(report, change))
+        return false;
     report->applied += change->need == SEQB_RELOAD_NOTHING;
     report->restart += change->need == SEQB_RELOAD_RESTART;
     if (report->count < RELOAD_LISTED_MAX)
@@ -40,17 +77,21 @@ bool reload_report_add(struct reload_report *report,
     return true;
 }
 
-void reload_report_free(struct reload_report *report)
+static void lines_free(struct reload_report *report)
 {
-    for (size_t i = 0; i < report->count; i++) {
-        free(report->lines[i].path);
-        free(report->lines[i].before);
-        free(report->lines[i].after);
-        free(report->lines[i].advice);
-    }
+    for (size_t i = 0; i < report->count; i++)
+        line_fini(&report->lines[i]);
     free(report->lines);
     report->lines = NULL;
     report->count = 0;
+}
+
+void reload_report_free(struct reload_report *report)
+{
+    for (size_t i = 0; i < report->reason_count; i++)
+        free(report->reasons[i]);
+    report->reason_count = 0;
+    lines_free(report);
 }
 
 /* --- what is in effect --- */
@@ -101,7 +142,8 @@ static bool place_explain(struct reload_line *line, const struct daemon *daemon,
                           const struct daemon_place *place,
                           const struct reload_told *told)
 {
-    const bool is_given = (told->setting & bit_of(daemon, place)) != 0;
+    const bool is_given =
+        !told->has_settings || (told->setting & bit_of(daemon, place)) != 0;
 
     if ((place->decider != NULL || line->before[0] == '\0') &&
         !text_replace(&line->before, place_in_use(place)))
@@ -133,4 +175,17 @@ bool reload_report_explain(struct reload_report *report,
         if (!line_explain(&report->lines[i], daemon, told))
             return false;
     return true;
+}
+
+/* If memory is short, the report has no lines, or no reasons but its error. */
+void reload_report_refuse(struct reload_report *report,
+                          const struct daemon *daemon,
+                          const struct reload_told *told)
+{
+    if (daemon == NULL || !reload_report_explain(report, daemon, told))
+        lines_free(report);
+    report->applied = 0;
+    report->restart = 0;
+    if (report->reason_count == 0)
+        (void)reload_report_reason(report, report->err.text);
 }

@@ -8,7 +8,6 @@
 
 #define DIGITS_SIZE 20 /* of INT64_MIN, its sign included */
 #define HEAD_SIZE   (1 + DIGITS_SIZE + 2)
-#define CODE_SIZE   24
 #define TEXT_SIZE   (SEQB_ERROR_TEXT_SIZE + 64)
 
 /* 00, 01, ... 99: numbers are written two digits at a time. */
@@ -141,17 +140,24 @@ void reply_error(struct buffer *out, const char *code, const char *format, ...)
     reply_error_line(out, code, text);
 }
 
-void reply_failure(struct buffer *out, const struct seqb_error *err)
+void reply_code(enum seqb_status status, char out[REPLY_CODE_SIZE])
 {
-    const char *name = seqb_status_name(err->status);
-    char code[CODE_SIZE] = "";
+    const char *name =
+        status == SEQB_INVALID ? "ERR" : seqb_status_name(status);
     size_t length = 0;
 
-    for (; *name != '\0' && length + 1 < sizeof code; name++)
+    for (; *name != '\0' && length + 1 < REPLY_CODE_SIZE; name++)
         if (*name != '_')
-            code[length++] = *name;
-    reply_error(out, err->status == SEQB_INVALID ? "ERR" : code, "%s",
-                err->text);
+            out[length++] = *name;
+    out[length] = '\0';
+}
+
+void reply_failure(struct buffer *out, const struct seqb_error *err)
+{
+    char code[REPLY_CODE_SIZE];
+
+    reply_code(err->status, code);
+    reply_error(out, code, "%s", err->text);
 }
 
 void reply_integer(struct buffer *out, int64_t value)

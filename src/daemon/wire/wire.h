@@ -121,6 +121,8 @@ void word_lower(const char *text, char *out, size_t size);
  * ends. */
 #define REPLY_NUMBER_MAX 27
 
+#define REPLY_CODE_SIZE 32
+
 void reply_simple(struct buffer *out, const char *text);
 
 /* An error: its code ("ERR") and a text. Unprintable bytes, which may come from
@@ -128,8 +130,11 @@ void reply_simple(struct buffer *out, const char *text);
 void reply_error(struct buffer *out, const char *code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* An error of the library. The code is the status's name without underscores,
- * but "ERR" for SEQB_INVALID. */
+/* The code of a status: its name without underscores, "ERR" for
+ * SEQB_INVALID. */
+void reply_code(enum seqb_status status, char out[REPLY_CODE_SIZE]);
+
+/* An error of the library. See reply_code. */
 void reply_failure(struct buffer *out, const struct seqb_error *err);
 
 void reply_integer(struct buffer *out, int64_t value);
