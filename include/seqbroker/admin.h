@@ -70,8 +70,7 @@ struct seqb_partition_status {
     /* The counters that it refuses now although it is up: see
      * SEQB_EVENT_COUNTER_REFUSED. */
     int64_t refused;
-    /* Ms since its store last answered a call or a check successfully; -1:
-     * never yet. */
+    /* Ms since its store last answered a call or a check well; -1: never. */
     int64_t last_ok_ms;
     int64_t raises; /* of its counters: its store had changed or gone back */
 };

@@ -90,10 +90,11 @@ static void event_log(enum seqb_log_level level, const struct seqb_event *event)
                    (int)event->partition, backend);
     else
         log_reason(level, event->reason,
-                   "event=%s pool=%s partition=%d backend=%s key=%s counter=%s",
+                   "event=%s pool=%s partition=%d backend=%s key=%s%s%s",
                    seqb_event_name(event->kind), event->pool,
                    (int)event->partition, backend, event->key,
-                   event->counter != NULL ? event->counter : "\"\"");
+                   event->counter != NULL ? " counter=" : "",
+                   event->counter != NULL ? event->counter : "");
 }
 
 static void emit(struct events *events, enum seqb_log_level level,

@@ -58,8 +58,21 @@ struct news {
     struct seqb_sequence *first; /* of those put off */
 };
 
-static void news_tell(const struct news *news)
+/* Returns how many wait now. */
+static size_t waiting_change(struct admitter *admitter, int by)
 {
+    size_t waiting;
+
+    pthread_mutex_lock(&admitter->lock);
+    admitter->waiting += (size_t)by;
+    waiting = admitter->waiting;
+    pthread_mutex_unlock(&admitter->lock);
+    return waiting;
+}
+
+static void news_tell(struct queue *queue, const struct news *news)
+{
+    const size_t waiting = waiting_change(&queue->admitter, 0);
     const struct key_list *unasked = &news->unasked;
     const struct key_list *asked = &news->asked;
     struct seqb_error why = {.text = ""};
@@ -67,12 +80,14 @@ static void news_tell(const struct news *news)
     if (unasked->count > 0) {
         (void)ha_counter_availability(news->first->counter, &why);
         log_reason(SEQB_LOG_WARN, why.text,
-                   "event=unasked sequences=%zu keys=%s%s", unasked->count,
-                   unasked->names, key_list_rest(unasked));
+                   "event=unasked sequences=%zu keys=%s%s waiting=%zu",
+                   unasked->count, unasked->names, key_list_rest(unasked),
+                   waiting);
     }
     if (asked->count > 0)
-        log_line(SEQB_LOG_INFO, "event=asked sequences=%zu keys=%s%s",
-                 asked->count, asked->names, key_list_rest(asked));
+        log_line(SEQB_LOG_INFO,
+                 "event=asked sequences=%zu keys=%s%s waiting=%zu",
+                 asked->count, asked->names, key_list_rest(asked), waiting);
 }
 
 /* The thread, or no other thread knows the sequence. */
@@ -90,12 +105,24 @@ static void put_off(struct queue *queue, struct seqb_sequence *sequence,
     }
     sequence->is_put_off = true;
     pthread_mutex_lock(&admitter->lock);
+    admitter->waiting += is_new;
     if (is_new && admitter->put_off == NULL)
         retry_begin(&admitter->retry, usable, clock_now_ms());
     sequence->next_aside = admitter->put_off;
     admitter->put_off = sequence;
     pthread_cond_signal(&admitter->changed);
     pthread_mutex_unlock(&admitter->lock);
+}
+
+/* The stores answered: the sequence has begun, or is refused. */
+static void put_off_end(struct queue *queue, struct seqb_sequence *sequence,
+                        struct news *news)
+{
+    if (!sequence->is_put_off)
+        return;
+    sequence->is_put_off = false;
+    (void)waiting_change(&queue->admitter, -1);
+    key_list_add(&news->asked, sequence->key);
 }
 
 /* With the lock held: those that were put off are next, if it is time. */
@@ -124,6 +151,7 @@ static enum settled settle(struct queue *queue, struct seqb_sequence *sequence,
                            enum seqb_status status, struct news *news)
 {
     if (ha_counter_availability(sequence->counter, NULL) == SEQB_LAYOUT) {
+        put_off_end(queue, sequence, news);
         refuse(queue, sequence);
         return SETTLED;
     }
@@ -131,9 +159,7 @@ static enum settled settle(struct queue *queue, struct seqb_sequence *sequence,
         return SETTLED_NOT;
     if (ha_counter_is_unasked(sequence->counter))
         return SETTLED_LATER;
-    if (sequence->is_put_off)
-        key_list_add(&news->asked, sequence->key);
-    sequence->is_put_off = false;
+    put_off_end(queue, sequence, news);
     sequence_settle(sequence, SEQUENCE_ADMITTED);
     return SETTLED;
 }
@@ -187,7 +213,7 @@ static void admit_batch(struct queue *queue, struct seqb_sequence **batch,
         is_settled = false;
         put(&queue->admitter, batch[i]);
     }
-    news_tell(&news);
+    news_tell(queue, &news);
     if (!is_settled)
         thread_rest_us(AGAIN_US);
 }
@@ -302,7 +328,7 @@ void admitter_put_off(struct queue *queue,
         if (sequence_admission(sequences[i]) == SEQUENCE_ADMITTING)
             put_off(queue, sequences[i], &news);
     }
-    news_tell(&news);
+    news_tell(queue, &news);
 }
 
 enum seqb_status admitter_wait(struct seqb_sequence *sequence,

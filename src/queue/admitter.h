@@ -26,6 +26,7 @@ struct admitter {
     struct seqb_sequence *first;   /* to be admitted, linked by next_aside */
     struct seqb_sequence *put_off; /* the same, at the next retry */
     struct retry retry;            /* read only if there are some put off */
+    size_t waiting;                /* sequences with is_put_off */
     pthread_t thread;
     bool is_started; /* at the first sequence */
     bool is_stopping;

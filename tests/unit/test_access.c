@@ -13,6 +13,7 @@
 #include "daemon/access/patience.h"
 #include "daemon/access/remembered.h"
 #include "daemon/log/log.h"
+#include "support/folder.h"
 #include "support/test.h"
 #include "support/users.h"
 
@@ -45,6 +46,38 @@ TEST(failures_push_no_order_out_of_the_audit)
     assert_int_equal(tallies[1].lines[SEQB_LOG_INFO], 150);
     assert_string_equal(tallies[2].event, "order_refused");
     assert_int_equal(tallies[2].lines[SEQB_LOG_INFO], 1);
+}
+
+/* The alarm of a file that cannot be written has an end. */
+TEST(audit_file_that_can_be_written_again_is_reported)
+{
+    static const struct audit_entry entry = {.command = "c"};
+    char file[256];
+    struct audit audit = {.file = file};
+    struct log_tally tallies[LOG_EVENTS_MAX];
+    int64_t failed = 0;
+    int64_t written = 0;
+
+    assert_true(folder_make(file, sizeof file));
+    for (int i = 0; i < 4; i++) {
+        const struct audit_time time = {.now_ms = 100000 + i * 1000,
+                                        .wall_ms = 1000};
+
+        if (i == 2)
+            (void)strcat(file, "/audit");
+        audit_order(&audit, &entry, time);
+    }
+    *strrchr(file, '/') = '\0';
+    folder_remove(file);
+    log_tallies(tallies);
+    for (size_t i = 0; i < LOG_EVENTS_MAX; i++) {
+        if (strcmp(tallies[i].event, "audit_failed") == 0)
+            failed = tallies[i].lines[SEQB_LOG_WARN];
+        if (strcmp(tallies[i].event, "audit_written") == 0)
+            written = tallies[i].lines[SEQB_LOG_INFO];
+    }
+    assert_int_equal(failed, 1);
+    assert_int_equal(written, 1);
 }
 
 /* --- patterns --- */

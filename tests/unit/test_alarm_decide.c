@@ -139,8 +139,8 @@ TEST_WITH(DESK, what_lasts_is_reminded_of)
 
 TEST_WITH(DESK, what_just_happened_is_not)
 {
-    see(desk, SEQB_LOG_ERROR, "event=exhausted" PARTITION);
-    assert_message(desk, ALARM_FIRING, "exhausted");
+    see(desk, SEQB_LOG_ERROR, "event=restart_refused reason=\"\"");
+    assert_message(desk, ALARM_FIRING, "restart_refused");
     assert_int_equal(alarm_next_ms(&desk->state), INT64_MAX);
     desk->now_ms += INT64_C(2) * REMINDER_MS;
     assert_false(is_due(desk));
@@ -251,6 +251,13 @@ TEST_WITH(DESK, states_end_by_their_own_events)
         {"event=clock_ahead ahead_ms=3", "event=clock_ok"},
         {"event=clock_not_kept file=\"a b\" reason=\"\"",
          "event=clock_kept file=\"a b\""},
+        {"event=exhausted key=k" PARTITION,
+         "event=counter_recovered key=k" PARTITION},
+        {"event=unasked sequences=2 keys=a,b waiting=2 reason=\"\"",
+         "event=asked sequences=2 keys=a,b waiting=0"},
+        {"event=tls_reload_failed reason=\"\"",
+         "event=tls_reloaded expires=\"\""},
+        {"event=audit_failed file=a reason=\"\"", "event=audit_written file=a"},
     };
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -260,6 +267,19 @@ TEST_WITH(DESK, states_end_by_their_own_events)
         assert_int_equal(send_all(desk), 1);
         assert_int_equal(desk->message.kind, ALARM_RESOLVED);
     }
+}
+
+/* Some of the sequences have begun. */
+TEST_WITH(DESK, state_that_ends_in_part_lasts)
+{
+    see(desk, SEQB_LOG_WARN, "event=unasked sequences=2 keys=a,b waiting=2");
+    assert_message(desk, ALARM_FIRING, "unasked");
+    see(desk, SEQB_LOG_INFO, "event=asked sequences=1 keys=a waiting=1");
+    assert_false(is_due(desk));
+    desk->now_ms += REMINDER_MS;
+    assert_message(desk, ALARM_REMINDER, "unasked");
+    see(desk, SEQB_LOG_INFO, "event=asked sequences=1 keys=b waiting=0");
+    assert_message(desk, ALARM_RESOLVED, "unasked");
 }
 
 TEST_WITH(DESK, errors_go_first_then_what_waits_longest)

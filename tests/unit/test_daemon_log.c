@@ -245,6 +245,16 @@ TEST(a_watcher_sees_each_line_until_it_is_taken_away)
 
 /* --- counting --- */
 
+static void tally_add(struct log_tally tallies[LOG_EVENTS_MAX],
+                      enum seqb_log_level level, const char *line)
+{
+    static uint64_t number;
+    const struct log_entry entry = {
+        .number = ++number, .level = level, .line = (char *)line};
+
+    log_tally_add(tallies, &entry);
+}
+
 TEST(lines_are_counted_by_their_event)
 {
     static const char *const lines[] = {
@@ -259,11 +269,13 @@ TEST(lines_are_counted_by_their_event)
     struct log_tally tallies[LOG_EVENTS_MAX] = {0};
 
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
-        log_tally_add(tallies, SEQB_LOG_WARN, lines[i]);
+        tally_add(tallies, SEQB_LOG_WARN, lines[i]);
     assert_string_equal(tallies[0].event, "dropped");
     assert_int_equal(tallies[0].lines[SEQB_LOG_WARN], 2);
     assert_int_equal(tallies[0].numbers, 11);
     assert_string_equal(tallies[1].event, "spool");
+    assert_int_equal(tallies[0].last, 3);
+    assert_int_equal(tallies[1].last, 4);
     assert_int_equal(tallies[1].taken, 4);
     assert_int_equal(tallies[1].given, 42);
     assert_int_equal(tallies[1].kept, 0);
@@ -278,8 +290,8 @@ TEST(no_more_events_are_told_apart_than_there_is_room_for)
 
     for (int i = 0; i < 2 * LOG_EVENTS_MAX; i++) {
         assert_true(text_format(line, sizeof line, "event=e%d", i));
-        log_tally_add(tallies, SEQB_LOG_INFO, line);
-        log_tally_add(tallies, SEQB_LOG_INFO, line);
+        tally_add(tallies, SEQB_LOG_INFO, line);
+        tally_add(tallies, SEQB_LOG_INFO, line);
     }
     for (int i = 0; i < LOG_EVENTS_MAX; i++)
         assert_int_equal(tallies[i].lines[SEQB_LOG_INFO], 2);

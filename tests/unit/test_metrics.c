@@ -336,6 +336,10 @@ TEST(events_and_gaps_are_counted)
     snapshot.events[1] = (struct log_tally){.event = "dropped", .numbers = 30};
     snapshot.events[2] =
         (struct log_tally){.event = "spool", .taken = 4, .given = 9, .kept = 5};
+    snapshot.events[3] =
+        (struct log_tally){.event = "unasked", .last = 8, .waiting = 3};
+    snapshot.events[4] =
+        (struct log_tally){.event = "asked", .last = 9, .waiting = 1};
     snapshot.sums.dropped = 7;
     assert_has(&snapshot,
                "\nseqbroker_events_total{event=\"raised\",level=\"warn\"} 2\n",
@@ -349,6 +353,13 @@ TEST(events_and_gaps_are_counted)
     assert_has(&snapshot, "\nseqbroker_spool_taken_total 4\n", true);
     assert_has(&snapshot, "\nseqbroker_spool_given_total 9\n", true);
     assert_has(&snapshot, "\nseqbroker_spool_numbers 5\n", true);
+    assert_has(&snapshot, "\nseqbroker_sequences_unasked 1\n", true);
+    assert_has(&snapshot, "\nseqbroker_event_last_line{event=\"asked\"} 9\n",
+               true);
+    assert_has(&snapshot, "\nseqbroker_event_last_line{event=\"raised\"} 0\n",
+               true);
+    snapshot.events[3].last = 10;
+    assert_has(&snapshot, "\nseqbroker_sequences_unasked 3\n", true);
 }
 
 /* A counter that appears with its first event hides it from rate(). */

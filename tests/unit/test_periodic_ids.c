@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "period_fixture.h"
+#include "support/events.h"
 #include "support/test.h"
 
 #define EPOCH     INT64_C(1577836800000)
@@ -110,6 +111,27 @@ TEST_WITH(PERIOD, a_full_stamp_refuses_until_the_next_one)
     rig_expect_words(err.text, "next one begins in 1000 ms");
     script_clock_step(SECOND);
     assert_int_equal(use_up(broker, &err), (2 * 8 - 2) * 4);
+}
+
+/* An alarm of the full stamp would last for ever. Stamps take turns with two
+ * sets of slots, so the third stamp has those of the first. */
+TEST_WITH(PERIOD, end_of_a_full_stamp_is_reported)
+{
+    struct rig_broker *broker;
+    struct seqb_error err;
+
+    period_use_ids(fixture, FEW_BITS);
+    events_start();
+    broker = rig_open(fixture->rig);
+    (void)use_up(broker, &err);
+    events_expect("event=exhausted", "partition=0", 1);
+    events_expect("event=counter_recovered", "", 0);
+    for (int i = 0; i < 2; i++) {
+        script_clock_step(SECOND);
+        (void)use_up(broker, &err);
+    }
+    events_expect("event=counter_recovered", "partition=0", 1);
+    events_expect("event=counter_recovered", "partition=1", 1);
 }
 
 TEST_WITH(PERIOD, a_full_stamp_waits_for_the_next_one)

@@ -247,11 +247,11 @@ TEST_WITH(DIRECT, new_sequence_begins_once_all_stores_have_answered)
     events_start();
     broker = rig_open(rig);
     expect_unasked(rig, broker, "backend b0 of pool main");
-    events_expect("warn event=unasked sequences=1 keys=order",
+    events_expect("warn event=unasked sequences=1 keys=order waiting=1",
                   "backend b0 of pool main", 1);
     fake_set_down(rig->stores[0], false);
     take_some(rig, broker);
-    events_expect("info event=asked sequences=1 keys=order", "", 1);
+    events_expect("info event=asked sequences=1 keys=order waiting=0", "", 1);
 }
 
 /* Another broker has asked them. */

@@ -80,6 +80,9 @@ static void file_write(struct audit *audit, const char *line, int64_t wall_ms)
     if (!is_well && !audit->has_failed)
         log_event(SEQB_LOG_WARN, "event=audit_failed file=%s reason=\"%s\"",
                   log_quote(name, sizeof name, audit->file), strerror(errno));
+    if (is_well && audit->has_failed)
+        log_event(SEQB_LOG_INFO, "event=audit_written file=%s",
+                  log_quote(name, sizeof name, audit->file));
     audit->has_failed = !is_well;
 }
 

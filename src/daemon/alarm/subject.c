@@ -26,6 +26,7 @@ static const struct state_event state_events[ALARM_STATE_EVENTS] = {
     {"drained", "partition", true},
     {"layout", "layout", false}, /* ends only by a restart */
     {"counter_refused", "counter", false},
+    {"exhausted", "counter", false}, /* a stamp's end, or a restart, ends it */
     {"counter_recovered", "counter", true},
     {"lessor_waits", "lessor", false},
     {"lessor_level", "lessor", true},
@@ -37,6 +38,12 @@ static const struct state_event state_events[ALARM_STATE_EVENTS] = {
     {"clock_ok", "clock", true},
     {"clock_not_kept", "clock_file", false},
     {"clock_kept", "clock_file", true},
+    {"unasked", "unasked", false},
+    {"asked", "unasked", true},
+    {"tls_reload_failed", "tls_files", false},
+    {"tls_reloaded", "tls_files", true},
+    {"audit_failed", "audit_file", false},
+    {"audit_written", "audit_file", true},
 };
 
 /* The keys that identify the subject of an event. The other keys describe its
@@ -92,6 +99,14 @@ static void name_print(char name[ALARM_SUBJECT_SIZE], const char *of,
         character_drop(name);
 }
 
+/* Whether the line says that some of what the state is about still wait. */
+static bool is_in_part(const char *line)
+{
+    struct log_word word;
+
+    return log_word_find(line, "waiting", &word) && word.value[0] != '0';
+}
+
 bool alarm_subject_find(const char *line, struct alarm_subject *out)
 {
     const struct state_event *state;
@@ -106,7 +121,7 @@ bool alarm_subject_find(const char *line, struct alarm_subject *out)
              word.value);
     state = state_event_find(out->event);
     out->lasts = state != NULL;
-    out->ends = state != NULL && state->ends;
+    out->ends = state != NULL && state->ends && !is_in_part(line);
     name_print(out->name, state != NULL ? state->of : out->event, line);
     return true;
 }

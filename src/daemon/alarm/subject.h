@@ -7,7 +7,7 @@
 
 #define ALARM_SUBJECT_SIZE 256
 #define ALARM_EVENT_SIZE   32
-#define ALARM_STATE_EVENTS 19 /* in the table */
+#define ALARM_STATE_EVENTS 26 /* in the table */
 
 struct alarm_subject {
     char event[ALARM_EVENT_SIZE];

@@ -185,7 +185,7 @@ static void line_add(enum seqb_log_level level, const char *line,
                               .level = level,
                               .line = (char *)line};
 
-    log_tally_add(log_state.tallies, level, line);
+    log_tally_add(log_state.tallies, &entry);
     entry_keep(&entry);
     entry_show(&entry);
     if (level <= log_state.options.level &&

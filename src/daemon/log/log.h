@@ -69,7 +69,8 @@ struct log_tally {
     char event[32]; /* "raised", ...; "": free, as are all that follow */
     int64_t lines[LOG_LEVELS];     /* by their enum seqb_log_level */
     int64_t numbers, taken, given; /* sums of these fields of the lines */
-    int64_t kept;                  /* this field of the last line */
+    int64_t kept, waiting;         /* these fields of the last line */
+    uint64_t last;                 /* number of the last line; 0: none */
 };
 
 void log_tallies(struct log_tally out[LOG_EVENTS_MAX]);

@@ -66,6 +66,7 @@ const struct log_event_kind log_event_kinds[] = {
     {"order_refused", IS_INFO},
     {"login_refused", IS_INFO},
     {"audit_failed", IS_WARN},
+    {"audit_written", IS_INFO},
     {"raises_unread", IS_WARN},
     {"grants_unread", IS_WARN},
     {"grant_not_noted", IS_WARN},

@@ -32,8 +32,9 @@ static int64_t amount_of(const char *line, const char *key)
 }
 
 void log_tally_add(struct log_tally tallies[LOG_EVENTS_MAX],
-                   enum seqb_log_level level, const char *line)
+                   const struct log_entry *entry)
 {
+    const char *line = entry->line;
     struct log_tally *tally = NULL;
     struct log_word event;
 
@@ -42,9 +43,11 @@ void log_tally_add(struct log_tally tallies[LOG_EVENTS_MAX],
         tally = tally_find(tallies, &event);
     if (tally == NULL)
         return;
-    tally->lines[level]++;
+    tally->lines[entry->level]++;
     tally->numbers += amount_of(line, "numbers");
     tally->taken += amount_of(line, "taken");
     tally->given += amount_of(line, "given");
     tally->kept = amount_of(line, "kept");
+    tally->waiting = amount_of(line, "waiting");
+    tally->last = entry->number;
 }

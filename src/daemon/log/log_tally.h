@@ -8,4 +8,4 @@
 /* Adds the line to the tally of its event. A line without an event is not
  * counted, nor is a new event when LOG_EVENTS_MAX others are in use. */
 void log_tally_add(struct log_tally tallies[LOG_EVENTS_MAX],
-                   enum seqb_log_level level, const char *line);
+                   const struct log_entry *entry);

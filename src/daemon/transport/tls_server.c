@@ -143,7 +143,6 @@ static enum seqb_status server_read(struct tls_server *server,
     SSL_CTX_free(server->context);
     server->context = context;
     server->look_ms = daemon_now_ms() + DAY_MS;
-    server_look(server);
     return SEQB_OK;
 }
 
@@ -154,13 +153,15 @@ static void server_reload(struct tls_server *server)
     char text[QUOTE_SIZE];
     struct seqb_error err;
 
-    if (server_read(server, &err) != SEQB_OK)
+    if (server_read(server, &err) != SEQB_OK) {
         log_event(SEQB_LOG_ERROR, "event=tls_reload_failed reason=%s",
                   log_quote(text, sizeof text, err.text));
-    else
-        log_event(SEQB_LOG_INFO, "event=tls_reloaded expires=%s",
-                  log_quote(text, sizeof text,
-                            tls_context_validity(server->context).expires));
+        return;
+    }
+    log_event(SEQB_LOG_INFO, "event=tls_reloaded expires=%s",
+              log_quote(text, sizeof text,
+                        tls_context_validity(server->context).expires));
+    server_look(server); /* after that line, which ends the former warning */
 }
 
 /* Changed files are read when two checks in a row saw them the same, so that a

@@ -148,6 +148,7 @@ static void slot_received(const struct slot *slot)
 static bool slot_note(struct slot *slot, int64_t now_ms)
 {
     struct refusal *refusal = slot->refusal;
+    bool is_news;
 
     slot_received(slot);
     if (slot->why != NULL && slot->why->status == SEQB_AGAIN)
@@ -157,7 +158,11 @@ static bool slot_note(struct slot *slot, int64_t now_ms)
         return slot_failed(slot, now_ms);
     slot_granted(slot);
     slot->refusal = NULL;
-    return refusal != NULL && refusal_end(slot_refusals(slot), refusal, now_ms);
+    is_news = slot->was_final;
+    slot->was_final = false;
+    if (refusal != NULL)
+        is_news |= refusal_end(slot_refusals(slot), refusal, now_ms);
+    return is_news;
 }
 
 /* When the slot that was answered may be asked again. */
@@ -261,6 +266,7 @@ void slot_renew(struct slot *slot)
     if (refusal != NULL && refusal->kind == REFUSAL_LASTING) {
         refusal_unlist(slot_refusals(slot), refusal);
     } else if (refusal != NULL) {
+        slot->was_final |= refusal->kind == REFUSAL_FINAL;
         refusal_drop(slot_refusals(slot), refusal);
         slot->refusal = NULL;
     }

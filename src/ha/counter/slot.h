@@ -46,6 +46,9 @@ struct slot {
                             since no ask lasts that long; guarded by the pool's
                             lock */
     bool is_busy : 1;    /* guarded by the pool's lock */
+    bool was_final : 1;  /* a refusal that was to be final ended with its stamp,
+                            and its end was not reported yet; guarded by the
+                            pool's lock */
     bool is_waiting : 1; /* its store changed: see slot_waits; guarded by the
                             pool's lock */
 

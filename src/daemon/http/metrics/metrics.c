@@ -360,9 +360,26 @@ static bool is_listed(const char *event)
     return kind->name != NULL;
 }
 
+/* Of two events that begin and end a state, the later one says which it is. */
+static void last_lines_write(struct buffer *out,
+                             const struct snapshot *snapshot)
+{
+    static const char name[] = "seqbroker_event_last_line";
+
+    metric_begin(out, name,
+                 "the number of the event's last line of the log; "
+                 "0 before the first");
+    for (const struct log_event_kind *kind = log_event_kinds;
+         kind->name != NULL; kind++)
+        labelled_write(out, name, "event", kind->name,
+                       (int64_t)event_find(snapshot, kind->name)->last);
+}
+
 static void events_write(struct buffer *out, const struct snapshot *snapshot)
 {
     const struct log_tally *spool = event_find(snapshot, "spool");
+    const struct log_tally *asked = event_find(snapshot, "asked");
+    const struct log_tally *unasked = event_find(snapshot, "unasked");
 
     metric_begin(out, "seqbroker_events_total", "lines of the log, by event");
     for (const struct log_event_kind *kind = log_event_kinds;
@@ -374,7 +391,11 @@ static void events_write(struct buffer *out, const struct snapshot *snapshot)
         if (!is_listed(snapshot->events[i].event))
             tally_write(out, snapshot->events[i].event, &snapshot->events[i],
                         0);
+    last_lines_write(out, snapshot);
     gaps_write(out, snapshot);
+    total_write(out, "seqbroker_sequences_unasked",
+                "sequences that wait for a store of another pool",
+                (asked->last > unasked->last ? asked : unasked)->waiting);
     total_write(out, "seqbroker_spool_taken_total",
                 "numbers taken out of the spool, for their sequences",
                 spool->taken);
