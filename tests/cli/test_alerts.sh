@@ -36,6 +36,36 @@ is "each event of the table is counted from 0, at its levels" "$(
         sed -e 's/IS_\([A-Z]*\)/\L\1/g' -e 's/ | /, /g'
 )" "$(cut -d '|' -f 1,2 "$work/events")"
 
+# Events to be paged for whose alert is on another metric, or which have none.
+elsewhere='
+restart_failed      up                  the daemon has ended, its metrics, too
+quarantined         NotServing          pages only if health says so
+refused             PartitionNeedsOperator
+poisoned            PartitionNeedsOperator
+counter_refused     CountersRefused
+lessor_waits        LessorWaits
+worker_lease_failed WorkerNotHeld
+unasked             Unasked
+clock_back          ClockBehind
+clock_ahead         ClockAhead'
+has_rule() { # EVENT
+    local alert
+    grep '^ *expr:' "$rules" | grep -qE "event=~?\"([a-z_]*\|)*$1[\"|]" && return
+    alert=$(awk -v event="$1" '$1 == event { print $2 }' <<<"$elsewhere")
+    [ "$alert" = up ] || { [ -n "$alert" ] &&
+        grep -q "alert: Seqbroker$alert\$" "$rules"; }
+}
+is "each event that somebody is called for has an alert" "$(
+    while IFS='|' read -r event _ page; do
+        [ "$page" = no ] || has_rule "$event" || echo "$event"
+    done <"$work/events"
+)" ""
+is "no event has two" "$(awk '{ print $1 }' <<<"$elsewhere" | grep . |
+    while read -r event; do
+        grep '^ *expr:' "$rules" |
+            grep -oE "event=~\"([a-z_]*\|)*$event[\"|]"
+    done)" ""
+
 if command -v promtool >>"$work/trash"; then
     sed "s|RULES|$rules|" "$root/tests/cli/alerts.yml" >"$work/alerts.yml"
     like "the rules are sound" "$(promtool check rules "$rules" 2>&1)" \
