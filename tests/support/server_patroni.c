@@ -306,6 +306,23 @@ static void rest_call(struct patroni *patroni, size_t node, const char *method,
     server_run(patroni->nodes[node], argv);
 }
 
+int patroni_rewinds(struct patroni *patroni, size_t node)
+{
+    char path[URL_SIZE];
+    char line[TEXT_SIZE];
+    int count = 0;
+    FILE *log;
+
+    (void)text_format(path, sizeof path, "%s/server.log",
+                      server_folder(patroni->nodes[node]));
+    log = fopen(path, "re");
+    assert_non_null(log);
+    while (fgets(line, sizeof line, log) != NULL)
+        count += strstr(line, "running pg_rewind from") != NULL;
+    assert_int_equal(fclose(log), 0);
+    return count;
+}
+
 static bool node_streams(struct patroni *patroni, size_t primary)
 {
     char count[POSTGRES_ASK_SIZE];

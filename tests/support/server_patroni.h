@@ -47,6 +47,9 @@ void patroni_await(struct patroni *patroni, size_t node,
  * until Patroni reports the same. Returns the primary. */
 size_t patroni_await_streaming(struct patroni *patroni);
 
+/* How often the node's Patroni has run pg_rewind, by its log. */
+int patroni_rewinds(struct patroni *patroni, size_t node);
+
 /* Waits until exactly one node is a primary. Returns it. */
 size_t patroni_single(struct patroni *patroni);
 
