@@ -3,9 +3,9 @@
  * Claims the memory bits of sequences before their first number. Every worker
  * goes through the list by itself, so that all stores work at the same time,
  * however many sequences there are. A sequence that a store has with other
- * settings is closed, and the others are served. So is one that another pool
- * was used for; if a store of that pool cannot be asked, nothing is claimed for
- * the sequence. A worker's part is in admission/visit.c.
+ * settings is closed, and the others are served. A worker's part is in
+ * admission/visit.c. admission/asking.c asks what has to be asked before, if
+ * there are several pools.
  */
 #include <stdlib.h>
 
@@ -30,10 +30,9 @@ static enum seqb_status admit_run(struct worker *worker, struct ask *ask,
     return visit_all(worker, ((struct admit *)ask)->admission, ask, err);
 }
 
-static struct admission *admission_new(const struct ha *ha,
-                                       const struct visit *visit,
-                                       struct ha_counter *const *counters,
-                                       size_t count)
+struct admission *admission_new(const struct ha *ha, const struct visit *visit,
+                                struct ha_counter *const *counters,
+                                size_t count)
 {
     const size_t size = count * sizeof(struct admitted);
     struct admission *admission = calloc(1, sizeof *admission + size);
@@ -215,8 +214,8 @@ static enum seqb_status no_memory(struct seqb_error *err)
     return error_set(err, SEQB_NO_MEMORY, "admission: out of memory");
 }
 
-static enum seqb_status visit_run(struct ha *ha, struct admission *admission,
-                                  struct seqb_error *err)
+enum seqb_status visit_run(struct ha *ha, struct admission *admission,
+                           struct seqb_error *err)
 {
     struct admit **admits =
         calloc(ha->options->backend_count, sizeof(struct admit *));
@@ -230,182 +229,19 @@ static enum seqb_status visit_run(struct ha *ha, struct admission *admission,
     return status;
 }
 
-static void visit_end(struct admission *admission)
+void visit_end(struct admission *admission)
 {
     if (admission != NULL)
         admission_drop(admission);
 }
 
-/* `is_part`: other counters are neither refused nor claimed. */
-static enum seqb_status claim_all(struct ha *ha,
-                                  struct ha_counter *const *counters,
-                                  size_t count, bool is_part,
-                                  struct seqb_error *err)
+enum seqb_status claim_all(struct ha *ha, struct ha_counter *const *counters,
+                           size_t count, struct seqb_error *err)
 {
     struct admission *admission =
         admission_new(ha, &visit_claim, counters, count);
-    enum seqb_status status;
+    const enum seqb_status status = visit_run(ha, admission, err);
 
-    if (admission != NULL)
-        admission->is_part = is_part;
-    status = visit_run(ha, admission, err);
     visit_end(admission);
     return status;
-}
-
-/* --- other pools --- */
-
-/* The questions that have to be asked before sequences are claimed. */
-struct asking {
-    struct ha *ha;
-    bool *is_needed;             /* by backend, of one counter */
-    struct admission *elsewhere; /* all counters */
-    struct admission *known;     /* those of `late`; NULL: there are none */
-    struct ha_counter **late;    /* some store did not answer about them */
-    size_t late_count;
-    struct ha_counter **admitted; /* to be claimed */
-    size_t admitted_count;
-    bool has_unasked; /* some counter waits */
-};
-
-/* The worker that the i-th counter waits for; NULL: none. */
-static struct worker *asking_awaits(const struct asking *asking, size_t i,
-                                    bool is_known)
-{
-    struct ha *ha = asking->ha;
-    const size_t count = ha->options->backend_count;
-    const struct ha_counter *counter = asking->elsewhere->admitted[i].counter;
-    struct elsewhere elsewhere = {
-        .is_needed = asking->is_needed,
-        .has_no_such = admission_answers(asking->elsewhere, i, count),
-        .count = count,
-        .is_known = is_known};
-    int32_t missing;
-
-    for (size_t j = 0; j < count; j++)
-        asking->is_needed[j] =
-            visit_elsewhere.concerns(&ha->workers[j], counter);
-    pthread_mutex_lock(&ha->lock);
-    missing = elsewhere_awaits(&elsewhere);
-    pthread_mutex_unlock(&ha->lock);
-    return missing < 0 ? NULL : &ha->workers[missing];
-}
-
-/* Whether a store of its pool has the claim of a counter of `late`. */
-static bool asking_is_known(const struct asking *asking, size_t late)
-{
-    bool is_known;
-
-    pthread_mutex_lock(&asking->ha->lock);
-    is_known = asking->known->admitted[late].is_known;
-    pthread_mutex_unlock(&asking->ha->lock);
-    return is_known;
-}
-
-static void counter_set_awaited(struct ha_counter *counter,
-                                const struct worker *awaited)
-{
-    pthread_mutex_lock(counter->pool->lock);
-    counter->awaited =
-        awaited == NULL
-            ? 0
-            : (uint16_t)min_of(awaited - awaited->all + 1, UINT16_MAX);
-    pthread_mutex_unlock(counter->pool->lock);
-}
-
-/* Finds the counters about which some store did not answer. A store that
- * refused a counter just now counts as one of these: no one has closed the
- * counter, so it is asked about again. */
-static void asking_find_late(struct asking *asking)
-{
-    for (size_t i = 0; i < asking->elsewhere->count; i++) {
-        struct ha_counter *counter = asking->elsewhere->admitted[i].counter;
-
-        if (!counter_is_closed(counter) &&
-            asking_awaits(asking, i, false) != NULL)
-            asking->late[asking->late_count++] = counter;
-    }
-}
-
-/* Each counter that is not closed either is admitted or waits for a store. One
- * that is late may have been refused since, so the claim in its own pool does
- * not count then. */
-static void asking_settle(struct asking *asking)
-{
-    size_t late = 0;
-
-    for (size_t i = 0; i < asking->elsewhere->count; i++) {
-        const struct admitted *admitted = &asking->elsewhere->admitted[i];
-        struct ha_counter *counter = admitted->counter;
-        const bool is_late =
-            late < asking->late_count && asking->late[late] == counter;
-        bool is_known = is_late && asking_is_known(asking, late++);
-        struct worker *awaited = NULL;
-
-        is_known = is_known && !admitted_is_refused(admitted);
-        if (is_late)
-            awaited = asking_awaits(asking, i, is_known);
-        counter_set_awaited(counter, awaited);
-        asking->has_unasked |= awaited != NULL;
-        if (awaited == NULL && !counter_is_closed(counter))
-            asking->admitted[asking->admitted_count++] = counter;
-    }
-}
-
-static enum seqb_status asking_run(struct asking *asking,
-                                   struct ha_counter *const *counters,
-                                   size_t count, struct seqb_error *err)
-{
-    struct ha *ha = asking->ha;
-    enum seqb_status status;
-
-    asking->elsewhere = admission_new(ha, &visit_elsewhere, counters, count);
-    status = visit_run(ha, asking->elsewhere, err);
-    if (status == SEQB_OK)
-        asking_find_late(asking);
-    if (status == SEQB_OK && asking->late_count > 0) {
-        asking->known =
-            admission_new(ha, &visit_known, asking->late, asking->late_count);
-        status = visit_run(ha, asking->known, err);
-    }
-    if (status == SEQB_OK)
-        asking_settle(asking);
-    visit_end(asking->elsewhere);
-    visit_end(asking->known);
-    return status;
-}
-
-/* Nothing is claimed before the other pools were asked: the claim says to every
- * later start that the sequence has begun in this pool. */
-static enum seqb_status ask_and_claim(struct ha *ha,
-                                      struct ha_counter *const *counters,
-                                      size_t count, struct seqb_error *err)
-{
-    struct asking asking = {
-        .ha = ha,
-        .is_needed = calloc(ha->options->backend_count, sizeof(bool)),
-        .late = calloc(count + 1, sizeof(struct ha_counter *)),
-        .admitted = calloc(count + 1, sizeof(struct ha_counter *))};
-    enum seqb_status status;
-
-    if (asking.is_needed == NULL || asking.late == NULL ||
-        asking.admitted == NULL)
-        status = no_memory(err);
-    else
-        status = asking_run(&asking, counters, count, err);
-    if (status == SEQB_OK && asking.admitted_count > 0)
-        status = claim_all(ha, asking.admitted, asking.admitted_count,
-                           asking.has_unasked, err);
-    free(asking.is_needed);
-    free(asking.late);
-    free(asking.admitted);
-    return status;
-}
-
-enum seqb_status ha_admit(struct ha *ha, struct ha_counter *const *counters,
-                          size_t count, struct seqb_error *err)
-{
-    return ha->options->pool_count > 1
-               ? ask_and_claim(ha, counters, count, err)
-               : claim_all(ha, counters, count, false, err);
 }

@@ -197,8 +197,10 @@ void ha_counter_free(struct ha_counter *counter);
  * progress. Only one call at a time.
  *
  * If no store of its pool knows a counter, and a store of another pool did not
- * answer whether it does, nothing is claimed: the counter is unasked. Do not
- * ask it for numbers before another call has admitted it.
+ * answer whether it does, nothing is claimed: the counter is unasked. So it is
+ * if the topology has several pools and no store of its own pool that keeps
+ * claims could be asked. Do not ask it for numbers before another call has
+ * admitted it.
  */
 enum seqb_status ha_admit(struct ha *ha, struct ha_counter *const *counters,
                           size_t count, struct seqb_error *err);

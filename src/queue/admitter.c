@@ -143,7 +143,8 @@ enum settled {
     SETTLED,
     SETTLED_NOT,  /* memory is short, or a store turned out to have another
                      layout. The next time that store is not asked */
-    SETTLED_LATER /* a store of another pool cannot be asked */
+    SETTLED_LATER /* a store of another pool, or every store of its own one,
+                     cannot be asked */
 };
 
 /* `status` is of ha_admit. */

@@ -254,10 +254,10 @@ static void write_late(char text[static SCENE_TEXT_SIZE], const char *pool)
     scene_replace(text, "POOL", pool);
 }
 
-/* Takes what "late" is granted, up to 100 numbers. */
-static void try_late(struct scene *scene, struct seqb_error *err)
+/* Takes what the sequence is granted, up to 100 numbers. */
+static void try_sequence(struct scene *scene, struct seqb_sequence *sequence,
+                         struct seqb_error *err)
 {
-    struct seqb_sequence *sequence = scene_sequence(scene, "late");
     int64_t number;
 
     for (int i = 0; i < 100; i++) {
@@ -265,6 +265,11 @@ static void try_late(struct scene *scene, struct seqb_error *err)
             return;
         numbers_add(&scene->numbers, &number, 1);
     }
+}
+
+static void try_late(struct scene *scene, struct seqb_error *err)
+{
+    try_sequence(scene, scene_sequence(scene, "late"), err);
 }
 
 static void expect_unasked(struct scene *scene, const char *text)
@@ -329,7 +334,7 @@ TEST_WITH(SCENE, moved_sequence_waits_for_the_store_that_knows_it)
     while (seqb_get_sequence(scene->broker, "late", &sequence, &err) ==
                SEQB_OK &&
            clock_now_ms() < until_ms)
-        try_late(scene, &err);
+        try_sequence(scene, sequence, &err);
     assert_int_equal(err.status, SEQB_LAYOUT);
     scene_expect_words(err.text, "sequence late was used in pool small");
     scene_expect_no_repeats(scene);

@@ -18,6 +18,7 @@ struct admitted {
     int32_t partition;
     bool is_refused;
     bool is_known; /* visit_known: a store has its claim */
+    bool is_noted; /* visit_note: a store that keeps its claims has it */
 };
 
 struct admission;
@@ -42,6 +43,12 @@ struct visit {
 
 /* Claims the bits of a sequence, and compares them. */
 extern const struct visit visit_claim;
+
+/* The same in two parts: visit_note is for the stores that keep their claims,
+ * visit_copy for those that may forget. A broker of another topology asks only
+ * the former, so that a sequence begins when one of them has its claim. */
+extern const struct visit visit_note;
+extern const struct visit visit_copy;
 
 /* Asks whether another pool of the store was used for the sequence. Changes
  * nothing. */
@@ -81,3 +88,17 @@ bool admitted_is_refused(const struct admitted *admitted);
  */
 enum seqb_status visit_all(struct worker *worker, struct admission *admission,
                            struct ask *ask, struct seqb_error *err);
+
+/* Of ha/admit.c: makes an admission; has every store visited that it concerns,
+ * and closes what they refuse (SEQB_LAYOUT: that is all of it); ends it. NULL
+ * is allowed in the last two. */
+struct admission *admission_new(const struct ha *ha, const struct visit *visit,
+                                struct ha_counter *const *counters,
+                                size_t count);
+enum seqb_status visit_run(struct ha *ha, struct admission *admission,
+                           struct seqb_error *err);
+void visit_end(struct admission *admission);
+
+/* Of ha/admit.c: makes an admission of visit_claim, runs it, and ends it. */
+enum seqb_status claim_all(struct ha *ha, struct ha_counter *const *counters,
+                           size_t count, struct seqb_error *err);

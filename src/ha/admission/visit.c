@@ -87,12 +87,37 @@ static enum seqb_status claim_one(struct worker *worker,
     if (status != SEQB_OK)
         return status;
     pthread_mutex_lock(worker->lock);
-    claim_accept(worker, admission, i);
+    admission->visit->accept(worker, admission, i);
     pthread_mutex_unlock(worker->lock);
     return SEQB_OK;
 }
 
 const struct visit visit_claim = {is_own, claim_add, claim_accept, claim_one};
+
+static bool is_own_note(const struct worker *worker,
+                        const struct ha_counter *counter)
+{
+    return worker_guarantee(worker) == SEQB_DIRECT && is_own(worker, counter);
+}
+
+static void note_accept(const struct worker *worker,
+                        struct admission *admission, size_t i)
+{
+    claim_accept(worker, admission, i);
+    admission->admitted[i].is_noted = true;
+}
+
+const struct visit visit_note = {is_own_note, claim_add, note_accept,
+                                 claim_one};
+
+static bool is_own_copy(const struct worker *worker,
+                        const struct ha_counter *counter)
+{
+    return worker_guarantee(worker) != SEQB_DIRECT && is_own(worker, counter);
+}
+
+const struct visit visit_copy = {is_own_copy, claim_add, claim_accept,
+                                 claim_one};
 
 /* --- its own pool --- */
 

@@ -232,8 +232,14 @@ static enum seqb_status describe_trouble(const struct ha_counter *counter,
 {
     const struct ha_pool *pool = counter->pool;
 
-    (void)error_set(err, status, "sequence %s: %s", counter->key,
-                    seqb_status_text(status));
+    if (counter->awaited == AWAITS_OWN_POOL && status != SEQB_LAYOUT)
+        (void)error_set(err, status,
+                        "sequence %s is new in pool %s, and no store of that "
+                        "pool that keeps it has noted it",
+                        counter->key, pool->options->layout.name);
+    else
+        (void)error_set(err, status, "sequence %s: %s", counter->key,
+                        seqb_status_text(status));
     for (int32_t i = 0; err != NULL && i < pool->pool.partitions; i++) {
         const char *why = slot_trouble(counter, i, now_ms);
 
@@ -326,7 +332,10 @@ enum seqb_status ha_counter_availability(struct ha_counter *counter,
         status = SEQB_LAYOUT;
     else if (closed == pool->pool.partitions)
         status = slot_closed(&counter->slots[0]);
-    if (counter->awaited != 0 && status != SEQB_LAYOUT)
+    if (counter->awaited == AWAITS_OWN_POOL && status == SEQB_OK)
+        status = SEQB_UNAVAILABLE;
+    if (counter->awaited != 0 && counter->awaited != AWAITS_OWN_POOL &&
+        status != SEQB_LAYOUT)
         status = describe_unasked(counter, err);
     else if (status != SEQB_OK)
         status = describe_trouble(counter, status, now_ms, err);

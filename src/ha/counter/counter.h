@@ -18,6 +18,9 @@ struct sample;
 /* The deletion of its old stamps: see purge.c. */
 struct purge;
 
+/* The counter waits until a store of its own pool notes the sequence. */
+#define AWAITS_OWN_POOL UINT16_MAX
+
 struct ha_counter {
     struct ha_pool *pool;
     struct ha_sink *sink;
@@ -44,8 +47,8 @@ struct ha_counter {
     int16_t partitions; /* number of slots, for ha_counter_free, when the pool
                            is gone */
     /* The backend, counted from 1, of another pool's store that did not say
-     * whether it knows the sequence, which is new in this pool; 0: none.
-     * Guarded by the pool's lock. */
+     * whether it knows the sequence, which is new in this pool; or
+     * AWAITS_OWN_POOL; 0: none. Guarded by the pool's lock. */
     uint16_t awaited;
     uint16_t advancing;    /* threads that wait for the pool's `answered` */
     struct sample *sample; /* NULL: no answer yet */
