@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "daemon/daemon.h"
@@ -74,14 +75,33 @@ static enum seqb_status advance_check(struct blocking_call *blocking_call)
     return err->status;
 }
 
+/* Within seqb_advance, whose status does not tell an advance that was carried
+ * out in part from one that was not begun. */
+static void on_event(void *context, const struct seqb_event *event)
+{
+    struct blocking_call *blocking_call = context;
+
+    if (event->kind == SEQB_EVENT_ADVANCED &&
+        strcmp(event->key, blocking_call->order.key) == 0)
+        blocking_call->is_advanced = true;
+}
+
 static enum seqb_status advance_make(struct blocking_call *blocking_call)
 {
-    const enum seqb_status status = advance_check(blocking_call);
+    const struct blocking_call_order *order = &blocking_call->order;
+    enum seqb_status status = advance_check(blocking_call);
+    struct seqb_error ignored;
 
-    return status != SEQB_OK
-               ? status
-               : seqb_advance(blocking_call->broker, blocking_call->order.key,
-                              blocking_call->order.to, &blocking_call->err);
+    if (status == SEQB_OK)
+        status = seqb_on_event(blocking_call->broker, on_event, blocking_call,
+                               &blocking_call->err);
+    if (status != SEQB_OK)
+        return status;
+    status = seqb_advance(blocking_call->broker, order->key, order->to,
+                          &blocking_call->err);
+    if (seqb_on_event(blocking_call->broker, NULL, NULL, &ignored) != SEQB_OK)
+        blocking_call->is_advanced = false; /* forked: it has no listener */
+    return status;
 }
 
 static enum seqb_status blocking_call_make(struct blocking_call *blocking_call)
@@ -162,16 +182,22 @@ bool blocking_call_start(struct session *session,
 
 /* --- the audit --- */
 
+static audit_function *audit_of(const struct blocking_call *call,
+                                enum seqb_status status)
+{
+    if (status == SEQB_OK)
+        return audit_order;
+    return call->is_advanced ? audit_order_in_part : audit_order_refused;
+}
+
 static void order_audit(struct daemon *daemon, const struct blocking_call *call,
                         struct audit_entry *entry, const struct seqb_error *err)
 {
-    const bool is_done = err->status == SEQB_OK;
-
     entry->user = call->user;
     entry->by = call->by;
     entry->from = call->from;
-    entry->reason = is_done ? "" : err->text;
-    (is_done ? audit_order : audit_order_refused)(
+    entry->reason = err->status == SEQB_OK ? "" : err->text;
+    audit_of(call, err->status)(
         &daemon->access.audit, entry,
         (struct audit_time){daemon_now_ms(), daemon_wall_ms()});
 }

@@ -54,6 +54,7 @@ struct blocking_call {
     /* Owned by the thread until is_done. */
     struct seqb_error err; /* SEQB_OK if the call succeeded */
     int64_t highest;       /* highest number of the key before the advance */
+    bool is_advanced;      /* at least this broker's own floor */
     struct seqb_worker *workers;
     size_t worker_count;
     struct reload_report report;

@@ -282,6 +282,11 @@ const char *seqb_reload_need_name(enum seqb_reload_need need)
     return "nothing";
 }
 
+static struct {
+    void (*callback)(void *context, const struct seqb_event *event);
+    void *context;
+} listener;
+
 enum seqb_status seqb_highest(struct seqb_broker *broker, const char *key,
                               int64_t *out, struct seqb_error *err)
 {
@@ -295,10 +300,25 @@ enum seqb_status seqb_highest(struct seqb_broker *broker, const char *key,
 enum seqb_status seqb_advance(struct seqb_broker *broker, const char *key,
                               int64_t to, struct seqb_error *err)
 {
+    const struct seqb_event event = {.kind = SEQB_EVENT_ADVANCED, .key = key};
+
     (void)broker;
-    (void)key;
-    (void)to;
-    return fail(err, SEQB_INVALID);
+    if (to != STUB_IN_PART)
+        return fail(err, SEQB_INVALID);
+    listener.callback(listener.context, &event);
+    return fail(err, SEQB_UNAVAILABLE);
+}
+
+enum seqb_status seqb_on_event(struct seqb_broker *broker,
+                               void (*callback)(void *context,
+                                                const struct seqb_event *event),
+                               void *context, struct seqb_error *err)
+{
+    (void)broker;
+    (void)err;
+    listener.callback = callback;
+    listener.context = context;
+    return SEQB_OK;
 }
 
 enum seqb_status seqb_partitions(struct seqb_broker *broker,

@@ -14,7 +14,8 @@
 #define STUB_KEYS 4 /* "a", "b", "c", "d"; other keys are unknown */
 
 /* The first number. After a few numbers, two digits become three. */
-#define STUB_FIRST 95
+#define STUB_FIRST   95
+#define STUB_IN_PART 6 /* an advance to it is carried out in part */
 
 #define STUB_SHARD_MAX 7
 

@@ -159,6 +159,20 @@ void audit_order(struct audit *audit, const struct audit_entry *entry,
         words.before, words.after);
 }
 
+void audit_order_in_part(struct audit *audit, const struct audit_entry *entry,
+                         struct audit_time time)
+{
+    struct words words;
+
+    words_quote(entry, &words);
+    log_audited(
+        audit, SEQB_LOG_WARN, time,
+        "event=order_in_part user=%s by=%s from=%s command=%s target=%s "
+        "before=%s after=%s reason=%s",
+        words.user, words.by, words.from, words.command, words.target,
+        words.before, words.after, words.reason);
+}
+
 void audit_order_refused(struct audit *audit, const struct audit_entry *entry,
                          struct audit_time time)
 {

@@ -48,11 +48,13 @@ struct audit_time {
     int64_t wall_ms; /* since 1970 */
 };
 
-/* A command was executed; a command was refused; a login was refused. */
+/* A command was executed; was executed in some stores only; was refused; a
+ * login was refused. */
 typedef void audit_function(struct audit *audit,
                             const struct audit_entry *entry,
                             struct audit_time time);
 
 audit_function audit_order;
+audit_function audit_order_in_part;
 audit_function audit_order_refused;
 audit_function audit_login_refused;

@@ -63,6 +63,7 @@ const struct log_event_kind log_event_kinds[] = {
     {"alarm_failed", IS_WARN},
     {"alarm_delivered", IS_INFO},
     {"order", IS_INFO},
+    {"order_in_part", IS_WARN},
     {"order_refused", IS_INFO},
     {"login_refused", IS_INFO},
     {"audit_failed", IS_WARN},
