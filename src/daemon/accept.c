@@ -55,6 +55,14 @@ static bool is_admitted(const struct server *server,
                         daemon->session_count + daemon->handshake_count, more);
 }
 
+/* A connection by TLS is counted with the memory that it takes. */
+static bool has_memory(const struct server *server,
+                       const struct listener *listener)
+{
+    return !listener->is_tls ||
+           !limits_are_passed(&server->daemon.limits, LIMITS_TLS_BYTES);
+}
+
 static void take(struct server *server, const struct listener *listener, int fd)
 {
     struct transport plain = {.fd = fd};
@@ -62,6 +70,9 @@ static void take(struct server *server, const struct listener *listener, int fd)
     if (!is_admitted(server, listener))
         connections_refuse(&server->connections, fd, listener->is_tls,
                            LIMIT_OF_ALL);
+    else if (!has_memory(server, listener))
+        connections_refuse(&server->connections, fd, listener->is_tls,
+                           LIMIT_OF_MEMORY);
     else if (!source_is_admitted(server, listener, &plain))
         connections_refuse(&server->connections, fd, listener->is_tls,
                            LIMIT_OF_ADDRESS);

@@ -365,4 +365,30 @@ like "so it is where an option wants TLS" \
         --tls-listen 127.0.0.1:0)" \
     "*cannot start: TLS: there is no certificate: name it and its key*exit 1"
 
+# --- memory ---
+
+# A connection by TLS counts 16 KiB: 1 MiB is used up by 64.
+topology small "$(pair next)" "max_client_memory = 1;"
+chmod 600 "$work/next.key"
+secure_start small || exit 1
+members=()
+for ((i = 0; i < 70; i++)); do
+    "$build/tests/tls_client" "$tls_port" "$work/ca.crt" 1 stay \
+        >>"$work/trash" 2>&1 &
+    members+=($!)
+    track $!
+done
+ok "connections by TLS are counted, and refused beyond max_client_memory" \
+    wait_for log_has \
+    "*event=connections_refused count=[0-9]* limit=max_client_memory*"
+is "one that has no room is refused" "$(secure PING | grep -c PONG)" 0
+is "clients without TLS are served" "$(cli PING)" PONG
+for i in "${members[@]}"; do
+    kill -KILL "$i" 2>>"$work/trash"
+    reap "$i"
+done
+is_served() { [ "$(secure PING)" = PONG ]; }
+ok "the room of those that have left is free" wait_for is_served
+daemon_stop
+
 tap_end

@@ -43,7 +43,8 @@ static int64_t answered(const struct web *web)
     return responses[2] + responses[5];
 }
 
-static int reader_connect(const struct web *web)
+/* Connects and sends the text. */
+static int client_connect(const struct web *web, const char *text)
 {
     struct sockaddr_in address = {.sin_family = AF_INET};
     const int small = 4096; /* what the kernel holds for it */
@@ -56,8 +57,13 @@ static int reader_connect(const struct web *web)
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     assert_int_equal(
         connect(fd, (const struct sockaddr *)&address, sizeof address), 0);
-    assert_int_equal(send(fd, ASK, strlen(ASK), MSG_NOSIGNAL), strlen(ASK));
+    assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
     return fd;
+}
+
+static int reader_connect(const struct web *web)
+{
+    return client_connect(web, ASK);
 }
 
 static struct web *web_begin(size_t sequences)
@@ -116,7 +122,9 @@ TEST(reports_of_those_who_do_not_read_are_bounded)
         most = used > most ? used : most;
     }
     assert_true(most <= before + MEMORY_BOUND);
-    assert_true(limits->client_memory <= limits->options.max_client_memory);
+    assert_true(limits->client_memory <=
+                limits->options.max_client_memory +
+                    count * (LIMITS_HTTP_BYTES + LIMITS_SMALL));
     assert_true(limits->answers_refused > 0);
     for (int i = 0; i < count; i++) {
         head_read(web, crowd[i], head, sizeof head);
@@ -150,11 +158,91 @@ TEST(a_report_beyond_the_bound_is_sent_to_one_client_at_a_time)
     assert_non_null(strstr(head, "HTTP/1.1 503 "));
     close(one);
     close(other);
-    while (limits->client_memory > 0)
+    while (limits->client_memory > LIMITS_HTTP_BYTES) /* of web's own */
         dialogue_turn(web->server);
     one = reader_connect(web);
     head_read(web, one, head, sizeof head);
     assert_non_null(strstr(head, "HTTP/1.1 200 "));
     close(one);
     web_close(web);
+}
+
+/* --- requests that are not complete --- */
+
+#define HEAD_SIZE   8000
+#define PART        8192 /* of libevent's buffer, at most: it is not counted */
+#define HALF_COUNT  40
+#define HALF_MEMORY (1 << 17) /* max_client_memory: not enough for all */
+
+/* The begin of a request, with the header again and again. */
+static char *half_new(const char *header)
+{
+    char *text = calloc(1, HEAD_SIZE + 1);
+    size_t length;
+
+    assert_non_null(text);
+    length = (size_t)snprintf(text, HEAD_SIZE, "GET /livez HTTP/1.1\r\n");
+    while (length + strlen(header) < HEAD_SIZE)
+        length +=
+            (size_t)snprintf(text + length, HEAD_SIZE - length, "%s", header);
+    return text;
+}
+
+TEST(requests_that_are_not_finished_are_bounded)
+{
+    struct web *web = web_begin(1);
+    struct limits *limits = &web->server->daemon.limits;
+    char *half = half_new("X-Header: of a usual length\r\n");
+    int crowd[HALF_COUNT];
+    char head[512];
+
+    limits->options.max_client_memory = HALF_MEMORY;
+    for (int i = 0; i < HALF_COUNT; i++)
+        crowd[i] = client_connect(web, half);
+    while (limits->connections_refused == 0)
+        dialogue_turn(web->server);
+    head_read(web, crowd[HALF_COUNT - 1], head, sizeof head);
+    assert_non_null(strstr(head, "HTTP/1.1 503 "));
+    assert_non_null(strstr(head, "clients hold all of max_client_memory"));
+    web_ask(web, "GET", "/livez"); /* a small request has room */
+    web_receive(web, 1);
+    assert_non_null(strstr(web->heard, "HTTP/1.1 200 "));
+    for (int i = 0; i < HALF_COUNT; i++)
+        close(crowd[i]);
+    while (limits->client_memory > LIMITS_HTTP_BYTES) /* of web's own */
+        dialogue_turn(web->server);
+    assert_int_equal(limits->client_memory, LIMITS_HTTP_BYTES);
+    free(half);
+    web_close(web);
+}
+
+/* libevent takes more than 200 KiB for 8 KB of the shortest headers. */
+static void expect_counted(const char *header)
+{
+    struct web *web = web_begin(1);
+    const struct limits *limits = &web->server->daemon.limits;
+    char *half = half_new(header);
+    int64_t before;
+    int64_t counted;
+    size_t used;
+    int fd;
+
+    web_ask(web, "GET", "/livez");
+    web_receive(web, 1);
+    used = heap_used();
+    before = limits->client_memory;
+    fd = client_connect(web, half);
+    while (limits->client_memory < before + HEAD_SIZE)
+        dialogue_turn(web->server);
+    counted = limits->client_memory - before;
+    assert_true((int64_t)heap_used() <= (int64_t)used + counted + PART);
+    close(fd);
+    free(half);
+    web_close(web);
+}
+
+TEST(short_headers_are_counted_with_the_memory_that_they_take)
+{
+    expect_counted("a:\r\n");
+    expect_counted("X-Header: of a usual length\r\n");
 }

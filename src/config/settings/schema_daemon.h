@@ -84,8 +84,9 @@
         "at a time, including HTTP; 0: no limit.")                             \
     ROW(DAEMON, max_client_memory, INTEGER, "1", "65536", "32", ALL_ENGINES,   \
         "How many MiB the daemon may hold for clients: answers that they do "  \
-        "not read, requests that they do not finish. Above it, long answers "  \
-        "are refused with OOM, and large requests wait.")                      \
+        "not read, requests that they do not finish, and 16 KiB for each "     \
+        "connection by TLS. Above it, long answers are refused with OOM, "     \
+        "large requests wait, and connections by TLS are refused.")            \
     ROW(DAEMON, client_timeout, DURATION, "0s", "1d", "1m", ALL_ENGINES,       \
         "A client is disconnected if it does not finish a request, or reads "  \
         "nothing of its answers, for this time; 0s: never.")                   \

@@ -345,9 +345,14 @@ void handshakes_add(struct handshakes *all, struct transport *plain)
     SSL_set_read_ahead(ssl, 1);
     *handshake = (struct handshake){
         .all = all,
-        .transport = {.fd = plain->fd, .source = plain->source, .ssl = ssl},
+        .transport = {.fd = plain->fd,
+                      .source = plain->source,
+                      .ssl = ssl,
+                      .limits = &all->daemon->limits},
         .started_ms = daemon_now_ms(),
     };
+    limits_hold(&all->daemon->limits, &handshake->transport.held,
+                LIMITS_TLS_BYTES);
     TAILQ_INSERT_TAIL(&all->list, handshake, entry);
     all->daemon->handshake_count++;
     handshake_wait(handshake, EV_READ);

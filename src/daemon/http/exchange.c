@@ -46,6 +46,12 @@ static void exchange_hold(struct exchange *exchange, size_t size)
     limits_hold(&exchanges->daemon->limits, &exchange->held, size);
 }
 
+void exchange_hold_request(struct exchange *exchange, size_t size)
+{
+    limits_hold(&exchange->exchanges->daemon->limits, &exchange->held_request,
+                size);
+}
+
 static void exchange_close(struct exchange *exchange)
 {
     struct exchanges *exchanges = exchange->exchanges;
@@ -53,6 +59,7 @@ static void exchange_close(struct exchange *exchange)
 
     exchange_cancel(exchange);
     exchange_hold(exchange, 0);
+    exchange_hold_request(exchange, 0);
     TAILQ_REMOVE(&exchanges->all, exchange, entry);
     if (!exchange->is_endless)
         daemon->request_count--;

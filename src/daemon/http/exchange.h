@@ -52,6 +52,7 @@ struct exchange {
     struct pending *pending;        /* NULL: it need not wait */
     struct event *closed; /* while it waits: fires when the client closes */
     int64_t held; /* bytes of its answer, as counted by the daemon's limits */
+    int64_t held_request;     /* the same of its request */
     struct identity identity; /* who the client is, if is_identified */
     bool is_identified;
     /* Routes the request again, after the client was identified. */
@@ -64,6 +65,9 @@ struct exchange {
  * answered then. */
 struct exchange *exchange_open(struct exchanges *exchanges,
                                struct evhttp_request *request);
+
+/* Counts the bytes of its request, until the exchange is closed. */
+void exchange_hold_request(struct exchange *exchange, size_t size);
 
 /* The socket of its client. */
 int exchange_socket(const struct exchange *exchange);

@@ -90,6 +90,8 @@ static void http_on_request(struct evhttp_request *request, void *context)
     exchange = exchange_open(&http->exchanges, request);
     if (exchange == NULL)
         return;
+    exchange_hold_request(exchange,
+                          http_clients_hand_over(port->clients, stream));
     if (!http_clients_refuse(port->clients, stream)) {
         if (!port->is_tls || admit_certificate(exchange))
             route_request(exchange);

@@ -139,5 +139,7 @@ void transport_close(struct transport *transport, bool tells)
     transport->ssl = NULL;
     source_leave(transport->source);
     transport->source = NULL;
+    if (transport->limits != NULL)
+        limits_hold(transport->limits, &transport->held, 0);
     close(transport->fd);
 }

@@ -18,6 +18,7 @@
 #include "tls/tls.h"
 
 struct event_base;
+struct limits;
 struct source;
 
 /* --- transport.c --- */
@@ -26,6 +27,8 @@ struct transport {
     int fd;
     struct source *source; /* the address that counts it; NULL: not counted */
     SSL *ssl;              /* NULL: plain. The handshake is done */
+    struct limits *limits; /* that count it, if it has TLS */
+    int64_t held;          /* bytes, as counted by them */
     bool reads_by_writing; /* TLS has to write before it can read */
     /* Input, or its end, is buffered in TLS and no longer in the socket: the
      * loop will not report it as readable. */

@@ -8,23 +8,52 @@
 #include "daemon/http/clients/clients.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/queue.h>
 #include <sys/socket.h>
 
+#include <event2/bufferevent_ssl.h>
+
 #include "daemon/connection.h"
 #include "daemon/daemon.h"
+#include "daemon/http/clients/head.h"
+#include "daemon/transport/transport.h"
 
 /* ms between two searches for connections that have ended. */
 #define SWEEP_MS 100
 
+#define SLOTS 1024 /* of the table of connections by their stream */
+
+/* When all memory for clients is in use, an unfinished request may still have
+ * this many bytes: that of a probe has. */
+#define SMALL_REQUEST (2 * LIMITS_SMALL)
+
+#define FULL                                                                   \
+    "{\"type\": \"about:blank\", \"title\": \"Service Unavailable\", "         \
+    "\"status\": 503, \"code\": \"OOM\", \"detail\": \"clients hold all of "   \
+    "max_client_memory, try again\"}"
+
+#define FULL_ANSWER                                                            \
+    "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n"                   \
+    "Connection: close\r\nContent-Type: application/problem+json\r\n\r\n" FULL
+
 struct http_client {
     TAILQ_ENTRY(http_client) entry;
-    struct bufferevent *stream; /* our reference */
-    struct source *source;      /* once its socket is known */
+    LIST_ENTRY(http_client) same_slot;
+    struct http_clients *all;
+    struct bufferevent *stream;         /* our reference */
+    struct evbuffer_cb_entry *on_input; /* counts what arrives */
+    struct source *source;              /* once its socket is known */
+    size_t own;     /* bytes that it is counted with beside its request */
+    size_t request; /* bytes of the request that is not complete yet */
+    int64_t held;   /* the sum of both, as counted by the daemon's limits */
     bool is_refused;
+    bool is_too_large; /* memory was used up when it came */
+    bool is_ended;     /* it was shut down because of the memory */
 };
 
 TAILQ_HEAD(http_client_list, http_client);
+LIST_HEAD(http_client_slot, http_client);
 
 struct http_clients {
     struct daemon *daemon;
@@ -33,9 +62,28 @@ struct http_clients {
     void *context; /* for make() */
     struct event *sweep;
     struct http_client_list all;
+    struct http_client_slot slots[SLOTS];
     bool is_resting; /* accepting is paused until some connections have ended */
     bool is_stopped;
 };
+
+static struct http_client_slot *slot_of(struct http_clients *clients,
+                                        const struct bufferevent *stream)
+{
+    return &clients->slots[((uintptr_t)stream >> 6) % SLOTS];
+}
+
+/* NULL: memory was short when it was made. */
+static struct http_client *client_find(struct http_clients *clients,
+                                       const struct bufferevent *stream)
+{
+    struct http_client *client = NULL;
+
+    LIST_FOREACH(client, slot_of(clients, stream), same_slot)
+    if (client->stream == stream)
+        break;
+    return client;
+}
 
 static bool client_has_ended(const struct http_client *client)
 {
@@ -49,11 +97,61 @@ static void client_forget(struct http_clients *clients,
                           struct http_client *client)
 {
     TAILQ_REMOVE(&clients->all, client, entry);
+    LIST_REMOVE(client, same_slot);
     clients->daemon->limits.http_connections--;
+    limits_hold(&clients->daemon->limits, &client->held, 0);
+    evbuffer_remove_cb_entry(bufferevent_get_input(client->stream),
+                             client->on_input);
     source_leave(client->source);
     bufferevent_decref(client->stream);
     free(client);
 }
+
+/* --- memory --- */
+
+static void client_hold(struct http_client *client)
+{
+    limits_hold(&client->all->daemon->limits, &client->held,
+                client->own + client->request);
+}
+
+/* Shuts the connection down, which libevent sees as a close by the peer, and
+ * says why, unless an answer is being sent. */
+static void client_end(struct http_client *client)
+{
+    struct transport transport = {
+        .fd = bufferevent_getfd(client->stream),
+        .ssl = bufferevent_openssl_get_ssl(client->stream),
+    };
+
+    if (client->is_ended || transport.fd < 0)
+        return;
+    client->is_ended = true;
+    connections_tell_refused(client->all->daemon, LIMIT_OF_MEMORY);
+    if (client->request > 0 &&
+        evbuffer_get_length(bufferevent_get_output(client->stream)) == 0)
+        (void)transport_write(&transport, FULL_ANSWER, strlen(FULL_ANSWER));
+    shutdown(transport.fd, SHUT_RDWR);
+}
+
+static void client_on_input(struct evbuffer *input,
+                            const struct evbuffer_cb_info *info, void *context)
+{
+    struct http_client *client = context;
+
+    if (info->n_added == 0)
+        return;
+    client->request += head_cost(input, info->n_added);
+    client_hold(client);
+    if (client->request <= SMALL_REQUEST ||
+        !limits_are_full(&client->all->daemon->limits))
+        return;
+    client_end(client);
+    /* What libevent parses takes more memory than the bytes do. */
+    (void)evbuffer_drain(input, evbuffer_get_length(input));
+}
+
+/* --- counting --- */
 
 /* Counts the connection at its address. It is done later than the connection is
  * made, because libevent sets the socket only then. A connection of an address
@@ -87,6 +185,8 @@ static void clients_forget_ended(struct http_clients *clients)
 
         if (client_has_ended(client))
             client_forget(clients, client);
+        else if (client->is_too_large)
+            client_end(client);
         else
             client_find_source(clients, client);
         client = next;
@@ -122,6 +222,42 @@ static void clients_rest_if_full(struct http_clients *clients)
     evconnlistener_disable(clients->incoming);
 }
 
+/* NULL if memory is short. */
+static struct http_client *client_new(struct http_clients *clients,
+                                      struct event_base *base)
+{
+    struct http_client *client = calloc(1, sizeof *client);
+
+    if (client == NULL)
+        return NULL;
+    client->all = clients;
+    client->stream = clients->make(base, clients->context);
+    if (client->stream != NULL)
+        client->on_input = evbuffer_add_cb(
+            bufferevent_get_input(client->stream), client_on_input, client);
+    if (client->on_input == NULL) {
+        if (client->stream != NULL)
+            bufferevent_free(client->stream);
+        free(client);
+        return NULL;
+    }
+    bufferevent_incref(client->stream);
+    return client;
+}
+
+/* A connection by TLS is refused if there is no memory for it: it takes more
+ * than a small request. */
+static void client_count(struct http_client *client)
+{
+    struct limits *limits = &client->all->daemon->limits;
+    const bool is_tls = bufferevent_openssl_get_ssl(client->stream) != NULL;
+
+    client->own = LIMITS_HTTP_BYTES + (is_tls ? LIMITS_TLS_BYTES : 0);
+    client->is_too_large = is_tls && limits_are_passed(limits, client->own);
+    client_hold(client);
+    limits->http_connections++;
+}
+
 /* Makes and counts a connection. If it returns NULL for want of memory,
  * libevent makes the connection itself, and that one is not counted. */
 static struct bufferevent *clients_on_connection(struct event_base *base,
@@ -129,26 +265,21 @@ static struct bufferevent *clients_on_connection(struct event_base *base,
 {
     struct http_clients *clients = context;
     struct daemon *daemon = clients->daemon;
-    struct http_client *client = calloc(1, sizeof *client);
+    struct http_client *client = client_new(clients, base);
 
     if (client == NULL)
         return NULL;
-    client->stream = clients->make(base, clients->context);
-    if (client->stream == NULL) {
-        free(client);
-        return NULL;
-    }
     if (!limits_admit(&daemon->limits, daemon->session_count, 0))
         clients_forget_ended(clients);
     client->is_refused =
         !limits_admit(&daemon->limits, daemon->session_count, 0);
     if (client->is_refused)
         connections_tell_refused(daemon, LIMIT_OF_ALL);
-    bufferevent_incref(client->stream);
     if (TAILQ_EMPTY(&clients->all))
         timer_start(clients->sweep, SWEEP_MS);
     TAILQ_INSERT_HEAD(&clients->all, client, entry);
-    daemon->limits.http_connections++;
+    LIST_INSERT_HEAD(slot_of(clients, client->stream), client, same_slot);
+    client_count(client);
     clients_rest_if_full(clients);
     return client->stream;
 }
@@ -177,17 +308,28 @@ struct http_clients *http_clients_open(struct daemon *daemon,
     return clients;
 }
 
-bool http_clients_refuse(const struct http_clients *clients,
+bool http_clients_refuse(struct http_clients *clients,
                          const struct bufferevent *stream)
 {
-    const struct http_client *client = NULL;
+    const struct http_client *client = client_find(clients, stream);
 
-    if (clients->daemon->limits.connections_refused == 0)
-        return false;
-    TAILQ_FOREACH(client, &clients->all, entry)
-    if (client->stream == stream)
-        return client->is_refused;
-    return false;
+    return client != NULL && client->is_refused;
+}
+
+size_t http_clients_hand_over(struct http_clients *clients,
+                              const struct bufferevent *stream)
+{
+    struct http_client *client = client_find(clients, stream);
+    size_t bytes = 0;
+
+    if (client == NULL)
+        return 0;
+    bytes = client->request;
+    client->request =
+        evbuffer_get_length(bufferevent_get_input(client->stream));
+    bytes -= client->request < bytes ? client->request : bytes;
+    client_hold(client);
+    return bytes;
 }
 
 void http_clients_stop(struct http_clients *clients)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The HTTP connections, which libevent makes and closes by itself: counts them,
- * and finds those that are too many.
+ * The HTTP connections, which libevent makes and closes by itself: counts them
+ * and the memory of the requests that they have not finished, and finds those
+ * that are too many.
  */
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include <event2/bufferevent.h>
 #include <event2/http.h>
@@ -29,8 +31,13 @@ struct http_clients *http_clients_open(struct daemon *daemon,
 
 /* Whether this connection is over the limit: its requests have to be
  * refused. */
-bool http_clients_refuse(const struct http_clients *clients,
+bool http_clients_refuse(struct http_clients *clients,
                          const struct bufferevent *stream);
+
+/* A request of this connection is complete: returns the bytes that it is
+ * counted with. From now on the caller counts them. */
+size_t http_clients_hand_over(struct http_clients *clients,
+                              const struct bufferevent *stream);
 
 /* Never accepts again, also when connections end. */
 void http_clients_stop(struct http_clients *clients);
