@@ -4,6 +4,7 @@
 
 #include "backends/backends.h"
 #include "contract/etcd_fixture.h"
+#include "platform/text.h"
 #include "support/server_etcd.h"
 #include "support/test.h"
 #include "support/tls_pair.h"
@@ -83,6 +84,27 @@ TEST(server_of_another_ca_or_name_is_refused)
     options = secure_options();
     options.host = "localhost";
     must_not_open(&options, "mismatch");
+}
+
+TEST(server_whose_certificate_expired_is_refused)
+{
+    struct tls_files expired;
+    struct server *late;
+    struct seqb_backend_options options;
+    char address[64];
+
+    tls_files_make_expired(&expired, "root", "IP:127.0.0.1");
+    late = server_etcd_tls(&expired);
+    options = etcd_options(late);
+    options.tls = SEQB_TLS_VERIFY;
+    options.tls_ca = expired.cert;
+    must_not_open(&options, "certificate has expired");
+    must_not_open(&options, options.name);
+    (void)text_format(address, sizeof address, "127.0.0.1:%d",
+                      (int)server_port(late));
+    must_not_open(&options, address);
+    server_free(late);
+    tls_files_remove(&expired);
 }
 
 TEST(file_that_is_not_there_is_a_wrong_setting)

@@ -40,18 +40,19 @@ static void args_set(const char *const *args)
 
 /* Of a redis-server, or a sentinel; `word` holds the port as long as it lives.
  */
-static void redis_args(int32_t port, const char *auth, char *word)
+static void redis_args(const struct tls_files *files, int32_t port,
+                       const char *auth, char *word)
 {
     (void)text_format(word, WORD_SIZE, "%d", (int)port);
-    args_set((const char *[]){
-        "--tls-port", word, "--tls-cert-file", secured.files.cert,
-        "--tls-key-file", secured.files.key, "--tls-ca-cert-file",
-        secured.files.cert, "--tls-auth-clients", auth, NULL});
+    args_set((const char *[]){"--tls-port", word, "--tls-cert-file",
+                              files->cert, "--tls-key-file", files->key,
+                              "--tls-ca-cert-file", files->cert,
+                              "--tls-auth-clients", auth, NULL});
 }
 
 static struct server *redis_start(const char *auth)
 {
-    redis_args(secured.tls_port, auth, secured.words[0]);
+    redis_args(&secured.files, secured.tls_port, auth, secured.words[0]);
     return server_redis(secured.args);
 }
 
@@ -277,27 +278,111 @@ ON_BOTH(server_without_tls_is_not_spoken_to);
 ON_BOTH(silent_server_is_given_up);
 ON_BOTH(lost_connection_leaves_it_open);
 
+/* A sentinel of the store, whose certificate may be another one. */
+struct watcher {
+    struct server *sentinel;
+    char address[64]; /* where it speaks TLS */
+    const char *list[2];
+};
+
+/* `out` must stay where it is as long as the fixture's options name it. */
+static void watcher_start(struct watcher *out, struct fixture *f,
+                          const struct tls_files *files)
+{
+    const int32_t port = free_port();
+
+    redis_args(files, port, "no", secured.words[1]);
+    out->sentinel = server_sentinel_with(secured.args);
+    redis_execute(out->sentinel, "SENTINEL MONITOR main 127.0.0.1 %d 1",
+                  (int)secured.tls_port);
+    (void)text_format(out->address, sizeof out->address, "127.0.0.1:%d",
+                      (int)port);
+    out->list[0] = out->address;
+    out->list[1] = NULL;
+    f->options.host = NULL;
+    f->options.sentinels = out->list;
+    f->options.master_name = "main";
+}
+
+/* The error must name the backend, the sentinel and what is wrong with it. */
+static void watcher_is_refused(const struct watcher *watcher, struct fixture *f,
+                               const char *why)
+{
+    char sentinel[80];
+
+    (void)text_format(sentinel, sizeof sentinel, "sentinel %s",
+                      watcher->address);
+    must_not_open(f, SEQB_UNREACHABLE, f->options.name);
+    must_not_open(f, SEQB_UNREACHABLE, sentinel);
+    must_not_open(f, SEQB_UNREACHABLE, why);
+}
+
 /* The sentinel's answer leads to the port that speaks TLS. */
 TEST_STATE(WITH_TLS, sentinels_are_asked_by_tls)
 {
     struct fixture *f = begin(state, &backend_redis, "no")->f;
-    const int32_t port = free_port();
-    char address[64];
-    const char *const sentinels[] = {address, NULL};
-    struct server *sentinel;
+    struct watcher watcher;
 
-    redis_args(port, "no", secured.words[1]);
-    sentinel = server_sentinel_with(secured.args);
-    redis_execute(sentinel, "SENTINEL MONITOR main 127.0.0.1 %d 1",
-                  (int)secured.tls_port);
-    (void)text_format(address, sizeof address, "127.0.0.1:%d", (int)port);
-    f->options.host = NULL;
-    f->options.sentinels = sentinels;
-    f->options.master_name = "main";
+    watcher_start(&watcher, f, &secured.files);
     must_open(f);
     must_install(f, 3);
     must_grant(f, 0, 10);
     f->options.tls_ca = NULL;
-    must_not_open(f, SEQB_UNREACHABLE, "sentinel 127.0.0.1:");
-    server_free(sentinel);
+    watcher_is_refused(&watcher, f, "self-signed certificate");
+    server_free(watcher.sentinel);
+}
+
+TEST_STATE(WITH_TLS, sentinel_of_another_name_is_refused)
+{
+    struct fixture *f = begin(state, &backend_redis, "no")->f;
+    struct tls_files files;
+    struct watcher watcher;
+
+    tls_files_make(&files, "sentinel", "DNS:other.example");
+    watcher_start(&watcher, f, &files);
+    f->options.tls_ca = files.cert;
+    watcher_is_refused(&watcher, f, "IP address mismatch");
+    f->options.tls = SEQB_TLS_REQUIRE;
+    must_open(f);
+    server_free(watcher.sentinel);
+    tls_files_remove(&files);
+}
+
+TEST_STATE(WITH_TLS, sentinel_whose_certificate_expired_is_refused)
+{
+    struct fixture *f = begin(state, &backend_redis, "no")->f;
+    struct tls_files files;
+    struct watcher watcher;
+
+    tls_files_make_expired(&files, "sentinel", "IP:127.0.0.1");
+    watcher_start(&watcher, f, &files);
+    f->options.tls_ca = files.cert;
+    watcher_is_refused(&watcher, f, "certificate has expired");
+    server_free(watcher.sentinel);
+    tls_files_remove(&files);
+}
+
+TEST_STATE(WITH_TLS, sentinel_of_another_ca_is_refused)
+{
+    struct fixture *f = begin(state, &backend_redis, "no")->f;
+    struct tls_files files;
+    struct watcher watcher;
+
+    tls_files_make(&files, "sentinel", "IP:127.0.0.1");
+    watcher_start(&watcher, f, &files); /* trusted is the store's alone */
+    watcher_is_refused(&watcher, f, "certificate verify failed");
+    server_free(watcher.sentinel);
+    tls_files_remove(&files);
+}
+
+TEST_STATE(WITH_TLS, sentinel_without_tls_is_not_spoken_to)
+{
+    struct fixture *f = begin(state, &backend_redis, "no")->f;
+    struct watcher watcher;
+
+    watcher_start(&watcher, f, &secured.files);
+    (void)text_format(watcher.address, sizeof watcher.address, "127.0.0.1:%d",
+                      (int)server_port(watcher.sentinel));
+    watcher_is_refused(&watcher, f, "TLS: ");
+    server_free(watcher.sentinel);
 }
