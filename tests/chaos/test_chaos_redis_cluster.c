@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A Redis Cluster of three masters and their replicas: the master that counts
- * is killed, or gives way to its replica, or its slot moves; each scenario has
- * a cluster of its own.
+ * is killed, or comes back with older data, or gives way to its replica, or its
+ * slot moves; each scenario has a cluster of its own.
  */
 #include <unistd.h>
 
@@ -82,6 +82,26 @@ TEST_WITH(CHAOS, master_killed_and_started)
 {
     one_cluster(chaos, NODE_TIMEOUT_MS);
     chaos_run(chaos, __func__, 2 * FAULTS, kill_master);
+}
+
+/* The dump is of a moment before, or of several restarts ago. The others wait
+ * for it. */
+static void start_with_dump(struct chaos *chaos)
+{
+    const size_t master = owner();
+
+    if (chaos->faults == 0 || chaos_random(chaos, 2) == 0)
+        redis_execute(cluster->servers[master], "SAVE");
+    chaos_take_some(chaos);
+    server_kill(cluster->servers[master]);
+    server_start(cluster->servers[master]);
+    cluster_recover(cluster);
+}
+
+TEST_WITH(CHAOS, master_started_from_an_old_dump)
+{
+    one_cluster(chaos, FOREVER_MS);
+    chaos_run(chaos, __func__, FAULTS, start_with_dump);
 }
 
 /* --- masters that give way --- */
