@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * PostgreSQL under Patroni, whose leader hands over, is killed, or hangs while
- * its PostgreSQL goes on. The even and the odd brokers name the nodes in
- * different orders. The scenarios share the cluster.
+ * its PostgreSQL goes on, and which is made again from a base backup. The even
+ * and the odd brokers name the nodes in different orders. The scenarios share
+ * the cluster.
  */
 #include "members.h"
 #include "platform/text.h"
+#include "support/server_files.h"
 #include "support/server_patroni.h"
 #include "support/server_postgres.h"
+#include "support/server_postgres_copies.h"
 #include "support/test.h"
 
 #define FAULTS    2
 #define TEXT_SIZE 256
 #define DATABASE  "postgres"
+#define COPY      "base"
 
 static struct patroni *patroni;
 
@@ -85,6 +89,36 @@ TEST_WITH(CHAOS, leader_killed_and_started_as_a_standby)
 {
     one_cluster(chaos);
     chaos_run(chaos, __func__, FAULTS, kill_leader);
+}
+
+/* --- an older copy --- */
+
+/* The cluster is made again from a base backup, of now or of the fault before:
+ * with its state in etcd removed, one node leads with the files that it finds,
+ * and the other one copies them. */
+static void put_base_backup_back(struct chaos *chaos)
+{
+    static size_t copied; /* the node that has the backup */
+    const size_t leader = patroni_await_streaming(patroni);
+
+    if (chaos->faults == 0 || copied != leader || chaos_random(chaos, 2) == 0)
+        postgres_copy_base(patroni->nodes[leader], COPY);
+    copied = leader;
+    chaos_take_some(chaos);
+    for (size_t i = 0; i < PATRONI_NODES; i++)
+        patroni_kill_node(patroni, i);
+    server_files_copy(patroni->nodes[leader], COPY, "data");
+    server_files_remove(patroni->nodes[1 - leader], "data");
+    patroni_forget(patroni);
+    server_start(patroni->nodes[leader]);
+    patroni_await(patroni, leader, PATRONI_PRIMARY);
+    server_start(patroni->nodes[1 - leader]);
+}
+
+TEST_WITH(CHAOS, base_backup_put_back)
+{
+    one_cluster(chaos);
+    chaos_run(chaos, __func__, FAULTS, put_base_backup_back);
 }
 
 /* Two leaders; the old one's commits wait for a standby that has left. */

@@ -306,6 +306,20 @@ static void rest_call(struct patroni *patroni, size_t node, const char *method,
     server_run(patroni->nodes[node], argv);
 }
 
+void patroni_forget(struct patroni *patroni)
+{
+    char url[URL_SIZE];
+    const char *const argv[] = {
+        "curl", "--silent",  "--show-error", "--fail", "--noproxy",
+        "*",    "--request", "DELETE",       url,      NULL};
+
+    (void)text_format(url, sizeof url,
+                      "http://%s:%d/v2/keys/service/seqbroker?recursive=true",
+                      server_address(patroni->etcd[0]),
+                      (int)server_port(patroni->etcd[0]));
+    server_run(patroni->etcd[0], argv);
+}
+
 int patroni_rewinds(struct patroni *patroni, size_t node)
 {
     char path[URL_SIZE];

@@ -60,6 +60,10 @@ void patroni_synchronous(struct patroni *patroni, bool is_synchronous);
  * success. */
 void patroni_switchover(struct patroni *patroni, size_t from);
 
+/* Removes what etcd has of the cluster. Its nodes must be killed. The first one
+ * that is started, with the files of a primary, becomes the leader. */
+void patroni_forget(struct patroni *patroni);
+
 /* patroni_kill_postgres sends SIGKILL to all processes of a node's PostgreSQL.
  * patroni_kill_node kills the node's Patroni first; then only server_start
  * brings the node back. */
