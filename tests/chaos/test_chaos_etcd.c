@@ -6,6 +6,7 @@
 #include "platform/text.h"
 #include "support/server_etcd.h"
 #include "support/test.h"
+#include "wall.h"
 
 #define FAULTS    4
 #define TEXT_SIZE 256
@@ -63,6 +64,22 @@ TEST_WITH(CHAOS, all_but_one_killed_and_started)
 {
     one_cluster(chaos);
     chaos_run(chaos, __func__, FAULTS, kill_all_but_one);
+}
+
+/* --- clocks --- */
+
+static void step_and_kill_one(struct chaos *chaos)
+{
+    wall_step(chaos);
+    members_kill_one(chaos);
+}
+
+TEST_WITH(CHAOS, clocks_of_brokers_stepped_while_members_are_killed)
+{
+    one_cluster(chaos);
+    wall_reset();
+    chaos_run(chaos, __func__, FAULTS, step_and_kill_one);
+    wall_reset();
 }
 
 /* --- snapshots --- */

@@ -12,6 +12,7 @@
 #include "support/server_postgres.h"
 #include "support/server_postgres_copies.h"
 #include "support/test.h"
+#include "wall.h"
 
 #define FAULTS    2
 #define TEXT_SIZE 256
@@ -89,6 +90,20 @@ TEST_WITH(CHAOS, leader_killed_and_started_as_a_standby)
 {
     one_cluster(chaos);
     chaos_run(chaos, __func__, FAULTS, kill_leader);
+}
+
+static void step_and_kill_postgres(struct chaos *chaos)
+{
+    wall_step(chaos);
+    kill_postgres(chaos);
+}
+
+TEST_WITH(CHAOS, clocks_of_brokers_stepped_while_postgres_is_killed)
+{
+    one_cluster(chaos);
+    wall_reset();
+    chaos_run(chaos, __func__, FAULTS, step_and_kill_postgres);
+    wall_reset();
 }
 
 /* --- an older copy --- */

@@ -13,6 +13,7 @@
 #include "redis_pool.h"
 #include "support/server_cluster.h"
 #include "support/test.h"
+#include "wall.h"
 
 #define FAULTS          3
 #define TEXT_SIZE       256
@@ -149,6 +150,20 @@ TEST_WITH(CHAOS, slot_moved_while_numbers_are_taken)
 {
     one_cluster(chaos, FOREVER_MS);
     chaos_run(chaos, __func__, 4 * FAULTS, move_slot);
+}
+
+static void step_and_move_slot(struct chaos *chaos)
+{
+    wall_step(chaos);
+    move_slot(chaos);
+}
+
+TEST_WITH(CHAOS, clocks_of_brokers_stepped_while_a_slot_moves)
+{
+    one_cluster(chaos, FOREVER_MS);
+    wall_reset();
+    chaos_run(chaos, __func__, 2 * FAULTS, step_and_move_slot);
+    wall_reset();
 }
 
 static int cluster_end(void **state)
