@@ -3,9 +3,8 @@
  * A wall clock that is stepped under all brokers of a scenario, as on one
  * machine, for programs linked with --wrap=clock_gettime. Their other clocks,
  * and those of the servers, stay the machine's: libfaketime cannot step an
- * etcd, which calls the kernel, nor a redis-server, which it recurses in. A
- * number without a stamp depends on no wall clock; deadlines and leases must
- * not, either.
+ * etcd, which calls the kernel, nor a redis-server, in which it recurses.
+ * Numbers without a stamp depend on no wall clock, and neither may deadlines.
  */
 #pragma once
 
