@@ -188,10 +188,10 @@ enum lease_origin_verdict lease_check_origin(const char *text,
     struct origin_row row;
     const bool is_bound =
         origin_read(text, &row) && strcmp(row.origin, self->origin) == 0;
-    const bool knows_lease = row.lease_ms >= self->lease_ms;
+    const int64_t longest_ms = lease_longest(self);
+    const bool knows_lease = row.lease_ms >= longest_ms;
 
-    row.lease_ms =
-        max_of(is_time(row.lease_ms) ? row.lease_ms : 0, self->lease_ms);
+    row.lease_ms = max_of(is_time(row.lease_ms) ? row.lease_ms : 0, longest_ms);
     *left_ms = patience_of(row.lease_ms) - unchanged_ms;
     if (is_bound && knows_lease && row.is_open)
         return LEASE_ORIGIN_OPEN;

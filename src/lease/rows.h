@@ -42,6 +42,8 @@ struct lease_row {
 struct lease_self {
     uint64_t key; /* never 0 */
     int64_t lease_ms;
+    int64_t noted_ms; /* the longest lease that the pool's stores note; 0: they
+                         note none */
     char holder[LEASE_HOLDER_SIZE]; /* without spaces */
     char origin[SEQB_ORIGIN_SIZE];  /* of the store now */
     bool is_founder; /* nobody can hold a lease: this broker has just made the
@@ -49,6 +51,12 @@ struct lease_self {
     bool is_exact;   /* each ms of an id is leased once, and the times in a row
                         are not used again: see times.c */
 };
+
+/* The longest lease that the broker knows of. */
+static inline int64_t lease_longest(const struct lease_self *self)
+{
+    return self->noted_ms > self->lease_ms ? self->noted_ms : self->lease_ms;
+}
 
 /* Since when a text is seen unchanged. {0}: no text was seen. */
 struct observation {
@@ -105,8 +113,8 @@ enum lease_origin_verdict {
  * and which has not changed for `unchanged_ms`. A store with another origin
  * knows nothing of the leases of its earlier history. So the text is first
  * bound to the new origin, and opened a lease and a quarter after that was
- * seen. If there is no text, a founder opens it at once. `next` has
- * LEASE_TEXT_SIZE.
+ * seen: the longest lease that is known. If there is no text, a founder opens
+ * it at once. `next` has LEASE_TEXT_SIZE.
  */
 enum lease_origin_verdict lease_check_origin(const char *text,
                                              int64_t unchanged_ms,

@@ -10,6 +10,12 @@
 #define LEASE_NOBODY     (-1) /* no worker id */
 #define LEASE_SWAP_TRIES 4    /* other swaps, or lost answers, may interfere */
 
+/* In the claim of the layout: what follows is not part of the layout. */
+#define LEASE_CLAIM_BY " by="
+
+/* A note of a longer lease than a topology can have is damaged. */
+#define LEASE_NOTED_MAX_MS INT64_C(3600000)
+
 /* The id that was asked for last. If the answer is lost, this is what is known
  * of the id. */
 struct lease_attempt {
@@ -28,8 +34,8 @@ struct lease_search {
 };
 
 struct worker_lease {
-    /* Constant, except for the origin and `is_founder` in `self`, which belong
-     * to the thread. */
+    /* Constant, except for the origin, `is_founder` and `noted_ms` in `self`,
+     * which belong to the thread. */
     const struct lease_options *options;
     struct ha *ha;
     struct ha_pool *pool;
@@ -97,6 +103,21 @@ enum seqb_status lease_open_origin(struct worker_lease *lease, int64_t *rest_ms,
 enum seqb_status lease_search(struct worker_lease *lease, int64_t *rest_ms,
                               struct seqb_error *err);
 void lease_search_begin(struct worker_lease *lease);
+
+/* Of note.c. Appends to the text of the layout's claim which broker wrote it
+ * for which member. */
+void lease_sign(const struct worker_lease *lease, int32_t member, char *out,
+                size_t size);
+
+/* Of note.c, too. The longest lease that the text of the layout's claim notes;
+ * 0: none. lease_note_write makes the text that notes the longest one that we
+ * know of. lease_note has the member's store do so; `name` is that of the
+ * claim. */
+int64_t lease_note_read(const char *claim);
+void lease_note_write(const struct worker_lease *lease, int32_t member,
+                      const char *claim, char *out, size_t size);
+enum seqb_status lease_note(struct worker_lease *lease, const char *name,
+                            int32_t member, struct seqb_error *err);
 
 /* Of own_row.c. Renews our row. SEQB_AGAIN: another broker took the id, and we
  * have none. */

@@ -353,6 +353,8 @@ static enum seqb_status fake_swap(struct seqb_backend *backend,
     pthread_mutex_lock(&fake->store->lock);
     status = call_enter(fake, FAKE_SWAP, &is_lost, err);
     if (status == SEQB_OK)
+        status = fake_script_refuses(fake->store, FAKE_SWAP, swap->name, err);
+    if (status == SEQB_OK)
         status = fake_serve_swap(fake->store, swap, &stands, err);
     if (status == SEQB_OK)
         status = text_answer(fake, swap->name, stands, standing, size, err);

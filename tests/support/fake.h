@@ -45,9 +45,10 @@ void fake_store_free(struct fake_store *store);
 void fake_fail(struct fake_store *store, enum fake_call call, int64_t times,
                enum seqb_status status);
 
-/* Calls of that kind (FAKE_RESERVE, FAKE_RAISE, FAKE_INSTALL or FAKE_CLAIM) do
- * nothing for that one counter or claim, and answer `status` for it alone. The
- * backend stays usable. SEQB_OK ends it. At most 8 refusals at once. */
+/* Calls of that kind (FAKE_RESERVE, FAKE_RAISE, FAKE_INSTALL, FAKE_CLAIM or
+ * FAKE_SWAP) do nothing for that one counter or claim, and answer `status` for
+ * it alone. The backend stays usable. SEQB_OK ends it. At most 8 refusals at
+ * once. */
 void fake_refuse(struct fake_store *store, enum fake_call call,
                  const char *counter, enum seqb_status status);
 
