@@ -18,7 +18,13 @@ static sqlite3_io_methods log_methods;
 
 static int log_sync(sqlite3_file *file, int flags)
 {
+    void (*const syncing)(void *context) = faults.syncing;
+
     faults.log_syncs++;
+    if (syncing != NULL) {
+        faults.syncing = NULL;
+        syncing(faults.context);
+    }
     if (faults.fails_sync)
         return SQLITE_IOERR_FSYNC;
     return real_methods->xSync(file, flags);

@@ -12,6 +12,8 @@ struct sqlite_faults {
     int closes;           /* number of databases closed */
     const char *swap_to;  /* not NULL: when the log is opened, ... */
     const char *swap_for; /* ... `swap_to` is renamed to this file, once */
+    void (*syncing)(void *context);  /* not NULL: called once, when a writer has
+                                        read and is about to sync the log */
     void (*unlocked)(void *context); /* not NULL: called once, when a writer
                                         has released its lock */
     void *context;

@@ -66,23 +66,41 @@ void sqlite_mark_begin(const char *path, const char *history, int64_t commits)
 }
 
 /* The time of birth is part of the identity because a file system gives the
- * inode of a removed file to the next one; the history is, because the file's
- * content may be replaced. */
-bool sqlite_file_identify(const char *path, char out[SQLITE_FILE_ID_SIZE])
+ * inode of a removed file to the next one. */
+bool sqlite_inode_identify(const char *path, char out[SQLITE_FILE_ID_SIZE])
 {
-    struct sqlite_mark mark;
     struct statx info;
 
-    if (statx(AT_FDCWD, path, 0, STATX_INO | STATX_BTIME, &info) != 0)
+    if (statx(AT_FDCWD, path, 0, STATX_INO | STATX_BTIME | STATX_NLINK,
+              &info) != 0 ||
+        info.stx_nlink > 1)
         return false;
     if ((info.stx_mask & STATX_BTIME) == 0)
         memset(&info.stx_btime, 0, sizeof info.stx_btime);
-    sqlite_mark_read(path, &mark);
-    return text_format(
-        out, SQLITE_FILE_ID_SIZE, "%x.%x:%" PRIx64 ":%" PRIx64 ".%x%s%s",
-        info.stx_dev_major, info.stx_dev_minor, (uint64_t)info.stx_ino,
-        (uint64_t)info.stx_btime.tv_sec, info.stx_btime.tv_nsec,
-        mark.history[0] == '\0' ? "" : ":", mark.history);
+    return text_format(out, SQLITE_FILE_ID_SIZE,
+                       "%x.%x:%" PRIx64 ":%" PRIx64 ".%x", info.stx_dev_major,
+                       info.stx_dev_minor, (uint64_t)info.stx_ino,
+                       (uint64_t)info.stx_btime.tv_sec, info.stx_btime.tv_nsec);
+}
+
+bool sqlite_inode_is(const char *path, const char *identity)
+{
+    char now[SQLITE_FILE_ID_SIZE];
+
+    return sqlite_inode_identify(path, now) && strcmp(now, identity) == 0;
+}
+
+/* The history is part of the identity because the file's content may be
+ * replaced. */
+bool sqlite_file_identify(const char *path, char out[SQLITE_FILE_ID_SIZE])
+{
+    char history[SQLITE_HISTORY_SIZE];
+
+    if (!sqlite_inode_identify(path, out))
+        return false;
+    attribute_read(path, HISTORY, history, sizeof history);
+    return history[0] == '\0' ||
+           text_append(out, SQLITE_FILE_ID_SIZE, ":%s", history);
 }
 
 bool sqlite_file_is(const char *path, const char *identity)

@@ -36,10 +36,15 @@ void sqlite_mark_raise(const char *path, int64_t commits);
 /* Gives the file another history, which has `commits` transactions. */
 void sqlite_mark_begin(const char *path, const char *history, int64_t commits);
 
-/* A name that no other file ever has; false if there is no file. */
-bool sqlite_file_identify(const char *path, char out[SQLITE_FILE_ID_SIZE]);
+/* A name that no other file ever has; false if there is no file, or if it has
+ * hard links, because the locks depend on the path (names.h). */
+bool sqlite_inode_identify(const char *path, char out[SQLITE_FILE_ID_SIZE]);
 
-/* Whether the file at the path still has that identity. */
+/* Whether the file at the path still has that name, and no hard links. */
+bool sqlite_inode_is(const char *path, const char *identity);
+
+/* The same for a file whose mark tells its history. */
+bool sqlite_file_identify(const char *path, char out[SQLITE_FILE_ID_SIZE]);
 bool sqlite_file_is(const char *path, const char *identity);
 
 /* The kind of the file's file system ("nfs"), also for a file that does not

@@ -3,6 +3,7 @@
 #include "backends/sqlite/history.h"
 
 #include "backends/sqlite/log.h"
+#include "backends/sqlite/names.h"
 #include "platform/error.h"
 
 static const char *log_path(struct sqlite_link *link)
@@ -13,10 +14,36 @@ static const char *log_path(struct sqlite_link *link)
 static enum seqb_status link_fail_moved(const struct sqlite_link *link,
                                         struct seqb_error *err)
 {
+    struct seqb_error why;
+
+    if (sqlite_names_check(link, &why) != SEQB_OK)
+        return error_set(err, SEQB_UNREACHABLE, "%s", why.text);
     return error_set(err, SEQB_UNREACHABLE,
-                     "sqlite %s: %s or its -wal file was moved, removed or "
-                     "replaced",
+                     "sqlite %s: %s or its -wal or -shm file was moved, "
+                     "removed or replaced",
                      link->name, link->path);
+}
+
+static bool link_identify(struct sqlite_link *link)
+{
+    char index[PATH_MAX];
+
+    sqlite_names_index(link, index);
+    return sqlite_file_identify(link->path, link->file) &&
+           sqlite_inode_identify(log_path(link), link->log) &&
+           sqlite_inode_identify(index, link->index);
+}
+
+/* Without its index, another handle makes a new one, which has another lock of
+ * the writer. */
+static bool link_is_in_place(struct sqlite_link *link)
+{
+    char index[PATH_MAX];
+
+    sqlite_names_index(link, index);
+    return sqlite_file_is(link->path, link->file) &&
+           sqlite_inode_is(log_path(link), link->log) &&
+           sqlite_inode_is(index, link->index);
 }
 
 static enum seqb_status commits_read(struct sqlite_link *link, int64_t *out,
@@ -125,10 +152,11 @@ enum seqb_status sqlite_history_identify(struct sqlite_link *link,
     link->is_logged = status == SEQB_OK;
     if (status == SEQB_OK)
         status = link_compare_log(link, err);
+    if (status == SEQB_OK)
+        status = sqlite_names_check(link, err);
     if (status != SEQB_OK)
         return status;
-    if (!sqlite_file_identify(link->path, link->file) ||
-        !sqlite_file_identify(log_path(link), link->log))
+    if (!link_identify(link))
         return link_fail_moved(link, err);
     /* Asked last, so that the file at the path is the handle's file. */
     (void)sqlite3_file_control(link->db, "main", SQLITE_FCNTL_HAS_MOVED,
@@ -145,10 +173,7 @@ enum seqb_status sqlite_history_check(struct sqlite_link *link,
         return status;
     /* A handle continues to write into a file that was removed, and what it
      * commits there is lost for everybody else. */
-    if (!sqlite_file_is(link->path, link->file) ||
-        !sqlite_file_is(log_path(link), link->log))
-        return link_fail_moved(link, err);
-    return SEQB_OK;
+    return link_is_in_place(link) ? SEQB_OK : link_fail_moved(link, err);
 }
 
 /* Other handles may have committed transactions that were lost before this

@@ -13,8 +13,9 @@
 enum seqb_status sqlite_history_identify(struct sqlite_link *link,
                                          struct seqb_error *err);
 
-/* SEQB_FORKED in a forked child; SEQB_UNREACHABLE if the path of the file or of
- * its log is now another file or none. */
+/* SEQB_FORKED in a forked child; SEQB_UNREACHABLE if the path of the file, of
+ * its log or of the log's index is now another file or none, or if one of them
+ * has gained a name. */
 enum seqb_status sqlite_history_check(struct sqlite_link *link,
                                       struct seqb_error *err);
 

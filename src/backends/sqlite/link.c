@@ -16,6 +16,7 @@
 #include "backends/sqlite/history.h"
 #include "backends/sqlite/incarnation.h"
 #include "backends/sqlite/log.h"
+#include "backends/sqlite/names.h"
 #include "platform/error.h"
 #include "platform/text.h"
 #include "sqlite_sql.h"
@@ -84,8 +85,12 @@ static enum seqb_status link_commit(struct sqlite_link *link,
     if (status != SEQB_OK)
         return status;
     link->commits++;
-    link_mark(link);
-    return SEQB_OK;
+    /* If the index was removed or the file gained a name before the commit,
+     * another handle may have read what was there before it. */
+    status = sqlite_history_check(link, err);
+    if (status == SEQB_OK)
+        link_mark(link);
+    return status;
 }
 
 enum seqb_status sqlite_link_begin(struct sqlite_link *link,
@@ -194,7 +199,9 @@ link_open_file(struct sqlite_link *link,
         return error_set(err, SEQB_REFUSED, "sqlite %s: %s is read-only",
                          link->name, link->path);
     sqlite_link_be_patient(link, options->connect_timeout_ms);
-    return SEQB_OK;
+    /* Before anything is read: without the log of the other name the content
+     * looks older than its mark. */
+    return sqlite_names_check(link, err);
 }
 
 /* Whether our tables are in the file. A file that has other tables and not ours
@@ -337,8 +344,10 @@ void sqlite_link_close(struct sqlite_link *link)
     sqlite_incarnation_close(link);
     /* The last handle that closes copies the log into the file. A log that does
      * not match its file, or was not compared, must not be copied: the result
-     * would look complete. */
-    if (link->db != NULL && (!link->is_logged || !sqlite_log_matches(link)))
+     * would look complete. Nor must a log whose index is another one now: it
+     * has commits that this handle does not know, and would be removed. */
+    if (link->db != NULL && (!link->is_logged || !sqlite_log_matches(link) ||
+                             sqlite_history_check(link, NULL) != SEQB_OK))
         (void)sqlite3_db_config(link->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1,
                                 NULL);
     (void)sqlite3_close(link->db);

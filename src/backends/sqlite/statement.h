@@ -49,10 +49,11 @@ struct sqlite_link {
     struct timespec compared; /* the file's last write when its pages were found
                                  to match the log; 0: never */
     int note;                 /* the open note of its incarnation; -1: none */
-    char nonce[SQLITE_RANDOM_SIZE]; /* of the note; "": none was read */
-    char boot[SQLITE_BOOT_SIZE];    /* the kernel's boot id at that time */
-    char file[SQLITE_FILE_ID_SIZE]; /* the file at `path` at open ... */
-    char log[SQLITE_FILE_ID_SIZE];  /* ... and its write-ahead log */
+    char nonce[SQLITE_RANDOM_SIZE];  /* of the note; "": none was read */
+    char boot[SQLITE_BOOT_SIZE];     /* the kernel's boot id at that time */
+    char file[SQLITE_FILE_ID_SIZE];  /* the file at `path` at open ... */
+    char log[SQLITE_FILE_ID_SIZE];   /* ... and its write-ahead log, ... */
+    char index[SQLITE_FILE_ID_SIZE]; /* ... and the log's index */
 };
 
 /* Prepares the queries, after the tables were created. */
