@@ -7,146 +7,20 @@
  */
 #include "contract/sqlite_case.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "backends/backends.h"
-#include "contract/sqlite_faults.h"
+#include "contract/sqlite_other.h"
 #include "platform/text.h"
 #include "support/test.h"
 
-#define WANT   ((int64_t)5)
+#define WANT   SQLITE_OTHER_WANT
 #define FOLDER "/mnt" /* of the other broker's mount namespace */
-
-#define GRANT 'g'
-#define CLOSE 'c'
-
-/* --- the other broker --- */
-
-/* Another process with a broker of its own. It answers when it has opened its
- * file, when a grant is about to be synced, and when it was granted. */
-struct other {
-    pid_t pid;
-    int orders;  /* one byte each */
-    int answers; /* a struct answer each */
-};
-
-struct answer {
-    enum seqb_status status;
-    int64_t first; /* of the block; 0: none */
-    char text[300];
-};
-
-/* In the child: whether to go on. Ends it when the test is gone. */
-static bool order_await(const struct other *self)
-{
-    char order;
-
-    if (read(self->orders, &order, 1) != 1)
-        _exit(1);
-    return order == GRANT;
-}
-
-static void answer_send(const struct other *self, enum seqb_status status,
-                        int64_t first, const char *text)
-{
-    struct answer answer = {.status = status, .first = first};
-
-    (void)text_format(answer.text, sizeof answer.text, "%s", text);
-    if (write(self->answers, &answer, sizeof answer) != (ssize_t)sizeof answer)
-        _exit(1);
-}
-
-static void syncing_tell(void *context)
-{
-    answer_send(context, SEQB_OK, 0, "");
-    (void)order_await(context);
-}
-
-/* In the child: opens the file, then grants a block for each order until it is
- * to close the file. */
-static void other_run(struct other *self,
-                      const struct seqb_backend_options *options)
-{
-    struct sqlite_faults *faults = sqlite_faults_install();
-    struct seqb_backend *backend = NULL;
-    struct seqb_error err = {SEQB_OK, ""};
-    enum seqb_status status = backend_sqlite.open(options, &backend, &err);
-
-    answer_send(self, status, 0, err.text);
-    while (status == SEQB_OK && order_await(self)) {
-        struct seqb_request request;
-
-        faults->context = self;
-        faults->syncing = syncing_tell;
-        status = sqlite_case_reserve(backend, ORDER, WANT, &request);
-        answer_send(self, status, status == SEQB_OK ? request.block.first : 0,
-                    request.error.text);
-    }
-    backend_sqlite.close(backend);
-    _exit(0);
-}
-
-/* `mount`: makes the child's mounts, in a mount namespace of its own; may be
- * NULL. */
-static struct other other_start(const struct sqlite_files *files,
-                                const char *path,
-                                bool (*mount)(const struct sqlite_files *files))
-{
-    struct seqb_backend_options options = files->options;
-    int orders[2];
-    int answers[2];
-    struct other self;
-
-    assert_int_equal(pipe(orders), 0);
-    assert_int_equal(pipe(answers), 0);
-    self = (struct other){fork(), orders[0], answers[1]};
-    assert_true(self.pid >= 0);
-    if (self.pid == 0) {
-        (void)close(orders[1]);
-        (void)close(answers[0]);
-        options.path = path;
-        if (mount != NULL && !mount(files))
-            _exit(1);
-        other_run(&self, &options);
-    }
-    (void)close(orders[0]);
-    (void)close(answers[1]);
-    return (struct other){self.pid, orders[1], answers[0]};
-}
-
-static struct answer other_answer(const struct other *other)
-{
-    struct answer answer;
-
-    assert_int_equal(read(other->answers, &answer, sizeof answer),
-                     sizeof answer);
-    return answer;
-}
-
-static void other_order(const struct other *other)
-{
-    assert_int_equal(write(other->orders, &(char){GRANT}, 1), 1);
-}
-
-static void other_end(const struct other *other)
-{
-    (void)close(other->orders);
-    (void)close(other->answers);
-    assert_int_equal(waitpid(other->pid, NULL, 0), other->pid);
-}
-
-static void other_close(const struct other *other)
-{
-    assert_int_equal(write(other->orders, &(char){CLOSE}, 1), 1);
-    other_end(other);
-}
 
 /* --- hard links --- */
 
@@ -207,23 +81,23 @@ TEST_WITH(SQLITE_CASE, file_with_two_names_is_refused_by_either)
  * not committed yet. */
 TEST_WITH(SQLITE_CASE, second_name_does_not_grant_what_is_being_granted)
 {
-    struct answer answer;
-    struct other other;
+    struct sqlite_answer answer;
+    struct sqlite_other other;
     int64_t first;
 
     store_make(files);
-    other = other_start(files, files->path, NULL);
-    assert_ok(other_answer(&other).status);
-    other_order(&other);
-    assert_ok(other_answer(&other).status); /* is about to sync */
+    other = sqlite_other_start(files, files->path, NULL);
+    assert_ok(sqlite_other_answer(&other).status);
+    sqlite_other_order(&other);
+    assert_ok(sqlite_other_answer(&other).status); /* is about to sync */
     assert_int_equal(link(files->path, files->copy), 0);
     first = first_of(files, files->copy);
-    other_order(&other);
-    answer = other_answer(&other);
+    sqlite_other_order(&other);
+    answer = sqlite_other_answer(&other);
     if (answer.status == SEQB_OK)
         assert_int_not_equal(answer.first, first);
     assert_int_equal(first, 0);
-    other_end(&other);
+    sqlite_other_end(&other);
 }
 
 /* The file has one name whenever it is opened. */
@@ -232,30 +106,30 @@ TEST_WITH(SQLITE_CASE, brokers_that_opened_different_names_grant_nothing)
     struct seqb_backend_options options = files->options;
     struct seqb_backend *backend = NULL;
     struct seqb_request request;
-    struct answer answer;
-    struct other other;
+    struct sqlite_answer answer;
+    struct sqlite_other other;
 
     store_make(files);
-    other = other_start(files, files->path, NULL);
-    assert_ok(other_answer(&other).status);
+    other = sqlite_other_start(files, files->path, NULL);
+    assert_ok(sqlite_other_answer(&other).status);
     assert_int_equal(rename(files->path, files->copy), 0);
     options.path = files->copy;
     assert_ok(backend_sqlite.open(&options, &backend, NULL));
     assert_int_equal(link(files->copy, files->path), 0);
-    other_order(&other);
-    answer = other_answer(&other);
+    sqlite_other_order(&other);
+    answer = sqlite_other_answer(&other);
     request.block.first = 0;
     (void)sqlite_case_reserve(backend, ORDER, WANT, &request);
     if (answer.status == SEQB_OK) { /* is about to sync */
-        other_order(&other);
-        answer = other_answer(&other);
+        sqlite_other_order(&other);
+        answer = sqlite_other_answer(&other);
         assert_int_not_equal(answer.first, request.block.first);
     }
     assert_status(answer.status, SEQB_UNREACHABLE);
     assert_non_null(strstr(answer.text, "2 names"));
     assert_status(request.status, SEQB_UNREACHABLE);
     backend_sqlite.close(backend);
-    other_end(&other);
+    sqlite_other_end(&other);
 }
 
 TEST_WITH(SQLITE_CASE, file_that_gains_a_name_grants_nothing_until_it_is_gone)
@@ -324,16 +198,16 @@ TEST_WITH(SQLITE_CASE, log_that_is_a_symbolic_link_is_refused)
 TEST_WITH(SQLITE_CASE, broker_whose_index_was_removed_does_not_remove_the_log)
 {
     struct seqb_backend *backend;
-    struct other other;
+    struct sqlite_other other;
 
     store_make(files);
-    other = other_start(files, files->path, NULL);
-    assert_ok(other_answer(&other).status);
+    other = sqlite_other_start(files, files->path, NULL);
+    assert_ok(sqlite_other_answer(&other).status);
     index_remove(files);
     backend = sqlite_case_open(files);
     sqlite_case_take(backend, WANT, WANT);
     backend_sqlite.close(backend);
-    other_close(&other);
+    sqlite_other_close(&other);
     backend = sqlite_case_open(files);
     sqlite_case_take(backend, WANT, 2 * WANT);
     backend_sqlite.close(backend);
@@ -344,25 +218,25 @@ TEST_WITH(SQLITE_CASE, broker_whose_index_was_removed_grants_nothing)
 {
     struct seqb_backend *backend;
     struct seqb_request request;
-    struct answer answer;
-    struct other other;
+    struct sqlite_answer answer;
+    struct sqlite_other other;
 
     store_make(files);
-    other = other_start(files, files->path, NULL);
-    assert_ok(other_answer(&other).status);
+    other = sqlite_other_start(files, files->path, NULL);
+    assert_ok(sqlite_other_answer(&other).status);
     index_remove(files);
     backend = sqlite_case_open(files);
-    other_order(&other);
-    answer = other_answer(&other);
+    sqlite_other_order(&other);
+    answer = sqlite_other_answer(&other);
     assert_ok(sqlite_case_reserve(backend, ORDER, WANT, &request));
     if (answer.status == SEQB_OK) { /* is about to sync */
-        other_order(&other);
-        answer = other_answer(&other);
+        sqlite_other_order(&other);
+        answer = sqlite_other_answer(&other);
         assert_int_not_equal(answer.first, request.block.first);
     }
     assert_status(answer.status, SEQB_UNREACHABLE);
     backend_sqlite.close(backend);
-    other_end(&other);
+    sqlite_other_end(&other);
 }
 
 /* The next broker reads what the first one has not committed yet. */
@@ -370,24 +244,24 @@ TEST_WITH(SQLITE_CASE, grant_during_which_the_index_is_removed_is_uncertain)
 {
     struct seqb_backend *backend;
     struct seqb_request request;
-    struct answer answer;
-    struct other other;
+    struct sqlite_answer answer;
+    struct sqlite_other other;
 
     store_make(files);
-    other = other_start(files, files->path, NULL);
-    assert_ok(other_answer(&other).status);
-    other_order(&other);
-    assert_ok(other_answer(&other).status); /* is about to sync */
+    other = sqlite_other_start(files, files->path, NULL);
+    assert_ok(sqlite_other_answer(&other).status);
+    sqlite_other_order(&other);
+    assert_ok(sqlite_other_answer(&other).status); /* is about to sync */
     index_remove(files);
     backend = sqlite_case_open(files);
     assert_ok(sqlite_case_reserve(backend, ORDER, WANT, &request));
-    other_order(&other);
-    answer = other_answer(&other);
+    sqlite_other_order(&other);
+    answer = sqlite_other_answer(&other);
     assert_int_not_equal(answer.first, request.block.first);
     assert_status(answer.status, SEQB_UNCERTAIN);
     assert_non_null(strstr(answer.text, "removed or replaced"));
     backend_sqlite.close(backend);
-    other_end(&other);
+    sqlite_other_end(&other);
 }
 
 /* --- mounts --- */
@@ -434,35 +308,36 @@ TEST_WITH(SQLITE_CASE, file_that_is_mounted_alone_does_not_grant_the_same)
 {
     struct seqb_backend *backend;
     struct seqb_request request;
-    struct answer answer;
-    struct other other;
+    struct sqlite_answer answer;
+    struct sqlite_other other;
 
     mounts_require();
     store_make(files);
     empty_file_make(files->copy);
-    other = other_start(files, files->copy, mount_file);
-    answer = other_answer(&other);
+    other = sqlite_other_start(files, files->copy, mount_file);
+    answer = sqlite_other_answer(&other);
     backend = sqlite_case_open(files);
     if (answer.status == SEQB_OK) {
-        other_order(&other);
-        assert_ok(other_answer(&other).status); /* is about to sync */
+        sqlite_other_order(&other);
+        assert_ok(sqlite_other_answer(&other).status); /* is about to sync */
     }
     assert_ok(sqlite_case_reserve(backend, ORDER, WANT, &request));
     if (answer.status == SEQB_OK) {
-        other_order(&other);
-        assert_int_not_equal(other_answer(&other).first, request.block.first);
+        sqlite_other_order(&other);
+        assert_int_not_equal(sqlite_other_answer(&other).first,
+                             request.block.first);
     }
     assert_status(answer.status, SEQB_UNSAFE);
     assert_non_null(strstr(answer.text, "mount the folder"));
     assert_non_null(strstr(answer.text, files->copy));
     backend_sqlite.close(backend);
-    other_end(&other);
+    sqlite_other_end(&other);
 }
 
 TEST_WITH(SQLITE_CASE, index_that_is_mounted_alone_is_refused)
 {
-    struct other other;
-    struct answer answer;
+    struct sqlite_other other;
+    struct sqlite_answer answer;
     char index[96];
 
     mounts_require();
@@ -470,11 +345,11 @@ TEST_WITH(SQLITE_CASE, index_that_is_mounted_alone_is_refused)
     empty_file_make(files->copy);
     (void)text_format(index, sizeof index, "%s-shm", files->path);
     empty_file_make(index);
-    other = other_start(files, files->path, mount_index);
-    answer = other_answer(&other);
+    other = sqlite_other_start(files, files->path, mount_index);
+    answer = sqlite_other_answer(&other);
     assert_status(answer.status, SEQB_UNSAFE);
     assert_non_null(strstr(answer.text, "-shm is mounted"));
-    other_end(&other);
+    sqlite_other_end(&other);
 }
 
 /* Log and index are then the same files. */
@@ -482,26 +357,26 @@ TEST_WITH(SQLITE_CASE, folder_that_is_mounted_twice_is_one)
 {
     struct seqb_backend *backend;
     struct seqb_request request;
-    struct answer answer;
-    struct other other;
+    struct sqlite_answer answer;
+    struct sqlite_other other;
 
     mounts_require();
     store_make(files);
     files->options.timeout_ms = 4; /* does not wait for the lock */
-    other = other_start(files, FOLDER "/s.db", mount_folder);
-    answer = other_answer(&other);
+    other = sqlite_other_start(files, FOLDER "/s.db", mount_folder);
+    answer = sqlite_other_answer(&other);
     if (answer.status != SEQB_OK)
         fail_msg("%s", answer.text);
     backend = sqlite_case_open(files);
-    other_order(&other);
-    assert_ok(other_answer(&other).status); /* has the lock */
+    sqlite_other_order(&other);
+    assert_ok(sqlite_other_answer(&other).status); /* has the lock */
     assert_true(sqlite_case_reserve(backend, ORDER, WANT, &request) != SEQB_OK);
     assert_non_null(strstr(request.error.text, "locked"));
-    other_order(&other);
-    assert_int_equal(other_answer(&other).first, WANT + 1);
+    sqlite_other_order(&other);
+    assert_int_equal(sqlite_other_answer(&other).first, WANT + 1);
     sqlite_case_take(backend, WANT, 2 * WANT);
     backend_sqlite.close(backend);
-    other_end(&other);
+    sqlite_other_end(&other);
 }
 
 TEST_WITH(SQLITE_CASE, symbolic_link_to_the_file_is_no_other_name)
