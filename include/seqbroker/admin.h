@@ -151,7 +151,7 @@ SEQB_API const char *seqb_partition_state_name(enum seqb_partition_state state);
 
 /* What an operator may order for a partition. */
 enum seqb_order {
-    SEQB_ORDER_QUARANTINE, /* as if it had failed: probes bring it back */
+    SEQB_ORDER_QUARANTINE, /* probes bring it back after `rescue_after` */
     SEQB_ORDER_RESCUE,     /* probe it now, also if refused or poisoned */
     SEQB_ORDER_DRAIN,      /* ask it nothing until resumed */
     SEQB_ORDER_RESUME      /* undoes a drain: it is probed, then ramped up */

@@ -71,7 +71,7 @@ enum ctl_exit operate_quarantine(const struct ctl_options *options,
                                  char **argument)
 {
     return partition_order(options, "QUARANTINE", argument[0],
-                           "quarantined, until its probes succeed");
+                           "quarantined, and probed after its rescue_after");
 }
 
 enum ctl_exit operate_rescue(const struct ctl_options *options, char **argument)

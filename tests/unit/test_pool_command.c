@@ -62,10 +62,9 @@ static void expect_done(enum seqb_partition_state from, enum seqb_order order,
     if (to == DRAINED)
         assert_int_equal(pool_probe_at(&fixture.pool, 1), INT64_MAX);
     else
-        assert_int_equal(pool_probe_at(&fixture.pool, 1),
-                         NOW_MS + (order == SEQB_ORDER_QUARANTINE
-                                       ? POOL_FIRST_PROBE_MS
-                                       : 0));
+        assert_int_equal(
+            pool_probe_at(&fixture.pool, 1),
+            NOW_MS + (order == SEQB_ORDER_QUARANTINE ? RESCUE_AFTER_MS : 0));
 }
 
 TEST(each_order_does_in_each_state_what_the_table_says)

@@ -108,6 +108,17 @@ static void member_leave(struct pool_member *member,
     (void)text_copy(member->reason, sizeof member->reason, reason);
 }
 
+static const char *order_reason(enum seqb_order order)
+{
+    if (order == SEQB_ORDER_QUARANTINE)
+        return "quarantined by an operator";
+    return order == SEQB_ORDER_RESUME ? "resumed by an operator, and probed now"
+                                      : "probed now by an operator's order";
+}
+
+/* A quarantine by order rests as long as the longest rest of a failed store:
+ * the store is most often well, and the first probe would end what was
+ * ordered. */
 enum seqb_status pool_command(struct pool *pool, int32_t i,
                               enum seqb_order order, int64_t now_ms,
                               struct pool_change *change,
@@ -131,15 +142,13 @@ enum seqb_status pool_command(struct pool *pool, int32_t i,
         member->rest_ms = POOL_FIRST_PROBE_MS;
         if (pool->options->rescue == HA_RESCUE_FIXED)
             member->rest_ms = pool->options->rescue_after_ms;
-        member->next_probe_ms =
-            order == SEQB_ORDER_QUARANTINE ? now_ms + member->rest_ms : now_ms;
+        member->next_probe_ms = now_ms;
+        if (order == SEQB_ORDER_QUARANTINE)
+            member->next_probe_ms += pool->options->rescue_after_ms;
         if (order != SEQB_ORDER_RESCUE ||
             member->state != SEQB_PARTITION_QUARANTINED)
             member_leave(member, SEQB_PARTITION_QUARANTINED,
-                         order == SEQB_ORDER_QUARANTINE
-                             ? "quarantined by an operator"
-                             : "an operator has it probed",
-                         now_ms);
+                         order_reason(order), now_ms);
     }
     change->to = member->state;
     return SEQB_OK;
