@@ -62,8 +62,11 @@ static void admission_drop(struct admission *admission)
     if (atomic_fetch_sub_explicit(&admission->holders, 1,
                                   memory_order_acq_rel) != 1)
         return;
-    for (size_t i = 0; i < admission->count; i++)
+    for (size_t i = 0; i < admission->count; i++) {
         free(admission->admitted[i].reason);
+        if (admission->is_owner)
+            ha_counter_free(admission->admitted[i].counter);
+    }
     free(admission->has_no_such);
     free(admission);
 }
@@ -242,6 +245,44 @@ enum seqb_status claim_all(struct ha *ha, struct ha_counter *const *counters,
         admission_new(ha, &visit_claim, counters, count);
     const enum seqb_status status = visit_run(ha, admission, err);
 
+    visit_end(admission);
+    return status;
+}
+
+/* --- keys without a sequence --- */
+
+/* The counters are the admission's: a worker that hangs may read them for
+ * long. NULL if memory is short. */
+static struct admission *known_new(struct ha *ha, struct ha_pool *pool,
+                                   const char *const *keys, size_t count)
+{
+    struct ha_counter *none[HA_KNOWN_MAX] = {NULL};
+    struct admission *admission = admission_new(ha, &visit_known, none, count);
+
+    if (admission == NULL)
+        return NULL;
+    admission->is_owner = true;
+    for (size_t i = 0; i < count; i++) {
+        if (ha_counter_new(pool, keys[i], 0, NULL,
+                           &admission->admitted[i].counter, NULL) == SEQB_OK)
+            continue;
+        admission_drop(admission);
+        return NULL;
+    }
+    return admission;
+}
+
+enum seqb_status ha_known(struct ha *ha, struct ha_pool *pool,
+                          const char *const *keys, size_t count, bool *is_known,
+                          struct seqb_error *err)
+{
+    struct admission *admission = known_new(ha, pool, keys, count);
+    const enum seqb_status status = visit_run(ha, admission, err);
+
+    pthread_mutex_lock(&ha->lock);
+    for (size_t i = 0; i < count; i++)
+        is_known[i] = admission != NULL && admission->admitted[i].is_known;
+    pthread_mutex_unlock(&ha->lock);
     visit_end(admission);
     return status;
 }

@@ -2,7 +2,8 @@
 /*
  * Makes automatic sequences, and limits their number. A sequence that was made
  * while no store answered counts against the limit only from its first number
- * on. Its key may be a typing mistake, and must not keep out others.
+ * on. Its key may be a typing mistake, and must not keep out others. A key that
+ * the stores know is admitted above the limit: see looks/looks.h.
  */
 #include <string.h>
 
@@ -35,15 +36,6 @@ static bool is_full(struct queue *queue)
     const int64_t forgotten = min_of(queue->forgotten, without_number(queue));
 
     return queue->automatic - forgotten >= queue->options->auto_limit;
-}
-
-static enum seqb_status too_many(const struct queue *queue, const char *key,
-                                 struct seqb_error *err)
-{
-    return error_set(err, SEQB_UNKNOWN_KEY,
-                     "unknown sequence '%s', and the limit of auto_sequences, "
-                     "%lld, is reached",
-                     key, (long long)queue->options->auto_limit);
 }
 
 static enum seqb_status too_many_without(const char *key,
@@ -99,7 +91,7 @@ enum seqb_status automatic_may_add(struct queue *queue, const char *key,
     if (!is_full(queue) || (without_number(queue) > queue->forgotten &&
                             !ha_pool_answers(pool_of(queue))))
         return SEQB_AGAIN;
-    return too_many(queue, key, err);
+    return looks_ask(queue, key, err);
 }
 
 /* While no store answers, sequences without a number do not count. */
@@ -112,25 +104,20 @@ static enum seqb_status check_room(struct queue *queue, const char *key,
     if (!*answers)
         queue->forgotten = without_number(queue);
     if (is_full(queue))
-        return too_many(queue, key, err);
+        return looks_ask(queue, key, err);
     return !*answers && queue->forgotten >= most ? too_many_without(key, err)
                                                  : SEQB_OK;
 }
 
-enum seqb_status automatic_add(struct queue *queue, const char *key,
-                               struct seqb_sequence **out,
-                               struct seqb_error *err)
+/* With the catalog locked for writing. `answers`: some store does. */
+static enum seqb_status automatic_make(struct queue *queue, const char *key,
+                                       bool answers, struct seqb_sequence **out,
+                                       struct seqb_error *err)
 {
     const struct queue_sequence_options *options = queue->options->automatic;
     struct seqb_sequence *made = NULL;
-    bool answers;
-    enum seqb_status status = automatic_check(options, key, err);
+    enum seqb_status status = queue_add(queue, options, key, &made, err);
 
-    if (status == SEQB_OK)
-        status = check_room(queue, key, &answers, err);
-    if (status != SEQB_OK)
-        return status;
-    status = queue_add(queue, options, key, &made, err);
     if (made != NULL && asks_first(queue, made))
         status = admit_new(queue, made, err);
     if (status != SEQB_OK || made == NULL)
@@ -143,4 +130,30 @@ enum seqb_status automatic_add(struct queue *queue, const char *key,
         queue->forgotten = without_number(queue);
     *out = made;
     return SEQB_OK;
+}
+
+enum seqb_status automatic_add(struct queue *queue, const char *key,
+                               struct seqb_sequence **out,
+                               struct seqb_error *err)
+{
+    bool answers;
+    enum seqb_status status =
+        automatic_check(queue->options->automatic, key, err);
+
+    if (status == SEQB_OK)
+        status = check_room(queue, key, &answers, err);
+    return status == SEQB_OK ? automatic_make(queue, key, answers, out, err)
+                             : status;
+}
+
+void automatic_add_known(struct queue *queue, const char *key)
+{
+    struct seqb_sequence *made;
+
+    pthread_rwlock_wrlock(&queue->catalog_lock);
+    if (catalog_get(&queue->catalog, key) == NULL &&
+        options_match(queue->options, key) &&
+        automatic_check(queue->options->automatic, key, NULL) == SEQB_OK)
+        (void)automatic_make(queue, key, true, &made, NULL);
+    pthread_rwlock_unlock(&queue->catalog_lock);
 }

@@ -189,6 +189,7 @@ static struct queue *queue_new(const struct queue_options *options,
     queue->ha = ha;
     pthread_mutex_init(&queue->admit_lock, NULL);
     admitter_init(&queue->admitter);
+    looks_init(&queue->looks, automatic_add_known);
     catalog_lock_init(&queue->catalog_lock);
     agenda_init(&queue->context.agenda);
     wakeup_init(&queue->context.flusher);
@@ -300,6 +301,7 @@ void queue_stop(struct queue *queue)
     for (size_t i = 0; i < queue->catalog.count; i++)
         queue->catalog.sequences[i]->source->close(queue->catalog.sequences[i]);
     pthread_rwlock_unlock(&queue->catalog_lock);
+    looks_stop(&queue->looks); /* before the admitter, which it may start */
     admitter_stop(&queue->admitter);
     agenda_stop(&queue->context.agenda);
     if (queue->is_started) {
@@ -335,6 +337,7 @@ void queue_free(struct queue *queue)
     pthread_rwlock_destroy(&queue->catalog_lock);
     pthread_mutex_destroy(&queue->admit_lock);
     admitter_fini(&queue->admitter);
+    looks_fini(&queue->looks);
     free(queue);
 }
 

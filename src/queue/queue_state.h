@@ -8,6 +8,7 @@
 
 #include "queue/admitter.h"
 #include "queue/catalog.h"
+#include "queue/looks/looks.h"
 #include "queue/queue.h"
 #include "queue/sequence.h"
 
@@ -36,6 +37,7 @@ struct queue {
     pthread_mutex_t admit_lock; /* held over ha_admit once the queue is open.
                                    Only the admitter and reloads take it */
     struct admitter admitter;
+    struct looks looks;
 
     struct flusher *flusher; /* exchanges with the spool; NULL: no spool.
                                 Constant after queue_open. */
@@ -98,7 +100,7 @@ enum seqb_status automatic_check(const struct queue_sequence_options *options,
                                  const char *key, struct seqb_error *err);
 
 /* With the catalog locked, for a key that matches and has no sequence:
- * SEQB_AGAIN if automatic_add may make one, else SEQB_UNKNOWN_KEY. */
+ * SEQB_AGAIN if automatic_add may make one, else as looks_ask. */
 enum seqb_status automatic_may_add(struct queue *queue, const char *key,
                                    struct seqb_error *err);
 
@@ -116,3 +118,7 @@ struct seqb_sequence *queue_peek(struct queue *queue, const char *key);
 bool queue_visit(struct queue *queue, size_t *at,
                  void (*visit)(void *context, struct seqb_sequence *sequence),
                  void *context);
+
+/* The stores know the key: makes its sequence, above the limit if need be. If
+ * memory is short, it does not. With the catalog not locked. */
+void automatic_add_known(struct queue *queue, const char *key);

@@ -278,6 +278,18 @@ struct rig_broker *rig_open(struct rig *rig)
     return broker;
 }
 
+enum seqb_status rig_find(struct rig_broker *broker, const char *key,
+                          struct seqb_sequence **out, struct seqb_error *err)
+{
+    enum seqb_status status;
+
+    do
+        status = queue_find(broker->queue, key, out, err);
+    while (status == SEQB_UNAVAILABLE &&
+           strstr(err->text, "are asked whether") != NULL);
+    return status;
+}
+
 struct seqb_sequence *rig_sequence(struct rig_broker *broker, const char *key)
 {
     struct seqb_sequence *sequence = NULL;

@@ -97,6 +97,11 @@ void rig_forget(struct rig_broker *broker);
 
 struct seqb_sequence *rig_sequence(struct rig_broker *broker, const char *key);
 
+/* As queue_find. Waits while the stores are asked about a key that is beyond
+ * the limit of automatic sequences. */
+enum seqb_status rig_find(struct rig_broker *broker, const char *key,
+                          struct seqb_sequence **out, struct seqb_error *err);
+
 /* Sets the deadline of calls that begin from now on, as a reload would. */
 void rig_set_deadline(struct rig_broker *broker, const char *key, int32_t ms);
 

@@ -8,13 +8,15 @@
 #include "support/rig.h"
 #include "unit/period_fixture.h"
 
+#define FLOOD 20000 /* keys: far more than may wait */
+
 static void expect_no_sequence(struct rig_broker *broker, const char *key,
                                enum seqb_status expected, const char *words)
 {
     struct seqb_sequence *sequence;
     struct seqb_error err;
 
-    assert_int_equal(queue_find(broker->queue, key, &sequence, &err), expected);
+    assert_int_equal(rig_find(broker, key, &sequence, &err), expected);
     rig_expect_words(err.text, words);
 }
 
@@ -164,4 +166,86 @@ TEST_WITH(DIRECT, no_store_counts_a_new_key_before_the_others_were_asked)
     assert_int_equal(fake_value(rig->stores[0], "main/0/tmp-a"), -1);
     fake_release(rig->stores[1]);
     expect_number(broker, "tmp-a");
+}
+
+/* --- keys that the stores know --- */
+
+/* Takes a number of a key that may have to be looked up. */
+static void expect_known(struct rig_broker *broker, const char *key)
+{
+    struct seqb_sequence *sequence;
+    struct seqb_error err;
+    int64_t number;
+
+    assert_int_equal(rig_find(broker, key, &sequence, &err), SEQB_OK);
+    assert_ok(queue_next(sequence, &number, NULL));
+    assert_true(number > 0);
+}
+
+static void known_above_the_limit(struct rig *rig)
+{
+    struct rig_broker *broker = open_automatic(rig, 3);
+
+    expect_number(broker, "tmp-1");
+    expect_number(broker, "tmp-2");
+    expect_number(broker, "tmp-3");
+    rig_close(broker);
+    broker = open_automatic(rig, 1);
+    expect_number(broker, "tmp-new");
+    expect_known(broker, "tmp-1");
+    expect_known(broker, "tmp-2");
+    expect_no_sequence(broker, "tmp-newer", SEQB_UNKNOWN_KEY,
+                       "limit of auto_sequences, 1, is reached");
+}
+
+TEST_WITH(DIRECT, a_key_that_the_stores_know_is_admitted_above_the_limit)
+{
+    known_above_the_limit(rig);
+}
+
+TEST_WITH(WINDOWED, windowed_key_that_is_known_is_admitted_above_the_limit)
+{
+    known_above_the_limit(rig);
+}
+
+TEST_WITH(PERIOD, key_with_a_period_that_is_known_is_admitted_above_the_limit)
+{
+    fixture->rig->automatic.period = &fixture->rules;
+    known_above_the_limit(fixture->rig);
+}
+
+static int64_t claim_calls(const struct rig *rig)
+{
+    int64_t calls = 0;
+
+    for (int i = 0; i < 4; i++)
+        calls += fake_calls(rig->stores[i], FAKE_CLAIM);
+    return calls;
+}
+
+/* However many keys come, each store is asked about one batch at a time. */
+TEST_WITH(DIRECT, a_flood_of_unknown_keys_costs_few_calls)
+{
+    struct rig_broker *broker;
+    struct seqb_sequence *sequence;
+    struct seqb_error err;
+    int64_t before;
+    char key[32];
+
+    rig_set_timeout(rig, RIG_FOREVER_MS);
+    broker = open_automatic(rig, 1);
+    expect_number(broker, "tmp-1");
+    before = claim_calls(rig);
+    for (int i = 0; i < 4; i++)
+        fake_hang(rig->stores[i]);
+    for (int i = 0; i < FLOOD; i++) {
+        (void)snprintf(key, sizeof key, "tmp-flood-%d", i);
+        assert_int_not_equal(queue_find(broker->queue, key, &sequence, &err),
+                             SEQB_OK);
+    }
+    assert_true(claim_calls(rig) - before <= 4);
+    rig_expect_words(err.text, "is reached");
+    for (int i = 0; i < 4; i++)
+        fake_release(rig->stores[i]);
+    expect_no_sequence(broker, "tmp-last", SEQB_UNKNOWN_KEY, "is reached");
 }

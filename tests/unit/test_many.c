@@ -387,14 +387,32 @@ TEST_WITH(DIRECT, keys_that_match_no_pattern_leave_nothing)
     expect_nothing_of(rig, rig_open(rig), "let auto_sequences match it");
 }
 
-TEST_WITH(DIRECT, keys_beyond_the_limit_leave_nothing)
+/* Beside the table of keys about which the stores are asked. */
+#define TABLE_MAX ((size_t)256 << 10) /* bytes */
+
+TEST_WITH(DIRECT, keys_beyond_the_limit_leave_no_sequence)
 {
+    struct seqb_sequence *found;
     struct rig_broker *broker;
+    struct seqb_error err;
+    size_t bytes;
+    size_t count;
+    char key[32];
 
     be_automatic(rig, "*", 2);
     broker = rig_open(rig);
     make_sequences(broker, 0, 2);
-    expect_nothing_of(rig, broker, "the limit of auto_sequences, 2, is");
+    bytes = mallinfo2().uordblks;
+    for (size_t i = 0; i < 20000; i++) {
+        (void)text_format(key, sizeof key, "wrong.%zu", i);
+        assert_int_not_equal(queue_find(broker->queue, key, &found, &err),
+                             SEQB_OK);
+    }
+    assert_int_equal(rig_find(broker, "wrong", &found, &err), SEQB_UNKNOWN_KEY);
+    rig_expect_words(err.text, "the limit of auto_sequences, 2, is");
+    assert_true(mallinfo2().uordblks <= bytes + TABLE_MAX);
+    queue_status(broker->queue, NULL, 0, &count);
+    assert_int_equal(count, 3);   /* with "order" */
     make_sequences(broker, 0, 2); /* those that are there, are */
 }
 

@@ -253,7 +253,7 @@ static void expect_no_sequence(struct rig_broker *broker, const char *key,
     struct seqb_sequence *sequence;
     struct seqb_error err;
 
-    assert_int_equal(queue_find(broker->queue, key, &sequence, &err), expected);
+    assert_int_equal(rig_find(broker, key, &sequence, &err), expected);
     rig_expect_words(err.text, words);
 }
 

@@ -64,7 +64,8 @@ struct admission {
     atomic_size_t holders; /* the caller and the workers; the last one frees it,
                               see admission_drop */
     size_t count;
-    bool is_part; /* there are other counters, which are not refused */
+    bool is_part;  /* there are other counters, which are not refused */
+    bool is_owner; /* frees the counters, too: see ha_known */
     /* visit_elsewhere: by counter, then by backend, whether the store answered
      * that it does not know the sequence. Else NULL. The pool's lock guards
      * it. */
