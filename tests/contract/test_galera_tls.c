@@ -4,6 +4,7 @@
  * that an open connects to is verified, also one that it only asks for the
  * cluster's history.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "contract/galera_fixture.h"
@@ -112,6 +113,34 @@ TEST_SKIPPABLE(SECURED, node_that_was_restarted_is_the_same_store)
     must_open(f);
     assert_string_equal(f->backend->origin, origin);
     must_take(f, 1, 10);
+}
+
+/* The nodes read their files again. */
+static void nodes_show(const struct tls_files *shown)
+{
+    assert_int_equal(rename(shown->cert, files.cert), 0);
+    assert_int_equal(rename(shown->key, files.key), 0);
+    for (size_t i = 0; i < GALERA_NODES; i++)
+        mariadb_execute(galera_nodes[i], "FLUSH SSL");
+}
+
+/* It is the last test: the nodes have no other certificate from here on. */
+TEST_SKIPPABLE(SECURED, nodes_whose_certificate_expired_are_refused)
+{
+    struct tls_files expired;
+    char address[ADDRESS_SIZE];
+
+    must_open(f);
+    tls_files_make_expired(&expired, "node", "IP:127.0.0.1");
+    tls_files_share(&expired);
+    nodes_show(&expired);
+    must_not_open(f, SEQB_UNREACHABLE, "certificate has expired");
+    (void)text_format(address, sizeof address, "127.0.0.1:%d",
+                      (int)server_port(galera_nodes[0]));
+    must_not_open(f, SEQB_UNREACHABLE, address);
+    f->options.tls = SEQB_TLS_REQUIRE; /* whoever it is */
+    must_open(f);
+    tls_files_remove(&expired);
 }
 
 TEST_BEFORE_ALL(nodes_secure);
