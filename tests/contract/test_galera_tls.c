@@ -139,6 +139,7 @@ TEST_SKIPPABLE(SECURED, nodes_whose_certificate_expired_are_refused)
                       (int)server_port(galera_nodes[0]));
     must_not_open(f, SEQB_UNREACHABLE, address);
     f->options.tls = SEQB_TLS_REQUIRE; /* whoever it is */
+    f->options.tls_ca = NULL;
     must_open(f);
     tls_files_remove(&expired);
 }
