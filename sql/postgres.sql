@@ -42,6 +42,7 @@ CREATE TABLE seqb_counters (
 -- The base.
 INSERT INTO seqb_counters (name, value, origin)
 SELECT '', 0, (SELECT system_identifier::text FROM pg_control_system())
+    || ':' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)
     || ':' || pg_relation_filepath('seqb_counters');
 
 -- What the first broker said of the layout; later ones compare. The order of
