@@ -8,7 +8,7 @@
 
 #include "support/test.h"
 
-#define HOUR_S 3600
+#define HOUR_S INT64_C(3600)
 #define DAY_S  (24 * HOUR_S)
 #define YEAR_S (365 * DAY_S)
 
