@@ -93,6 +93,11 @@ for port in "${ports[@]:1}"; do
         "$(curl -s -m 60 "http://127.0.0.1:$port/livez")" ok
 done
 land "TERM, and started again"
+kill -USR2 "$(last_pid)"
+wait_for is_ready $((restarts + 2))
+like "USR2 keeps sockets of another process, whatever its options say" \
+    "$(tail -n 1 "$daemon_log")" \
+    "* listen=127.0.0.1:${ports[0]} socket=$work/held.sock * http=127.0.0.1:${ports[1]},127.0.0.1:${ports[2]}*"
 kill -TERM "$holder"
 reap "$holder"
 is "it ends with 0" $? 0
@@ -211,6 +216,12 @@ wait_for has_refused 3
 like "and one that may not be reached without users" \
     "$(tail -n 1 "$daemon_log")" "*0.0.0.0:$taken is not of loopback*"
 
+moved "listen = [ \"127.0.0.1:$kept\" ]; socket = [ \"$work/kept.sock\" ]; socket_group = \"no-such-group\";"
+kill -USR2 "$daemon_pid"
+wait_for has_refused 4
+like "and a group that is not there" "$(tail -n 1 "$daemon_log")" \
+    "*there is no group 'no-such-group'*"
+
 # A client that has sent nothing holds up the restart. Meanwhile another one
 # waits at an address that goes.
 moved "listen = [ \"127.0.0.1:$kept\" ]; socket = [ \"$work/kept.sock\" ];"
@@ -238,6 +249,11 @@ like "addresses go" "$(tail -n 1 "$daemon_log")" \
 like "and are refused from then on" \
     "$(timeout 60 redis-cli -p "$come" PING 2>&1)" "*Connection refused*"
 land "other addresses"
+rm "$work/kept.sock"
+kill -USR2 "$daemon_pid"
+wait_for is_ready 4
+is "a socket whose file was removed is opened again" \
+    "$(timeout 60 redis-cli -s "$work/kept.sock" PING 2>&1)" PONG
 kill -TERM "$daemon_pid"
 reap "$daemon_pid"
 is "it ends with 0 after other addresses" $? 0

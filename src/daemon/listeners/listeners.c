@@ -128,10 +128,21 @@ enum seqb_status listeners_take(struct listeners *listeners,
     return listeners_take_sockets(listeners, options, true, err);
 }
 
+static bool listeners_have_path(const struct listeners *listeners,
+                                const char *path)
+{
+    for (size_t i = 0; i < listeners->count; i++)
+        if (listeners->all[i].is_local &&
+            strcmp(listeners->all[i].name, path) == 0)
+            return true;
+    return false;
+}
+
 void listeners_leave(struct listeners *listeners, struct inherited *inherited)
 {
     for (size_t i = 0; i < inherited->count; i++) {
         struct inherited_socket *socket = &inherited->sockets[i];
+        struct listener *left;
 
         if (socket->is_taken)
             continue;
@@ -139,8 +150,12 @@ void listeners_leave(struct listeners *listeners, struct inherited *inherited)
             close(socket->fd);
             continue;
         }
-        listeners->left[listeners->left_count] = (struct listener){.fd = -1};
-        listener_adopt(&listeners->left[listeners->left_count++], socket);
+        left = &listeners->left[listeners->left_count++];
+        *left = (struct listener){.fd = -1};
+        listener_adopt(left, socket);
+        /* The file is that of the socket that was opened again. */
+        if (listeners_have_path(listeners, left->name))
+            left->is_own = false;
     }
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 /* The port of an address of IPv4 or IPv6. */
 static in_port_t *port_of(struct sockaddr_storage *address)
@@ -70,8 +71,10 @@ static bool socket_is_at(const struct inherited_socket *socket,
 
     if (socket->kind != INHERITED_LOCAL)
         return socket_is_at_address(socket->fd, place);
+    /* Without its file nobody can connect: it is opened again. */
     return getsockname(socket->fd, (struct sockaddr *)&local, &length) == 0 &&
-           strncmp(local.sun_path, place, sizeof local.sun_path) == 0;
+           strncmp(local.sun_path, place, sizeof local.sun_path) == 0 &&
+           access(place, F_OK) == 0;
 }
 
 static struct inherited_socket *socket_find(struct inherited *inherited,
