@@ -74,7 +74,7 @@ does "without the setting it would be the default" \
 does "the level of the command line stays, and the answer says so" \
     "0 *applied: daemon.log_level: info -> warn (--log-level, not the topology, decides what is logged)*" \
     reload
-daemon_stop
+daemon_stop TERM
 
 # Started by a topology alone.
 {
@@ -93,7 +93,7 @@ sed -i 's/listen = \[ \]/socket = [ "\/x.sock" ]/' "$work/plain.conf"
 does "what it uses by default is named" \
     "0 restart: daemon.listen: (none) -> 127.0.0.1:7379 (restart the broker *restart: daemon.socket: $work/plain/seqbrokerd.sock -> /x.sock (restart the broker *" \
     reload
-daemon_stop
+daemon_stop TERM
 daemon_socket=$reload_socket daemon_port=$reload_port daemon_pid=$reload_pid
 daemon_log=$reload_log
 
@@ -261,7 +261,7 @@ users = ( { name = \"alice\"; role = \"take\"; password_hash = \"$hash\"; } );"
 does "within it is applied" \
     "0 *applied: daemon.stop_delay: 0s -> 17ms*applied: daemon.stop_timeout: 4s -> 50s*" \
     reload
-daemon_stop
+daemon_stop TERM
 ok "the stop has the delay" has_logged 'event=leaving delay_ms=17'
 is "SIGTERM ends it with 0" "$daemon_code" 0
 
@@ -321,6 +321,6 @@ like "REPORT is a word of SEQ.RELOAD" \
     "$(cli_local SEQ.RELOAD CHECK REPORT | tr '\n' ' ')" \
     "*applied 0 *code CONFIG *error *reasons *many.conf:*"
 like "but only once" "$(cli_local SEQ.RELOAD REPORT REPORT)" "ERR use SEQ.RELOAD*"
-daemon_stop
+daemon_stop TERM
 
 tap_end
