@@ -29,6 +29,8 @@ browser_window 1100 900 light
 partition='document.querySelector("[data-name=\"main/0\"]")'
 state_of="$partition.querySelector(\"[data-title=State]\").innerText"
 why_of="$partition.querySelector(\"[data-title=Why]\").innerText"
+sequence='document.querySelector("[data-name=order]")'
+plots="[...$sequence.querySelectorAll(\"[data-title=\\\"Last minute\\\"]\")]"
 health='document.getElementById("health").innerText'
 width='document.documentElement.scrollWidth'
 back='getComputedStyle(document.body).backgroundColor'
@@ -57,6 +59,18 @@ ok "it has the sequence" browser_until \
     'document.querySelector("[data-name=order]") !== null'
 ok "a store's latency is a line" browser_until \
     'document.querySelector("#partitions polyline") !== null'
+# It plots a rate above 0 only if somebody takes numbers.
+redis-cli -p "$daemon_port" -r -1 -i 0.02 INCR order >>"$work/trash" 2>&1 &
+asking=$!
+track "$asking"
+ok "a sequence's rate and runway are plotted" browser_until \
+    "$plots.filter((cell) => cell.querySelector(\"polyline\")).length === 2"
+ok "by values that are there" browser_until \
+    "/ to [1-9][0-9,]*.s in/.test($plots[0].querySelector(\"title\")?.textContent)"
+kill "$asking"
+reap "$asking"
+ok "there is no list of lessors" test \
+    "$(browser_value 'document.getElementById("lessors-part").hidden')" = true
 fits 375 light "a phone need not scroll sideways"
 
 # --- a store goes away ---
@@ -98,5 +112,61 @@ is "an open page does not keep a stop waiting" "$(
 ) $daemon_code" "1 0"
 ok "it says when nobody answers" browser_until \
     "$health === \"The daemon does not answer.\""
+
+# --- a server dies, and a pool leases from its neighbours ---
+
+if ! command -v redis-server >>"$work/trash" && [ -z "${CI:-}" ]; then
+    skip "a server that dies" "there is no redis-server"
+    browser_stop
+    tap_end
+fi
+
+redis_start() {
+    redis-server --port 0 --unixsocket "$work/redis.sock" --dir "$work" \
+        --save '' --appendonly yes --appendfsync always \
+        >"$work/redis.log" 2>&1 &
+    redis=$!
+    track "$redis"
+    wait_for redis_answers
+}
+redis_answers() {
+    redis-cli -s "$work/redis.sock" PING >>"$work/trash" 2>&1
+}
+cat >"$work/near.conf" <<END
+backends = ( { name = "e"; engine = "sqlite"; path = "e.db"; },
+             { name = "f"; engine = "sqlite"; path = "f.db"; },
+             { name = "r"; engine = "redis"; socket = "$work/redis.sock";
+               accept_loss = true; } );
+pools = ( { name = "near"; partitions = [ "e", "f" ];
+            authority = "neighbours"; },
+          { name = "far"; partitions = [ "r" ]; authority = "e";
+            check_interval = "500ms"; } );
+sequences = ( { key = "near"; pool = "near"; },
+              { key = "far"; pool = "far"; } );
+END
+redis_start
+daemon_start near -c "$work/near.conf" --http 127.0.0.1:0 || exit 1
+cli INCR far >>"$work/trash"
+browser_open "http://$daemon_http/"
+lessor() { # NAME STATE
+    echo "[...document.querySelectorAll(\"#lessors tbody tr\")].some((line) =>
+        line.innerText.includes(\"$1\") && line.innerText.includes(\"$2\"))"
+}
+ok "its list of lessors is there" browser_until \
+    "document.getElementById(\"lessors-part\").hidden === false"
+ok "with one of them" browser_until "$(lessor near/0 level)"
+ok "and the other" browser_until "$(lessor near/1 level)"
+far='document.querySelector("[data-name=\"far/0\"]")'
+far_state="$far.querySelector(\"[data-title=State]\").innerText"
+ok "the server is up" browser_until "$far_state === \"up\""
+kill -KILL "$redis"
+reap "$redis"
+ok "a server that was killed is down" browser_until \
+    "[\"quarantined\", \"probing\"].includes($far_state)"
+ok "and its pool cannot serve" browser_until "/^Not serving: /.test($health)"
+redis_start
+ok "and up when it was started again" browser_until \
+    "[\"ramping\", \"up\"].includes($far_state)"
+daemon_stop
 browser_stop
 tap_end
