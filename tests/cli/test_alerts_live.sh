@@ -275,10 +275,18 @@ pools = ( { name = "clocks"; partitions = [ "r" ]; authority = "s";
             timeout = "20s"; check_interval = "500ms"; } );
 sequences = ( { key = "daily"; period = "day"; deadline = "60s"; } );
 END
-    redis-server --port 0 --unixsocket "$work/redis.sock" --dir "$work" \
-        --save '' >"$work/redis.log" 2>&1 &
-    track $!
-    wait_for test -S "$work/redis.sock"
+    redis_start() {
+        redis-server --port 0 --unixsocket "$work/redis.sock" --dir "$work" \
+            --save '' --appendonly yes --appendfsync always \
+            >"$work/redis.log" 2>&1 &
+        redis=$!
+        track "$redis"
+        wait_for redis_answers
+    }
+    redis_answers() {
+        redis-cli -s "$work/redis.sock" PING >>"$work/trash" 2>&1
+    }
+    redis_start
     clock_is 0
     # The monotonic clocks run on.
     export FAKETIME_TIMESTAMP_FILE=$work/clock FAKETIME_NO_CACHE=1 \
@@ -311,6 +319,14 @@ END
     fires SeqbrokerClockAhead 'instance="stepped"' take_daily
     clock_is 0
     ends SeqbrokerClockAhead
+    # A server that dies. Its daemon is idle: only a look finds out.
+    kill -KILL "$redis"
+    reap "$redis" 2>>"$work/trash"
+    fires SeqbrokerNotServing 'instance="stepped"'
+    fires SeqbrokerPartitionDown 'instance="stepped",backend="r"'
+    redis_start
+    ends SeqbrokerNotServing
+    ends SeqbrokerPartitionDown
     kill "$stepped"
     reap "$stepped"
 else
