@@ -182,22 +182,24 @@ bool blocking_call_start(struct session *session,
 
 /* --- the audit --- */
 
+/* `done` writes the line of an order that was carried out. */
 static audit_function *audit_of(const struct blocking_call *call,
-                                enum seqb_status status)
+                                enum seqb_status status, audit_function *done)
 {
     if (status == SEQB_OK)
-        return audit_order;
+        return done;
     return call->is_advanced ? audit_order_in_part : audit_order_refused;
 }
 
 static void order_audit(struct daemon *daemon, const struct blocking_call *call,
-                        struct audit_entry *entry, const struct seqb_error *err)
+                        audit_function *done, struct audit_entry *entry,
+                        const struct seqb_error *err)
 {
     entry->user = call->user;
     entry->by = call->by;
     entry->from = call->from;
     entry->reason = err->status == SEQB_OK ? "" : err->text;
-    audit_of(call, err->status)(
+    audit_of(call, err->status, done)(
         &daemon->access.audit, entry,
         (struct audit_time){daemon_now_ms(), daemon_wall_ms()});
 }
@@ -215,7 +217,7 @@ static void advance_audit(struct daemon *daemon,
 
     snprintf(before, sizeof before, "%lld", (long long)call->highest);
     snprintf(after, sizeof after, "%lld", (long long)call->order.to);
-    order_audit(daemon, call, &entry, &call->err);
+    order_audit(daemon, call, audit_order_for_good, &entry, &call->err);
 }
 
 static void reload_audit(struct daemon *daemon,
@@ -226,7 +228,7 @@ static void reload_audit(struct daemon *daemon,
 
     snprintf(after, sizeof after, "applied %zu, need a restart %zu",
              call->report.applied, call->report.restart);
-    order_audit(daemon, call, &entry, &call->report.err);
+    order_audit(daemon, call, audit_order, &entry, &call->report.err);
 }
 
 static void blocking_call_audit(struct daemon *daemon,

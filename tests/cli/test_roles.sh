@@ -80,7 +80,7 @@ is "nor is another key" "$(web -u 'shop:tr0ub4dor&3' -X POST \
 # --- the audit ---
 
 like "the audit has the order" "$(grep event=order "$work/audit" | tail -n 1)" \
-    "20*Z event=order user=uid:* by=socket from=uid:* command=\"SEQ.PARTITION DRAIN\" target=main/1 before=* after=drained"
+    "20*Z event=order user=uid:* by=socket from=uid:* command=\"SEQ.PARTITION DRAIN\" target=main/1 before=* after=drained left_out=0"
 like "and what was refused" "$(grep event=order_refused "$work/audit")" \
     "*user=shop by=password from=127.0.0.1:* command=SEQ.DRAIN *"
 like "and the wrong login" "$(grep event=login_refused "$work/audit")" \

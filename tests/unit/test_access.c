@@ -37,7 +37,7 @@ TEST(failures_push_no_order_out_of_the_audit)
     for (int i = 0; i < 300; i++)
         audit_login_refused(&audit, &entry, time);
     for (int i = 0; i < 150; i++)
-        audit_order(&audit, &entry, time);
+        audit_order_for_good(&audit, &entry, time);
     audit_order_refused(&audit, &entry, time);
     log_tallies(tallies);
     assert_string_equal(tallies[0].event, "login_refused");
@@ -78,6 +78,42 @@ TEST(audit_file_that_can_be_written_again_is_reported)
     }
     assert_int_equal(failed, 1);
     assert_int_equal(written, 1);
+}
+
+static int64_t lines_of(const char *event)
+{
+    struct log_tally tallies[LOG_EVENTS_MAX];
+
+    log_tallies(tallies);
+    for (size_t i = 0; i < LOG_EVENTS_MAX && tallies[i].event[0] != '\0'; i++)
+        if (strcmp(tallies[i].event, event) == 0)
+            return tallies[i].lines;
+    return 0;
+}
+
+/* DRAIN and RESUME in turn, or reloads in a loop. */
+TEST(orders_that_can_be_undone_are_bounded_in_the_audit)
+{
+    static const struct audit_entry entry = {.command = "c"};
+    static const struct audit_time time = {.now_ms = 1000, .wall_ms = 1000};
+    static const struct audit_time later = {.now_ms = 2000, .wall_ms = 2000};
+    struct audit audit = {.file = NULL};
+    int64_t before;
+
+    log_set_level(SEQB_LOG_ERROR);
+    before = lines_of("order");
+    for (int i = 0; i < 300; i++)
+        audit_order(&audit, &entry, time);
+    assert_int_equal(lines_of("order") - before, 100);
+    assert_int_equal(audit.orders_lines.left_out, 200);
+    audit_order_for_good(&audit, &entry, time); /* with the count */
+    assert_int_equal(lines_of("order") - before, 101);
+    assert_int_equal(audit.orders_lines.left_out, 0);
+    audit_order(&audit, &entry, time);
+    assert_int_equal(audit.orders_lines.left_out, 1);
+    audit_order(&audit, &entry, later);
+    assert_int_equal(audit.orders_lines.left_out, 0);
+    assert_int_equal(lines_of("order") - before, 102);
 }
 
 /* --- patterns --- */

@@ -145,8 +145,8 @@ static void log_audited(struct audit *audit, enum seqb_log_level level,
     file_write(audit, line, time.wall_ms);
 }
 
-void audit_order(struct audit *audit, const struct audit_entry *entry,
-                 struct audit_time time)
+static void order_write(struct audit *audit, const struct audit_entry *entry,
+                        struct audit_time time, long long left_out)
 {
     struct words words;
 
@@ -154,9 +154,27 @@ void audit_order(struct audit *audit, const struct audit_entry *entry,
     log_audited(
         audit, SEQB_LOG_INFO, time,
         "event=order user=%s by=%s from=%s command=%s target=%s before=%s "
-        "after=%s",
+        "after=%s left_out=%lld",
         words.user, words.by, words.from, words.command, words.target,
-        words.before, words.after);
+        words.before, words.after, left_out);
+}
+
+void audit_order(struct audit *audit, const struct audit_entry *entry,
+                 struct audit_time time)
+{
+    long long left_out;
+
+    if (!is_too_much(&audit->orders_lines, time.now_ms, &left_out))
+        order_write(audit, entry, time, left_out);
+}
+
+void audit_order_for_good(struct audit *audit, const struct audit_entry *entry,
+                          struct audit_time time)
+{
+    const long long left_out = audit->orders_lines.left_out;
+
+    audit->orders_lines.left_out = 0;
+    order_write(audit, entry, time, left_out);
 }
 
 void audit_order_in_part(struct audit *audit, const struct audit_entry *entry,

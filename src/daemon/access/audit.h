@@ -2,10 +2,10 @@
 /*
  * The audit: one line for each administrative command that was executed or
  * refused, and for each login that was refused. It goes to the log, and to a
- * file if there is one. Orders are always written. Of refused orders, and of
- * refused logins, at most 20 lines a second are written, because any client can
- * cause them; the rest is only counted. Private to the folder, except through
- * access.h.
+ * file if there is one. Orders that cannot be undone are always written. Of
+ * other orders, of refused orders, and of refused logins, at most 20 lines a
+ * second are written of each kind; the rest is only counted. Private to the
+ * folder, except through access.h.
  */
 #pragma once
 
@@ -24,7 +24,7 @@ struct audit_kind {
 
 struct audit {
     const char *file; /* NULL: none; the caller's */
-    struct audit_kind orders_refused_lines, logins_refused_lines;
+    struct audit_kind orders_lines, orders_refused_lines, logins_refused_lines;
     int64_t logins_refused;
     bool has_failed; /* writing to the file failed, and this was logged */
 };
@@ -48,13 +48,15 @@ struct audit_time {
     int64_t wall_ms; /* since 1970 */
 };
 
-/* A command was executed; was executed in some stores only; was refused; a
- * login was refused. */
+/* A command was executed; one that cannot be undone was executed, which is
+ * always written; was executed in some stores only; was refused; a login was
+ * refused. */
 typedef void audit_function(struct audit *audit,
                             const struct audit_entry *entry,
                             struct audit_time time);
 
 audit_function audit_order;
+audit_function audit_order_for_good;
 audit_function audit_order_in_part;
 audit_function audit_order_refused;
 audit_function audit_login_refused;

@@ -251,7 +251,7 @@ enum command_outcome command_drain(struct session *session,
                                    const struct resp_request *request)
 {
     (void)request;
-    session_audit(session, audit_order,
+    session_audit(session, audit_order_for_good,
                   &(struct audit_entry){.command = "SEQ.DRAIN",
                                         .before = "serving",
                                         .after = "stopping"});
