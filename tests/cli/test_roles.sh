@@ -13,7 +13,7 @@ page=$(cd "$here/../.." && pwd)/docs/secure.md
 steps() {
     awk -v fence="\`\`\`$1" '
         /^## / { is_steps = $0 == "## In steps" }
-        { sub(/^   /, "") }
+        { sub(/^   ( ?)/, "") }
         /^```/ { is_in = is_steps && $0 == fence; next }
         is_in' "$page"
 }
@@ -21,20 +21,26 @@ steps() {
 # run_steps FENCE: runs them in the folder of the topology.
 run_steps() {
     (cd "$work/site" && PATH=$build:$PATH password='tr0ub4dor&3' \
-        port=$daemon_port http=$daemon_http bash -euo pipefail -c "$(steps "$1")") 2>&1
+        port=$tls_port https=$https bash -euo pipefail -c "$(steps "$1")") 2>&1
 }
 
 # --- the steps of the page ---
 
 mkdir "$work/site"
 cp "$work/patient.conf" "$work/site/topology.conf"
-echo "daemon = { audit_file = \"$work/audit\"; };" >>"$work/site/topology.conf"
+tls_port='' https=''
 out=$(run_steps sh)
-is "the steps make users" $? 0
+is "the steps make users and certificates" $? 0
 like "the topology with users is well" "$out" "*topology.conf: ok*topology.conf: ok"
-daemon_start secure -c "$work/site/topology.conf" --http 127.0.0.1:0 || exit 1
+sed -i "s|^daemon = {|&\n    audit_file = \"$work/audit\";|" "$work/site/topology.conf"
+daemon_start secure -c "$work/site/topology.conf" --http 127.0.0.1:0 \
+    --tls-listen 127.0.0.1:0 --https 127.0.0.1:0 || exit 1
+tls_port=$(sed -n 's/.*event=ready.* tls=[^ ]*:\([0-9]*\) .*/\1/p' "$daemon_log")
+https=$(sed -n 's/.*event=ready.* https=\([^ ]*\)$/\1/p' "$daemon_log")
 out=$(run_steps "sh client")
 is "clients log in" $? 0
+is "by TLS alone" \
+    "$(steps "sh client" | grep -c -e --tls -e tls:// -e https://)" 4
 like "and get their numbers" "$out" \
     '[0-9]*{"sequence":*"bill"*{"sequence":*"order-7"*'
 
