@@ -156,6 +156,35 @@ static struct seqb_backend_options cluster_options(struct server **members)
     return options;
 }
 
+TEST(members_and_how_far_they_are_behind_are_told)
+{
+    struct server *members[ETCD_MEMBERS];
+    struct seqb_details details = {.node = ""};
+    struct seqb_backend_options options;
+    struct seqb_backend *backend;
+    struct seqb_error err;
+    int64_t first;
+
+    server_etcd_cluster(members);
+    options = cluster_options(members);
+    backend = etcd_open(&options);
+    assert_done(backend_etcd.describe(backend, &details, &err), err);
+    assert_memory_equal(details.node, "127.0.0.1:", 10);
+    assert_true(strcmp(details.role, "leader") == 0 ||
+                strcmp(details.role, "follower") == 0);
+    assert_string_equal(details.quorum, "2 of 3 members");
+    assert_memory_equal(details.replicas, "2, at most ", 11);
+    assert_non_null(strstr(details.replicas, " entries behind"));
+    assert_string_equal(details.tls, "none");
+    server_kill(members[2]);
+    assert_done(backend_etcd.describe(backend, &details, &err), err);
+    assert_memory_equal(details.replicas, "1 of 2, at most ", 16);
+    assert_ok(etcd_take(backend, &first));
+    backend_etcd.close(backend);
+    for (int i = 0; i < ETCD_MEMBERS; i++)
+        server_free(members[i]);
+}
+
 TEST(without_a_quorum_it_is_unreachable_within_its_time)
 {
     struct server *members[ETCD_MEMBERS];

@@ -70,6 +70,8 @@ TEST(numbers_are_taken_by_tls)
     assert_non_null(strstr(details.tls, "TLSv1."));
     assert_string_equal(details.role, "leader");
     assert_string_equal(details.quorum, "1 of 1 members");
+    assert_string_equal(details.replicas, "none");
+    assert_memory_equal(details.node, "127.0.0.1:", 10);
     backend_etcd.close(backend);
 }
 

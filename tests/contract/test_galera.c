@@ -26,6 +26,9 @@ TEST_SKIPPABLE(PREPARED, nodes_of_one_cluster_are_one_store)
     assert_ok(f->ops->describe(f->backend, &details, &f->err));
     assert_string_equal(details.role, "Synced");
     assert_string_equal(details.quorum, "Primary, 3 nodes");
+    assert_non_null(strstr(details.replicas, " write sets behind, paused "));
+    assert_string_equal(details.tls, "none");
+    assert_string_not_equal(details.node, "");
     (void)text_copy(origin, sizeof origin, f->backend->origin);
     must_open_at(f, &hosts_other);
     assert_string_equal(f->backend->origin, origin);

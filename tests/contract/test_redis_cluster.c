@@ -124,6 +124,9 @@ TEST_STATE(SCENE, counters_of_a_call_are_on_all_servers)
                       "ACL SETUSER seq +cluster|info");
     assert_ok(f->ops->describe(f->backend, &details, &f->err));
     assert_string_equal(details.quorum, "2 of 3 masters, state ok");
+    assert_memory_equal(details.node, "127.0.0.1:", 10);
+    assert_string_equal(details.tls, "none");
+    assert_string_not_equal(details.replicas, "");
     assert_int_equal(must_take_many(f), MANY + MANY / 2);
     for (size_t i = 0; i < CLUSTER_MASTERS; i++) {
         redisReply *reply = server_ask(scene->cluster->servers[i], "DBSIZE");

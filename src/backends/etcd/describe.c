@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The description of a cluster, by the member that answers. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "backends/etcd/etcd.h"
@@ -34,8 +35,8 @@ enum seqb_status etcd_status_ask(struct etcd_link *link,
 }
 
 /* Counts the voting members: a learner has no vote. */
-static void members_take(const Etcd__MemberListResponse *answer,
-                         struct seqb_details *out)
+static size_t members_take(const Etcd__MemberListResponse *answer,
+                           struct seqb_details *out)
 {
     size_t voters = 0;
 
@@ -44,19 +45,20 @@ static void members_take(const Etcd__MemberListResponse *answer,
     if (voters > 0)
         (void)text_format(out->quorum, sizeof out->quorum, "%zu of %zu members",
                           voters / 2 + 1, voters);
+    return voters;
 }
 
 /* A server that refuses is no error: then there is nothing to describe. */
 static enum seqb_status members_describe(struct etcd_link *link,
                                          struct seqb_details *out,
-                                         struct seqb_error *err)
+                                         size_t *voters, struct seqb_error *err)
 {
     ProtobufCMessage *answer;
     const enum seqb_status status = ask(link, &members_method, &answer, err);
 
     if (status != SEQB_OK)
         return status == SEQB_REFUSED ? SEQB_OK : status;
-    members_take((const Etcd__MemberListResponse *)answer, out);
+    *voters = members_take((const Etcd__MemberListResponse *)answer, out);
     etcd_answer_free(answer);
     return SEQB_OK;
 }
@@ -77,23 +79,94 @@ static enum seqb_status role_describe(struct etcd_link *link,
     return SEQB_OK;
 }
 
+/* --- how far members are behind --- */
+
+/* What the members that answered have committed and applied. */
+struct lag {
+    uint64_t members[ETCD_ENDPOINTS_MAX]; /* ids: two endpoints may be one */
+    size_t count;
+    uint64_t committed; /* the highest index of any of them */
+    uint64_t applied;   /* the lowest one */
+};
+
+static void lag_add(struct lag *lag, uint64_t member,
+                    const Etcd__StatusResponse *answer)
+{
+    for (size_t i = 0; i < lag->count; i++) {
+        if (lag->members[i] == member)
+            return;
+    }
+    if (lag->count == 0 || answer->raft_applied_index < lag->applied)
+        lag->applied = answer->raft_applied_index;
+    if (answer->raft_index > lag->committed)
+        lag->committed = answer->raft_index;
+    lag->members[lag->count++] = member;
+}
+
+/* Asks each endpoint in turn. The answer for one that is silent comes from
+ * another one, and is not counted twice. */
+static struct lag lag_ask(struct etcd_link *link, int32_t timeout_ms)
+{
+    struct lag lag = {.count = 0};
+
+    for (size_t i = 0; i < link->count; i++) {
+        Etcd__StatusResponse *answer;
+        struct seqb_error why;
+
+        link->current = i;
+        etcd_link_begin(link, timeout_ms);
+        if (etcd_status_ask(link, &answer, &why) != SEQB_OK)
+            continue;
+        lag_add(&lag, link->member, answer);
+        etcd_answer_free(&answer->base);
+    }
+    return lag;
+}
+
+/* The indexes are read one after the other, so that a cluster that is written
+ * to seems to be behind by what it committed meanwhile: "at most". */
+static void lag_describe(const struct lag *lag, size_t voters,
+                         struct seqb_details *out)
+{
+    const uint64_t behind =
+        lag->committed > lag->applied ? lag->committed - lag->applied : 0;
+    char of[32] = "";
+
+    if (voters == 1)
+        (void)text_copy(out->replicas, sizeof out->replicas, "none");
+    if (voters <= 1 || lag->count == 0)
+        return;
+    if (lag->count < voters)
+        (void)text_format(of, sizeof of, " of %zu", voters - 1);
+    (void)text_format(out->replicas, sizeof out->replicas,
+                      "%zu%s, at most %" PRIu64 " entries behind",
+                      lag->count - 1, of, behind);
+}
+
 enum seqb_status etcd_describe(struct seqb_backend *backend,
                                struct seqb_details *out, struct seqb_error *err)
 {
     struct etcd *etcd = etcd_of(backend);
     struct etcd_link *link = &etcd->link;
     const struct etcd_endpoint *endpoint;
+    size_t voters = 0;
+    size_t current;
+    struct lag lag;
     struct seqb_error why;
     enum seqb_status status;
 
     etcd_link_begin(link, etcd->timeout_ms);
-    status = members_describe(link, out, &why);
+    status = members_describe(link, out, &voters, &why);
     if (status == SEQB_OK)
         status = role_describe(link, out, &why);
     if (status != SEQB_OK)
         return error_copy(err, &why);
-    endpoint = &link->endpoints[link->current];
+    current = link->current;
+    endpoint = &link->endpoints[current];
     (void)text_copy(out->node, sizeof out->node, endpoint->name);
     (void)text_copy(out->tls, sizeof out->tls, stream_tls(&link->grpc.stream));
+    lag = lag_ask(link, etcd->timeout_ms);
+    link->current = current;
+    lag_describe(&lag, voters, out);
     return SEQB_OK;
 }

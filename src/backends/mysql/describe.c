@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The description of a server, or of a node of a Galera cluster. Neither knows
- * how far its replicas are behind. */
+/* The description of a server, or of a node of a Galera cluster. A server does
+ * not know how far its replicas are behind, and a node knows only of itself. */
 #include <string.h>
 
 #include "backends/mysql/mysql.h"
@@ -13,7 +13,16 @@ struct kept {
     char value[64];
 };
 
-enum variable { TLS, REPLICAS, NODE_STATE, CLUSTER, CLUSTER_SIZE, VARIABLES };
+enum variable {
+    TLS,
+    REPLICAS,
+    NODE_STATE,
+    CLUSTER,
+    CLUSTER_SIZE,
+    WAITING, /* write sets that were received and are not applied */
+    PAUSED,  /* the share of the time that flow control stopped all nodes */
+    VARIABLES
+};
 
 static void kept_take(struct kept *kept, const char *name, const char *value)
 {
@@ -58,6 +67,17 @@ static enum seqb_status node_ask(struct mysql_link *link,
     return SEQB_OK;
 }
 
+/* How far this node is behind the cluster, and how much nodes that were behind
+ * have slowed it down. */
+static void node_lag_describe(const struct kept *kept, struct seqb_details *out)
+{
+    if (kept[WAITING].value[0] == '\0' || kept[PAUSED].value[0] == '\0')
+        return;
+    (void)text_format(out->replicas, sizeof out->replicas,
+                      "here %s write sets behind, paused %s of the time",
+                      kept[WAITING].value, kept[PAUSED].value);
+}
+
 enum seqb_status mysql_describe(struct seqb_backend *backend,
                                 struct seqb_details *out,
                                 struct seqb_error *err)
@@ -68,7 +88,9 @@ enum seqb_status mysql_describe(struct seqb_backend *backend,
         [REPLICAS] = {"Slaves_connected", ""}, /* MariaDB only */
         [NODE_STATE] = {"wsrep_local_state_comment", ""},
         [CLUSTER] = {"wsrep_cluster_status", ""},
-        [CLUSTER_SIZE] = {"wsrep_cluster_size", ""}};
+        [CLUSTER_SIZE] = {"wsrep_cluster_size", ""},
+        [WAITING] = {"wsrep_local_recv_queue", ""},
+        [PAUSED] = {"wsrep_flow_control_paused", ""}};
     enum seqb_status status = mysql_link_begin(link, err);
 
     if (status == SEQB_OK)
@@ -83,6 +105,7 @@ enum seqb_status mysql_describe(struct seqb_backend *backend,
         (void)text_copy(out->role, sizeof out->role, kept[NODE_STATE].value);
         (void)text_format(out->quorum, sizeof out->quorum, "%s, %s nodes",
                           kept[CLUSTER].value, kept[CLUSTER_SIZE].value);
+        node_lag_describe(kept, out);
         return SEQB_OK;
     }
     (void)text_copy(
