@@ -3,8 +3,8 @@
  * Requests a second over 50 connections: seqbrokerd on four durable SQLite
  * partitions, redis-server without persistence, and a server that answers a
  * constant, each kept busy in turn by one client that saturates it. INCR with
- * one request in flight and more; SEQ.NEXT COUNT 1000 beside redis' INCR; and
- * INCR by TLS.
+ * one request in flight and more; SEQ.NEXT COUNT 1000 beside redis' INCR; INCR
+ * of a seqbrokerd with users and limits; and INCR by TLS.
  */
 #include "bench/certificate.h"
 #include "bench/peers.h"
@@ -46,6 +46,22 @@ static const struct report_table count = {
     "count", "A thousand numbers a request", NULL, SHAPE_BARS, count_columns,
     4};
 
+enum { L_PIPELINE, L_OURS, L_REDIS, L_RATIO };
+
+static const struct report_column limited_columns[] = {
+    [L_PIPELINE] = {"pipeline", NULL, BAR_NONE, PLOT_NOT},
+    [L_OURS] = {"seqbrokerd with limits", "thousand/s", BAR_NONE, PLOT_LOG},
+    [L_REDIS] = {"redis-server", "thousand/s", BAR_NONE, PLOT_LOG},
+    [L_RATIO] = {"to redis", "", BAR_AT_LEAST, PLOT_LINEAR},
+};
+
+static const struct report_table incr_limited = {"incr-limited",
+                                                 "INCR with users and limits",
+                                                 NULL,
+                                                 SHAPE_BARS,
+                                                 limited_columns,
+                                                 4};
+
 enum { T_PIPELINE, T_OURS, T_REDIS, T_RATIO, T_OUR_CPU, T_REDIS_CPU, T_CPU };
 
 static const struct report_column tls_columns[] = {
@@ -61,12 +77,12 @@ static const struct report_column tls_columns[] = {
 static const struct report_table incr_tls = {"incr-tls", "INCR by TLS", NULL,
                                              SHAPE_BARS, tls_columns,   7};
 
-enum { SEQBROKERD, REDIS_SERVER, CONSTANT, SERVERS };
+enum { SEQBROKERD, REDIS_SERVER, CONSTANT, SERVERS, LIMITED = SERVERS, ALL };
 
 struct stage {
     struct report *report;
     struct report_arguments arguments;
-    struct server *servers[SERVERS];
+    struct server *servers[ALL];
     int tls_ports[CONSTANT]; /* of those before it */
     char redis_port[16];     /* the same as a word */
 };
@@ -155,6 +171,39 @@ static void tls_row(const struct stage *stage, int pipeline)
     report_row_end(report);
 }
 
+/* Who does not log in is a user here, whose every number is counted four times:
+ * a rate and a day's limit of the user, and of the key. No limit is reached. */
+static void limited_start(struct stage *stage, struct topology *topology)
+{
+    topology_sqlite(
+        topology, 4,
+        "auto_sequences = { pattern = \"*\"; };\n"
+        "users = ( { name = \"default\"; role = \"take\"; keys = [ \"be*\" ]; "
+        "rate = 1000000000; daily_limit = 1000000000000; } );\n"
+        "key_limits = ( { name = \"all\"; keys = [ \"b*\" ]; "
+        "rate = 1000000000; daily_limit = 1000000000000; } );");
+    stage->servers[LIMITED] = peer_seqbrokerd(topology->path);
+}
+
+static void limited_row(const struct stage *stage, int pipeline)
+{
+    struct report *report = stage->report;
+
+    report_row(report);
+    report_text(report, L_PIPELINE, "%d", pipeline);
+    for (int run = 0; run < stage->arguments.runs; run++) {
+        const double ours = requests_s(stage, LIMITED, "TCP", pipeline, 1);
+        const double redis =
+            requests_s(stage, REDIS_SERVER, "TCP", pipeline, 1);
+
+        report_sample(report, L_OURS, ours / 1e3);
+        report_sample(report, L_REDIS, redis / 1e3);
+        report_sample(report, L_RATIO, ours / redis);
+    }
+    report_bar(report, L_RATIO, 1.0);
+    report_row_end(report);
+}
+
 static void incr_row(const struct stage *stage, const struct setting *setting)
 {
     struct report *report = stage->report;
@@ -234,12 +283,14 @@ int main(int argc, char **argv)
     struct stage stage = {.arguments = {.span = 0.6, .runs = 5}};
     struct certificate certificate;
     struct topology topology;
+    struct topology limited;
 
     stage.report = report_open(argc, argv, &stage.arguments);
     block_sigpipe();
     certificate_make(&certificate);
     stage_start(&stage, &topology, &certificate);
-    for (int i = 0; i < SERVERS; i++) /* not counted: the ring grows */
+    limited_start(&stage, &limited);
+    for (int i = 0; i < ALL; i++) /* not counted: the ring grows */
         (void)requests_s(&stage, i, "TCP", 64, 1);
     report_table(stage.report, &incr);
     for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++)
@@ -247,10 +298,14 @@ int main(int argc, char **argv)
     report_table(stage.report, &count);
     count_row(&stage, "TCP");
     count_row(&stage, "unix socket");
+    report_table(stage.report, &incr_limited);
+    limited_row(&stage, 1);
+    limited_row(&stage, 16);
     report_table(stage.report, &incr_tls);
     tls_row(&stage, 1);
     tls_row(&stage, 16);
     topology_remove(&topology);
+    topology_remove(&limited);
     certificate_remove(&certificate);
     return report_close(stage.report);
 }
