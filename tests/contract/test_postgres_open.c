@@ -32,6 +32,76 @@ TEST_SKIPPABLE(STARTED, settings_that_lose_commits_need_accept_loss)
     }
 }
 
+static void setting_set(struct fixture *f, const char *setting,
+                        const char *value)
+{
+    char text[32];
+
+    (void)text_format(text, sizeof text, "%s = %s", setting, value);
+    postgres_alter(f->server, text);
+}
+
+static void must_stand(struct fixture *f, const char *name, const char *text)
+{
+    char standing[16];
+
+    assert_ok(f->backend->ops->claim(f->backend, name, NULL, standing,
+                                     sizeof standing, &f->err));
+    assert_string_equal(standing, text);
+}
+
+/* Whatever changes the store is refused in the words of open. */
+static void must_change_nothing(struct fixture *f, const char *setting)
+{
+    const struct seqb_raise raise = {
+        .counter = ORDER, .floor = 1000, .limit = LIMIT};
+    const struct seqb_swap swap = {"c", "t", "u", NULL};
+    struct seqb_backend *open = f->backend;
+    struct seqb_request request;
+    char standing[16];
+    int64_t value;
+
+    assert_status(
+        open->ops->claim(open, "d", "t", standing, sizeof standing, &f->err),
+        SEQB_UNSAFE);
+    assert_status(
+        open->ops->swap(open, &swap, standing, sizeof standing, &f->err),
+        SEQB_UNSAFE);
+    assert_status(take(f, ORDER, 1, &request), SEQB_UNSAFE);
+    assert_non_null(strstr(f->err.text, setting));
+    assert_non_null(strstr(f->err.text, "accept_loss"));
+    setting_set(f, setting, "on");
+    must_open(f);
+    setting_set(f, setting, "off");
+    assert_status(f->backend->ops->raise(f->backend, &raise, &value, &f->err),
+                  SEQB_UNSAFE);
+    setting_set(f, setting, "on");
+    must_open(f);
+    must_stand(f, "c", "t");
+    must_stand(f, "d", "");
+}
+
+/* ALTER SYSTEM and a reload change both, and connections live on. */
+TEST_SKIPPABLE(STARTED, settings_are_compared_in_each_transaction)
+{
+    static const char *const settings[] = {"fsync", "full_page_writes"};
+    char standing[16];
+
+    must_take(f, 5, 0);
+    assert_ok(f->backend->ops->claim(f->backend, "c", "t", standing,
+                                     sizeof standing, &f->err));
+    for (size_t i = 0; i < COUNT(settings); i++) {
+        setting_set(f, settings[i], "off");
+        must_change_nothing(f, settings[i]);
+        must_take(f, 5, 5 * ((int64_t)i + 1));
+    }
+    f->options.accept_loss = true;
+    must_open(f);
+    setting_set(f, "fsync", "off");
+    must_take(f, 5, 15);
+    setting_set(f, "fsync", "on");
+}
+
 TEST_SKIPPABLE(STARTED, table_that_a_crash_empties_is_refused)
 {
     static const char *const tables[] = {"seqb_counters", "seqb_claims"};

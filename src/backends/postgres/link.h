@@ -30,6 +30,7 @@ struct postgres_link {
     char state[POSTGRES_STATE_SIZE]; /* SQLSTATE of the last failure, or "" */
     char store[SEQB_ORIGIN_SIZE];    /* the store's identity at open ... */
     char claims[POSTGRES_PATH_SIZE]; /* ... and the file of seqb_claims */
+    bool accepts_loss;               /* as the options' accept_loss */
     char warning[160]; /* the server's warning since postgres_link_begin; or
                           "" */
 };

@@ -16,8 +16,7 @@
 /* What a new connection is asked, as columns. */
 enum column {
     COLUMN_ROLE, /* "" for a primary */
-    COLUMN_FSYNC,
-    COLUMN_FULL_PAGE_WRITES,
+    COLUMN_LOSSES,
     COLUMN_COUNTERS, /* "" or its kind and persistence: "rp" */
     COLUMN_CLAIMS,
     COLUMN_SYSTEM,
@@ -31,7 +30,7 @@ static const char question[] =
     "SELECT CASE WHEN pg_is_in_recovery() THEN 'a standby'"
     " WHEN current_setting('transaction_read_only') = 'on' THEN 'read-only'"
     " ELSE '' END,"
-    " current_setting('fsync'), current_setting('full_page_writes'),"
+    " " POSTGRES_LOSSES ","
     " (SELECT coalesce(max(relkind::text || relpersistence::text), '')"
     " FROM pg_class WHERE oid = to_regclass('seqb_counters')),"
     " (SELECT coalesce(max(relkind::text || relpersistence::text), '')"
@@ -79,31 +78,34 @@ static enum seqb_status check_role(const struct postgres_link *link,
     return error_set(err, SEQB_ROLE, "%s: the server is %s", link->where, role);
 }
 
+#define LOSS_FORMAT "%s: a crash of its machine may repeat numbers"
+
+enum seqb_status postgres_loss_refuse(const struct postgres_link *link,
+                                      const char *losses,
+                                      struct seqb_error *err)
+{
+    return error_set(err, SEQB_UNSAFE,
+                     "%s: " LOSS_FORMAT
+                     "; set it to on, or accept_loss = true here",
+                     link->where, losses);
+}
+
 /* If fsync or full_page_writes is off, a crash of the machine loses pages, and
  * commits with them. synchronous_commit may be off, because each transaction
  * raises it. */
-static enum seqb_status check_durability(const struct postgres_link *link,
+static enum seqb_status check_durability(struct postgres_link *link,
                                          const PGresult *facts,
                                          bool accepts_loss, char *loss,
                                          struct seqb_error *err)
 {
-    const bool no_sync = strcmp(answer_of(facts, COLUMN_FSYNC), "on") != 0;
-    const bool no_pages =
-        strcmp(answer_of(facts, COLUMN_FULL_PAGE_WRITES), "on") != 0;
+    const char *losses = answer_of(facts, COLUMN_LOSSES);
 
+    link->accepts_loss = accepts_loss;
     loss[0] = '\0';
-    if (!no_sync && !no_pages)
+    if (*losses == '\0')
         return SEQB_OK;
-    (void)text_format(loss, SEQB_LOSS_SIZE,
-                      "%s%s%s: a crash of its machine may repeat numbers",
-                      no_sync ? "fsync is off" : "",
-                      no_sync && no_pages ? ", " : "",
-                      no_pages ? "full_page_writes is off" : "");
-    if (accepts_loss)
-        return SEQB_OK;
-    return error_set(err, SEQB_UNSAFE,
-                     "%s: %s; set it to on, or accept_loss = true here",
-                     link->where, loss);
+    (void)text_format(loss, SEQB_LOSS_SIZE, LOSS_FORMAT, losses);
+    return accepts_loss ? SEQB_OK : postgres_loss_refuse(link, losses, err);
 }
 
 static enum seqb_status check_table(const struct postgres_link *link,

@@ -38,6 +38,14 @@
     "CASE WHEN pg_is_in_recovery() THEN ''"                                    \
     " ELSE coalesce(" POSTGRES_ORIGIN ", '') END"
 
+/* SQL: the settings that lose commits, "" if none does. An administrator may
+ * change them while connections live on, so each transaction asks again. */
+#define POSTGRES_LOSSES                                                        \
+    "concat_ws(', ', CASE current_setting('fsync') WHEN 'on' THEN NULL"        \
+    " ELSE 'fsync is off' END,"                                                \
+    " CASE current_setting('full_page_writes') WHEN 'on' THEN NULL"            \
+    " ELSE 'full_page_writes is off' END)"
+
 /* SQL: the file of seqb_claims, which changes when a dump is restored or the
  * table is truncated. */
 #define POSTGRES_CLAIMS_FILE                                                   \
@@ -49,3 +57,8 @@ enum seqb_status
 postgres_session_open(struct postgres_link *link, struct seqb_backend *base,
                       const struct seqb_backend_options *options,
                       struct seqb_error *err);
+
+/* Returns SEQB_UNSAFE: the value of POSTGRES_LOSSES was not "". */
+enum seqb_status postgres_loss_refuse(const struct postgres_link *link,
+                                      const char *losses,
+                                      struct seqb_error *err);

@@ -28,7 +28,8 @@ bool postgres_number_read(const PGresult *result, int column, int64_t *out)
  * A lock wait ends before the caller's deadline, and a commit is on disk
  * whatever the session's default is: with `off` it would be acknowledged
  * before. The origin is that of this transaction, because reading the table
- * locks it in its current file.
+ * locks it in its current file. It is "" if settings lose commits, so that the
+ * statements behind it change nothing; $3 is not "" if that is accepted.
  */
 static const char prelude[] =
     "SELECT set_config('lock_timeout', $1, true),"
@@ -36,7 +37,9 @@ static const char prelude[] =
     " set_config('synchronous_commit',"
     " CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on'"
     " ELSE current_setting('synchronous_commit') END, true),"
-    " set_config('seqbroker.origin', " POSTGRES_ORIGIN_OR_NONE ", true),"
+    " set_config('seqbroker.origin', CASE WHEN $3 = '' AND (" POSTGRES_LOSSES
+    ") <> '' THEN '' ELSE " POSTGRES_ORIGIN_OR_NONE " END, true), CASE $3"
+    " WHEN '' THEN " POSTGRES_LOSSES " ELSE '' END,"
     " (SELECT max(value) FROM seqb_counters WHERE name = ''),"
     " " POSTGRES_INCARNATION;
 
@@ -45,6 +48,7 @@ enum prelude_column {
     PRELUDE_IDLE,
     PRELUDE_SYNC,
     PRELUDE_ORIGIN,
+    PRELUDE_LOSSES,
     PRELUDE_VALUE,
     PRELUDE_INCARNATION,
     PRELUDE_COLUMNS
@@ -57,13 +61,14 @@ void postgres_transaction_begin(struct postgres *postgres)
 {
     char lock_ms[POSTGRES_NUMBER_SIZE];
     char idle_ms[POSTGRES_NUMBER_SIZE];
-    const char *const arguments[] = {lock_ms, idle_ms};
+    const char *const arguments[] = {
+        lock_ms, idle_ms, postgres->link.accepts_loss ? "accepted" : ""};
 
     postgres_number_make(postgres->timeout_ms / 2 + 1, lock_ms);
     postgres_number_make(postgres->timeout_ms + 1, idle_ms);
     postgres_link_add(&postgres->link, "BEGIN ISOLATION LEVEL READ COMMITTED",
                       0, NULL);
-    postgres_link_add(&postgres->link, prelude, 2, arguments);
+    postgres_link_add(&postgres->link, prelude, 3, arguments);
 }
 
 /* The claims were compared in the store that was opened: if a pooler now leads
@@ -77,6 +82,9 @@ static enum seqb_status prelude_check(struct postgres *postgres,
 
     if (PQntuples(result) != 1 || PQnfields(result) != PRELUDE_COLUMNS)
         return postgres_link_distrust(&postgres->link, "its origin", err);
+    if (*PQgetvalue(result, 0, PRELUDE_LOSSES) != '\0')
+        return postgres_loss_refuse(&postgres->link,
+                                    PQgetvalue(result, 0, PRELUDE_LOSSES), err);
     origin = PQgetvalue(result, 0, PRELUDE_ORIGIN);
     if (strcmp(origin, "") == 0)
         return error_set(err, SEQB_ROLE,

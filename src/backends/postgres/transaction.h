@@ -56,11 +56,13 @@ enum seqb_status postgres_purge(struct seqb_backend *backend,
                                 int32_t *deleted, struct seqb_error *err);
 
 /* Adds the statements that begin a transaction whose commit will be durable,
- * and that set current_setting('seqbroker.origin') to the store's origin. */
+ * and that set current_setting('seqbroker.origin') to the store's origin, or to
+ * "" while it may not serve. */
 void postgres_transaction_begin(struct postgres *postgres);
 
-/* Reads the answers to these statements. SEQB_ROLE, and SEQB_UNREACHABLE if the
- * store is not the one that was opened. */
+/* Reads the answers to these statements. SEQB_ROLE, SEQB_UNSAFE if settings
+ * lose commits by now, and SEQB_UNREACHABLE if the store is not the one that
+ * was opened. */
 enum seqb_status postgres_transaction_check(struct postgres *postgres,
                                             struct seqb_error *err);
 
