@@ -27,6 +27,9 @@
 
 struct mysql_origin_sql; /* server.h */
 
+#define MYSQL_SERVES_SIZE 256
+#define MYSQL_CLOSED_SIZE 768
+
 struct mysql_link {
     MYSQL *handle;        /* NULL when closed; a later call fails */
     const char *database; /* the options' */
@@ -39,6 +42,11 @@ struct mysql_link {
     char claims[SEQB_ORIGIN_SIZE]; /* ... and that of seqb_claims; server.h */
     const struct mysql_origin_sql *sql; /* the SQL that reads them */
     bool is_cluster;                    /* a node of Galera: galera.h */
+
+    /* SQL, made by mysql_server_check: true while the server may be written to
+     * as a primary that keeps its commits, and the reason if not, else "". */
+    char serves[MYSQL_SERVES_SIZE];
+    char closed[MYSQL_CLOSED_SIZE];
     const char *run; /* the incarnation required by the current claim or swap;
                         NULL: any */
     enum seqb_status run_lost; /* the status if it differs */

@@ -17,9 +17,10 @@ static void page_ask(struct mysql *mysql, const struct seqb_page *page,
 
     mysql_link_add(link,
                    "BEGIN;SELECT 1 FROM seqb_counters LIMIT 0;"
-                   "SELECT " MYSQL_PRIMARY_SQL ", %s, %s;"
+                   "SELECT %s, %s, %s;"
                    "SELECT name, value FROM seqb_counters WHERE name >= ",
-                   link->sql->store, has_run ? link->sql->run : "NULL");
+                   link->closed, link->sql->store,
+                   has_run ? link->sql->run : "NULL");
     mysql_link_quote(link, range->from);
     mysql_link_add(link, " AND name < ");
     mysql_link_quote(link, range->to);
@@ -29,19 +30,17 @@ static void page_ask(struct mysql *mysql, const struct seqb_page *page,
 static enum seqb_status store_check(struct mysql *mysql, struct seqb_error *err)
 {
     struct mysql_link *link = &mysql->link;
-    const enum seqb_status status = mysql_link_skip(link, 3, err);
+    enum seqb_status status = mysql_link_skip(link, 3, err);
     const char *store;
     const char *run;
-    int64_t is_primary;
 
     if (status != SEQB_OK)
         return status;
-    if (!mysql_link_row(link) || !mysql_link_int64(link, 0, &is_primary))
+    if (!mysql_link_row(link))
         return mysql_link_distrust(link, "its role", err);
-    if (is_primary == 0)
-        return error_set(err, SEQB_ROLE,
-                         "%s: the server is no primary any more (read_only)",
-                         link->where);
+    status = mysql_server_still(link, mysql_link_text(link, 0), err);
+    if (status != SEQB_OK)
+        return status;
     store = mysql_link_text(link, 1);
     if (store == NULL || strcmp(store, link->store) != 0)
         return error_set(err, SEQB_UNREACHABLE,

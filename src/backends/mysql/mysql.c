@@ -152,8 +152,7 @@ static enum seqb_status base_write(struct mysql *mysql, const char *expected,
     mysql_link_quote(link, due);
     mysql_link_add(link, " WHERE name = '' AND origin = ");
     mysql_link_quote(link, expected);
-    mysql_link_add(link,
-                   " AND " MYSQL_PRIMARY_SQL " AND %s = ", link->sql->store);
+    mysql_link_add(link, " AND %s AND %s = ", link->serves, link->sql->store);
     mysql_link_quote(link, link->store);
     return mysql_link_run(link, SEQB_UNREACHABLE, err);
 }

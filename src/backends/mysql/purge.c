@@ -27,14 +27,14 @@ static void same_add(struct mysql_link *link)
 static void note_ask(struct mysql_link *link, const struct seqb_purge *purge,
                      const char *mark)
 {
-    mysql_link_add(link, "SELECT " MYSQL_PRIMARY_SQL ", ");
+    mysql_link_add(link, "SELECT %s, ", link->closed);
     same_add(link);
     mysql_link_add(link, ";INSERT INTO seqb_counters (name, value, origin) "
                          "SELECT ");
     mysql_link_quote(link, mark);
     mysql_link_add(link, ", %" PRId64 ", ", purge->before_ms);
     mysql_link_quote(link, purge->keep);
-    mysql_link_add(link, " FROM DUAL WHERE " MYSQL_PRIMARY_SQL " AND ");
+    mysql_link_add(link, " FROM DUAL WHERE %s AND ", link->serves);
     same_add(link);
     mysql_link_add(link,
                    " ON DUPLICATE KEY UPDATE value = "
@@ -50,7 +50,7 @@ static enum seqb_status purge_note(struct mysql_link *link,
                                    struct seqb_error *err)
 {
     char mark[SEQB_COUNTER_SIZE];
-    int64_t is_primary;
+    struct seqb_error why = {.status = SEQB_OK};
     int64_t is_same;
     enum seqb_status status;
 
@@ -62,20 +62,18 @@ static enum seqb_status purge_note(struct mysql_link *link,
     status = mysql_link_run(link, SEQB_UNCERTAIN, err);
     if (status != SEQB_OK)
         return status;
-    if (!mysql_link_row(link) || !mysql_link_int64(link, 0, &is_primary) ||
-        !mysql_link_int64(link, 1, &is_same))
+    if (!mysql_link_row(link) || !mysql_link_int64(link, 1, &is_same))
         return mysql_link_distrust(link, "its role", err);
+    (void)mysql_server_still(link, mysql_link_text(link, 0), &why);
     status = mysql_link_next_commit(link, err);
     if (status == SEQB_OK && is_same == 0)
         return error_set(err, SEQB_UNREACHABLE,
                          "%s: the server or its tables became another one "
                          "since it was opened",
                          link->where);
-    if (status != SEQB_OK || is_primary != 0)
+    if (status != SEQB_OK || why.status == SEQB_OK)
         return status;
-    return error_set(err, SEQB_ROLE,
-                     "%s: the server is no primary any more (read_only)",
-                     link->where);
+    return error_copy(err, &why);
 }
 
 /* --- deleting --- */
@@ -108,7 +106,7 @@ static enum seqb_status purge_delete(struct mysql_link *link,
     mysql_link_quote(link, purge->counter);
     mysql_link_add(link, ", '@') AND name < ");
     mysql_link_quote(link, purge->keep);
-    mysql_link_add(link, " AND " MYSQL_PRIMARY_SQL " AND ");
+    mysql_link_add(link, " AND %s AND ", link->serves);
     same_add(link);
     mysql_link_add(link, " ORDER BY name LIMIT %d", (int)purge->most);
     status = mysql_link_send(link, SEQB_UNCERTAIN, err);

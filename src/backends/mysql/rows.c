@@ -36,7 +36,7 @@ static void begin_write(struct mysql *mysql, bool has_cells)
                    link->sql->turn);
     for (size_t i = 0; i < guards->count; i++)
         guard_ask(link, guards->claims[i].name);
-    mysql_link_add(link, ";SELECT " MYSQL_PRIMARY_SQL ", %s, %s, %s",
+    mysql_link_add(link, ";SELECT %s, %s, %s, %s", link->closed,
                    link->sql->store, has_cells ? link->sql->now : "NULL",
                    guards->count > 0 ? link->sql->run : "NULL");
 }
@@ -75,7 +75,6 @@ static enum seqb_status begin_read(struct mysql *mysql, bool has_cells,
     enum seqb_status status = mysql_link_skip(link, 3, err);
     const char *cells;
     const char *now;
-    int64_t is_primary;
 
     if (status == SEQB_OK)
         status = guards_read(mysql, err);
@@ -83,12 +82,11 @@ static enum seqb_status begin_read(struct mysql *mysql, bool has_cells,
         status = mysql_link_next(link, err);
     if (status != SEQB_OK)
         return status;
-    if (!mysql_link_row(link) || !mysql_link_int64(link, 0, &is_primary))
+    if (!mysql_link_row(link))
         return mysql_link_distrust(link, "the origin", err);
-    if (!is_primary)
-        return error_set(err, SEQB_ROLE,
-                         "%s: the server is no primary any more (read_only)",
-                         link->where);
+    status = mysql_server_still(link, mysql_link_text(link, 0), err);
+    if (status != SEQB_OK)
+        return status;
     now = mysql_link_text(link, 1);
     if (now == NULL || strcmp(now, link->store) != 0)
         return error_set(err, SEQB_UNREACHABLE,

@@ -4,10 +4,11 @@
 
 #include <string.h>
 
+#include "backends/mysql/settings.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
-#define VALUE_SIZE 256
+#define NO_PRIMARY "read_only"
 
 const struct mysql_origin_sql mysql_sql_of_server = {
     .store = MYSQL_STORE_SQL,
@@ -29,90 +30,50 @@ const struct mysql_origin_sql mysql_sql_of_cluster = {
             "ON DUPLICATE KEY UPDATE text = VALUES(text)",
 };
 
-/* The variables that are asked for. A server answers those that it has. */
-enum variable {
-    VERSION,
-    HOSTNAME,
-    PORT,
-    READ_ONLY,
-    SUPER_READ_ONLY,
-    INNODB_READ_ONLY,
-    LOG_BIN,
-    FLUSH_LOG,
-    SYNC_BINLOG,
-    BINLOG_FORMAT,
-    WSREP_ON,
-    VARIABLES
-};
-
-static const char *const names[VARIABLES] = {
-    [VERSION] = "version",
-    [HOSTNAME] = "hostname",
-    [PORT] = "port",
-    [READ_ONLY] = "read_only",
-    [SUPER_READ_ONLY] = "super_read_only",
-    [INNODB_READ_ONLY] = "innodb_read_only",
-    [LOG_BIN] = "log_bin",
-    [FLUSH_LOG] = "innodb_flush_log_at_trx_commit",
-    [SYNC_BINLOG] = "sync_binlog",
-    [BINLOG_FORMAT] = "binlog_format",
-    [WSREP_ON] = "wsrep_on",
-};
-
-struct variables {
-    char value[VARIABLES][VALUE_SIZE]; /* "" if the server does not have it */
-};
-
-/* The value that each must have so that acknowledged commits last. */
-static const struct {
-    enum variable variable;
-    const char *safe;
-    bool is_binlogs; /* matters only while the binary log is written */
-} settings[] = {
-    {FLUSH_LOG, "1", false},
-    /* After a crash the binary log decides which transactions stay. */
-    {SYNC_BINLOG, "1", true},
-    /* Two nodes of Galera are not one server: "hosts" is for these. */
-    {WSREP_ON, "OFF", false},
-};
-
-static bool is_off(const char *value)
+/* Takes what a SHOW answers: a name and a value in each row. */
+static void rows_take(struct mysql_link *link, struct mysql_settings *out)
 {
-    return *value == '\0' || strcmp(value, "OFF") == 0 ||
-           strcmp(value, "0") == 0;
+    while (mysql_link_row(link)) {
+        const char *name = mysql_link_text(link, 0);
+        const char *value = mysql_link_text(link, 1);
+
+        for (int i = 0; i < SETTING_COUNT; i++) {
+            if (name != NULL && value != NULL &&
+                strcmp(name, mysql_setting_names[i]) == 0)
+                (void)text_copy(out->value[i], MYSQL_SETTING_SIZE, value);
+        }
+    }
 }
 
-static enum seqb_status variables_ask(struct mysql_link *link,
-                                      struct variables *out,
-                                      struct seqb_error *err)
+static enum seqb_status settings_ask(struct mysql_link *link,
+                                     struct mysql_settings *out,
+                                     struct seqb_error *err)
 {
     enum seqb_status status;
 
     memset(out, 0, sizeof *out);
     mysql_link_add(link, "SHOW GLOBAL VARIABLES WHERE Variable_name IN (");
-    for (int i = 0; i < VARIABLES; i++)
-        mysql_link_add(link, "%s'%s'", i > 0 ? ", " : "", names[i]);
-    mysql_link_add(link, ")");
-    status = mysql_link_run(link, SEQB_UNREACHABLE, err);
-    while (status == SEQB_OK && mysql_link_row(link)) {
-        const char *name = mysql_link_text(link, 0);
-        const char *value = mysql_link_text(link, 1);
-
-        for (int i = 0; i < VARIABLES; i++) {
-            if (name != NULL && value != NULL && strcmp(name, names[i]) == 0)
-                (void)text_copy(out->value[i], VALUE_SIZE, value);
-        }
+    for (int i = 0; i < SETTING_COUNT; i++)
+        mysql_link_add(link, "%s'%s'", i > 0 ? ", " : "",
+                       mysql_setting_names[i]);
+    mysql_link_add(link, ");SHOW GLOBAL STATUS LIKE '%s'",
+                   mysql_setting_names[SETTING_REDO_LOG]);
+    status = mysql_link_send(link, SEQB_UNREACHABLE, err);
+    for (int i = 0; i < 2 && status == SEQB_OK; i++) {
+        status = mysql_link_next(link, err);
+        if (status == SEQB_OK)
+            rows_take(link, out);
     }
     return status;
 }
 
 /* Parses "10.11.19-MariaDB-log": three numbers of up to two digits. */
 static enum seqb_status version_read(struct mysql_link *link,
-                                     const struct variables *variables,
+                                     const struct mysql_settings *settings,
                                      struct seqb_backend *base,
                                      struct seqb_error *err)
 {
-    const char *at = variables->value[VERSION];
+    const char *at = settings->value[SETTING_VERSION];
     const char *const end = at + strspn(at, "0123456789.");
 
     link->is_mariadb = strstr(at, "MariaDB") != NULL;
@@ -133,64 +94,71 @@ static enum seqb_status version_read(struct mysql_link *link,
 }
 
 static enum seqb_status role_check(const struct mysql_link *link,
-                                   const struct variables *variables,
+                                   const struct mysql_settings *settings,
                                    struct seqb_error *err)
 {
-    const enum variable roles[] = {READ_ONLY, SUPER_READ_ONLY,
-                                   INNODB_READ_ONLY};
+    const enum mysql_setting roles[] = {
+        SETTING_READ_ONLY, SETTING_SUPER_READ_ONLY, SETTING_INNODB_READ_ONLY};
 
     for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++) {
-        const char *value = variables->value[roles[i]];
+        const char *value = settings->value[roles[i]];
 
-        if (!is_off(value))
+        if (!mysql_setting_is_off(value))
             return error_set(err, SEQB_ROLE,
                              "%s: the server is a replica or closed for "
                              "writing (%s = %s), give its primary's address",
-                             link->where, names[roles[i]], value);
+                             link->where, mysql_setting_names[roles[i]], value);
     }
     return SEQB_OK;
 }
 
-/* Lists all settings that lose commits. */
-static void loss_find(const struct variables *variables, bool is_cluster,
-                      char *out, size_t size)
+static enum seqb_status loss_refuse(const struct mysql_link *link,
+                                    const char *loss, struct seqb_error *err)
 {
-    out[0] = '\0';
-    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
-        const char *value = variables->value[settings[i].variable];
-
-        if (value[0] == '\0' || strcmp(value, settings[i].safe) == 0 ||
-            (settings[i].is_binlogs && is_off(variables->value[LOG_BIN])) ||
-            (settings[i].variable == WSREP_ON && is_cluster))
-            continue;
-        (void)text_append(out, size, "%s%s = %.8s (safe: %s)",
-                          out[0] != '\0' ? ", " : "",
-                          names[settings[i].variable], value, settings[i].safe);
-    }
+    return error_set(err, SEQB_UNSAFE,
+                     "%s: acknowledged numbers may be lost: %s; set that, or "
+                     "accept_loss = true",
+                     link->where, loss);
 }
 
 static enum seqb_status
 durability_check(const struct mysql_link *link,
-                 const struct variables *variables,
+                 const struct mysql_settings *settings,
                  const struct seqb_backend_options *options,
                  struct seqb_backend *base, struct seqb_error *err)
 {
     /* With statement-based replication a replica would compare the rows' origin
      * with its own, and change nothing. */
-    if (!is_off(variables->value[LOG_BIN]) &&
-        strcmp(variables->value[BINLOG_FORMAT], "STATEMENT") == 0)
+    if (!mysql_setting_is_off(settings->value[SETTING_LOG_BIN]) &&
+        strcmp(settings->value[SETTING_BINLOG_FORMAT], "STATEMENT") == 0)
         return error_set(err, SEQB_UNSAFE,
                          "%s: with binlog_format = STATEMENT replicas do not "
                          "follow the counters: set ROW or MIXED",
                          link->where);
-    loss_find(variables, options->endpoints != NULL, base->loss,
-              sizeof base->loss);
-    if (base->loss[0] != '\0' && !options->accept_loss)
-        return error_set(err, SEQB_UNSAFE,
-                         "%s: acknowledged numbers may be lost: %s; set that, "
-                         "or accept_loss = true",
-                         link->where, base->loss);
-    return SEQB_OK;
+    mysql_loss_find(settings, base->loss, sizeof base->loss);
+    return base->loss[0] != '\0' && !options->accept_loss
+               ? loss_refuse(link, base->loss, err)
+               : SEQB_OK;
+}
+
+/* What an administrator may change while the connection lives. */
+static enum seqb_status conditions_write(struct mysql_link *link,
+                                         const struct mysql_settings *settings,
+                                         bool accept_loss,
+                                         struct seqb_error *err)
+{
+    bool fits =
+        text_copy(link->serves, sizeof link->serves, MYSQL_PRIMARY_SQL) &&
+        text_copy(link->closed, sizeof link->closed,
+                  "CONCAT_WS(', ', IF(" MYSQL_PRIMARY_SQL ", NULL, '" NO_PRIMARY
+                  "')");
+
+    if (!accept_loss)
+        fits = mysql_serves_add(settings, link->serves, sizeof link->serves) &&
+               mysql_closed_add(settings, link->closed, sizeof link->closed) &&
+               fits;
+    fits = text_append(link->closed, sizeof link->closed, ")") && fits;
+    return fits ? SEQB_OK : mysql_link_distrust(link, "its settings", err);
 }
 
 enum seqb_status mysql_server_check(struct mysql_link *link,
@@ -198,19 +166,37 @@ enum seqb_status mysql_server_check(struct mysql_link *link,
                                     struct seqb_backend *base,
                                     struct seqb_error *err)
 {
-    struct variables variables;
-    enum seqb_status status = variables_ask(link, &variables, err);
+    struct mysql_settings settings;
+    enum seqb_status status = settings_ask(link, &settings, err);
 
+    settings.is_cluster = options->endpoints != NULL;
     if (status == SEQB_OK)
-        status = version_read(link, &variables, base, err);
+        status = version_read(link, &settings, base, err);
     if (status == SEQB_OK)
-        status = role_check(link, &variables, err);
+        status = role_check(link, &settings, err);
     if (status == SEQB_OK)
-        status = durability_check(link, &variables, options, base, err);
+        status = durability_check(link, &settings, options, base, err);
+    if (status == SEQB_OK)
+        status = conditions_write(link, &settings, options->accept_loss, err);
     if (status != SEQB_OK)
         return status;
     (void)text_format(base->domain, sizeof base->domain, "%s:%s",
-                      variables.value[HOSTNAME], variables.value[PORT]);
+                      settings.value[SETTING_HOSTNAME],
+                      settings.value[SETTING_PORT]);
     base->fd = mysql_link_fd(link);
     return SEQB_OK;
+}
+
+enum seqb_status mysql_server_still(struct mysql_link *link, const char *closed,
+                                    struct seqb_error *err)
+{
+    if (closed == NULL)
+        return mysql_link_distrust(link, "its settings", err);
+    if (closed[0] == '\0')
+        return SEQB_OK;
+    if (strncmp(closed, NO_PRIMARY, strlen(NO_PRIMARY)) != 0)
+        return loss_refuse(link, closed, err);
+    return error_set(err, SEQB_ROLE,
+                     "%s: the server is no primary any more (" NO_PRIMARY ")",
+                     link->where);
 }

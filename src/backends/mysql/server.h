@@ -125,19 +125,27 @@ struct mysql_origin_sql {
 extern const struct mysql_origin_sql mysql_sql_of_server;
 extern const struct mysql_origin_sql mysql_sql_of_cluster;
 
-/* True while the server may be written to as a primary. It is part of the WHERE
- * of every statement that grants, since read_only does not stop users with more
- * rights. The variable is a number or a word, depending on the version. It is
- * compared as a text, since MySQL in strict mode refuses to change rows if
- * 'OFF' is converted to a number. */
+/* True while the server may be written to as a primary, as a part of `serves`
+ * of the link, since read_only does not stop users with more rights. The
+ * variable is a number or a word, depending on the version. It is compared as a
+ * text, since MySQL in strict mode refuses to change rows if 'OFF' is converted
+ * to a number. */
 #define MYSQL_PRIMARY_SQL "CONCAT(@@GLOBAL.read_only) IN ('0', 'OFF')"
 
 /*
  * Checks role and durability (SEQB_ROLE; SEQB_UNSAFE unless `accept_loss`),
- * fills server, domain, loss and fd of `base`, and version and is_mariadb of
- * the link. To be called after mysql_link_open.
+ * fills server, domain, loss and fd of `base`, and version, is_mariadb, serves
+ * and closed of the link. To be called after mysql_link_open.
  */
 enum seqb_status mysql_server_check(struct mysql_link *link,
                                     const struct seqb_backend_options *options,
                                     struct seqb_backend *base,
+                                    struct seqb_error *err);
+
+/*
+ * Checks the value of link->closed: SEQB_ROLE and SEQB_UNSAFE as at open. An
+ * administrator may change the settings while connections live on, so `serves`
+ * is part of the WHERE of every statement that changes what brokers rely on.
+ */
+enum seqb_status mysql_server_still(struct mysql_link *link, const char *closed,
                                     struct seqb_error *err);

@@ -58,9 +58,8 @@ static void grant_write(struct mysql *mysql, const struct seqb_request *request,
     mysql_link_add(link,
                    "UPDATE seqb_counters "
                    "SET value = LAST_INSERT_ID(value + %" PRId64 ") "
-                   "WHERE value BETWEEN 0 AND %" PRId64
-                   " AND " MYSQL_PRIMARY_SQL,
-                   request->want, request->limit - request->want);
+                   "WHERE value BETWEEN 0 AND %" PRId64 " AND %s",
+                   request->want, request->limit - request->want, link->serves);
     if (sql_name_is_cell(request->counter))
         cell_write(mysql, request, origins->cell);
     else
@@ -206,10 +205,10 @@ static void renew_write(struct mysql *mysql, const struct seqb_window *window)
                    "UPDATE seqb_counters SET value = %" PRId64
                    ", origin = CONCAT('%s', SUBSTRING(origin, %zu))"
                    " WHERE value BETWEEN 0 AND %" PRId64
-                   " AND " MYSQL_PRIMARY_SQL " AND origin = CONCAT('%s', %s)"
+                   " AND %s AND origin = CONCAT('%s', %s)"
                    " AND name = ",
-                   window->take, fresh, strlen(over) + 1, window->size, over,
-                   link->sql->now);
+                   window->take, fresh, strlen(over) + 1, window->size,
+                   link->serves, over, link->sql->now);
     mysql_link_quote(link, window->counter);
 }
 

@@ -24,16 +24,17 @@
 static void lock_add(struct mysql_link *link, const char *origin,
                      const struct mysql_part *parts, size_t n)
 {
-    mysql_link_add(link, "START TRANSACTION;"
-                         "SELECT 1 FROM seqb_counters LIMIT 0;"
-                         "SET @seqb_store = IF(" MYSQL_PRIMARY_SQL
-                         ", " MYSQL_STORE_SQL ", NULL);"
-                         "SET @seqb_origin = IF(@seqb_store = ");
+    mysql_link_add(link,
+                   "START TRANSACTION;"
+                   "SELECT 1 FROM seqb_counters LIMIT 0;"
+                   "SET @seqb_store = IF(%s, " MYSQL_STORE_SQL ", NULL);"
+                   "SET @seqb_origin = IF(@seqb_store = ",
+                   link->serves);
     mysql_link_quote(link, link->store);
     mysql_link_add(link, ", ");
     mysql_link_quote(link, origin);
-    mysql_link_add(link, ", NULL);SELECT @seqb_store IS NULL, "
-                         "@seqb_origin IS NOT NULL");
+    mysql_link_add(link, ", NULL);SELECT %s, @seqb_origin IS NOT NULL",
+                   link->closed);
     mysql_link_add(link, ";SELECT name, value, origin = @seqb_origin "
                          "FROM seqb_counters FORCE INDEX (PRIMARY) "
                          "WHERE name IN (");
@@ -66,10 +67,10 @@ static void part_add(struct mysql_link *link, const struct mysql_part *part)
                    table);
     mysql_link_quote(link, part->table->counter);
     mysql_link_add(link,
-                   " AND origin = @seqb_origin AND " MYSQL_PRIMARY_SQL
+                   " AND origin = @seqb_origin AND %s"
                    " AND value BETWEEN 0 AND "
                    "(SELECT MAX(id) FROM `%s`) - 1;",
-                   table);
+                   link->serves, table);
 }
 
 /* Resets what the answers set. */
@@ -102,18 +103,16 @@ static enum seqb_status script_send(struct mysql_link *link, const char *origin,
 static enum seqb_status store_take(struct mysql_link *link,
                                    struct seqb_error *err)
 {
-    const enum seqb_status status = mysql_link_skip(link, 5, err);
-    int64_t is_closed;
+    enum seqb_status status = mysql_link_skip(link, 5, err);
     int64_t is_same = 0;
 
     if (status != SEQB_OK)
         return status;
-    if (!mysql_link_row(link) || !mysql_link_int64(link, 0, &is_closed))
+    if (!mysql_link_row(link))
         return mysql_link_distrust(link, "its origin", err);
-    if (is_closed != 0)
-        return error_set(err, SEQB_ROLE,
-                         "%s: the server is no primary any more (read_only)",
-                         link->where);
+    status = mysql_server_still(link, mysql_link_text(link, 0), err);
+    if (status != SEQB_OK)
+        return status;
     if (!mysql_link_int64(link, 1, &is_same) || is_same == 0)
         return error_set(err, SEQB_UNREACHABLE,
                          "%s: the server or its table seqb_counters became "

@@ -289,7 +289,8 @@ static void base_add(const struct mysql_tables *tables)
 
     mysql_link_add(link,
                    " FROM seqb_counters WHERE name = '' AND value = 0 "
-                   "AND " MYSQL_PRIMARY_SQL " AND " MYSQL_STORE_SQL " = ");
+                   "AND %s AND " MYSQL_STORE_SQL " = ",
+                   link->serves);
     mysql_link_quote(link, link->store);
     mysql_link_add(link, " AND origin = ");
     mysql_link_quote(link, tables->origin);

@@ -182,7 +182,7 @@ static void swap_begin(struct mysql_link *link)
                    "SET @seqb_same = ",
                    link->sql->turn);
     mysql_same_add(link);
-    mysql_link_add(link, ";SELECT " MYSQL_PRIMARY_SQL ", @seqb_same, %s",
+    mysql_link_add(link, ";SELECT %s, @seqb_same, %s", link->closed,
                    mysql_same_run(link));
 }
 
@@ -200,8 +200,9 @@ static void swap_ask(struct mysql_link *link, const struct seqb_swap *swap)
     mysql_link_quote(link, swap->expected);
     mysql_link_add(link, ", ");
     mysql_link_quote(link, swap->text);
-    mysql_link_add(link, ") AND @seqb_same AND " MYSQL_PRIMARY_SQL
-                         ";UPDATE seqb_claims SET text = ");
+    mysql_link_add(
+        link,
+        ") AND @seqb_same AND %s;UPDATE seqb_claims SET text = ", link->serves);
     mysql_link_quote(link, swap->text);
     mysql_link_add(link, " WHERE text = '' AND name = ");
     mysql_link_quote(link, swap->name);
@@ -212,16 +213,15 @@ static enum seqb_status swap_receive(struct mysql_link *link, const char *name,
                                      bool *is_done, struct seqb_error *err)
 {
     struct seqb_error why = {.status = SEQB_OK};
-    int64_t is_primary;
     int64_t is_same;
     enum seqb_status status = mysql_link_skip(link, 5, err);
 
     if (status != SEQB_OK)
         return status;
-    if (!mysql_link_row(link) || !mysql_link_int64(link, 0, &is_primary) ||
-        !mysql_link_int64(link, 1, &is_same))
+    if (!mysql_link_row(link) || !mysql_link_int64(link, 1, &is_same))
         return mysql_link_distrust(link, "a swap", err);
-    (void)mysql_same_check(link, name, mysql_link_text(link, 2), &why);
+    if (mysql_server_still(link, mysql_link_text(link, 0), &why) == SEQB_OK)
+        (void)mysql_same_check(link, name, mysql_link_text(link, 2), &why);
     status = mysql_link_next(link, err);
     *is_done = status == SEQB_OK && link->changed == 1;
     if (status == SEQB_OK)
@@ -230,8 +230,6 @@ static enum seqb_status swap_receive(struct mysql_link *link, const char *name,
         status = mysql_link_next_commit(link, err);
     if (status != SEQB_OK || *is_done)
         return status;
-    if (is_primary == 0)
-        return mysql_same_role_lost(link, err);
     if (why.status != SEQB_OK)
         return error_copy(err, &why);
     return is_same == 0 ? mysql_same_lost(link, err) : SEQB_OK;

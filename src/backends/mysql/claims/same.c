@@ -63,31 +63,21 @@ enum seqb_status mysql_same_lost(const struct mysql_link *link,
                      link->where);
 }
 
-enum seqb_status mysql_same_role_lost(const struct mysql_link *link,
-                                      struct seqb_error *err)
-{
-    return error_set(err, SEQB_ROLE,
-                     "%s: the server is no primary any more (read_only)",
-                     link->where);
-}
-
 /* Asks again, to find out why an INSERT added nothing. Never SEQB_OK. */
 static enum seqb_status refused(struct mysql_link *link, const char *name,
                                 struct seqb_error *err)
 {
-    int64_t is_primary;
     enum seqb_status status;
 
-    mysql_link_add(link, "SELECT " MYSQL_PRIMARY_SQL ", %s",
-                   mysql_same_run(link));
+    mysql_link_add(link, "SELECT %s, %s", link->closed, mysql_same_run(link));
     status = mysql_link_run(link, SEQB_UNREACHABLE, err);
     if (status != SEQB_OK)
         return status;
-    if (!mysql_link_row(link) || !mysql_link_int64(link, 0, &is_primary))
+    if (!mysql_link_row(link))
         return mysql_link_distrust(link, "its role", err);
-    if (is_primary == 0)
-        return mysql_same_role_lost(link, err);
-    status = mysql_same_check(link, name, mysql_link_text(link, 1), err);
+    status = mysql_server_still(link, mysql_link_text(link, 0), err);
+    if (status == SEQB_OK)
+        status = mysql_same_check(link, name, mysql_link_text(link, 1), err);
     return status == SEQB_OK ? mysql_same_lost(link, err) : status;
 }
 
@@ -97,7 +87,7 @@ enum seqb_status mysql_same_insert(struct mysql_link *link, const char *name,
     struct seqb_error why;
     enum seqb_status status;
 
-    mysql_link_add(link, " WHERE " MYSQL_PRIMARY_SQL " AND ");
+    mysql_link_add(link, " WHERE %s AND ", link->serves);
     mysql_same_add(link);
     status = mysql_link_send(link, SEQB_UNCERTAIN, err);
     if (status != SEQB_OK)

@@ -28,10 +28,6 @@ enum seqb_status mysql_same_check(const struct mysql_link *link,
 enum seqb_status mysql_same_lost(const struct mysql_link *link,
                                  struct seqb_error *err);
 
-/* Returns SEQB_ROLE: MYSQL_PRIMARY_SQL was false. */
-enum seqb_status mysql_same_role_lost(const struct mysql_link *link,
-                                      struct seqb_error *err);
-
 /* Completes an INSERT ... SELECT of claims, of which `name` is one, with the
  * condition that the store is the one that was opened and is a primary, and
  * runs it. If `*is_added` is false nothing was added, because another broker

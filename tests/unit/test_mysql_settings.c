@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Which settings of a server lose commits, also those of servers that the other
+ * tests do not have. */
+#include "backends/mysql/settings.h"
+
+#include <string.h>
+
+#include "platform/text.h"
+#include "support/test.h"
+
+#define TEXT_SIZE 768
+#define COUNT(a)  (sizeof(a) / sizeof((a)[0]))
+
+static const struct mysql_settings safe = {
+    .value = {[SETTING_LOG_BIN] = "ON",
+              [SETTING_FLUSH_LOG] = "1",
+              [SETTING_FLUSH_METHOD] = "O_DIRECT",
+              [SETTING_REDO_LOG] = "ON",
+              [SETTING_SYNC_BINLOG] = "1",
+              [SETTING_WSREP_ON] = "OFF"}};
+
+static void must_lose(const struct mysql_settings *settings, const char *words)
+{
+    char loss[TEXT_SIZE];
+
+    mysql_loss_find(settings, loss, sizeof loss);
+    assert_string_equal(loss, words);
+}
+
+TEST(each_setting_that_loses_commits_is_named)
+{
+    static const struct {
+        enum mysql_setting setting;
+        const char *value;
+        const char *loss;
+    } cases[] = {
+        {SETTING_FLUSH_LOG, "2",
+         "innodb_flush_log_at_trx_commit = 2 (safe: 1)"},
+        {SETTING_FLUSH_METHOD, "nosync",
+         "innodb_flush_method = nosync (safe: fsync)"},
+        {SETTING_FLUSH_METHOD, "littlesync",
+         "innodb_flush_method = littlesync (safe: fsync)"},
+        {SETTING_FLUSH_METHOD, "O_DSYNC", ""},
+        {SETTING_FLUSH_METHOD, "", ""},
+        {SETTING_REDO_LOG, "OFF", "Innodb_redo_log_enabled = OFF (safe: ON)"},
+        {SETTING_REDO_LOG, "", ""}, /* MariaDB, and MySQL before 8.0.21 */
+        {SETTING_SYNC_BINLOG, "100", "sync_binlog = 100 (safe: 1)"},
+        {SETTING_WSREP_ON, "ON", "wsrep_on = ON (safe: OFF)"},
+    };
+
+    must_lose(&safe, "");
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct mysql_settings settings = safe;
+
+        (void)text_copy(settings.value[cases[i].setting], MYSQL_SETTING_SIZE,
+                        cases[i].value);
+        must_lose(&settings, cases[i].loss);
+    }
+}
+
+/* A node of a cluster is to have wsrep_on, and a server without a binary log
+ * need not sync it. */
+TEST(settings_count_where_they_matter)
+{
+    struct mysql_settings settings = safe;
+    char serves[TEXT_SIZE] = "1";
+
+    settings.is_cluster = true;
+    (void)text_copy(settings.value[SETTING_WSREP_ON], MYSQL_SETTING_SIZE, "ON");
+    (void)text_copy(settings.value[SETTING_LOG_BIN], MYSQL_SETTING_SIZE, "OFF");
+    (void)text_copy(settings.value[SETTING_SYNC_BINLOG], MYSQL_SETTING_SIZE,
+                    "0");
+    must_lose(&settings, "");
+    assert_true(mysql_serves_add(&settings, serves, sizeof serves));
+    assert_string_equal(serves,
+                        "1 AND @@GLOBAL.innodb_flush_log_at_trx_commit = 1");
+}
+
+TEST(statements_compare_what_may_change_while_a_server_runs)
+{
+    char serves[TEXT_SIZE] = "1";
+    char closed[TEXT_SIZE] = "";
+
+    assert_true(mysql_serves_add(&safe, serves, sizeof serves));
+    assert_string_equal(serves,
+                        "1 AND @@GLOBAL.innodb_flush_log_at_trx_commit = 1"
+                        " AND @@GLOBAL.sync_binlog = 1"
+                        " AND CONCAT(@@GLOBAL.wsrep_on) IN ('0', 'OFF')");
+    assert_true(mysql_closed_add(&safe, closed, sizeof closed));
+    assert_non_null(strstr(closed, ", IF(@@GLOBAL.sync_binlog = 1, NULL, "
+                                   "CONCAT('sync_binlog = ', "
+                                   "@@GLOBAL.sync_binlog, ' (safe: 1)'))"));
+}
+
+/* A term that is cut would be no condition at all. */
+TEST(conditions_without_room_are_no_conditions)
+{
+    char serves[80] = "1";
+    char closed[80] = "";
+
+    assert_false(mysql_serves_add(&safe, serves, sizeof serves));
+    assert_false(mysql_closed_add(&safe, closed, sizeof closed));
+}
