@@ -225,6 +225,7 @@ enum seqb_status tls_server_open(const struct tls_settings *settings,
         tls_server_close(server);
         return err->status;
     }
+    server_look(server);
     *out = server;
     return SEQB_OK;
 }
