@@ -124,7 +124,7 @@ TEST(reports_of_those_who_do_not_read_are_bounded)
     assert_true(most <= before + MEMORY_BOUND);
     assert_true(limits->client_memory <=
                 limits->options.max_client_memory +
-                    count * (LIMITS_HTTP_BYTES + LIMITS_SMALL));
+                    (int64_t)count * (LIMITS_HTTP_BYTES + LIMITS_SMALL));
     assert_true(limits->answers_refused > 0);
     for (int i = 0; i < count; i++) {
         head_read(web, crowd[i], head, sizeof head);

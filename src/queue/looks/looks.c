@@ -11,8 +11,9 @@
 #include "platform/thread.h"
 #include "queue/queue_state.h"
 
-#define SETS 256
-#define WAYS 4 /* keys of a set */
+#define SETS   ((size_t)256)
+#define WAYS   4 /* keys of a set */
+#define PLACES (SETS * WAYS)
 
 /* One call of each store asks about so many keys, and then rests. */
 #define BATCH   HA_KNOWN_MAX
@@ -98,10 +99,10 @@ static size_t looks_take(struct looks *looks, struct look **batch)
 {
     size_t count = 0;
 
-    for (size_t i = 0; i < SETS * WAYS && count < BATCH; i++) {
+    for (size_t i = 0; i < PLACES && count < BATCH; i++) {
         struct look *look = &looks->table[looks->next];
 
-        looks->next = (looks->next + 1) % (SETS * WAYS);
+        looks->next = (looks->next + 1) % PLACES;
         if (look->state != LOOK_WAITS)
             continue;
         look->state = LOOK_ASKED;
@@ -207,7 +208,7 @@ static enum seqb_status looks_start(struct queue *queue, struct seqb_error *err)
     if (looks->is_stopping)
         return error_set(err, SEQB_CLOSED, "the broker is closing");
     if (looks->table == NULL)
-        looks->table = calloc(SETS * WAYS, sizeof *looks->table);
+        looks->table = calloc(PLACES, sizeof *looks->table);
     if (looks->table == NULL)
         return error_set(err, SEQB_NO_MEMORY, "queue: out of memory");
     if (looks->is_started)

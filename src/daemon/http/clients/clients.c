@@ -26,7 +26,7 @@
 
 /* When all memory for clients is in use, an unfinished request may still have
  * this many bytes: that of a probe has. */
-#define SMALL_REQUEST (2 * LIMITS_SMALL)
+#define SMALL_REQUEST ((size_t)2 * LIMITS_SMALL)
 
 #define FULL                                                                   \
     "{\"type\": \"about:blank\", \"title\": \"Service Unavailable\", "         \
