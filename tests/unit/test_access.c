@@ -87,7 +87,7 @@ static int64_t lines_of(const char *event)
     log_tallies(tallies);
     for (size_t i = 0; i < LOG_EVENTS_MAX && tallies[i].event[0] != '\0'; i++)
         if (strcmp(tallies[i].event, event) == 0)
-            return tallies[i].lines;
+            return tallies[i].lines[SEQB_LOG_INFO];
     return 0;
 }
 
