@@ -199,9 +199,9 @@ static void order_audit(struct daemon *daemon, const struct blocking_call *call,
     entry->by = call->by;
     entry->from = call->from;
     entry->reason = err->status == SEQB_OK ? "" : err->text;
-    audit_of(call, err->status, done)(
-        &daemon->access.audit, entry,
-        (struct audit_time){daemon_now_ms(), daemon_wall_ms()});
+    audit_of(call, err->status,
+             done)(&daemon->access.audit, entry,
+                   (struct audit_time){daemon_now_ms(), daemon_wall_ms()});
 }
 
 static void advance_audit(struct daemon *daemon,
