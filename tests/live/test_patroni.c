@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "platform/clock.h"
+#include "platform/text.h"
+#include "probe_log.h"
 #include "support/server_postgres.h"
 
 /* More than the gap and the part by chance, a 4096th of what is left. */
@@ -21,6 +23,46 @@ static char *timeline(size_t node, char out[static POSTGRES_ASK_SIZE])
     postgres_ask(patroni->nodes[node], "postgres", out,
                  "SELECT substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)");
     return out;
+}
+
+/* --- what a probe tells --- */
+
+TEST_WITH(SCENE, probe_tells_the_leader_its_standby_and_tls)
+{
+    const size_t leader = cluster_require();
+    const struct seqb_details *details;
+    const struct probe_log *told;
+    const char *path;
+    char text[PROBE_LOG_TEXT_SIZE];
+    char node[32];
+    char synchronous[POSTGRES_ASK_SIZE];
+
+    assert_true(text_format(
+        text, sizeof text,
+        "backends = ( { name = \"pg\"; engine = \"postgres\"; "
+        "connect_timeout = \"20s\"; conninfo = \"host=127.0.0.1,127.0.0.1 "
+        "port=%d,%d user=postgres dbname=main "
+        "target_session_attrs=read-write\"; } );"
+        "pools = ( { name = \"main\"; partitions = [ \"pg\" ]; "
+        "authority = \"none\"; timeout = \"20s\"; } );" ORDER,
+        (int)server_port(patroni->nodes[1 - leader]),
+        (int)server_port(patroni->nodes[leader])));
+    path = scene_write(scene, "probe.conf", text);
+    scene_use(scene, path, 100);
+    told = probe_log_of(path, NULL);
+    probe_log_expect(told, SEQB_OK);
+    probe_log_expect_well(told, 0, "main/0");
+    details = &told->found[0].details;
+    (void)text_format(node, sizeof node, "127.0.0.1:%d",
+                      (int)server_port(patroni->nodes[leader]));
+    assert_string_equal(details->node, node);
+    assert_string_equal(details->role, "primary");
+    postgres_ask(patroni->nodes[leader], "postgres", synchronous,
+                 "SHOW synchronous_standby_names");
+    assert_string_equal(details->quorum, synchronous);
+    assert_memory_equal(details->replicas, "1, at most ", 11);
+    assert_non_null(strstr(details->replicas, " bytes behind"));
+    assert_string_equal(details->tls, "none");
 }
 
 /* --- nodes that give way --- */

@@ -10,7 +10,6 @@
 static const char describe_sql[] =
     "SELECT coalesce(host(inet_server_addr()) || ':' || inet_server_port(), "
     "''),"
-    "''),"
     " CASE WHEN pg_is_in_recovery() THEN 'standby' ELSE 'primary' END,"
     " current_setting('synchronous_standby_names'), count(pid),"
     " max(CASE WHEN pg_is_in_recovery() THEN NULL"
