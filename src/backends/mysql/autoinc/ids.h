@@ -31,8 +31,9 @@ struct mysql_part {
  * If the server refuses a part, `*refused` is its index and nothing was done
  * for any part: the link may be used again without that part. Otherwise
  * `*refused` is `n`, and on failure the link must be closed: SEQB_ROLE if the
- * server is no longer a primary, SEQB_UNREACHABLE if the store is not the one
- * that was opened. Rows are bound to `origin`.
+ * server is no longer a primary, SEQB_UNSAFE if its settings lose commits by
+ * now, SEQB_UNREACHABLE if the store is not the one that was opened. Rows are
+ * bound to `origin`.
  */
 enum seqb_status mysql_ids_make(struct mysql_link *link, const char *origin,
                                 struct mysql_part *parts, size_t n,
