@@ -33,6 +33,18 @@ struct stop_times {
     _Atomic int64_t timeout_ms;
 };
 
+/* A stop under way; ms of daemon_now_ms, and until clients are cut off. */
+struct stop {
+    int64_t begun_ms;
+    int64_t left_ms;
+};
+
+/* Begins a stop now. `asked_ms`: a signal asked for it while the broker opened,
+ * and that time counts, unless the daemon served for the delay since; 0: none
+ * did. */
+struct stop stop_begin(const struct stop_times *times, int64_t asked_ms,
+                       int64_t now_ms);
+
 /* Where the daemon listens for one kind of client. */
 struct daemon_place {
     const char *path;     /* of the setting, "daemon.listen" */

@@ -51,14 +51,15 @@ static void server_end_listening(struct server *server)
  * ends when all is sent. */
 static void server_stop(struct server *server)
 {
-    const int64_t timeout_ms = server->daemon.stop.timeout_ms;
+    const struct stop stop =
+        stop_begin(&server->daemon.stop, signals_asked_ms(), daemon_now_ms());
 
     event_del(server->delay);
-    server->stopped_ms = daemon_now_ms();
+    server->stopped_ms = stop.begun_ms;
     server_end_listening(server);
-    timer_start(server->grace, timeout_ms);
-    connections_finish(&server->connections, timeout_ms);
-    handshakes_finish(server->handshakes, timeout_ms);
+    timer_start(server->grace, stop.left_ms);
+    connections_finish(&server->connections, stop.left_ms);
+    handshakes_finish(server->handshakes, stop.left_ms);
     http_finish(server->http, server->is_restarting);
 }
 

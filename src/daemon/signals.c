@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 static sigset_t hangup_only(void)
@@ -76,6 +77,7 @@ static struct {
     const char *why;
     int64_t opening_ms;
     volatile sig_atomic_t asked; /* signals received while the broker opens */
+    int64_t asked_ms;            /* when the first of them came */
     struct sigaction term, interrupt; /* the loop's handlers */
 } ending;
 
@@ -111,10 +113,14 @@ static void alarm_set(int64_t ms)
 
 static void on_asked(int number)
 {
+    struct timespec now;
+
     (void)number;
     ending.asked++;
     if (ending.asked > 1)
         _exit(1);
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    ending.asked_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
     alarm_set(ending.opening_ms);
 }
 
@@ -141,6 +147,12 @@ void signals_end_opening(void)
     signals_end_later();
     if (ending.asked > 0)
         raise(SIGTERM);
+}
+
+/* After the opening no handler writes it. */
+int64_t signals_asked_ms(void)
+{
+    return ending.asked_ms;
 }
 
 void signals_end_within(int64_t ms)
