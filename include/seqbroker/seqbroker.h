@@ -97,7 +97,8 @@ SEQB_API SEQB_MUST_CHECK enum seqb_status seqb_open(const char *topology,
  * Errors: SEQB_INVALID (not a legal key), SEQB_UNKNOWN_KEY (neither in the
  * topology nor allowed by auto_sequences), SEQB_LAYOUT (the sequence was used
  * with other settings, with another shuffle key, or in another pool),
- * SEQB_NO_MEMORY, SEQB_FORKED.
+ * SEQB_UNAVAILABLE (the limit of auto_sequences is reached, and the stores are
+ * asked whether they know the key: try again), SEQB_NO_MEMORY, SEQB_FORKED.
  */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_get_sequence(struct seqb_broker *broker, const char *key,

@@ -294,6 +294,18 @@ struct seqb_sequence *scene_sequence(const struct scene *scene, const char *key)
     return sequence;
 }
 
+enum seqb_status scene_find(const struct scene *scene, const char *key,
+                            struct seqb_error *err)
+{
+    struct seqb_sequence *sequence;
+    enum seqb_status status;
+
+    do
+        status = seqb_get_sequence(scene->broker, key, &sequence, err);
+    while (status == SEQB_UNAVAILABLE);
+    return status;
+}
+
 void scene_expect_no_numbers(struct scene *scene, const char *key,
                              const char *words)
 {

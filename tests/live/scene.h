@@ -93,6 +93,11 @@ void scene_expect_refused(struct scene *scene, const char *topology,
 struct seqb_sequence *scene_sequence(const struct scene *scene,
                                      const char *key);
 
+/* Looks for a sequence of scene->broker. Waits while the stores are asked about
+ * a key beyond the limit. */
+enum seqb_status scene_find(const struct scene *scene, const char *key,
+                            struct seqb_error *err);
+
 /* Expects that a store knows the key with other settings, and that the error
  * contains `words`. An automatic sequence says so only to who takes a
  * number. */

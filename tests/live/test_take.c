@@ -240,9 +240,7 @@ TEST_WITH(TAKE, wrong_options_are_told_before_there_is_a_sequence)
     expect_ok(seqb_check_take(scene->broker, "auto1", &right, &err), &err);
     /* The limit is one sequence. */
     (void)scene_sequence(scene, "auto2");
-    assert_int_equal(seqb_get_sequence(scene->broker, "auto3",
-                                       &(struct seqb_sequence *){NULL}, NULL),
-                     SEQB_UNKNOWN_KEY);
+    assert_int_equal(scene_find(scene, "auto3", &err), SEQB_UNKNOWN_KEY);
 }
 
 TEST_WITH(TAKE, runs_of_a_sequence_with_a_period_are_refused)

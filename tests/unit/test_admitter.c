@@ -309,7 +309,7 @@ TEST_WITH(DIRECT, refused_one_does_not_count_against_the_limit)
     assert_ok(take_one(rig_sequence(broker, "tmp-1"), &err));
     assert_ok(take_one(rig_sequence(broker, "tmp-2"), &err));
     assert_ok(take_one(rig_sequence(broker, "tmp-3"), &err));
-    assert_int_equal(queue_find(broker->queue, "tmp-4", &sequence, NULL),
+    assert_int_equal(rig_find(broker, "tmp-4", &sequence, &err),
                      SEQB_UNKNOWN_KEY);
 }
 

@@ -221,6 +221,7 @@ static void emit(struct seqb_event event, bool is_usual, bool is_ordered,
     event.backend = "a";
     event.reason = "";
     event.key = is_of_a_counter(event.kind) ? "order" : NULL;
+    event.counter = event.kind == SEQB_EVENT_RAISED ? "order@7" : NULL;
     seqb_set_logger(line_keep, &line);
     if (is_usual) {
         events_emit(NULL, &event);

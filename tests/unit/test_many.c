@@ -252,6 +252,7 @@ TEST_WITH(DIRECT, what_is_refused_is_looked_at_by_nobody)
     assert_int_equal(ha_admit(broker->ha, &counters[1], 1, &err), SEQB_LAYOUT);
     rig_expect_words(err.text, "was used with memory_bits=0");
     fake_set_delay(rig->stores[0], 0);
+    rig_close(broker); /* its call may still be under way */
     for (size_t i = 0; i < 2; i++)
         ha_counter_free(counters[i]);
 }
