@@ -189,10 +189,12 @@ enum restart_verdict restart_evaluate(struct restart_checker *checker)
 {
     enum restart_verdict verdict = RESTART_REFUSED;
     int status = 0;
+    const pid_t ended = waitpid(checker->pid, &status, WNOHANG);
 
-    if (waitpid(checker->pid, &status, WNOHANG) == 0)
+    if (ended == 0)
         return RESTART_UNDECIDED;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS)
+    if (ended == checker->pid && WIFEXITED(status) &&
+        WEXITSTATUS(status) == EXIT_SUCCESS)
         verdict = RESTART_POSSIBLE;
     else
         log_refusal_of(checker);

@@ -243,7 +243,6 @@ static bool server_make_signals(struct server *server)
             event_add(*signals[i].event, NULL) != 0)
             return false;
     }
-    restart_free_signals();
     return true;
 }
 
@@ -333,6 +332,7 @@ static enum seqb_status server_open_broker(struct server *server,
     if (topology != NULL)
         server->topology = realpath(topology, NULL);
     signals_begin_opening(server->options.stop_timeout_ms);
+    restart_free_signals();
     status =
         seqb_open_topology(server->options.read, &server->daemon.broker, err);
     server->options.read = NULL;
@@ -377,8 +377,8 @@ static enum seqb_status server_start(struct server *server,
 
     if (server_prepare(server, err) != SEQB_OK)
         return err->status;
-    /* The signals come first: a signal while the broker opens must stop the
-     * daemon. */
+    /* Signals are held until the broker opens, and stop the daemon then. */
+    restart_hold_signals();
     if (server_make_events(server, err) != SEQB_OK ||
         addresses_take(server, err) != SEQB_OK ||
         server_open_broker(server, err) != SEQB_OK)
@@ -478,10 +478,10 @@ void server_close(struct server *server)
     listeners_close(&server->listeners);
     handshakes_free(server->handshakes);
     connections_fini(&server->connections);
+    blocking_calls_end(daemon); /* a reload reads the names of the addresses */
+    reloader_serve(daemon->reloader, NULL);
     http_close(server->http);
     tls_server_close(server->tls);
-    blocking_calls_end(daemon);
-    reloader_serve(daemon->reloader, NULL);
     access_fini(&daemon->access);
     users_free(server->users);
     seqb_close(daemon->broker);

@@ -158,6 +158,7 @@ enum seqb_status listener_open_tcp(struct listener *listener,
     struct addrinfo *found = NULL;
     int why = 0;
 
+    errno = 0;
     if (address_find(address, &found, err) != SEQB_OK)
         return err->status;
     /* A name may have several addresses: uses the first one that can be
@@ -168,8 +169,11 @@ enum seqb_status listener_open_tcp(struct listener *listener,
         why = errno;
     }
     freeaddrinfo(found);
-    if (listener->fd < 0)
-        return tcp_fail(err, address, why);
+    if (listener->fd < 0) {
+        (void)tcp_fail(err, address, why);
+        errno = why;
+        return err->status;
+    }
     listener->is_own = true;
     listener_name_tcp(listener);
     return SEQB_OK;

@@ -42,7 +42,8 @@ struct listener_rights {
 /*
  * Binds the address "ADDR:PORT". ADDR is an IPv4 address, an IPv6 address in
  * brackets, or a name; port 0 means any free port. Clients are refused until
- * listener_start. SEQB_INVALID with what is wrong and what to do.
+ * listener_start. SEQB_INVALID with what is wrong and what to do; then errno is
+ * why it cannot be bound, or 0.
  */
 enum seqb_status listener_open_tcp(struct listener *listener,
                                    const char *address, struct seqb_error *err);

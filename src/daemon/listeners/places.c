@@ -3,6 +3,7 @@
  * one address in several ways; see places.h. */
 #include "daemon/listeners/places.h"
 
+#include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -162,6 +163,7 @@ static bool port_is_ours(const struct inherited *inherited, const char *place)
         const struct listener listener = {.fd = inherited->sockets[i].fd};
 
         if (inherited->sockets[i].is_ours &&
+            inherited->sockets[i].kind != INHERITED_LOCAL &&
             listener_port(&listener) == strtol(port + 1, NULL, 10))
             return true;
     }
@@ -174,7 +176,7 @@ static enum seqb_status place_open(struct listener *listener, const char *place,
 {
     if (listener_open_tcp(listener, place, err) == SEQB_OK)
         return SEQB_OK;
-    if (port_is_ours(inherited, place))
+    if (errno == EADDRINUSE && port_is_ours(inherited, place))
         snprintf(err->text, sizeof err->text,
                  "cannot listen on %s while this daemon has that port at "
                  "another address or for another protocol: stop it, then start "

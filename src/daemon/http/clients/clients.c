@@ -320,13 +320,14 @@ size_t http_clients_hand_over(struct http_clients *clients,
                               const struct bufferevent *stream)
 {
     struct http_client *client = client_find(clients, stream);
+    struct evbuffer *rest = NULL;
     size_t bytes = 0;
 
     if (client == NULL)
         return 0;
     bytes = client->request;
-    client->request =
-        evbuffer_get_length(bufferevent_get_input(client->stream));
+    rest = bufferevent_get_input(client->stream);
+    client->request = head_cost(rest, evbuffer_get_length(rest));
     bytes -= client->request < bytes ? client->request : bytes;
     client_hold(client);
     return bytes;
