@@ -176,21 +176,25 @@ static enum seqb_status settle_other(struct worker_lease *lease,
 }
 
 /* The lessor notes a lease last. So if it notes ours, all of the others did. A
- * lessor of an earlier version notes none. */
+ * lessor of an earlier version has a claim that notes none. One without a claim
+ * is new, or lost what it noted. */
 static enum seqb_status check_noted(const struct worker_lease *lease,
                                     const struct claim *claim,
                                     struct seqb_error *err)
 {
     const int64_t noted_ms = claim->noted_ms[lease->lessor];
-    const bool is_usual = claim->holding > 0 &&
+    const bool is_usual = !claim->is_missing[lease->lessor] &&
                           (noted_ms == 0 || noted_ms >= lease->self.lease_ms);
 
     if (claim->unnoted == 0 || is_usual || lease->self.is_exact)
         return SEQB_OK;
     return error_set(err, SEQB_UNAVAILABLE,
-                     "the first lease of %lld ms, longer than those before, "
-                     "needs all direct stores of the pool to note it; %s",
-                     (long long)lease->self.lease_ms, claim->why.text);
+                     "the first lease of %lld ms, longer than those before or "
+                     "than backend %s knows, needs all direct stores of the "
+                     "pool to note it; %s",
+                     (long long)lease->self.lease_ms,
+                     ha_pool_member_name(lease->pool, lease->lessor),
+                     claim->why.text);
 }
 
 /* Runs `call` for every direct store of the pool. */

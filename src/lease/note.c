@@ -80,5 +80,8 @@ enum seqb_status lease_note(struct worker_lease *lease, const char *name,
     }
     if (status != SEQB_OK || lease_note_read(standing) >= longest_ms)
         return status;
+    if (standing[0] == '\0')
+        return error_set(err, SEQB_UNAVAILABLE, "%s was removed just now",
+                         name);
     return error_set(err, SEQB_UNAVAILABLE, "%s never stands still", name);
 }

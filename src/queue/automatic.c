@@ -151,7 +151,8 @@ void automatic_add_known(struct queue *queue, const char *key)
     struct seqb_sequence *made;
 
     pthread_rwlock_wrlock(&queue->catalog_lock);
-    if (catalog_get(&queue->catalog, key) == NULL &&
+    if (!looks_are_shut(&queue->looks) &&
+        catalog_get(&queue->catalog, key) == NULL &&
         options_match(queue->options, key) &&
         automatic_check(queue->options->automatic, key, NULL) == SEQB_OK)
         (void)automatic_make(queue, key, true, &made, NULL);

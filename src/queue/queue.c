@@ -214,21 +214,34 @@ static bool is_warmed(const struct seqb_sequence *sequence)
            sequence_admission(sequence) == SEQUENCE_ADMITTED;
 }
 
+/* The next one from number `*i` on; NULL: there is none. Sequences may be made
+ * meanwhile, for keys of the spool that the stores know. */
+static struct seqb_sequence *warmed_next(struct queue *queue, size_t *i)
+{
+    const struct catalog *catalog = &queue->catalog;
+    struct seqb_sequence *found = NULL;
+
+    pthread_rwlock_rdlock(&queue->catalog_lock);
+    for (; *i < catalog->count && found == NULL; (*i)++) {
+        if (is_warmed(catalog->sequences[*i]))
+            found = catalog->sequences[*i];
+    }
+    pthread_rwlock_unlock(&queue->catalog_lock);
+    return found;
+}
+
 /* Fills the rings of all warm sequences at the same time. Waits until each
  * holds so much that a refill would not add to it, or until `until_ms`. Then
  * logs those that are not filled. The refill thread must be running. */
-static void warm_wait(const struct catalog *catalog, int64_t until_ms)
+static void warm_wait(struct queue *queue, int64_t until_ms)
 {
     struct key_list cold = {.count = 0};
+    struct seqb_sequence *sequence;
 
-    for (size_t i = 0; i < catalog->count; i++) {
-        if (is_warmed(catalog->sequences[i]))
-            sequence_wake(catalog->sequences[i]);
-    }
-    for (size_t i = 0; i < catalog->count; i++) {
-        struct seqb_sequence *sequence = catalog->sequences[i];
-
-        if (is_warmed(sequence) && !sequence->source->warm(sequence, until_ms))
+    for (size_t i = 0; (sequence = warmed_next(queue, &i)) != NULL;)
+        sequence_wake(sequence);
+    for (size_t i = 0; (sequence = warmed_next(queue, &i)) != NULL;) {
+        if (!sequence->source->warm(sequence, until_ms))
             key_list_add(&cold, sequence->key);
     }
     if (cold.count > 0)
@@ -267,7 +280,7 @@ enum seqb_status queue_open(const struct queue_options *options, struct ha *ha,
     if (status == SEQB_OK)
         status = threads_start(queue, err);
     if (status == SEQB_OK)
-        warm_wait(&queue->catalog, until_ms);
+        warm_wait(queue, until_ms);
     return status;
 }
 
@@ -297,6 +310,8 @@ void queue_stop(struct queue *queue)
     guarded_clock_stop(queue->context.clock); /* ends the waits of callers for
                                                  the clock */
     generators_shut(queue);
+    looks_shut(&queue->looks); /* or it would add sequences that are not
+                                  closed */
     pthread_rwlock_rdlock(&queue->catalog_lock);
     for (size_t i = 0; i < queue->catalog.count; i++)
         queue->catalog.sequences[i]->source->close(queue->catalog.sequences[i]);

@@ -146,6 +146,25 @@ TEST_WITH(SNOWFLAKES, first_lease_of_a_pool_is_noted_in_all_stores)
     assert_int_equal(noted(rig, 1), FLAKE_LONG_LEASE_MS);
 }
 
+/* What it said of the others is lost. */
+TEST_WITH(SNOWFLAKES, lease_is_noted_in_all_stores_if_the_lessor_lost_its_claim)
+{
+    struct rig_broker *broker;
+
+    rig_shape(rig, RIG_DIRECT, 2);
+    rig_use(rig, 1);
+    fake_forget(rig->stores[0], CLAIM);
+    fake_set_down(rig->stores[3], true);
+    flake_set_lease(rig, FLAKE_LONG_LEASE_MS);
+    broker = rig_open(rig);
+    flake_await_refusal(broker, "needs all direct stores of the pool to note "
+                                "it; backend b3: ");
+    fake_set_down(rig->stores[3], false);
+    RIG_AWAIT(flake_why(broker)[0] == '\0');
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(noted(rig, i), FLAKE_LONG_LEASE_MS);
+}
+
 TEST_WITH(SNOWFLAKES, longest_note_is_put_into_all_stores_again)
 {
     struct rig_broker *broker;

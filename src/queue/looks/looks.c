@@ -186,12 +186,27 @@ static void *looks_run(void *argument)
     return NULL;
 }
 
-void looks_stop(struct looks *looks)
+void looks_shut(struct looks *looks)
 {
     pthread_mutex_lock(&looks->lock);
     looks->is_stopping = true;
     pthread_cond_signal(&looks->changed);
     pthread_mutex_unlock(&looks->lock);
+}
+
+bool looks_are_shut(struct looks *looks)
+{
+    bool is_stopping;
+
+    pthread_mutex_lock(&looks->lock);
+    is_stopping = looks->is_stopping;
+    pthread_mutex_unlock(&looks->lock);
+    return is_stopping;
+}
+
+void looks_stop(struct looks *looks)
+{
+    looks_shut(looks);
     if (looks->is_started)
         pthread_join(looks->thread, NULL);
     looks->is_started = false;

@@ -32,7 +32,14 @@ struct looks {
 
 void looks_init(struct looks *looks,
                 void (*add)(struct queue *queue, const char *key));
-void looks_stop(struct looks *looks); /* ha_end_waits ends its wait */
+
+/* From now on `add` must make no sequence: it asks looks_are_shut with the
+ * catalog locked. looks_stop also waits for the thread, whose wait for stores
+ * ha_end_waits ends. */
+void looks_shut(struct looks *looks);
+bool looks_are_shut(struct looks *looks);
+void looks_stop(struct looks *looks);
+
 void looks_fini(struct looks *looks);
 
 /* With the catalog locked, for a key that has no sequence. Does not wait.
