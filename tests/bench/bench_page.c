@@ -125,8 +125,7 @@ static void write_table(const struct page *page, const char *id)
     const json_t *table = page_find(page, id, &report);
 
     if (table == NULL) {
-        fprintf(page->out, "(Not measured: there are no results of \"%s\".)\n",
-                id);
+        fprintf(page->out, "(No results of the bench for \"%s\" yet.)\n", id);
         return;
     }
     write_origin(page, report);
