@@ -7,8 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "platform/minmax.h"
-
 void daemon_init(struct daemon *daemon, const char *state_dir)
 {
     *daemon = (struct daemon){.state_dir = state_dir,
@@ -23,9 +21,9 @@ struct stop stop_begin(const struct stop_times *times, int64_t asked_ms,
 {
     const bool is_early = asked_ms > 0 && times->delay_ms == 0;
     const int64_t begun_ms = is_early ? asked_ms : now_ms;
+    const int64_t left_ms = begun_ms + times->timeout_ms - now_ms;
 
-    return (struct stop){begun_ms,
-                         max_of(begun_ms + times->timeout_ms - now_ms, 1)};
+    return (struct stop){begun_ms, left_ms > 0 ? left_ms : 1};
 }
 
 int64_t daemon_now_us(void)

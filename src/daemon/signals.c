@@ -6,8 +6,9 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "daemon/daemon.h"
 
 static sigset_t hangup_only(void)
 {
@@ -113,14 +114,11 @@ static void alarm_set(int64_t ms)
 
 static void on_asked(int number)
 {
-    struct timespec now;
-
     (void)number;
     ending.asked++;
     if (ending.asked > 1)
         _exit(1);
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    ending.asked_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    ending.asked_ms = daemon_now_ms();
     alarm_set(ending.opening_ms);
 }
 

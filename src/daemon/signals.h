@@ -40,7 +40,7 @@ void signals_begin_opening(int64_t ms);
  * process, and is passed to the loop. */
 void signals_end_opening(void);
 
-/* When the first of them came, by CLOCK_MONOTONIC in ms; 0: none did. */
+/* When the first of them came, by daemon_now_ms; 0: none did. */
 int64_t signals_asked_ms(void);
 
 /* Ends the process with exit code 1 after `ms`, unless it has ended before: it
