@@ -143,8 +143,10 @@ TEST_WITH(DIRECT, run_that_does_not_come_is_refused_at_the_deadline)
     broker = rig_open(rig);
     assert_int_equal(take_of_run(broker, 1, 0, &first, &err), SEQB_OK);
     rig_await_rest(broker);
-    while (rig_status(broker, "order").stock > 4)
+    while (rig_status(broker, "order").stock > 4) {
         rig_take(broker, 1);
+        rig_await_rest(broker); /* what a refill asked for has come */
+    }
     rig_set_down(rig, true);
     until_ms = clock_now_ms() + SHORT_MS;
     assert_int_not_equal(take_of_run(broker, 4, until_ms, &first, &err),

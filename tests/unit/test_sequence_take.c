@@ -263,10 +263,12 @@ bool __wrap_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
 bool __wrap_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
                            int64_t until_ms)
 {
-    const int i = script.waits;
+    const struct seqb_sequence *order = script.order;
+    int i;
 
-    if (script.order == NULL || condition != &script.order->filled)
+    if (order == NULL || condition != &order->filled)
         return __real_condition_wait(condition, lock, until_ms);
+    i = script.waits; /* of the test's thread alone */
     assert_true(i < WAITS);
     script.until_ms[i] = until_ms;
     script.waits++;
