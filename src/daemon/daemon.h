@@ -71,7 +71,7 @@ struct daemon {
     const char *state_dir;       /* for SEQ.STATUS; the caller's */
     struct status_config config; /* for SEQ.SHOW, without the log's options; the
                                     strings are the server's */
-    struct daemon_place places[DAEMON_PLACES]; /* likewise */
+    struct daemon_place places[DAEMON_PLACES]; /* as above */
     int tcp_port;                              /* in use; 0: none */
     int wake_fd;  /* an eventfd that wakes the loop */
     int drain_fd; /* the connection that asked for a drain; -1: none */

@@ -104,7 +104,7 @@ static bool client_read(const struct client *client)
     return got > 0 || (got < 0 && (errno == EAGAIN || errno == ENOTCONN));
 }
 
-/* False likewise. A slow one stops before its text ends. */
+/* False: the server has closed it. A slow one stops before its text ends. */
 static bool client_write(struct client *client)
 {
     const size_t size = strlen(client->conduct->text);

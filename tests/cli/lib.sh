@@ -237,3 +237,15 @@ ask() {
     timeout 60 cat <&"$fd" | tr -d '\r'
     exec {fd}>&-
 }
+
+# redis_start [OPTION...]: a private Redis at $work/redis.sock; its pid is $redis.
+redis_start() {
+    redis-server --port 0 --unixsocket "$work/redis.sock" --dir "$work" \
+        --save '' "$@" >"$work/redis.log" 2>&1 &
+    redis=$!
+    track "$redis"
+    wait_for redis_answers
+}
+redis_answers() {
+    [ "$(redis-cli -s "$work/redis.sock" PING 2>&1)" = PONG ]
+}

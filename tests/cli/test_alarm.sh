@@ -123,18 +123,7 @@ echo "url='http://127.0.0.1:$sink_port/'" >"$work/robot.conf"
 sink hook well "$work/good.pem" "$work/good.key"
 good_port=$sink_port
 
-redis_start() {
-    redis-server --port 0 --unixsocket "$work/redis.sock" --save "" \
-        --appendonly no --dir "$work" >>"$work/redis.log" 2>&1 &
-    redis=$!
-    track "$redis"
-    redis_answers() {
-        [ "$(redis-cli -s "$work/redis.sock" PING 2>&1)" = PONG ]
-    }
-    wait_for redis_answers || exit 1
-}
-
-redis_start
+redis_start || exit 1
 cat >"$work/store.conf" <<EOF
 broker = { name = "shop"; open_timeout = "60s"; };
 backends = (

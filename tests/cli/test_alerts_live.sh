@@ -275,18 +275,7 @@ pools = ( { name = "clocks"; partitions = [ "r" ]; authority = "s";
             timeout = "20s"; check_interval = "500ms"; } );
 sequences = ( { key = "daily"; period = "day"; deadline = "60s"; } );
 END
-    redis_start() {
-        redis-server --port 0 --unixsocket "$work/redis.sock" --dir "$work" \
-            --save '' --appendonly yes --appendfsync always \
-            >"$work/redis.log" 2>&1 &
-        redis=$!
-        track "$redis"
-        wait_for redis_answers
-    }
-    redis_answers() {
-        redis-cli -s "$work/redis.sock" PING >>"$work/trash" 2>&1
-    }
-    redis_start
+    redis_start --appendonly yes --appendfsync always
     clock_is 0
     # The monotonic clocks run on.
     export FAKETIME_TIMESTAMP_FILE=$work/clock FAKETIME_NO_CACHE=1 \
@@ -324,7 +313,7 @@ END
     reap "$redis" 2>>"$work/trash"
     fires SeqbrokerNotServing 'instance="stepped"'
     fires SeqbrokerPartitionDown 'instance="stepped",backend="r"'
-    redis_start
+    redis_start --appendonly yes --appendfsync always
     ends SeqbrokerNotServing
     ends SeqbrokerPartitionDown
     kill "$stepped"

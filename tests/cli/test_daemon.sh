@@ -344,14 +344,7 @@ daemon_stop
 
 test_waiting() {
     local redis first second number later
-    redis-server --port 0 --unixsocket "$work/redis.sock" --save "" \
-        --appendonly no --dir "$work" >>"$work/redis.log" 2>&1 &
-    redis=$!
-    track "$redis"
-    redis_answers() {
-        [ "$(redis-cli -s "$work/redis.sock" PING 2>&1)" = PONG ]
-    }
-    wait_for redis_answers || return
+    redis_start || return
     cat >"$work/wait.conf" <<EOF
 broker = { open_timeout = "60s"; spool = false; };
 backends = (

@@ -121,17 +121,6 @@ if ! command -v redis-server >>"$work/trash" && [ -z "${CI:-}" ]; then
     tap_end
 fi
 
-redis_start() {
-    redis-server --port 0 --unixsocket "$work/redis.sock" --dir "$work" \
-        --save '' --appendonly yes --appendfsync always \
-        >"$work/redis.log" 2>&1 &
-    redis=$!
-    track "$redis"
-    wait_for redis_answers
-}
-redis_answers() {
-    redis-cli -s "$work/redis.sock" PING >>"$work/trash" 2>&1
-}
 cat >"$work/near.conf" <<END
 backends = ( { name = "e"; engine = "sqlite"; path = "e.db"; },
              { name = "f"; engine = "sqlite"; path = "f.db"; },
@@ -144,7 +133,7 @@ pools = ( { name = "near"; partitions = [ "e", "f" ];
 sequences = ( { key = "near"; pool = "near"; },
               { key = "far"; pool = "far"; } );
 END
-redis_start
+redis_start --appendonly yes --appendfsync always
 daemon_start near -c "$work/near.conf" --http 127.0.0.1:0 || exit 1
 cli INCR far >>"$work/trash"
 browser_open "http://$daemon_http/"
@@ -164,7 +153,7 @@ reap "$redis"
 ok "a server that was killed is down" browser_until \
     "[\"quarantined\", \"probing\"].includes($far_state)"
 ok "and its pool cannot serve" browser_until "/^Not serving: /.test($health)"
-redis_start
+redis_start --appendonly yes --appendfsync always
 ok "and up when it was started again" browser_until \
     "[\"ramping\", \"up\"].includes($far_state)"
 daemon_stop

@@ -247,11 +247,7 @@ like "and it says so" "$(tail -n 1 "$daemon_log")" \
 # they are only printed.
 if grep -q '^hiredis' < <("$build/seqctl" --version) &&
     command -v redis-server >"$work/trash"; then
-    redis-server --port 0 --unixsocket "$work/redis.sock" --dir "$work" \
-        --save '' >"$work/trash" 2>&1 &
-    redis=$!
-    track "$redis"
-    wait_for redis-cli -s "$work/redis.sock" PING >"$work/trash" 2>&1
+    redis_start
     cat >"$work/hung.conf" <<END
 backends = ( { name = "r"; engine = "redis"; socket = "$work/redis.sock"; },
              { name = "a"; engine = "sqlite"; path = "$work/hung.db"; } );
