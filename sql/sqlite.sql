@@ -9,13 +9,15 @@
 -- "cell:..." counts in windows that another store leased, in pools with
 -- windows = "all": `value` is how many of a window are used, `origin` is
 -- "<window>:<size>:", the origin, and a nonce that is kept in /dev/shm.
--- Four kinds of rows are no counters:
+-- Five kinds of rows are no counters:
 --   ''           the base: where counters start that are not here yet
 --   '@'          counters of periods that begin after this (ms since 1970) are
 --                as new as they seem, and start at 1
 --   '@<counter>' its periods that begin before this (ms since 1970) are never
 --                made again; `origin` is the first one that is not deleted
 --   '@@<counter>' of one without a period: it was granted nothing above this
+--   'incarnation:<nonce>' of a nonce in /dev/shm: `origin` is the random name of
+--                the last commit that was made with it, `value` its number
 -- Whoever deletes old periods by hand must raise the last of these first.
 CREATE TABLE IF NOT EXISTS seqb_counters (
     name   TEXT    PRIMARY KEY,

@@ -95,8 +95,9 @@ struct seqb_sequence_status {
     int64_t asked;       /* numbers that the last refill asked for; 0: none
                             yet */
     char why[SEQB_WHY_SIZE]; /* why so many, "rate: 1,200 numbers/ms x 76 ms" */
-    /* The ms from now until its bits are used up at the usual rate, other
-     * brokers included; INT64_MAX: not within 1000 years, or not known yet. */
+    /* The ms from now until its bits, or the numbers that its template can
+     * write, are used up at the usual rate, other brokers included; INT64_MAX:
+     * not within 1000 years, not before the next stamp, or not known yet. */
     int64_t runs_out_ms;
     char period[12];         /* "day", ...; "none" */
     struct seqb_stamp stamp; /* the current one, or the last one; 0: none yet */
@@ -119,9 +120,9 @@ struct seqb_clock_status {
     int64_t ahead_ms;   /* the machine's clock is that far ahead of what is
                            accepted; 0: it is not */
     int64_t issued_ms;  /* no later stamp was issued; kept for the next start */
-    int64_t steps_back; /* times the machine's clock went back, since the
-                           open */
+    int64_t steps_back; /* times that it went back, since the open */
     char reason[256];   /* why no numbers are given, or "" */
+    char effect[128];   /* who has none then, in words, or "" */
 };
 
 SEQB_API SEQB_MUST_CHECK enum seqb_status
@@ -157,9 +158,11 @@ enum seqb_order {
     SEQB_ORDER_RESUME      /* undoes a drain: it is probed, then ramped up */
 };
 
-/* `partition` is the index in the pool, -1 for its authority. SEQB_INVALID,
- * with the reason and nothing changed, if there is no such partition or the
- * order makes no sense in its state. Other errors: SEQB_FORKED. */
+/* `partition` is the index in the pool, -1 for its authority. Draining one that
+ * is drained, and resuming one that is not, changes nothing. SEQB_INVALID, with
+ * the reason and nothing changed, if there is no such partition or the order
+ * makes no sense in its state: a resume of one that an operator quarantined, or
+ * that is refused or poisoned, is a rescue. Other errors: SEQB_FORKED. */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_command(struct seqb_broker *broker, const char *pool, int32_t partition,
              enum seqb_order order, struct seqb_error *err);
@@ -167,12 +170,13 @@ seqb_command(struct seqb_broker *broker, const char *pool, int32_t partition,
 enum seqb_health {
     SEQB_HEALTH_SERVING,     /* every partition of every pool may be asked, and
                                 none refuses a counter */
-    SEQB_HEALTH_DEGRADED,    /* some partitions may not be asked, or refuse a
-                                counter, or lease no windows since a store is
-                                away; every pool can serve */
-    SEQB_HEALTH_NOT_SERVING, /* a pool has no partition that may be asked, or no
-                                worker id for its snowflakes, or no neighbour
-                                that can lease and no spare window left */
+    SEQB_HEALTH_DEGRADED,    /* some partitions may not be asked, do not answer,
+                                refuse a counter or lease no windows, or some
+                                sequences wait or refuse texts; every pool
+                                answers */
+    SEQB_HEALTH_NOT_SERVING, /* a pool has no partition that answers, no time
+                                or worker id for ids, or no window and none to
+                                lease; or all sequences lack stamps */
     SEQB_HEALTH_UNKNOWN
 };
 
@@ -196,8 +200,9 @@ seqb_get_health(struct seqb_broker *broker, enum seqb_health *out, char *reason,
  * above `to` was handed out already (a sequence never goes back) or `to`
  * exceeds the sequence's bits; SEQB_UNAVAILABLE if not every partition could be
  * raised: the raised ones stay raised, and this broker raises the others before
- * it uses them. No counter goes back in any case. Other errors:
- * SEQB_UNKNOWN_KEY, SEQB_CLOSED, SEQB_FORKED.
+ * it uses them. If only the spool cannot be written, that error: the counters
+ * are raised. No counter goes back in any case. Other errors: SEQB_UNKNOWN_KEY,
+ * SEQB_CLOSED, SEQB_FORKED.
  */
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_advance(struct seqb_broker *broker, const char *key, int64_t to,
@@ -211,64 +216,6 @@ seqb_advance(struct seqb_broker *broker, const char *key, int64_t to,
 SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_highest(struct seqb_broker *broker, const char *key, int64_t *out,
              struct seqb_error *err);
-
-enum seqb_event_kind {
-    SEQB_EVENT_STATE,     /* a partition changed its state */
-    SEQB_EVENT_RAISED,    /* a fenced counter was raised, and is used again */
-    SEQB_EVENT_EXHAUSTED, /* a counter has no values left in a partition */
-    SEQB_EVENT_LAYOUT,    /* a sequence was used with other memory_bits */
-    SEQB_EVENT_FORECAST,  /* a sequence will run out within a year */
-    SEQB_EVENT_ADVANCED,  /* a sequence was advanced by an operator */
-    SEQB_EVENT_COUNTER_REFUSED,   /* a partition that is up refuses a counter */
-    SEQB_EVENT_COUNTER_RECOVERED, /* it grants that counter again */
-    SEQB_EVENT_LESSOR_WAITS, /* a partition's store leases no windows to its
-                                neighbours: it was restarted, and a store that
-                                `reason` names cannot be asked */
-    SEQB_EVENT_LESSOR_LEVEL  /* the lessor is level again, and leases */
-};
-
-/* Something that an operator may want to know. The strings are valid during the
- * callback only. */
-struct seqb_event {
-    enum seqb_event_kind kind;
-    enum seqb_partition_state from; /* of SEQB_EVENT_STATE; else both are ... */
-    enum seqb_partition_state to;   /* ... the partition's current state */
-    const char *pool;
-    int32_t partition;   /* -1: the pool's authority, or the whole pool */
-    const char *backend; /* "": the whole pool */
-    const char *key;     /* the sequence's; NULL: not about a sequence */
-    const char *counter; /* its name in the store; NULL: not about a counter */
-    const char *reason;  /* the backend's own words where it has some; or "" */
-};
-
-/*
- * A partition refuses a counter if it answers that this counter alone cannot be
- * served: denied rights, a damaged row, a missing table. The event comes once,
- * and again only if the refusal gets another status. A refusal that may pass by
- * itself (a lock that another session holds, a clock that is behind) is
- * reported once it has lasted for 3 s. The partition stays up for other
- * counters. The refused counter is tried again, less and less often but at
- * least every 30 s, even if no caller wants its numbers, until it is granted:
- * SEQB_EVENT_COUNTER_RECOVERED. SEQB_EVENT_EXHAUSTED and SEQB_EVENT_LAYOUT are
- * refusals as well, but are never tried again. All refusals count as errors of
- * the partition, and are shown in its `refused` and `reason` and by
- * seqb_get_health.
- */
-
-/* "state", "raised", ... Never NULL. */
-SEQB_API const char *seqb_event_name(enum seqb_event_kind kind);
-
-/* Calls `callback` for every event from now on, once each, as it happens; NULL
- * stops that. The callback runs on a thread of the broker, or inside
- * seqb_command and seqb_advance, one call at a time, and blocks that thread
- * meanwhile. So it must be short, and must not call seqb_command, seqb_advance,
- * seqb_on_event or seqb_close. Every event is a line of the log as well. Once
- * this function has returned, no call of the previous callback is running.
- * Errors: SEQB_FORKED. */
-SEQB_API SEQB_MUST_CHECK enum seqb_status
-seqb_on_event(struct seqb_broker *broker,
-              void (*callback)(void *context, const struct seqb_event *event),
-              void *context, struct seqb_error *err);
 
 /* Copies the state of every partition, pool by pool, the authority last, into
  * at most `capacity` elements. `*count` is how many there are, which may be
@@ -329,6 +276,13 @@ SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_state_dir(const char *topology, char *out, size_t size,
                struct seqb_error *err);
 
+/* Makes the state directory `folder` with what it is in, mode 0700, if it is
+ * missing, as seqb_open does: for a program that puts a file there before it
+ * opens the broker. Errors: SEQB_STATE_DIR, also for one that the user may not
+ * write in, or in which everybody may. */
+SEQB_API SEQB_MUST_CHECK enum seqb_status
+seqb_make_state_dir(const char *folder, struct seqb_error *err);
+
 /* Parses and checks a topology file (NULL: the embedded default) and asks no
  * backend. It calls `report` with a line for every mistake, "file:line: what",
  * and answers SEQB_CONFIG if there is one, else SEQB_OK. Then it reports: a
@@ -377,10 +331,12 @@ struct seqb_probe_listener {
 };
 
 /*
- * Opens every backend of a topology, without a broker. Nothing is created or
- * written; claims are only read. The databases are asked whether the user has
- * the rights that each listed key needs, for the first thousand keys of a pool.
- * All backends are probed at the same time, each within its time-outs. The call
+ * Opens every backend of a topology, without a broker. No counter, claim or
+ * table is created or written. Where windows need the incarnation of a store
+ * that has none yet, or that went back, SQLite and MySQL get one, as by a
+ * start. Claims are only read. The databases are asked whether the user has the
+ * rights that each listed key needs, for the first thousand keys of a pool. All
+ * backends are probed at the same time, each within its time-outs. The call
  * reports each backend in the topology's order, how each pool counts, and which
  * backends would fail together. `engines`: as for seqb_open_with.
  *
@@ -464,7 +420,7 @@ seqb_migrate_watched(const char *old_topology, const char *new_topology,
                      const struct seqb_progress *progress,
                      struct seqb_error *err);
 
-/* How to trust. Zeroed options are what seqctl does without options. */
+/* How to trust. Zeroed options are what seqctl does with --force. */
 struct seqb_trust_options {
     bool dry_run; /* report only: nothing is written */
     const struct seqb_backend_ops *const *engines; /* as for seqb_open_with */

@@ -49,7 +49,9 @@ struct seqb_reload_options {
      * knows of a new sequence: no store is asked. */
     bool dry_run;
 
-    /* Called for each mistake in the file, as in seqb_check_topology. */
+    /* Called for each mistake in the file, as in seqb_check_topology, and for
+     * each sequence that cannot get the settings of a file without mistakes.
+     * Must not call the broker. */
     void (*diagnostic)(void *context, const char *line);
 
     /* Called for each difference, before anything is applied. */
@@ -61,7 +63,10 @@ struct seqb_reload_options {
     /* Called last before the changes are applied, with no lock held: the
      * program prepares what it has to apply itself. Any status but SEQB_OK
      * refuses the reload, with the text in `err`, which is never NULL. In a
-     * dry run it is the last call: nothing is applied after it. */
+     * dry run it is the last call: nothing is applied after it. It is called
+     * also if the reload is refused already for SEQB_LAYOUT, so that the
+     * program names its own reasons with the others: nothing is applied then.
+     */
     enum seqb_status (*prepare)(void *context, struct seqb_error *err);
     void *context;
 };

@@ -6,11 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <seqbroker/events.h>
+
 #include "api/sized.h"
 #include "backends/backends.h"
 #include "number/number.h"
 #include "offline/offline.h"
 #include "platform/error.h"
+#include "platform/file.h"
 #include "platform/text.h"
 
 static enum seqb_status check_fork(const struct seqb_broker *broker,
@@ -289,6 +292,11 @@ enum seqb_status seqb_state_dir(const char *topology, char *out, size_t size,
     return status;
 }
 
+enum seqb_status seqb_make_state_dir(const char *folder, struct seqb_error *err)
+{
+    return file_make_folder(folder, err);
+}
+
 static void report_line(const struct config_request *to, const char *kind,
                         const char *line)
 {
@@ -355,6 +363,7 @@ static enum seqb_status probe_run(const struct config_topology *topology,
                                   const struct seqb_progress *progress,
                                   struct seqb_error *err)
 {
+    const struct queue_sequence_options *automatic = topology->queue.automatic;
     struct offline_inspection inspection = {.topology = &topology->stores,
                                             .progress = progress};
     struct offline_listed *listed =
@@ -364,6 +373,11 @@ static enum seqb_status probe_run(const struct config_topology *topology,
     if (listed == NULL)
         return error_set(err, SEQB_NO_MEMORY, "out of memory");
     inspection.listed = listed;
+    if (automatic != NULL && automatic->period == NULL &&
+        automatic->snowflake == NULL) {
+        inspection.has_automatic = true;
+        inspection.automatic_pool = (size_t)automatic->pool;
+    }
     status = offline_probe(&inspection, listener, err);
     free(listed);
     return status;

@@ -6,11 +6,13 @@
 #include <seqbroker/reload.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/broker.h"
 #include "api/sized.h"
 #include "platform/error.h"
 #include "platform/log.h"
+#include "platform/text.h"
 
 /* A topology to which sequences, or their parts, still point. */
 struct kept_config {
@@ -27,6 +29,7 @@ struct reload {
     struct queue_reload *of_queue;
     struct ha_reload *of_ha;
     struct kept_config *kept; /* allocated in advance */
+    size_t refused;           /* sequences */
 };
 
 static bool is_kept(const struct seqb_broker *broker,
@@ -67,12 +70,10 @@ static enum seqb_status reload_read(struct reload *reload, const char *topology,
     if (status == SEQB_OK)
         status = config_compare(reload->broker->config, reload->next,
                                 &reload->changes, err);
-    if (status != SEQB_OK)
-        return status;
-    if (options->change != NULL)
+    if (status == SEQB_OK && options->change != NULL)
         config_report_changes(reload->changes, options->change,
                               options->context);
-    return config_allow(reload->changes, err);
+    return status;
 }
 
 /* Settings that need a restart stay as the broker has them. */
@@ -109,16 +110,45 @@ static enum seqb_status program_prepare(const struct reload *reload,
                                     : options->prepare(options->context, err);
 }
 
+static void refusal_add(void *context, const struct seqb_error *why)
+{
+    struct reload *reload = context;
+    const struct seqb_reload_options *options = reload->options;
+
+    reload->refused++;
+    if (options->diagnostic != NULL)
+        options->diagnostic(options->context, why->text);
+}
+
+/* The queue's part; without `is_dry` new sequences are made and claimed. */
+static enum seqb_status sequences_prepare(struct reload *reload, bool is_dry,
+                                          struct seqb_error *err)
+{
+    const struct queue_refusals refusals = {refusal_add, reload};
+    const struct queue_options *options = &config_topology(reload->next)->queue;
+    struct queue *queue = reload->broker->queue;
+    const enum seqb_status status =
+        is_dry
+            ? queue_check(queue, options, &refusals, err)
+            : queue_prepare(queue, options, &refusals, &reload->of_queue, err);
+
+    if (status == SEQB_LAYOUT && reload->refused == 0)
+        refusal_add(reload, err);
+    if (reload->refused == 2)
+        (void)text_append(err->text, sizeof err->text, "; and 1 more sequence");
+    else if (reload->refused > 2)
+        (void)text_append(err->text, sizeof err->text,
+                          "; and %zu more sequences", reload->refused - 1);
+    return status;
+}
+
 /* What a reload refuses without asking a store. */
-static enum seqb_status reload_check(const struct reload *reload,
+static enum seqb_status reload_check(struct reload *reload,
                                      struct seqb_error *err)
 {
-    enum seqb_status status = reload_keep(reload, err);
+    const enum seqb_status status = reload_keep(reload, err);
 
-    if (status == SEQB_OK)
-        status = queue_check(reload->broker->queue,
-                             &config_topology(reload->next)->queue, err);
-    return status == SEQB_OK ? program_prepare(reload, err) : status;
+    return status == SEQB_OK ? sequences_prepare(reload, true, err) : status;
 }
 
 static enum seqb_status reload_prepare(struct reload *reload,
@@ -135,9 +165,22 @@ static enum seqb_status reload_prepare(struct reload *reload,
     reload->kept = calloc(1, sizeof *reload->kept);
     if (reload->kept == NULL)
         return error_set(err, SEQB_NO_MEMORY, "reload: out of memory");
-    status = queue_prepare(reload->broker->queue, &topology->queue,
-                           &reload->of_queue, err);
-    return status == SEQB_OK ? program_prepare(reload, err) : status;
+    return sequences_prepare(reload, false, err);
+}
+
+/* The program names its reasons, too, if the library refuses already. */
+static enum seqb_status program_ask(const struct reload *reload,
+                                    enum seqb_status status,
+                                    struct seqb_error *err)
+{
+    struct seqb_error why = {.text = ""};
+
+    if (status == SEQB_OK)
+        return program_prepare(reload, err);
+    if (status == SEQB_LAYOUT && program_prepare(reload, &why) != SEQB_OK &&
+        strlen(err->text) + strlen("; ") + strlen(why.text) < sizeof err->text)
+        (void)text_append(err->text, sizeof err->text, "; %s", why.text);
+    return status;
 }
 
 /* If sequences point to the next topology, `reload->kept` remembers it. */
@@ -192,10 +235,14 @@ static enum seqb_status reload_run(struct reload *reload, const char *topology,
 
     if (status != SEQB_OK)
         return status;
-    if (reload->options->dry_run)
-        return reload_check(reload, err);
-    status = reload_prepare(reload, err);
-    return status == SEQB_OK ? reload_commit(reload, err) : status;
+    status = config_allow(reload->changes, err);
+    if (status == SEQB_OK)
+        status = reload->options->dry_run ? reload_check(reload, err)
+                                          : reload_prepare(reload, err);
+    status = program_ask(reload, status, err);
+    return status == SEQB_OK && !reload->options->dry_run
+               ? reload_commit(reload, err)
+               : status;
 }
 
 /* After a failure the queue may have abandoned sequences that point to the next

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <sodium.h>
@@ -25,6 +26,16 @@ const char credential_nobody[] =
     "$argon2id$v=19$m=19456,t=2,p=1$69z9TiS9qJBJgkzPLPp/"
     "sw$oUl8rm1zQYU6EApAJ9HfF6lhwJIrFcT6ZMY3WaW6DBs";
 
+uint64_t credential_cost(const char *hash)
+{
+    const char *memory = strstr(hash, "$m=");
+    const char *passes = memory != NULL ? strstr(memory, ",t=") : NULL;
+
+    return passes != NULL
+               ? strtoull(memory + 3, NULL, 10) * strtoull(passes + 3, NULL, 10)
+               : 0;
+}
+
 static unsigned char process_key[crypto_generichash_KEYBYTES];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -43,31 +54,95 @@ bool credential_hash(const char *password, size_t length,
                                  crypto_pwhash_ALG_ARGON2ID13) == 0;
 }
 
-bool credential_is_hash(const char *hash)
+struct cost {
+    unsigned memory_kib;
+    unsigned passes;
+};
+
+/* Returns the salt and the digest in the hash, as text; NULL: it is no hash, or
+ * it costs too much. */
+static const char *cost_read(const char *hash, struct cost *cost)
 {
-    unsigned memory_kib = 0;
-    unsigned passes = 0;
     unsigned lanes = 0;
     int end = 0;
 
     if (strlen(hash) >= CREDENTIAL_HASH_SIZE ||
-        sscanf(hash, PASSWORD_BEGIN "m=%9u,t=%9u,p=%9u$%n", &memory_kib,
-               &passes, &lanes, &end) != 3)
-        return false;
-    return end > 0 && strchr(hash + end, '$') != NULL && memory_kib >= 8 &&
-           memory_kib <= MEMORY_MAX_KIB && passes >= 1 &&
-           passes <= PASSES_MAX && lanes == 1;
+        sscanf(hash, PASSWORD_BEGIN "m=%9u,t=%9u,p=%9u$%n", &cost->memory_kib,
+               &cost->passes, &lanes, &end) != 3)
+        return NULL;
+    return end > 0 && strchr(hash + end, '$') != NULL &&
+                   cost->memory_kib >= 8 &&
+                   cost->memory_kib <= MEMORY_MAX_KIB && cost->passes >= 1 &&
+                   cost->passes <= PASSES_MAX && lanes == 1
+               ? hash + end
+               : NULL;
+}
+
+bool credential_is_hash(const char *hash)
+{
+    struct cost cost;
+
+    return cost_read(hash, &cost) != NULL;
+}
+
+struct argon2id {
+    struct cost cost;
+    unsigned char salt[crypto_pwhash_SALTBYTES];
+    unsigned char digest[CREDENTIAL_HASH_SIZE];
+    size_t length; /* of the digest */
+};
+
+/* False if the salt or the digest has a length that crypto_pwhash does not
+ * support. */
+static bool argon2id_read(const char *hash, struct argon2id *out)
+{
+    const char *at = cost_read(hash, &out->cost);
+    size_t salt_length = 0;
+
+    return at != NULL &&
+           sodium_base642bin(out->salt, sizeof out->salt, at, strlen(at), NULL,
+                             &salt_length, &at,
+                             sodium_base64_VARIANT_ORIGINAL_NO_PADDING) == 0 &&
+           salt_length == sizeof out->salt && *at++ == '$' &&
+           sodium_base642bin(out->digest, sizeof out->digest, at, strlen(at),
+                             NULL, &out->length, &at,
+                             sodium_base64_VARIANT_ORIGINAL_NO_PADDING) == 0 &&
+           *at == '\0' && out->length >= crypto_pwhash_BYTES_MIN;
 }
 
 /* libsodium may read as many bytes as the longest hash has, so the hash is
  * copied to a buffer of that size. */
-bool credential_fits(const char *hash, const char *password, size_t length)
+static enum credential_match verify(const char *hash, const char *password,
+                                    size_t length)
 {
     char whole[CREDENTIAL_HASH_SIZE] = "";
 
-    pthread_once(&once, begin);
     snprintf(whole, sizeof whole, "%s", hash);
-    return crypto_pwhash_str_verify(whole, password, length) == 0;
+    return crypto_pwhash_str_verify(whole, password, length) == 0
+               ? CREDENTIAL_RIGHT
+               : CREDENTIAL_WRONG;
+}
+
+/* crypto_pwhash_str_verify fails in the same way if the password is wrong and
+ * if memory is short; it leaves the same errno, too. crypto_pwhash fails only
+ * if memory is short. */
+enum credential_match credential_compare(const char *hash, const char *password,
+                                         size_t length)
+{
+    unsigned char digest[CREDENTIAL_HASH_SIZE];
+    struct argon2id known;
+    bool is_right = false;
+
+    pthread_once(&once, begin);
+    if (!argon2id_read(hash, &known))
+        return verify(hash, password, length);
+    if (crypto_pwhash(digest, known.length, password, length, known.salt,
+                      known.cost.passes, (size_t)known.cost.memory_kib * 1024,
+                      crypto_pwhash_ALG_ARGON2ID13) != 0)
+        return CREDENTIAL_SHORT;
+    is_right = sodium_memcmp(digest, known.digest, known.length) == 0;
+    sodium_memzero(digest, sizeof digest);
+    return is_right ? CREDENTIAL_RIGHT : CREDENTIAL_WRONG;
 }
 
 void credential_token_digest(const char *token, size_t length,

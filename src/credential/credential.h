@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define CREDENTIAL_MAX 1024 /* bytes of a password or a token */
 
@@ -24,14 +25,25 @@ bool credential_hash(const char *password, size_t length,
 /* Whether the text is such a hash, and needs at most 256 MiB and 16 passes. */
 bool credential_is_hash(const char *hash);
 
-/* Whether the hash is that of the password. It takes the time and memory that
- * the hash specifies: by default tens of ms, and 19 MiB. Also false if out of
- * memory. */
-bool credential_fits(const char *hash, const char *password, size_t length);
+enum credential_match {
+    CREDENTIAL_WRONG,
+    CREDENTIAL_RIGHT,
+    CREDENTIAL_SHORT /* not compared: out of memory */
+};
 
-/* A hash whose password nobody knows, at the default cost. So an unknown user
- * is refused as slowly as a wrong password. */
+/* Compares a password with a hash. It takes the time and memory that the hash
+ * specifies: by default tens of ms, and 19 MiB. If the salt is not
+ * of 16 bytes, as that of credential_hash is, or the digest is shorter, then
+ * the answer is CREDENTIAL_WRONG when out of memory, too. */
+enum credential_match credential_compare(const char *hash, const char *password,
+                                         size_t length);
+
+/* A hash whose password nobody knows, at the default cost. */
 extern const char credential_nobody[];
+
+/* What checking a password against the hash costs: its KiB of memory times its
+ * passes; 0 if it is malformed. */
+uint64_t credential_cost(const char *hash);
 
 /* A new token, and its hash, "blake2b:...". */
 void credential_token_make(char token[CREDENTIAL_TOKEN_SIZE],

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <seqbroker/admin.h>
 
@@ -49,15 +50,30 @@ static void address_find(const char *text, struct address *out)
         out->port = 0;
 }
 
+/* Says so if what was taken for a path may be a wrong address. A name of a file
+ * is a path. */
+static void doubt_path(const struct client *client)
+{
+    struct address at;
+
+    if (strchr(client->socket, '/') == NULL &&
+        access(client->socket, F_OK) != 0 &&
+        !address_parse(client->socket, &at))
+        ctl_complain("it was taken for a socket's path: the address of a "
+                     "broker is HOST:PORT");
+}
+
 static enum ctl_exit client_unreachable(const struct client *client,
                                         const char *why)
 {
     if (client->is_one_of_several) { /* the label names the broker already */
         ctl_complain("no seqbrokerd: %s", why);
+        doubt_path(client);
         return CTL_UNREACHABLE;
     }
     ctl_complain("no seqbrokerd at %s: %s", client->socket, why);
     ctl_complain("start one (seqbrokerd), or name its socket (-s SOCKET)");
+    doubt_path(client);
     return CTL_UNREACHABLE;
 }
 
@@ -131,9 +147,9 @@ static enum ctl_exit client_connect(struct client *client,
         target.host = at.host;
     if (address_of_tls(options->socket) != NULL)
         target.tls = &files;
-    switch (resp_open(&client->connection, &target,
-                      (int32_t)(client->timeout_s * 1000), CLIENT_ELEMENTS_MAX,
-                      &err)) {
+    switch (resp_open(
+        &client->connection, &target, (int32_t)(client->timeout_s * 1000),
+        (struct resp_bounds){CLIENT_ELEMENTS_MAX, CLIENT_BYTES_MAX}, &err)) {
     case SEQB_OK:
         client->connection.stream.is_renewed = true;
         return CTL_OK;
@@ -157,9 +173,9 @@ static enum ctl_exit client_lost(const struct client *client)
     const enum resp_failure failure = resp_why(&client->connection, why);
 
     if (failure == RESP_LOST && stream_is_late(stream))
-        ctl_complain("seqbrokerd at %s did not answer within %lld s: it hangs "
-                     "or is overloaded; wait longer with -t SECONDS, or "
-                     "restart it",
+        ctl_complain("seqbrokerd at %s did not answer within %lld s: it may "
+                     "be starting (its log says so), hang or be overloaded; "
+                     "wait longer with -t SECONDS, or restart it if it hangs",
                      client->socket, (long long)client->timeout_s);
     else if (failure == RESP_GARBLED)
         ctl_complain("%s is no seqbrokerd: %s", client->socket, why);

@@ -12,7 +12,8 @@
 #include "ctl/ctl.h"
 #include "resp/resp.h"
 
-#define CLIENT_ELEMENTS_MAX 4000000 /* of an answer's array */
+#define CLIENT_ELEMENTS_MAX 4000000             /* of an answer's array */
+#define CLIENT_BYTES_MAX    ((size_t)512 << 20) /* of an answer */
 
 struct client {
     struct resp connection;

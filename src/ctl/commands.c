@@ -45,7 +45,7 @@ static const struct command commands[] = {
      "check a topology file"},
     {"migrate", "OLD NEW", 2, CTL_DRY_RUN | CTL_KEYS | CTL_WITHOUT | CTL_JSON,
      migrate_run, "move pools to another layout"},
-    {"trust", "FILE BACKEND", 2, CTL_DRY_RUN | CTL_JSON, trust_run,
+    {"trust", "FILE BACKEND", 2, CTL_DRY_RUN | CTL_FORCE | CTL_JSON, trust_run,
      "say that a restarted store did not go back"},
     {"settings", "[NAME]", 0, CTL_MARKDOWN | CTL_JSON | CTL_TAKES_ONE_MORE,
      settings_run, "list the settings of a topology file"},

@@ -3,6 +3,7 @@
  * functions. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "ctl/ctl.h"
@@ -40,6 +41,9 @@ command_function workers_run;
 
 /* show/run.c */
 command_function show_run;
+
+/* Whether seqctl show can show it. */
+bool show_has(const char *name);
 
 /* operate.c, reload.c */
 command_function operate_health;

@@ -16,6 +16,7 @@
 #include "ctl/json.h"
 #include "ctl/line/line.h"
 #include "ctl/secret.h"
+#include "streams/streams.h"
 
 #define WATCH_S 2 /* between two rounds, if no interval is given */
 
@@ -124,7 +125,7 @@ static enum ctl_exit line_run(int argc, char **argv)
 static bool json_is_wanted(char *const *argv)
 {
     for (; *argv != NULL && strcmp(*argv, "--") != 0; argv++) {
-        if (strcmp(*argv, "--json") == 0 || strcmp(*argv, "-j") == 0)
+        if (option_is_json(*argv))
             return true;
     }
     return false;
@@ -150,6 +151,8 @@ int main(int argc, char **argv)
     const bool is_json = json_is_wanted(argv);
     enum ctl_exit result;
 
+    if (!streams_fill())
+        return CTL_FAILED;
     setlocale(LC_CTYPE, ""); /* otherwise tables escape what is not ASCII */
     /* a lost daemon or reader is reported and does not kill seqctl */
     signal(SIGPIPE, SIG_IGN);

@@ -11,14 +11,23 @@
 #include "ctl/json.h"
 #include "ctl/terminal/terminal.h"
 
-/* Sends a request whose answer is OK or an error. */
+/* Sends a request. Without an answer it may be carried out: the daemon goes on
+ * without its client. The caller frees `*out`, which may be NULL. */
 static enum ctl_exit order_send(const struct ctl_options *options, size_t words,
-                                const char *const *word)
+                                const char *const *word, redisReply **out)
 {
-    redisReply *reply;
-    const enum ctl_exit result = client_ask(options, words, word, &reply);
+    struct client client;
+    enum ctl_exit result = client_open(options, &client);
 
-    freeReplyObject(reply);
+    *out = NULL;
+    if (result == CTL_OK) {
+        result = client_call(&client, words, word, out);
+        if (result == CTL_UNREACHABLE)
+            ctl_complain("the order may be carried out all the same: the "
+                         "daemon's log or audit_file has its event `order` "
+                         "then");
+    }
+    client_close(&client);
     return result;
 }
 
@@ -33,56 +42,85 @@ struct order {
     const char *name; /* in the protocol */
     const char *partition;
     const char *outcome;
+    bool may_be_done; /* the order may have nothing to do */
 };
 
 static enum ctl_exit order_print(const struct ctl_options *options,
-                                 const struct order *order)
+                                 const struct order *order, const char *outcome)
 {
     if (options->given & CTL_JSON)
         return exit_of(json_line_print(
             json_pack("{so so}", "partition", json_of_text(order->partition),
-                      "outcome", json_of_text(order->outcome))));
+                      "outcome", json_of_text(outcome))));
     broker_label_print(options);
-    printf("%s: %s\n", order->partition, order->outcome);
+    printf("%s: %s\n", order->partition, outcome);
     return CTL_OK;
+}
+
+/* Prints what a drain or a resume did, or that nothing had to be done. */
+static enum ctl_exit report_print(const struct ctl_options *options,
+                                  const struct order *order,
+                                  const redisReply *reply)
+{
+    const char *before = reply_text(reply, "before");
+    const bool was_drained = strcmp(before, "drained") == 0;
+    char words[64];
+
+    if (before[0] == '\0')
+        return reply_refuse("SEQ.PARTITION", "lacks the state before");
+    if (was_drained == (strcmp(order->name, "RESUME") == 0))
+        return order_print(options, order, order->outcome);
+    if (was_drained)
+        return order_print(options, order, "was drained already");
+    snprintf(words, sizeof words, "was not drained: it is %s",
+             reply_text(reply, "after"));
+    return order_print(options, order, words);
 }
 
 static enum ctl_exit order_give(const struct ctl_options *options,
                                 void *context)
 {
     const struct order *order = context;
-    const char *const words[] = {"SEQ.PARTITION", order->name,
-                                 order->partition};
-    const enum ctl_exit result = order_send(options, 3, words);
+    const char *const words[] = {"SEQ.PARTITION", order->name, order->partition,
+                                 "REPORT"};
+    redisReply *reply = NULL;
+    enum ctl_exit result =
+        order_send(options, order->may_be_done ? 4 : 3, words, &reply);
 
-    return result == CTL_OK ? order_print(options, order) : result;
+    if (result == CTL_OK)
+        result = order->may_be_done
+                     ? report_print(options, order, reply)
+                     : order_print(options, order, order->outcome);
+    freeReplyObject(reply);
+    return result;
 }
 
 static enum ctl_exit partition_order(const struct ctl_options *options,
-                                     const char *name, const char *partition,
-                                     const char *outcome)
+                                     struct order order)
 {
-    struct order order = {name, partition, outcome};
-
     return brokers_each(options, order_give, &order);
 }
 
 enum ctl_exit operate_quarantine(const struct ctl_options *options,
                                  char **argument)
 {
-    return partition_order(options, "QUARANTINE", argument[0],
-                           "quarantined, and probed after its rescue_after");
+    return partition_order(
+        options, (struct order){
+                     "QUARANTINE", argument[0],
+                     "quarantined, and probed after its rescue_after", false});
 }
 
 enum ctl_exit operate_rescue(const struct ctl_options *options, char **argument)
 {
-    return partition_order(options, "RESCUE", argument[0], "probed now");
+    return partition_order(
+        options, (struct order){"RESCUE", argument[0], "probed now", false});
 }
 
 enum ctl_exit operate_resume(const struct ctl_options *options, char **argument)
 {
-    return partition_order(options, "RESUME", argument[0],
-                           "resumed, once a probe succeeds");
+    return partition_order(
+        options, (struct order){"RESUME", argument[0],
+                                "resumed, once a probe succeeds", true});
 }
 
 /* --- other orders --- */
@@ -121,8 +159,9 @@ enum ctl_exit operate_drain(const struct ctl_options *options, char **argument)
 {
     if (options->given & CTL_BROKER)
         return brokers_each(options, broker_drain, NULL);
-    return partition_order(options, "DRAIN", argument[0],
-                           "drained, until it is resumed");
+    return partition_order(
+        options, (struct order){"DRAIN", argument[0],
+                                "drained, until it is resumed", true});
 }
 
 static enum ctl_exit advanced_print(const struct ctl_options *options,
@@ -141,6 +180,7 @@ enum ctl_exit operate_advance(const struct ctl_options *options,
     char to[24];
     const bool is_forced = (options->given & CTL_FORCE) != 0;
     const char *const words[] = {"SEQ.ADVANCE", argument[0], to, "FORCE"};
+    redisReply *reply = NULL;
     enum ctl_exit result;
 
     if ((options->given & CTL_TO) == 0) {
@@ -148,7 +188,8 @@ enum ctl_exit operate_advance(const struct ctl_options *options,
         return CTL_USAGE;
     }
     snprintf(to, sizeof to, "%" PRId64, options->to);
-    result = order_send(options, is_forced ? 4 : 3, words);
+    result = order_send(options, is_forced ? 4 : 3, words, &reply);
+    freeReplyObject(reply);
     return result == CTL_OK ? advanced_print(options, argument[0], to) : result;
 }
 
@@ -201,11 +242,17 @@ static enum ctl_exit health_show(const struct ctl_options *options,
     redisReply *reply;
     const enum ctl_exit result = client_ask(options, 1, words, &reply);
     const char *state = result == CTL_OK ? reply_text(reply, "health") : "";
-    struct health health = {"unknown", "no daemon answers", ""};
+    struct health health = {"unknown",
+                            result == CTL_UNREACHABLE
+                                ? "no daemon answers"
+                                : "the daemon reported no health",
+                            ""};
     enum ctl_exit code = CTL_UNREACHABLE;
     bool is_printed = true;
 
     (void)context;
+    if (result == CTL_USAGE)
+        return result;
     if (state[0] != '\0') {
         code = health_exit(state);
         health = (struct health){state, reply_text(reply, "reason"),

@@ -14,7 +14,7 @@
 #include "daemon/server.h"
 
 /* The most connections that are accepted in one turn of the loop. */
-#define ACCEPT_MAX 64
+#define ACCEPT_MAX 8
 
 /* How long accepting pauses when descriptors run out; the loop would spin
  * otherwise. */
@@ -27,17 +27,28 @@ void accept_again(evutil_socket_t fd, short events, void *context)
     listeners_watch(&((struct server *)context)->listeners, true);
 }
 
-/* Counts a connection by TCP at its address. False if the address has too
- * many. */
+/* Whether the operator connects: everybody may be permitted to connect to a
+ * unix socket. */
+static bool is_operator(const struct server *server,
+                        const struct listener *listener, int fd)
+{
+    struct identity identity;
+
+    if (!listener->is_local)
+        return false;
+    identity_of_origin(&server->daemon.access, (struct origin){.fd = fd},
+                       &identity);
+    return (identity.rights & RIGHT_ADMIN) != 0;
+}
+
+/* Counts a connection at its address, or at its uid if it is of a unix socket.
+ * False if that has too many. */
 static bool source_is_admitted(struct server *server,
-                               const struct listener *listener,
                                struct transport *transport)
 {
     struct limits *limits = &server->daemon.limits;
     char name[LOGIN_SOURCE_SIZE];
 
-    if (listener->is_local)
-        return true;
     identity_source(transport->fd, name);
     return source_enter(&limits->sources, name,
                         limits->options.max_connections_per_address,
@@ -45,35 +56,36 @@ static bool source_is_admitted(struct server *server,
 }
 
 /* Handshakes in progress count as connections. */
-static bool is_admitted(const struct server *server,
-                        const struct listener *listener)
+static bool is_admitted(const struct server *server, bool of_operator)
 {
     const struct daemon *daemon = &server->daemon;
-    const int64_t more = listener->is_local ? LIMITS_LOCAL : 0;
 
     return limits_admit(&daemon->limits,
-                        daemon->session_count + daemon->handshake_count, more);
+                        daemon->session_count + daemon->handshake_count,
+                        of_operator ? LIMITS_LOCAL : 0);
 }
 
-/* A connection by TLS is counted with the memory that it takes. */
+/* A connection by TLS is counted with the memory that it takes, which is most
+ * during its handshake. */
 static bool has_memory(const struct server *server,
                        const struct listener *listener)
 {
     return !listener->is_tls ||
-           !limits_are_passed(&server->daemon.limits, LIMITS_TLS_BYTES);
+           !limits_are_passed(&server->daemon.limits, LIMITS_OPENING_BYTES);
 }
 
 static void take(struct server *server, const struct listener *listener, int fd)
 {
     struct transport plain = {.fd = fd};
+    const bool of_operator = is_operator(server, listener, fd);
 
-    if (!is_admitted(server, listener))
+    if (!is_admitted(server, of_operator))
         connections_refuse(&server->connections, fd, listener->is_tls,
                            LIMIT_OF_ALL);
     else if (!has_memory(server, listener))
         connections_refuse(&server->connections, fd, listener->is_tls,
                            LIMIT_OF_MEMORY);
-    else if (!source_is_admitted(server, listener, &plain))
+    else if (!of_operator && !source_is_admitted(server, &plain))
         connections_refuse(&server->connections, fd, listener->is_tls,
                            LIMIT_OF_ADDRESS);
     else if (listener->is_tls)

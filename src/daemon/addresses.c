@@ -13,8 +13,8 @@ static enum seqb_status tls_open(struct server *server, struct seqb_error *err)
         !inherited_replaces(&server->inherited, INHERITED_HTTPS) &&
         server->options.https_count == 0)
         return SEQB_OK;
-    if (tls_server_open(&server->options.tls, server->base,
-                        &server->daemon.counts, &server->tls, err) != SEQB_OK)
+    if (tls_server_open(&server->options.tls, server->base, &server->daemon,
+                        &server->tls, err) != SEQB_OK)
         return err->status;
     server->handshakes =
         handshakes_new(server->tls, &server->connections, &server->listeners);
@@ -53,8 +53,35 @@ enum seqb_status addresses_take(struct server *server, struct seqb_error *err)
     if (access->is_public && !access_has_guard(access))
         return err->status;
     server->daemon.tcp_port = listeners_port(&server->listeners);
-    if (tls_open(server, err) != SEQB_OK || web_open(server, err) != SEQB_OK)
+    if (tls_open(server, err) != SEQB_OK || web_open(server, err) != SEQB_OK ||
+        listeners_take_local(&server->listeners, &server->options.places,
+                             err) != SEQB_OK)
         return err->status;
     listeners_leave(&server->listeners, &server->inherited);
     return SEQB_OK;
+}
+
+enum seqb_status addresses_check(const struct server_options *options,
+                                 struct seqb_error *err)
+{
+    const struct listeners_options *places = &options->places;
+    const struct access access = {.is_open_to_all = options->is_open_to_all};
+    static const struct listeners none;
+    struct places_known known = {.count = 0};
+
+    if (places_check(places->listen, places->listen_count, &known, err) !=
+            SEQB_OK ||
+        places_check(places->tls_listen, places->tls_listen_count, &known,
+                     err) != SEQB_OK ||
+        places_check(options->http, options->http_count, &known, err) !=
+            SEQB_OK ||
+        places_check(options->https, options->https_count, &known, err) !=
+            SEQB_OK)
+        return err->status;
+    if (known.public_place != NULL &&
+        !access_would_have_guard(&access, options->users))
+        return address_lacks_guard(known.public_place, err);
+    if (listeners_check_local(&none, places, err) != SEQB_OK)
+        return err->status;
+    return listeners_check_files(places, err);
 }

@@ -8,12 +8,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <seqbroker/counts.h>
+#include <seqbroker/events.h>
+
 #include "daemon/daemon.h"
 #include "daemon/session.h"
 #include "daemon/signals.h"
 
 #define WORKERS_ROOM 1024 /* ids, as many as a snowflake has by default */
 #define WORD_SIZE    64   /* of the audit's before and after */
+#define SHARE_SIZE   96
 
 static enum seqb_status workers_read(struct blocking_call *blocking_call,
                                      size_t room)
@@ -48,12 +52,46 @@ static enum seqb_status workers_list(struct blocking_call *blocking_call)
     return status;
 }
 
+/* How many numbers above `highest` fit the width of the sequence's template.
+ * INT64_MAX: it has no width, or its numbers are beyond it. */
+static int64_t width_left(struct seqb_broker *broker, const char *key,
+                          int64_t highest)
+{
+    struct seqb_sequence_status status;
+    enum seqb_status found = SEQB_OK;
+
+    for (size_t i = 0; found == SEQB_OK || found == SEQB_UNKNOWN_KEY; i++) {
+        found = seqb_sequence_at(broker, i, &status, sizeof status, NULL);
+        if (found == SEQB_OK && strcmp(status.key, key) == 0)
+            return status.width_numbers > highest &&
+                           status.width_numbers < INT64_MAX
+                       ? status.width_numbers - highest
+                       : INT64_MAX;
+    }
+    return INT64_MAX;
+}
+
+/* Writes which part of its width an advance burns; nothing if it has none. */
+static void share_print(int64_t burnt, int64_t left, char out[SHARE_SIZE])
+{
+    const int64_t part = burnt < left ? burnt : left;
+
+    out[0] = '\0';
+    if (left < INT64_MAX)
+        snprintf(out, SHARE_SIZE,
+                 ": %.1f %% of the %lld that the width of its template has "
+                 "left",
+                 100.0 * (double)part / (double)left, (long long)left);
+}
+
 /* Refuses an advance that is too far, because an advance cannot be undone. */
 static enum seqb_status advance_check(struct blocking_call *blocking_call)
 {
     const struct blocking_call_order *order = &blocking_call->order;
     struct seqb_error *err = &blocking_call->err;
+    char share[SHARE_SIZE];
     int64_t burnt;
+    int64_t left;
 
     if (seqb_highest(blocking_call->broker, order->key, &blocking_call->highest,
                      err) != SEQB_OK)
@@ -61,17 +99,21 @@ static enum seqb_status advance_check(struct blocking_call *blocking_call)
     if (order->is_forced || order->to <= blocking_call->highest)
         return SEQB_OK;
     burnt = order->to - blocking_call->highest;
-    if (burnt <= ADVANCE_MAX)
+    left =
+        width_left(blocking_call->broker, order->key, blocking_call->highest);
+    if (burnt <= ADVANCE_MAX && ((burnt <= ADVANCE_FEW && burnt < left) ||
+                                 burnt <= left / ADVANCE_PART))
         return SEQB_OK;
+    share_print(burnt, left, share);
     err->status = SEQB_INVALID;
     snprintf(
         err->text, sizeof err->text,
         "sequence %s: to advance it to %lld burns %lld numbers above %lld, "
-        "the highest that this broker was granted, and nothing brings them "
+        "the highest that this broker was granted%s, and nothing brings them "
         "back; nothing was changed; if that is meant, say FORCE (seqctl "
         "advance --force)",
         order->key, (long long)order->to, (long long)burnt,
-        (long long)blocking_call->highest);
+        (long long)blocking_call->highest, share);
     return err->status;
 }
 
@@ -86,6 +128,48 @@ static void on_event(void *context, const struct seqb_event *event)
         blocking_call->is_advanced = true;
 }
 
+/* --- the audit of an order --- */
+
+struct advance_words {
+    char before[WORD_SIZE];
+    char after[WORD_SIZE];
+};
+
+/* The entry's texts are those of `words`. */
+static struct audit_entry advance_entry(const struct blocking_call *call,
+                                        struct advance_words *words)
+{
+    snprintf(words->before, sizeof words->before, "%lld",
+             (long long)call->highest);
+    snprintf(words->after, sizeof words->after, "%lld",
+             (long long)call->order.to);
+    return (struct audit_entry){
+        .command = call->order.is_forced ? "SEQ.ADVANCE FORCE" : "SEQ.ADVANCE",
+        .target = call->order.key,
+        .before = words->before,
+        .after = words->after};
+}
+
+static void order_write(const struct blocking_call *call, audit_function *audit,
+                        struct audit_entry *entry)
+{
+    entry->user = call->user;
+    entry->by = call->by;
+    entry->from = call->from;
+    audit(call->audit, entry,
+          (struct audit_time){daemon_now_ms(), daemon_wall_ms()});
+}
+
+/* Before the stores are asked: the process may end before they have answered,
+ * as by a second signal, and nothing takes an advance back. */
+static void advance_begin(const struct blocking_call *call)
+{
+    struct advance_words words;
+    struct audit_entry entry = advance_entry(call, &words);
+
+    order_write(call, audit_order_begun, &entry);
+}
+
 static enum seqb_status advance_make(struct blocking_call *blocking_call)
 {
     const struct blocking_call_order *order = &blocking_call->order;
@@ -97,6 +181,7 @@ static enum seqb_status advance_make(struct blocking_call *blocking_call)
                                &blocking_call->err);
     if (status != SEQB_OK)
         return status;
+    advance_begin(blocking_call);
     status = seqb_advance(blocking_call->broker, order->key, order->to,
                           &blocking_call->err);
     if (seqb_on_event(blocking_call->broker, NULL, NULL, &ignored) != SEQB_OK)
@@ -119,15 +204,14 @@ static enum seqb_status blocking_call_make(struct blocking_call *blocking_call)
     return SEQB_OK;
 }
 
-/* The release pairs with the acquire in blocking_call_poll: a reader that sees
- * is_done sees the results. */
+/* The release pairs with the acquire in blocking_call_is_done: a reader that
+ * sees is_done sees the results. */
 static void *blocking_call_run(void *argument)
 {
     struct blocking_call *blocking_call = argument;
     const uint64_t one = 1;
 
-    if (blocking_call_make(blocking_call) == SEQB_OK)
-        blocking_call->err.status = SEQB_OK;
+    blocking_call->err.status = blocking_call_make(blocking_call);
     atomic_store_explicit(&blocking_call->is_done, true, memory_order_release);
     /* Fails only if the eventfd's counter is full: the loop is awake then. */
     if (write(blocking_call->wake_fd, &one, sizeof one) < 0)
@@ -135,25 +219,52 @@ static void *blocking_call_run(void *argument)
     return NULL;
 }
 
-/* Where the daemon keeps its call of that kind. */
+/* Where the daemon keeps its call of that kind. Those who may only read can
+ * keep theirs busy, and not the operator's. */
 static struct blocking_call **blocking_call_place(struct daemon *daemon,
-                                                  enum blocking_call_kind kind)
+                                                  enum blocking_call_kind kind,
+                                                  bool is_of_operator)
 {
-    return kind == BLOCKING_CALL_WORKERS ? &daemon->read_call
-                                         : &daemon->order_call;
+    if (kind != BLOCKING_CALL_WORKERS)
+        return &daemon->order_call;
+    return is_of_operator ? &daemon->operator_read_call : &daemon->read_call;
+}
+
+/* What SEQ.WORKERS reads, and a reload that only checks, is no order. */
+static void refusal_audit(struct session *session,
+                          const struct blocking_call_order *order,
+                          const char *reason)
+{
+    const bool is_advance = order->kind == BLOCKING_CALL_ADVANCE;
+
+    if (is_advance || (order->kind == BLOCKING_CALL_RELOAD && !order->is_check))
+        session_audit(session, audit_order_refused,
+                      &(struct audit_entry){
+                          .command = is_advance ? "SEQ.ADVANCE" : "SEQ.RELOAD",
+                          .target = order->key,
+                          .reason = reason});
+}
+
+static void refuse_busy(struct session *session,
+                        const struct blocking_call_order *order)
+{
+    reply_error(&session->out, "ERR",
+                "another %s is waiting for the stores, try again",
+                order->kind == BLOCKING_CALL_WORKERS ? "SEQ.WORKERS" : "order");
+    refusal_audit(session, order, "another order is waiting");
 }
 
 bool blocking_call_start(struct session *session,
                          const struct blocking_call_order *order)
 {
     struct daemon *daemon = session->daemon;
-    struct blocking_call **place = blocking_call_place(daemon, order->kind);
+    const bool is_of_operator = (session->identity.rights & RIGHT_ADMIN) != 0;
+    struct blocking_call **place =
+        blocking_call_place(daemon, order->kind, is_of_operator);
     struct blocking_call *blocking_call;
 
     if (*place != NULL) {
-        reply_error(&session->out, "ERR",
-                    "another %s is waiting for the stores, try again",
-                    place == &daemon->read_call ? "SEQ.WORKERS" : "order");
+        refuse_busy(session, order);
         return false;
     }
     blocking_call = calloc(1, sizeof *blocking_call);
@@ -161,7 +272,9 @@ bool blocking_call_start(struct session *session,
         blocking_call->order = *order;
         blocking_call->broker = daemon->broker;
         blocking_call->reloader = daemon->reloader;
+        blocking_call->audit = &daemon->access.audit;
         blocking_call->wake_fd = daemon->wake_fd;
+        blocking_call->is_of_operator = is_of_operator;
         blocking_call->session = session;
         (void)identity_name(&session->identity, blocking_call->user);
         identity_from(session->fd, blocking_call->from);
@@ -172,6 +285,7 @@ bool blocking_call_start(struct session *session,
         !signals_thread(&blocking_call->thread, blocking_call_run,
                         blocking_call)) {
         reply_error(&session->out, "ERR", "out of memory");
+        refusal_audit(session, order, "out of memory");
         free(blocking_call);
         return false;
     }
@@ -180,7 +294,7 @@ bool blocking_call_start(struct session *session,
     return true;
 }
 
-/* --- the audit --- */
+/* --- the audit of its end --- */
 
 /* `done` writes the line of an order that was carried out. */
 static audit_function *audit_of(const struct blocking_call *call,
@@ -191,53 +305,37 @@ static audit_function *audit_of(const struct blocking_call *call,
     return call->is_advanced ? audit_order_in_part : audit_order_refused;
 }
 
-static void order_audit(struct daemon *daemon, const struct blocking_call *call,
-                        audit_function *done, struct audit_entry *entry,
-                        const struct seqb_error *err)
+static void order_audit(const struct blocking_call *call, audit_function *done,
+                        struct audit_entry *entry, const struct seqb_error *err)
 {
-    entry->user = call->user;
-    entry->by = call->by;
-    entry->from = call->from;
     entry->reason = err->status == SEQB_OK ? "" : err->text;
-    audit_of(call, err->status,
-             done)(&daemon->access.audit, entry,
-                   (struct audit_time){daemon_now_ms(), daemon_wall_ms()});
+    order_write(call, audit_of(call, err->status, done), entry);
 }
 
-static void advance_audit(struct daemon *daemon,
-                          const struct blocking_call *call)
+static void advance_audit(const struct blocking_call *call)
 {
-    char before[WORD_SIZE];
-    char after[WORD_SIZE];
-    struct audit_entry entry = {
-        .command = call->order.is_forced ? "SEQ.ADVANCE FORCE" : "SEQ.ADVANCE",
-        .target = call->order.key,
-        .before = before,
-        .after = after};
+    struct advance_words words;
+    struct audit_entry entry = advance_entry(call, &words);
 
-    snprintf(before, sizeof before, "%lld", (long long)call->highest);
-    snprintf(after, sizeof after, "%lld", (long long)call->order.to);
-    order_audit(daemon, call, audit_order_for_good, &entry, &call->err);
+    order_audit(call, audit_order_for_good, &entry, &call->err);
 }
 
-static void reload_audit(struct daemon *daemon,
-                         const struct blocking_call *call)
+static void reload_audit(const struct blocking_call *call)
 {
     char after[WORD_SIZE];
     struct audit_entry entry = {.command = "SEQ.RELOAD", .after = after};
 
     snprintf(after, sizeof after, "applied %zu, need a restart %zu",
              call->report.applied, call->report.restart);
-    order_audit(daemon, call, audit_order, &entry, &call->report.err);
+    order_audit(call, audit_order, &entry, &call->report.err);
 }
 
-static void blocking_call_audit(struct daemon *daemon,
-                                const struct blocking_call *call)
+static void blocking_call_audit(const struct blocking_call *call)
 {
     if (call->order.kind == BLOCKING_CALL_ADVANCE)
-        advance_audit(daemon, call);
+        advance_audit(call);
     else if (call->order.kind == BLOCKING_CALL_RELOAD && !call->order.is_check)
-        reload_audit(daemon, call);
+        reload_audit(call);
 }
 
 void blocking_call_end(struct daemon *daemon,
@@ -246,10 +344,11 @@ void blocking_call_end(struct daemon *daemon,
     if (blocking_call == NULL)
         return;
     pthread_join(blocking_call->thread, NULL);
-    blocking_call_audit(daemon, blocking_call);
+    blocking_call_audit(blocking_call);
     if (blocking_call->session != NULL)
         blocking_call->session->blocking_call = NULL;
-    *blocking_call_place(daemon, blocking_call->order.kind) = NULL;
+    *blocking_call_place(daemon, blocking_call->order.kind,
+                         blocking_call->is_of_operator) = NULL;
     free(blocking_call->workers);
     reload_report_free(&blocking_call->report);
     free(blocking_call);
@@ -259,26 +358,30 @@ void blocking_calls_end(struct daemon *daemon)
 {
     blocking_call_end(daemon, daemon->order_call);
     blocking_call_end(daemon, daemon->read_call);
+    blocking_call_end(daemon, daemon->operator_read_call);
 }
 
 /* --- the end, as the loop sees it --- */
 
-static void blocking_call_poll(struct daemon *daemon,
-                               struct blocking_call *blocking_call,
-                               void (*resume)(struct session *session))
+bool blocking_call_is_done(const struct blocking_call *blocking_call)
 {
-    if (blocking_call == NULL ||
-        !atomic_load_explicit(&blocking_call->is_done, memory_order_acquire))
+    return atomic_load_explicit(&blocking_call->is_done, memory_order_acquire);
+}
+
+static void blocking_call_poll(struct daemon *daemon,
+                               struct blocking_call *blocking_call)
+{
+    if (blocking_call == NULL || !blocking_call_is_done(blocking_call))
         return;
     if (blocking_call->session != NULL)
-        resume(blocking_call->session);
+        blocking_call->session->resume(blocking_call->session);
     else
         blocking_call_end(daemon, blocking_call);
 }
 
-void blocking_calls_poll(struct daemon *daemon,
-                         void (*resume)(struct session *session))
+void blocking_calls_poll(struct daemon *daemon)
 {
-    blocking_call_poll(daemon, daemon->order_call, resume);
-    blocking_call_poll(daemon, daemon->read_call, resume);
+    blocking_call_poll(daemon, daemon->order_call);
+    blocking_call_poll(daemon, daemon->read_call);
+    blocking_call_poll(daemon, daemon->operator_read_call);
 }

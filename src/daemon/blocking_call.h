@@ -22,6 +22,11 @@ struct session;
 /* An advance by more numbers than this needs FORCE: it wastes them for ever. */
 #define ADVANCE_MAX (INT64_C(1) << 40)
 
+/* So does one by more than this many numbers, or by all, and more than this
+ * part of those that the width of the template has left. */
+#define ADVANCE_FEW  1000
+#define ADVANCE_PART 100
+
 enum blocking_call_kind {
     BLOCKING_CALL_ADVANCE, /* seqb_advance */
     BLOCKING_CALL_WORKERS, /* seqb_workers */
@@ -37,15 +42,17 @@ struct blocking_call_order {
     int64_t to;
     bool is_check;
     bool is_report; /* a refusal is answered as a report, too */
-    bool is_forced; /* also beyond ADVANCE_MAX */
+    bool is_forced; /* also beyond these */
 };
 
 struct blocking_call {
     struct blocking_call_order order;
     struct seqb_broker *broker;
     struct reloader *reloader;
+    struct audit *audit;
     int wake_fd;
     pthread_t thread;
+    bool is_of_operator;     /* of a client that may give orders */
     struct session *session; /* the loop's: who waits; NULL: it was closed */
     /* Who gave the order, for the audit, which outlives the session. */
     char user[IDENTITY_NAME_SIZE];
@@ -66,10 +73,12 @@ struct blocking_call {
 bool blocking_call_start(struct session *session,
                          const struct blocking_call_order *order);
 
+/* Whether the call is over. Its results must not be read before. */
+bool blocking_call_is_done(const struct blocking_call *blocking_call);
+
 /* For the loop's wake-up: resumes the session of each blocking call that is
  * done, or ends the call if its session was closed. */
-void blocking_calls_poll(struct daemon *daemon,
-                         void (*resume)(struct session *session));
+void blocking_calls_poll(struct daemon *daemon);
 
 /* Waits for the blocking call, adds it to the audit if it is an order, and
  * frees it. NULL is allowed, and does nothing. */

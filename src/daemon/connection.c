@@ -3,7 +3,6 @@
 #include "daemon/connection.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -13,43 +12,41 @@
 #include "daemon/daemon.h"
 
 /* Numbers and commands that one session gets in a turn of the loop. */
-#define QUANTUM 4096
+#define QUANTUM 1024
 
 /* How long a peer may take to read the last reply. If the socket were closed
  * with unread input, the kernel would reset the connection and discard that
  * reply. */
 #define LINGER_MS 1000
 
-void timer_start(struct event *timer, int64_t ms)
-{
-    const struct timeval delay = {(time_t)(ms / 1000),
-                                  (suseconds_t)(ms % 1000) * 1000};
-
-    event_add(timer, &delay);
-}
-
-static void event_switch(struct event *event, bool *is_on, bool wanted)
+/* False if memory is short for what is wanted. */
+static bool event_switch(struct event *event, bool *is_on, bool wanted)
 {
     if (*is_on == wanted)
-        return;
-    if (wanted)
-        event_add(event, NULL);
-    else
+        return true;
+    if (wanted && event_add(event, NULL) != 0)
+        return false;
+    if (!wanted)
         event_del(event);
     *is_on = wanted;
+    return true;
 }
 
-static void connection_watch(struct connection *connection, bool reads,
+/* False if memory is short: the socket is not watched as it should be, and its
+ * client would wait. */
+static bool connection_watch(struct connection *connection, bool reads,
                              bool writes)
 {
     struct session *session = &connection->session;
     const bool has_input = reads && connection->transport.holds_input;
 
     transport_watch(&connection->transport, &reads, &writes);
-    event_switch(&connection->readable, &session->is_reading, reads);
-    event_switch(&connection->writable, &session->is_writing, writes);
+    if (!event_switch(&connection->readable, &session->is_reading, reads) ||
+        !event_switch(&connection->writable, &session->is_writing, writes))
+        return false;
     if (has_input)
         event_active(&connection->readable, EV_READ, 0);
+    return true;
 }
 
 void connection_free(struct connection *connection)
@@ -60,9 +57,9 @@ void connection_free(struct connection *connection)
 
     waitlists_leave(&daemon->waitlists, &session->waiter);
     login_cancel(&session->login);
-    connection_watch(connection, false, false);
+    (void)connection_watch(connection, false, false);
     event_del(&connection->timer);
-    /* A drain's client must see no close_notify: daemon.drain_fd keeps it. */
+    /* A drain's client must see no close_notify: daemon.drain_fds keeps it. */
     transport_close(&connection->transport, !session->is_drain);
     free(session->peer);
     buffer_wipe(&session->in);
@@ -77,8 +74,7 @@ void connection_free(struct connection *connection)
         all->swept = TAILQ_NEXT(session, entry);
     client_walks_leave(daemon, session);
     TAILQ_REMOVE(&daemon->sessions, session, entry);
-    if (connection->is_deferred)
-        TAILQ_REMOVE(&all->deferred, connection, deferred);
+    connection_dequeue(connection);
     daemon->session_count--;
     if (daemon_is_done(daemon))
         event_base_loopbreak(all->base);
@@ -94,6 +90,8 @@ static void request_count(struct session *session)
     session->is_late = false;
     session->daemon->commands_processed++;
     session->budget--;
+    if (session->is_barred)
+        session->state = SESSION_CLOSING;
     if (session->state == SESSION_READING &&
         (session->budget <= 0 || !session_has_room(session)))
         session->state = SESSION_RUNNABLE;
@@ -129,7 +127,7 @@ static size_t connection_run(struct connection *connection, const char *data,
     while (session->state == SESSION_READING) {
         enum command_outcome outcome = COMMAND_DONE;
         enum resp_result result =
-            resp_parse(data + used, length - used, &request);
+            connection_parse(connection, data + used, length - used, &request);
 
         if (result == RESP_PARTIAL)
             break;
@@ -174,22 +172,41 @@ static bool connection_send(struct connection *connection)
         connection->unsent_ms = 0;
         return true;
     }
-    if (sent > 0 || connection->unsent_ms == 0)
-        connection->unsent_ms = daemon_now_ms();
+    connection_note_unsent(connection, sent > 0 ? (size_t)sent : 0,
+                           daemon_now_ms());
     if (sent > 0)
         buffer_drop(&session->out, (size_t)sent);
     return true;
 }
 
-/* Counts the time from a turn's input to its answers' sending. The clock is
- * read once for all of them, so that a pipeline is not slowed down. */
+/* Counts the time from a turn's input to its answers' sending, and what the
+ * turn cost the loop. The clock is read once for all answers, so that a
+ * pipeline is not slowed down, and not for a turn without an answer. */
 static void connection_count(struct connection *connection)
 {
-    if (connection->answered == 0)
-        return;
-    counts_add_duration(&connection->all->daemon->counts,
-                        daemon_now_us() - connection->received_us,
-                        connection->answered);
+    struct session *session = &connection->session;
+    struct connections *all = connection->all;
+    const bool has_answered = connection->answered > 0;
+    const int64_t now_us =
+        has_answered ? daemon_now_us() : connection->begun_us;
+    const struct load_turn turn = {
+        .us = now_us - connection->begun_us,
+        .errors = session->errors,
+        .other_commands = session->other_commands,
+        .is_long = session->state == SESSION_RUNNABLE,
+        .is_unfinished = !has_answered && session->in.length > 0 &&
+                         session->state == SESSION_READING,
+    };
+
+    if (has_answered)
+        counts_add_duration(&all->daemon->counts,
+                            now_us - connection->received_us,
+                            connection->answered);
+    if (load_is_heavy(&connection->load, now_us))
+        fairness_use(&all->fairness, turn.us);
+    load_add(&connection->load, &turn, now_us);
+    session->errors = 0;
+    session->other_commands = 0;
     connection->answered = 0;
 }
 
@@ -202,69 +219,44 @@ static void connection_end(struct connection *connection)
     }
     transport_end(&connection->transport);
     connection->session.state = SESSION_LINGERING;
-    connection_watch(connection, true, false);
+    /* Whatever it sends is discarded when there is time. */
+    (void)connection_watch(connection, false, false);
+    event_priority_set(&connection->readable, LOOP_OTHERS);
+    if (!connection_watch(connection, true, false)) {
+        connection_free(connection);
+        return;
+    }
     timer_start(&connection->timer, LINGER_MS);
 }
 
-/* Continues its execution in a later turn of the loop. */
-static void connection_defer(struct connection *connection)
-{
-    struct connections *all = connection->all;
-
-    if (connection->is_deferred)
-        return;
-    connection->is_deferred = true;
-    TAILQ_INSERT_TAIL(&all->deferred, connection, deferred);
-    timer_start(all->defer, 0);
-}
-
-/* The daemon stops: no command is read any more. Those that arrive while the
- * connection lingers are discarded: their client sees the close and no answer.
- * A connection that asked for a drain does not linger: its close tells the
- * drain's end. */
+/* The daemon stops: once all that had arrived is read, no command is read any
+ * more. Those that arrive while the connection lingers are discarded: their
+ * client sees the close and no answer. A connection that asked for a drain does
+ * not linger: its close tells the drain's end. */
 static void connection_end_input(struct connection *connection)
 {
-    connection->lingers =
-        !connection->has_input_ended && !connection->session.is_drain;
+    if (connection->owed > 0 || connection->has_input_ended)
+        return;
+    connection->lingers = !connection->session.is_drain;
     connection->has_input_ended = true;
-}
-
-/* A large request is not read further until clients hold less memory, because
- * all of it would have to be held. */
-static bool connection_is_held_back(const struct connection *connection)
-{
-    const struct session *session = &connection->session;
-
-    return session->in.length >= LIMITS_SMALL &&
-           limits_are_full(&session->daemon->limits);
-}
-
-/* Notes since when a request is incomplete. The time is that of its first
- * bytes, so that a request that comes byte by byte times out as well. */
-static void connection_note_input(struct connection *connection)
-{
-    const struct session *session = &connection->session;
-
-    if (session->state != SESSION_READING || session->in.length == 0)
-        connection->partial_ms = 0;
-    else if (connection->partial_ms == 0)
-        connection->partial_ms = session->received_ms;
 }
 
 /* After execution: sends, and sets up the connection's next event. */
 static void connection_update(struct connection *connection)
 {
     struct session *session = &connection->session;
-    bool has_room = false;
+    bool has_room = false, reads = false;
 
-    if (session->daemon->is_stopping && !connection->has_input_ended &&
-        session->command != NULL)
+    if (session->daemon->is_stopping &&
+        (connection->is_finishing || session->command != NULL))
         connection_end_input(connection);
     if (!connection_send(connection)) {
         connection_free(connection);
         return;
     }
-    connection_count(connection);
+    if (connection->has_run)
+        connection_count(connection);
+    connection->has_run = false;
     if (session->state == SESSION_READING && connection->has_input_ended)
         session->state = SESSION_CLOSING;
     if (session->state == SESSION_CLOSING && session->out.length == 0) {
@@ -274,19 +266,28 @@ static void connection_update(struct connection *connection)
     session_account(session, 0);
     connection_note_input(connection);
     has_room = session_has_room(session);
-    connection_watch(connection,
-                     session->state == SESSION_READING && has_room &&
-                         !connection_is_held_back(connection),
-                     session->out.length > 0);
-    if (session->state == SESSION_RUNNABLE && has_room)
+    reads = connection_is_read(connection);
+    if (!connection_watch(connection,
+                          reads && !connection->is_deferred &&
+                              connection->owed == 0,
+                          session->out.length > 0)) {
+        connection_free(connection);
+        return;
+    }
+    if ((session->state == SESSION_RUNNABLE && has_room) ||
+        (reads && connection->owed > 0))
         connection_defer(connection);
 }
 
-void connection_work(struct connection *connection)
+/* Executes the input that is held. */
+static void connection_work(struct connection *connection, int64_t now_us)
 {
     struct buffer *in = &connection->session.in;
-    size_t used = connection_run(connection, buffer_content(in), in->length);
+    size_t used = 0;
 
+    connection->begun_us = now_us;
+    connection->has_run = true;
+    used = connection_run(connection, buffer_content(in), in->length);
     buffer_drop(in, used);
     connection_update(connection);
 }
@@ -296,18 +297,10 @@ void connection_resume(struct session *session)
     struct connection *connection = (struct connection *)session;
 
     event_del(&connection->timer);
-    connection_work(connection);
+    connection_work(connection, daemon_now_us());
 }
 
 /* --- reading --- */
-
-/* Bytes to read at once behind the input that is held back. */
-static size_t connection_read_size(const struct session *session)
-{
-    return limits_are_full(&session->daemon->limits)
-               ? LIMITS_SMALL
-               : CONNECTION_INPUT_SIZE - session->in.length;
-}
 
 /* Reads and executes. Held back input is copied to the front of the one big
  * buffer, so that idle sessions need no buffer. It is a part of one request,
@@ -320,13 +313,13 @@ static bool connection_read(struct connection *connection)
     size_t held = session->in.length;
     size_t used = 0;
     ssize_t got = transport_read(&connection->transport, input + held,
-                                 connection_read_size(session));
+                                 connection_read_size(connection));
 
+    connection_note_read(connection, got);
     if (got < 0)
         return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
     if (got == 0)
         connection->has_input_ended = true;
-    connection->received_us = daemon_now_us();
     session->received_ms = connection->received_us / 1000;
     memcpy(input, buffer_content(&session->in), held);
     buffer_wipe(&session->in);
@@ -346,22 +339,49 @@ static void connection_discard(struct connection *connection)
         connection_free(connection);
 }
 
+/* One turn of a connection that has input. */
+static void connection_serve(struct connection *connection, int64_t now_us)
+{
+    connection->begun_us = now_us;
+    connection->has_run = true;
+    if (connection_read(connection))
+        connection_update(connection);
+    else
+        connection_free(connection);
+}
+
+void connection_continue(struct connection *connection, int64_t now_us)
+{
+    const struct session *session = &connection->session;
+
+    if (session->state == SESSION_RUNNABLE)
+        connection_work(connection, now_us);
+    else if (session->state == SESSION_READING && !session->is_reading)
+        connection_serve(connection, now_us);
+}
+
 static void connection_on_readable(evutil_socket_t fd, short events,
                                    void *context)
 {
     struct connection *connection = context;
+    struct session *session = &connection->session;
 
     (void)fd;
     (void)events;
-    if (connection->session.state == SESSION_LINGERING) {
+    if (session->state == SESSION_LINGERING) {
         connection_discard(connection);
         return;
     }
-    if (!connection_read(connection)) {
-        connection_free(connection);
+    if (connection->is_deferred)
+        return;
+    connection->received_us = daemon_now_us();
+    if (connection_is_admitted(connection)) {
+        connection_serve(connection, connection->received_us);
         return;
     }
-    connection_update(connection);
+    /* Watched again after its turn. */
+    (void)connection_watch(connection, false, session->out.length > 0);
+    connection_queue(connection);
 }
 
 static void connection_on_writable(evutil_socket_t fd, short events,
@@ -393,18 +413,19 @@ static void connection_on_timer(evutil_socket_t fd, short events, void *context)
     }
     waitlists_leave(&session->daemon->waitlists, &session->waiter);
     session->is_late = true;
-    connection_work(connection);
+    connection_work(connection, daemon_now_us());
 }
 
 struct connection *connection_new(struct connections *all,
                                   const struct transport *transport,
-                                  bool is_local)
+                                  bool is_local, bool *is_full)
 {
     struct connection *connection = calloc(1, sizeof *connection);
     struct daemon *daemon = all->daemon;
     const int fd = transport->fd;
     struct session *session;
 
+    *is_full = false;
     if (connection == NULL)
         return NULL;
     connection->all = all;
@@ -414,34 +435,30 @@ struct connection *connection_new(struct connections *all,
     session->resume = connection_resume;
     session->fd = fd;
     session->is_local = is_local;
-    if (transport->ssl != NULL)
-        session->peer = tls_peer_new(transport->ssl);
-    session->id = ++daemon->connections_received;
-    session->opened_ms = daemon_now_ms();
-    session->received_ms = session->opened_ms;
-    session->waiter.session = session;
-    if (!session_enter(session)) {
-        free(session->peer);
+    if (transport->ssl != NULL &&
+        !tls_peer_read(transport->ssl, &session->peer)) {
         free(connection);
         return NULL;
     }
+    session->id = ++daemon->connections_received;
+    session->opened_ms = session->received_ms = daemon_now_ms();
+    session->waiter.session = session;
+    *is_full = !session_enter(session);
     event_assign(&connection->readable, all->base, fd, EV_READ | EV_PERSIST,
                  connection_on_readable, connection);
     event_assign(&connection->writable, all->base, fd, EV_WRITE | EV_PERSIST,
                  connection_on_writable, connection);
     event_assign(&connection->timer, all->base, -1, 0, connection_on_timer,
                  connection);
-    connection_watch(connection, true, false);
-    return connection;
-}
-
-/* Whether its peer is gone: while input is held back, the socket is not read
- * and the close is not noticed. */
-static bool connection_has_left(const struct connection *connection)
-{
-    struct pollfd peer = {.fd = connection->session.fd, .events = POLLRDHUP};
-
-    return connection_is_held_back(connection) && poll(&peer, 1, 0) > 0;
+    event_priority_set(&connection->readable, LOOP_CLIENTS);
+    event_priority_set(&connection->writable, LOOP_CLIENTS);
+    event_priority_set(&connection->timer, LOOP_CLIENTS);
+    if (!*is_full && connection_watch(connection, true, false))
+        return connection;
+    session_leave(session);
+    free(session->peer);
+    free(connection);
+    return NULL;
 }
 
 void connection_sweep(struct connection *connection, bool is_over)
@@ -455,45 +472,28 @@ void connection_sweep(struct connection *connection, bool is_over)
         connection_update(connection); /* its input may have been held back */
 }
 
-/* Whether its client has just connected, and may be about to send its first
- * command. */
-static bool connection_is_new(const struct connection *connection,
-                              int64_t new_ms)
-{
-    const struct session *session = &connection->session;
-
-    return session->state == SESSION_READING && session->command == NULL &&
-           !connection->has_input_ended &&
-           daemon_now_ms() - session->opened_ms < new_ms;
-}
-
-/* Whether its client has been silent for a while, so that closing it most
- * likely loses no answer. */
-static bool connection_is_idle(const struct connection *connection)
-{
-    const struct session *session = &connection->session;
-
-    return session->state == SESSION_READING &&
-           daemon_now_ms() - session->received_ms >= LINGER_MS;
-}
-
 void connection_finish(struct connection *connection, int64_t new_ms)
 {
-    const bool is_idle = connection_is_idle(connection);
+    const bool is_idle = connection_is_idle(connection, LINGER_MS);
 
     if (connection->session.state == SESSION_LINGERING) {
         connection_free(connection);
         return;
     }
+    connection->begun_us = connection->received_us = daemon_now_us();
+    connection->has_run = true;
+    connection->owed = connection_arrived(connection);
     if (connection->session.state == SESSION_READING &&
         !connection_read(connection)) {
         connection_free(connection);
         return;
     }
     if (connection_is_new(connection, new_ms)) {
+        connection->owed = 0;
         timer_start(&connection->timer, new_ms);
         return;
     }
+    connection->is_finishing = true;
     connection_end_input(connection);
     connection->lingers = connection->lingers && !is_idle;
     connection_update(connection);

@@ -3,6 +3,7 @@
  * connection.h. */
 #include "daemon/connection.h"
 
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -17,24 +18,59 @@
 /* ms between two log lines about refused clients. */
 #define LOG_REFUSED_MS 10000
 
-/* Executes one turn of one session, then returns to the loop: a client that
- * asks for little waits for one turn at most, however many clients ask for
- * much. */
+/* Some of them. The rest waits until clients have had a turn. */
+void connections_answer_logins(struct connections *all)
+{
+    struct access *access = &all->daemon->access;
+
+    if (logins_poll(access->logins, access->users, daemon_now_ms()))
+        timer_start(all->defer, 0);
+}
+
+static void waiter_resume(struct session *session)
+{
+    session->resume(session);
+}
+
+/* The same for those that wait for numbers. */
+void connections_serve_waiters(struct connections *all)
+{
+    if (waitlists_serve(&all->daemon->waitlists, waiter_resume))
+        timer_start(all->defer, 0);
+}
+
+static int64_t connection_turn(struct connection *connection, int64_t now_us)
+{
+    connection_dequeue(connection);
+    connection_continue(connection, now_us);
+    return daemon_now_us();
+}
+
+/* The queues' part of a turn of the loop: the light ones that wait now, and a
+ * slice of time for the heavy ones, so that a client that asks for little waits
+ * no longer, however many ask for much. */
 static void connections_on_defer(evutil_socket_t fd, short events,
                                  void *context)
 {
     struct connections *all = context;
-    struct connection *connection = TAILQ_FIRST(&all->deferred);
+    int64_t begun_us = daemon_now_us();
+    int64_t now_us = begun_us;
+    int turns = 0;
 
     (void)fd;
     (void)events;
-    if (connection == NULL)
-        return;
-    TAILQ_REMOVE(&all->deferred, connection, deferred);
-    connection->is_deferred = false;
-    if (!TAILQ_EMPTY(&all->deferred))
+    all->fairness = (struct fairness){.used_us = 0};
+    connections_answer_logins(all);
+    connections_serve_waiters(all);
+    for (size_t left = all->delayed_count; left > 0 && all->delayed_count > 0;
+         left--)
+        begun_us = now_us = connection_turn(TAILQ_FIRST(&all->delayed), now_us);
+    while (!TAILQ_EMPTY(&all->deferred) &&
+           fairness_goes_on(turns++, begun_us, now_us))
+        now_us = connection_turn(TAILQ_FIRST(&all->deferred), now_us);
+    all->fairness.used_us = 0;
+    if (!TAILQ_EMPTY(&all->deferred) || all->delayed_count > 0)
         timer_start(all->defer, 0);
-    connection_work(connection);
 }
 
 static bool is_past(int64_t since_ms, int64_t timeout_ms, int64_t now_ms)
@@ -43,7 +79,8 @@ static bool is_past(int64_t since_ms, int64_t timeout_ms, int64_t now_ms)
 }
 
 /* Whether it is over a time-out: its request stays incomplete, it does not read
- * its answers, or it is idle. A wait for a number has a deadline of its own. */
+ * its answers, it does not log in, or it is idle. A wait for a number has a
+ * deadline of its own. */
 static bool connection_is_over(const struct connection *connection,
                                int64_t now_ms)
 {
@@ -52,7 +89,9 @@ static bool connection_is_over(const struct connection *connection,
     const int64_t client_ms = options->client_timeout_ms;
 
     if (is_past(connection->partial_ms, client_ms, now_ms) ||
-        is_past(connection->unsent_ms, client_ms, now_ms))
+        is_past(connection->unsent_ms, client_ms, now_ms) ||
+        connection_is_stuck(connection, now_ms) ||
+        is_past(session->unknown_ms, options->login_timeout_ms, now_ms))
         return true;
     return session->state == SESSION_READING && session->in.length == 0 &&
            session->out.length == 0 &&
@@ -84,26 +123,29 @@ static void connections_on_sweep(evutil_socket_t fd, short events,
         timer_start(all->sweep, SWEEP_MS);
 }
 
-static void refusal_send(int fd, bool is_tls)
+static void refusal_send(int fd, bool is_tls, const char *limit)
 {
-    static const char refusal[] = "-ERR max number of clients reached\r\n";
+    const char *refusal = strcmp(limit, LIMIT_OF_HEAP) == 0
+                              ? "-NOMEMORY out of memory\r\n"
+                              : "-ERR max number of clients reached\r\n";
 
     if (!is_tls)
-        (void)!send(fd, refusal, sizeof refusal - 1,
-                    MSG_NOSIGNAL | MSG_DONTWAIT);
+        (void)!send(fd, refusal, strlen(refusal), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-/* If no connection can be made, memory is short, or the user of clients without
- * a login has its maximum of connections. */
 void connection_adopt(struct connections *all, struct transport *transport,
                       bool is_local)
 {
-    struct connection *connection = connection_new(all, transport, is_local);
     struct daemon *daemon = all->daemon;
+    bool is_full = false;
+    struct connection *connection =
+        connection_new(all, transport, is_local, &is_full);
 
     if (connection == NULL) {
-        refusal_send(transport->fd, transport->ssl != NULL);
-        connections_tell_refused(daemon, LIMIT_OF_USER);
+        if (!is_full)
+            connections_tell_refused(daemon, LIMIT_OF_HEAP);
+        refusal_send(transport->fd, transport->ssl != NULL,
+                     is_full ? LIMIT_OF_USER : LIMIT_OF_HEAP);
         transport_close(transport, true);
         return;
     }
@@ -111,6 +153,8 @@ void connection_adopt(struct connections *all, struct transport *transport,
         timer_start(all->sweep, SWEEP_MS);
     TAILQ_INSERT_TAIL(&daemon->sessions, &connection->session, entry);
     daemon->session_count++;
+    if (daemon->is_stopping)
+        connection_finish(connection, all->new_ms);
 }
 
 void connections_tell_refused(struct daemon *daemon, const char *limit)
@@ -118,7 +162,7 @@ void connections_tell_refused(struct daemon *daemon, const char *limit)
     struct limits *limits = &daemon->limits;
     const int64_t now_ms = daemon_now_ms();
 
-    limits->connections_refused++;
+    limits_count_refused(limits, limit);
     if (now_ms < limits->log_refused_ms)
         return;
     limits->log_refused_ms = now_ms + LOG_REFUSED_MS;
@@ -134,7 +178,7 @@ void connections_refuse(struct connections *all, int fd, bool is_tls,
                         const char *limit)
 {
     (void)!recv(fd, all->input, sizeof all->input, MSG_DONTWAIT);
-    refusal_send(fd, is_tls);
+    refusal_send(fd, is_tls, limit);
     shutdown(fd, SHUT_WR);
     close(fd);
     connections_tell_refused(all->daemon, limit);
@@ -146,18 +190,11 @@ bool connections_init(struct connections *all, struct daemon *daemon,
     all->daemon = daemon;
     all->base = base;
     TAILQ_INIT(&all->deferred);
+    TAILQ_INIT(&all->delayed);
     all->defer = evtimer_new(base, connections_on_defer, all);
     all->sweep = evtimer_new(base, connections_on_sweep, all);
     daemon->session_size = sizeof(struct connection);
     return all->defer != NULL && all->sweep != NULL;
-}
-
-void connections_finish_last(struct connections *all, int64_t new_ms)
-{
-    struct session *last = TAILQ_LAST(&all->daemon->sessions, session_list);
-
-    if (last != NULL)
-        connection_finish((struct connection *)last, new_ms);
 }
 
 void connections_finish(struct connections *all, int64_t new_ms)
@@ -167,6 +204,7 @@ void connections_finish(struct connections *all, int64_t new_ms)
     struct session *next = NULL;
 
     daemon->is_stopping = true;
+    all->new_ms = new_ms;
     if (daemon_is_done(daemon))
         event_base_loopbreak(all->base);
     for (session = TAILQ_FIRST(&daemon->sessions); session != NULL;
@@ -190,6 +228,8 @@ void connections_resolve(struct connections *all)
         if (identity_resolve(&daemon->access, session_origin(session),
                              &identity))
             session_become(session, &identity);
+        else if (session->blocking_call != NULL)
+            session_bar(session);
         else
             connection_free((struct connection *)session);
     }

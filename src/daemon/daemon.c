@@ -3,16 +3,18 @@
 #include "daemon/daemon.h"
 
 #include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <seqbroker/admin.h>
+
 void daemon_init(struct daemon *daemon, const char *state_dir)
 {
-    *daemon = (struct daemon){.state_dir = state_dir,
-                              .wake_fd = -1,
-                              .drain_fd = -1,
-                              .started_ms = daemon_now_ms()};
+    *daemon = (struct daemon){
+        .state_dir = state_dir, .wake_fd = -1, .started_ms = daemon_now_ms()};
     TAILQ_INIT(&daemon->sessions);
 }
 
@@ -52,10 +54,20 @@ struct quota_time daemon_quota_time(void)
     return (struct quota_time){daemon_now_ms(), daemon_wall_ms()};
 }
 
+/* The user's line of the log names the limit, so the general line is not
+ * written. */
+void daemon_refuse_place(struct daemon *daemon, struct quota *quota)
+{
+    quota_refuse_connection(quota, daemon_now_ms());
+    limits_count_refused(&daemon->limits, LIMIT_OF_USER);
+    daemon->limits.refused_told++;
+}
+
 bool daemon_is_done(const struct daemon *daemon)
 {
-    return daemon->is_stopping && daemon->session_count == 0 &&
-           daemon->request_count == 0 && daemon->handshake_count == 0;
+    return daemon->is_stopping && !daemon->is_accepting &&
+           daemon->session_count == 0 && daemon->request_count == 0 &&
+           daemon->handshake_count == 0;
 }
 
 const struct daemon_place *daemon_find_place(const struct daemon *daemon,
@@ -80,6 +92,17 @@ const char *daemon_leaves(const struct daemon *daemon)
     return daemon->is_leaving ? "the broker is going to stop" : NULL;
 }
 
+void daemon_warn(const struct daemon *daemon, char out[DAEMON_WARNING_SIZE])
+{
+    struct seqb_clock_status clock;
+
+    out[0] = '\0';
+    if (seqb_clock(daemon->broker, &clock, sizeof clock, NULL) == SEQB_OK &&
+        clock.reason[0] != '\0')
+        snprintf(out, DAEMON_WARNING_SIZE, "%s: %s", clock.effect,
+                 clock.reason);
+}
+
 void daemon_wake(const struct daemon *daemon)
 {
     const uint64_t one = 1;
@@ -89,11 +112,42 @@ void daemon_wake(const struct daemon *daemon)
         return;
 }
 
-void daemon_drain(struct daemon *daemon, int fd)
+/* Forgets those who have left, such as a seqctl whose time-out has passed. */
+static void drains_forget(struct daemon *daemon)
 {
-    if (daemon->is_stopping || daemon->is_drain_asked)
-        return;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < daemon->drain_count; i++) {
+        /* Not POLLRDHUP: one that has ended only its requests still waits. */
+        struct pollfd client = {.fd = daemon->drain_fds[i]};
+
+        if (poll(&client, 1, 0) > 0)
+            close(client.fd);
+        else
+            daemon->drain_fds[kept++] = client.fd;
+    }
+    daemon->drain_count = kept;
+}
+
+bool daemon_drain(struct daemon *daemon, int fd)
+{
+    int kept;
+
+    drains_forget(daemon);
+    if (daemon->drain_count == DAEMON_DRAINS_MAX)
+        return false;
+    kept = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+    if (kept < 0)
+        return false;
+    daemon->drain_fds[daemon->drain_count++] = kept;
     daemon->is_drain_asked = true;
-    daemon->drain_fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
     daemon_wake(daemon);
+    return true;
+}
+
+void daemon_end_drains(struct daemon *daemon)
+{
+    for (size_t i = 0; i < daemon->drain_count; i++)
+        close(daemon->drain_fds[i]);
+    daemon->drain_count = 0;
 }

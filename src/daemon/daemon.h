@@ -57,12 +57,16 @@ struct daemon_place {
 
 #define DAEMON_PLACES 5
 
+#define DAEMON_DRAINS_MAX 8 /* clients that wait for the end of a drain */
+
 struct daemon {
     struct seqb_broker *broker;
     struct waitlists waitlists;
-    /* In progress, or NULL: an order, and a look at the stores. */
+    /* In progress, or NULL: an order, a look at the stores, and one for a
+     * client that may give orders. */
     struct blocking_call *order_call;
     struct blocking_call *read_call;
+    struct blocking_call *operator_read_call;
     struct reloader *reloader;
     struct session_list sessions;
     struct listing_list walks; /* lists of connections, in progress */
@@ -73,8 +77,10 @@ struct daemon {
                                     strings are the server's */
     struct daemon_place places[DAEMON_PLACES]; /* as above */
     int tcp_port;                              /* in use; 0: none */
-    int wake_fd;  /* an eventfd that wakes the loop */
-    int drain_fd; /* the connection that asked for a drain; -1: none */
+    int wake_fd; /* an eventfd that wakes the loop */
+    /* The connections that wait for the end of a drain. */
+    int drain_fds[DAEMON_DRAINS_MAX];
+    size_t drain_count;
     int64_t started_ms;
     int64_t session_count;
     int64_t connections_received;
@@ -87,6 +93,7 @@ struct daemon {
     bool is_drain_asked; /* the loop stops in its next turn */
     bool is_leaving;     /* it still serves, and announces its stop */
     bool is_stopping;    /* it accepts nothing new */
+    bool is_accepting;   /* but for those that wait already, just now */
 };
 
 /* Initializes all but the broker and the waitlists. */
@@ -103,12 +110,22 @@ int64_t daemon_wall_ms(void);
 /* Both clocks, for quotas. */
 struct quota_time daemon_quota_time(void);
 
+/* Counts and logs a connection that was refused, because its user has as many
+ * as it may. */
+void daemon_refuse_place(struct daemon *daemon, struct quota *quota);
+
 /* Whether the daemon stops, and no session, request or handshake is left. */
 bool daemon_is_done(const struct daemon *daemon);
 
 /* Why the daemon is not ready, for health checks: it stops, or is about to
  * stop; else NULL. */
 const char *daemon_leaves(const struct daemon *daemon);
+
+#define DAEMON_WARNING_SIZE 400
+
+/* Who has no numbers because of the clock, and why; "": nobody. The verdict on
+ * the health may be good even so. */
+void daemon_warn(const struct daemon *daemon, char out[DAEMON_WARNING_SIZE]);
 
 /* The place whose setting has that path; NULL: it is another setting. */
 const struct daemon_place *daemon_find_place(const struct daemon *daemon,
@@ -120,7 +137,12 @@ const char *place_in_use(const struct daemon_place *place);
 /* Wakes the loop to check the marks that other threads have set. Any thread. */
 void daemon_wake(const struct daemon *daemon);
 
-/* Stops the daemon as SIGTERM does, in the next turn of the loop. The
- * connection `fd` stays open until the broker is closed: its close tells the
- * client that the drain is over. */
-void daemon_drain(struct daemon *daemon, int fd);
+/* Stops the daemon as SIGTERM does, in the next turn of the loop, also if it
+ * was about to restart. The connection `fd` stays open until the broker is
+ * closed: its close tells the client that the drain is over. False if that is
+ * not possible: too many clients wait for it already, or no descriptor is left;
+ * then nothing was changed. */
+bool daemon_drain(struct daemon *daemon, int fd);
+
+/* The broker is closed: closes those connections. */
+void daemon_end_drains(struct daemon *daemon);

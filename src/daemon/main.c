@@ -12,12 +12,17 @@
 
 #include <seqbroker/admin.h>
 
+#include "daemon/addresses.h"
 #include "daemon/log/log.h"
 #include "daemon/options.h"
 #include "daemon/reloader/reloader.h"
 #include "daemon/restart.h"
 #include "daemon/server.h"
 #include "daemon/signals.h"
+#include "streams/streams.h"
+
+/* How long the end waits for who reads the log. */
+#define LOG_FINISH_MS 500
 
 /* How long the broker may take to close after stop_timeout (which is for
  * clients), whatever its stores do. The spool needs at most 1700 ms of it, see
@@ -42,6 +47,17 @@ static int fail(const struct seqb_error *err)
 {
     fprintf(stderr, "seqbrokerd: %s\n", err->text);
     return EXIT_FAILURE;
+}
+
+/* Once the log is open, what fails is an event: it has a time and a priority,
+ * and is an alarm. A person at a terminal reads the sentence more easily. */
+static int start_failed(const struct seqb_error *err)
+{
+    char reason[2 * sizeof err->text];
+
+    log_event(SEQB_LOG_ERROR, "event=start_failed reason=%s",
+              log_quote(reason, sizeof reason, err->text));
+    return isatty(STDERR_FILENO) ? fail(err) : EXIT_FAILURE;
 }
 
 /* Allows as many open files as the system permits this process. */
@@ -77,27 +93,44 @@ static void check_print(void *context, const char *line)
     puts(line);
 }
 
-/* Whether the daemon that started this check could be restarted with these
- * addresses. */
-static bool addresses_are_free(struct options *options, struct seqb_error *err)
+/* Whether a start could have these addresses. A daemon that starts this check
+ * before its restart hands over its sockets, so that they can be tried. */
+static bool addresses_are_usable(struct options *options,
+                                 struct seqb_error *err)
 {
     const struct server_options of_server = options_of_server(options);
+    enum seqb_status status;
 
-    return server_try(&of_server, err) == SEQB_OK;
+    if (restart_is_checker())
+        return server_try(&of_server, err) == SEQB_OK;
+    status = addresses_check(&of_server, err);
+    seqb_topology_free(of_server.read);
+    return status == SEQB_OK;
+}
+
+static void check_complain(void *context, const char *reason)
+{
+    bool *is_said = context;
+
+    *is_said = true;
+    fprintf(stderr, "seqbrokerd: %s\n", reason);
 }
 
 /* Checks the configuration as a start would read it, and changes nothing. */
 static int check(struct options *options)
 {
+    bool is_said = false;
+    const struct reasons reasons = {check_complain, &is_said};
     struct seqb_error err;
 
     if (seqb_check_topology(options->topology, check_print, NULL, &err) !=
         SEQB_OK)
         return EXIT_FAILURE;
-    if (options_complete(options, &err) != SEQB_OK ||
-        tls_files_check(&options->tls, check_print, NULL, &err) != SEQB_OK)
+    if (options_complete(options, &reasons, &err) != SEQB_OK)
+        return is_said ? EXIT_FAILURE : fail(&err);
+    if (tls_files_check(&options->tls, check_print, NULL, &err) != SEQB_OK)
         return fail(&err);
-    if (restart_is_checker() && !addresses_are_free(options, &err))
+    if (!addresses_are_usable(options, &err))
         return fail(&err);
     printf("%s: ok\n", options->topology != NULL ? options->topology
                                                  : "the embedded default");
@@ -133,7 +166,7 @@ static int serve(const struct server_options *of_server, struct inherited *kept,
     struct seqb_error err;
 
     if (server_open(of_server, &server, &err) != SEQB_OK)
-        return fail(&err);
+        return start_failed(&err);
     log_ready(server);
     server_run(server);
     log_event(SEQB_LOG_INFO, "event=stopping");
@@ -145,6 +178,23 @@ static int serve(const struct server_options *of_server, struct inherited *kept,
     server_close(server);
     signals_end_later();
     return EXIT_SUCCESS;
+}
+
+/* Returns only if the next program cannot be executed. The alarms end before
+ * it, and are opened again to say so. */
+static int restart(char **argv, const struct inherited *kept,
+                   struct reloader *reloader)
+{
+    struct seqb_error err;
+    char reason[2 * sizeof err.text];
+
+    reloader_unwatch(reloader);
+    log_finish(LOG_FINISH_MS);
+    restart_run(argv, kept, &err);
+    reloader_watch_again(reloader);
+    log_event(SEQB_LOG_ERROR, "event=restart_failed reason=%s",
+              log_quote(reason, sizeof reason, err.text));
+    return EXIT_FAILURE;
 }
 
 /* The alarms are opened first and closed last, because opening and closing
@@ -159,12 +209,14 @@ static int serve_watched(struct options *options, char **argv,
     int code = 0;
 
     if (reloader_watch(reloader, &options->alarm, &err) != SEQB_OK)
-        return fail(&err);
+        return start_failed(&err);
     of_server.argv = argv;
     of_server.reloader = reloader;
     code = serve(&of_server, &kept, &is_restart);
+    if (is_restart)
+        code = restart(argv, &kept, reloader);
     reloader_end(reloader);
-    return is_restart ? restart_run(argv, &kept) : code;
+    return code;
 }
 
 static int run(struct options *options, char **argv,
@@ -178,11 +230,12 @@ static int run(struct options *options, char **argv,
     seqb_set_logger(log_write, NULL);
     answers->context = reloader;
     if (reloader == NULL || !signals_answer(answers))
-        return fail(&(struct seqb_error){.text = "cannot start a thread"});
+        return start_failed(
+            &(struct seqb_error){.text = "cannot start a thread"});
     raise_open_files();
     forbid_cores();
-    if (options_complete(options, &err) != SEQB_OK)
-        return fail(&err);
+    if (options_complete(options, NULL, &err) != SEQB_OK)
+        return start_failed(&err);
     log_set_level(options->log.level);
     return serve_watched(options, argv, reloader);
 }
@@ -194,6 +247,8 @@ int main(int argc, char **argv)
     struct options options;
     int code = 0;
 
+    if (!streams_fill())
+        return EXIT_FAILURE;
     keep_memory_small();
     signals_shield();
     code = options_parse(argc, argv, &options);
@@ -201,6 +256,7 @@ int main(int argc, char **argv)
         code = check(&options);
     if (code < 0)
         code = run(&options, argv, &answers);
+    log_finish(LOG_FINISH_MS);
     options_free(&options);
     return code;
 }

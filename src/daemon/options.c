@@ -298,7 +298,25 @@ static enum seqb_status refuse(struct seqb_error *err, const char *why)
     return err->status;
 }
 
+/* All of them, so that the report names each. */
+static enum seqb_status settings_check(const struct options *options,
+                                       const struct reasons *reasons,
+                                       struct seqb_error *err)
+{
+    enum seqb_status status = users_check(options->users, reasons, err);
+    struct seqb_error why;
+
+    if (audit_check(options->audit_file, &why) != SEQB_OK)
+        status = reasons_add(reasons, status, &why, err);
+    if (alarm_settings_check(&options->alarm, reasons, &why) == SEQB_OK ||
+        status != SEQB_OK)
+        return status;
+    *err = why;
+    return err->status;
+}
+
 enum seqb_status options_complete(struct options *options,
+                                  const struct reasons *reasons,
                                   struct seqb_error *err)
 {
     struct reading reading = {options,
@@ -330,10 +348,7 @@ enum seqb_status options_complete(struct options *options,
                            "listen on");
     if (options->http.count + options->https.count > HTTP_PORTS_MAX)
         return refuse(err, "there are more than 16 addresses for HTTP");
-    if (users_check(options->users, err) != SEQB_OK ||
-        audit_check(options->audit_file, err) != SEQB_OK)
-        return err->status;
-    return alarm_settings_check(&options->alarm, err);
+    return settings_check(options, reasons, err);
 }
 
 static struct daemon_place place_told(const struct options_places *places,
@@ -368,11 +383,11 @@ struct server_options options_of_server(struct options *options)
         .topology = options->topology,
         .read = options->read,
         .read_ms = options->read_ms,
-        .state_dir = options->state_dir,
         .places = {.listen_count = options->listen.count,
                    .tls_listen_count = options->tls_listen.count,
                    .socket_count = options->sockets.count,
-                   .rights = {.group = options->socket_group}},
+                   .rights = {.group = options->socket_group},
+                   .state_dir = options->state_dir},
         .users = options->users,
         .is_open_to_all = options->is_open_to_all,
         .has_open_metrics = options->has_open_metrics,

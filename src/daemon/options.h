@@ -12,6 +12,7 @@
 
 #include "daemon/alarm/alarm.h"
 #include "daemon/log/log.h"
+#include "daemon/reasons.h"
 #include "daemon/server.h"
 
 #define OPTIONS_PATH_SIZE 4096
@@ -55,8 +56,11 @@ struct options {
 int options_parse(int argc, char **argv, struct options *out);
 
 /* Reads the topology, and adds its settings and the defaults. SEQB_INVALID, and
- * the errors of reading a topology. */
+ * the errors of reading a topology. Users, the audit file and settings of
+ * alarms that cannot be used are all reported to `reasons` (NULL is allowed).
+ */
 enum seqb_status options_complete(struct options *options,
+                                  const struct reasons *reasons,
                                   struct seqb_error *err);
 
 /* The server's part of the options, which points into `options`. The parsed

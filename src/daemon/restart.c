@@ -16,6 +16,7 @@
 
 #include "daemon/listeners/listeners.h"
 #include "daemon/log/log.h"
+#include "daemon/signals.h"
 
 #define WHY_SIZE 256
 
@@ -213,11 +214,8 @@ void restart_forget(struct restart_checker *checker)
 
 static void mask_signals(int how)
 {
-    sigset_t both;
+    const sigset_t both = signals_that_stop();
 
-    sigemptyset(&both);
-    sigaddset(&both, SIGTERM);
-    sigaddset(&both, SIGINT);
     pthread_sigmask(how, &both, NULL);
 }
 
@@ -231,13 +229,10 @@ void restart_free_signals(void)
     mask_signals(SIG_UNBLOCK);
 }
 
-int restart_run(char **argv, const struct inherited *sockets)
+void restart_run(char **argv, const struct inherited *sockets,
+                 struct seqb_error *err)
 {
-    char reason[WHY_SIZE];
-
     if (inherited_pass(sockets))
         execvp(argv[0], argv);
-    log_event(SEQB_LOG_ERROR, "event=restart_failed reason=%s",
-              log_quote(reason, sizeof reason, strerror(errno)));
-    return EXIT_FAILURE;
+    snprintf(err->text, sizeof err->text, "%s", strerror(errno));
 }

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#include <seqbroker/status.h>
+
 struct inherited;
 
 enum restart_verdict {
@@ -44,6 +46,6 @@ void restart_hold_signals(void);
 /* Unblocks them, and so delivers a pending one. */
 void restart_free_signals(void);
 
-/* Executes the program with these sockets. Returns an exit code only if it
- * fails, after logging why. */
-int restart_run(char **argv, const struct inherited *sockets);
+/* Executes the program with these sockets. Returns only if it fails. */
+void restart_run(char **argv, const struct inherited *sockets,
+                 struct seqb_error *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The loop: its wake-ups, signals, opening and stop; see server.h. accept.c
- * accepts clients, connection.c serves them. */
+/* The loop: its wake-ups and opening; see server.h. accept.c accepts clients,
+ * connection.c serves them, stop.c ends it. */
 #include "daemon/server.h"
 
 #include <errno.h>
@@ -20,124 +20,7 @@
 #include "daemon/log/log.h"
 #include "daemon/restart.h"
 #include "daemon/signals.h"
-
-static void server_on_grace(evutil_socket_t fd, short events, void *context)
-{
-    struct server *server = context;
-
-    (void)fd;
-    (void)events;
-    event_base_loopbreak(server->base);
-}
-
-static void die_at_once(int signal_number)
-{
-    (void)signal_number;
-    _exit(1);
-}
-
-static void server_end_listening(struct server *server)
-{
-    event_del(server->again);
-    if (server->is_restarting) {
-        listeners_watch(&server->listeners, false);
-        return;
-    }
-    accept_rest(server);
-    listeners_close(&server->listeners);
-}
-
-/* Stops: answers the input that has arrived and accepts nothing new. The loop
- * ends when all is sent. */
-static void server_stop(struct server *server)
-{
-    const struct stop stop =
-        stop_begin(&server->daemon.stop, signals_asked_ms(), daemon_now_ms());
-
-    event_del(server->delay);
-    server->stopped_ms = stop.begun_ms;
-    server_end_listening(server);
-    timer_start(server->grace, stop.left_ms);
-    connections_finish(&server->connections, stop.left_ms);
-    handshakes_finish(server->handshakes, stop.left_ms);
-    http_finish(server->http, server->is_restarting);
-}
-
-/* From now on signals act even if the loop is blocked. They are masked during
- * the change, because event_del restores their default action, which would end
- * the process during a drain before the broker has written what it holds. */
-static void server_take_signals(struct server *server, void (*handler)(int))
-{
-    sigset_t both;
-
-    sigemptyset(&both);
-    sigaddset(&both, SIGTERM);
-    sigaddset(&both, SIGINT);
-    pthread_sigmask(SIG_BLOCK, &both, NULL);
-    event_del(server->term);
-    event_del(server->interrupt);
-    signal(SIGTERM, handler);
-    signal(SIGINT, handler);
-    pthread_sigmask(SIG_UNBLOCK, &both, NULL);
-}
-
-/* The first signal after a drain asks only for the stop that is in progress
- * already: it is ignored, and the next one ends the process. */
-static void die_next_time(int signal_number)
-{
-    (void)signal_number;
-    signal(SIGTERM, die_at_once);
-    signal(SIGINT, die_at_once);
-}
-
-static void server_stop_for_good(struct server *server)
-{
-    server_take_signals(server, server->daemon.is_drain_asked ? die_next_time
-                                                              : die_at_once);
-    server_stop(server);
-}
-
-static void server_on_delay(evutil_socket_t fd, short events, void *context)
-{
-    (void)fd;
-    (void)events;
-    server_stop_for_good(context);
-}
-
-/* Serves for the delay, in which load balancers learn to send no more clients,
- * and then stops. */
-static void server_leave(struct server *server)
-{
-    const int64_t delay_ms = server->daemon.stop.delay_ms;
-
-    if (delay_ms == 0) {
-        server_stop_for_good(server);
-        return;
-    }
-    server->daemon.is_leaving = true;
-    log_event(SEQB_LOG_INFO, "event=leaving delay_ms=%lld",
-              (long long)delay_ms);
-    timer_start(server->delay, delay_ms);
-}
-
-/* The first signal begins the stop. A signal during a restart turns it into a
- * stop. A signal during the delay ends the delay. */
-static void server_on_signal(evutil_socket_t fd, short events, void *context)
-{
-    struct server *server = context;
-
-    (void)fd;
-    (void)events;
-    if (server->is_restarting) {
-        server->is_restarting = false;
-        server_take_signals(server, die_at_once);
-        server_end_listening(server);
-    } else if (server->daemon.is_leaving) {
-        server_stop_for_good(server);
-    } else {
-        server_leave(server);
-    }
-}
+#include "daemon/stop/stop.h"
 
 static void server_on_restart(evutil_socket_t fd, short events, void *context)
 {
@@ -169,14 +52,7 @@ static void server_on_child(evutil_socket_t fd, short events, void *context)
     server->checker = NULL;
     if (verdict == RESTART_REFUSED || daemon_leaves(&server->daemon) != NULL)
         return;
-    log_event(SEQB_LOG_INFO, "event=restarting");
-    server->is_restarting = true;
-    server_stop(server);
-}
-
-static void server_resume(struct session *session)
-{
-    session->resume(session);
+    stop_for_restart(server);
 }
 
 /* Applies the users of a reload. Connected clients get their rights from the
@@ -204,13 +80,12 @@ static void server_on_wake(evutil_socket_t fd, short events, void *context)
     /* Read before the marks are checked, so that a mark set later wakes the
      * loop again. If the read fails, the marks are checked all the same. */
     (void)!read(fd, &count, sizeof count);
-    waitlists_serve(&daemon->waitlists, server_resume);
-    blocking_calls_poll(daemon, server_resume);
-    logins_poll(daemon->access.logins, daemon->access.users, daemon_now_ms());
+    connections_serve_waiters(&server->connections);
+    blocking_calls_poll(daemon);
+    connections_answer_logins(&server->connections);
     server_swap_users(server);
     accept_reload(server);
-    if (daemon->is_drain_asked && daemon_leaves(daemon) == NULL)
-        server_leave(server);
+    stop_poll(server);
 }
 
 static enum seqb_status server_fail(struct seqb_error *err, const char *what)
@@ -221,22 +96,17 @@ static enum seqb_status server_fail(struct seqb_error *err, const char *what)
     return err->status;
 }
 
-/* False if one of the events cannot be made. */
-static bool server_make_signals(struct server *server)
-{
-    const struct {
-        int number;
-        event_callback_fn run;
-        struct event **event;
-    } signals[] = {
-        {SIGTERM, server_on_signal, &server->term},
-        {SIGINT, server_on_signal, &server->interrupt},
-        {SIGUSR2, server_on_restart, &server->restart},
-        {SIGCHLD, server_on_child, &server->child},
-    };
-    const size_t count = server->options.argv != NULL ? 4 : 2;
+struct signal_event {
+    int number;
+    event_callback_fn run;
+    struct event **event;
+};
 
-    for (size_t i = 0; i < count; i++) {
+/* False if one of the two cannot be made. */
+static bool server_watch_signals(struct server *server,
+                                 const struct signal_event signals[2])
+{
+    for (size_t i = 0; i < 2; i++) {
         *signals[i].event = evsignal_new(server->base, signals[i].number,
                                          signals[i].run, server);
         if (*signals[i].event == NULL ||
@@ -246,20 +116,33 @@ static bool server_make_signals(struct server *server)
     return true;
 }
 
+/* Not before the server is ready: libevent keeps a signal for the loop. */
+static bool server_watch_restarts(struct server *server)
+{
+    const struct signal_event signals[] = {
+        {SIGUSR2, server_on_restart, &server->restart},
+        {SIGCHLD, server_on_child, &server->child},
+    };
+
+    return server->options.argv == NULL ||
+           server_watch_signals(server, signals);
+}
+
 static enum seqb_status server_make_events(struct server *server,
                                            struct seqb_error *err)
 {
     struct event_base *base = server->base;
 
-    server->wake = event_new(base, server->daemon.wake_fd, EV_READ | EV_PERSIST,
-                             server_on_wake, server);
+    server->wake =
+        loop_wake_new(base, server->daemon.wake_fd, server_on_wake, server);
     server->again = evtimer_new(base, accept_again, server);
-    server->delay = evtimer_new(base, server_on_delay, server);
-    server->grace = evtimer_new(base, server_on_grace, server);
+    server->delay = evtimer_new(base, stop_on_delay, server);
+    server->grace = evtimer_new(base, stop_on_grace, server);
     if (server->wake == NULL || server->again == NULL ||
         server->delay == NULL || server->grace == NULL ||
-        event_add(server->wake, NULL) != 0 || !server_make_signals(server))
+        event_add(server->wake, NULL) != 0)
         return server_fail(err, "event loop");
+    stop_watch_signals(server);
     return SEQB_OK;
 }
 
@@ -268,7 +151,7 @@ static enum seqb_status server_listen(struct server *server,
 {
     struct listeners *listeners = &server->listeners;
 
-    if (listeners_start(listeners, &server->options.places, err) != SEQB_OK ||
+    if (listeners_start(listeners, err) != SEQB_OK ||
         http_listen(server->http, err) != SEQB_OK)
         return err->status;
     for (size_t i = 0; i < listeners->count; i++)
@@ -313,7 +196,7 @@ static void server_describe(struct server *server)
     server->daemon.config = (struct status_config){
         .topology = server->topology != NULL ? server->topology : named,
         .read_ms = options->read_ms,
-        .state_dir = options->state_dir,
+        .state_dir = options->places.state_dir,
         .listen = server->listeners.addresses,
         .socket = server->listeners.sockets,
         .http = http_name(server->http),
@@ -363,7 +246,7 @@ static enum seqb_status server_prepare(struct server *server,
         return server_fail(err, "eventfd");
     if (!server_open_access(server))
         return server_fail(err, "users");
-    server->base = event_base_new();
+    server->base = loop_new();
     if (server->base == NULL ||
         !connections_init(&server->connections, daemon, server->base))
         return server_fail(err, "event loop");
@@ -389,6 +272,8 @@ static enum seqb_status server_start(struct server *server,
         return err->status;
     server_describe(server);
     reloader_serve(daemon->reloader, daemon);
+    if (!server_watch_restarts(server))
+        return server_fail(err, "event loop");
     return SEQB_OK;
 }
 
@@ -404,7 +289,7 @@ static struct server *server_new(const struct server_options *options,
         return NULL;
     }
     server->options = *options;
-    daemon_init(&server->daemon, options->state_dir);
+    daemon_init(&server->daemon, options->places.state_dir);
     server->daemon.limits.options = options->limits;
     server->daemon.reloader = options->reloader;
     server->daemon.stop.delay_ms = options->stop_delay_ms;
@@ -449,9 +334,8 @@ void server_run(struct server *server)
 
 bool server_release(struct server *server, struct inherited *out)
 {
-    if (!server->is_restarting)
+    if (!server->is_restarting || !stop_may_restart(server))
         return false;
-    restart_hold_signals();
     listeners_release(&server->listeners, out);
     http_release(server->http, out);
     return true;
@@ -459,9 +343,8 @@ bool server_release(struct server *server, struct inherited *out)
 
 static void server_free_events(struct server *server)
 {
-    struct event *events[] = {server->wake,    server->again, server->delay,
-                              server->grace,   server->term,  server->interrupt,
-                              server->restart, server->child};
+    struct event *events[] = {server->wake,  server->again,   server->delay,
+                              server->grace, server->restart, server->child};
 
     for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
         if (events[i] != NULL)
@@ -482,6 +365,7 @@ void server_close(struct server *server)
     reloader_serve(daemon->reloader, NULL);
     http_close(server->http);
     tls_server_close(server->tls);
+    audit_end(&daemon->access.audit, daemon_wall_ms());
     access_fini(&daemon->access);
     users_free(server->users);
     seqb_close(daemon->broker);
@@ -491,10 +375,10 @@ void server_close(struct server *server)
     restart_forget(server->checker);
     if (server->base != NULL)
         event_base_free(server->base);
+    stop_unwatch_signals(server);
     if (daemon->wake_fd >= 0)
         close(daemon->wake_fd);
-    if (daemon->drain_fd >= 0)
-        close(daemon->drain_fd);
+    daemon_end_drains(daemon);
     free(server->topology);
     free(server);
 }

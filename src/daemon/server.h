@@ -23,7 +23,6 @@ struct server_options {
     const char *topology;       /* NULL: the embedded default */
     struct seqb_topology *read; /* server_open takes ownership */
     int64_t read_ms;            /* when it was read, ms since 1970 */
-    const char *state_dir;      /* for SEQ.STATUS */
     struct listeners_options places;
     struct daemon_place told[INHERITED_KINDS]; /* all but `in_use` */
     const char *const *http;                   /* "ADDR:PORT" */
@@ -49,9 +48,10 @@ struct server {
     struct event_base *base;
     struct inherited inherited;
     struct listeners listeners;
-    struct event *wake, *again, *delay, *grace, *term, *interrupt;
+    struct event *wake, *again, *delay, *grace;
     struct event *restart, *child;
     struct restart_checker *checker; /* of a requested restart, or NULL */
+    bool is_signalled;               /* a signal asked for the stop */
     bool is_restarting; /* it stops, but its sockets keep listening */
     struct daemon daemon;
     struct connections connections;

@@ -16,10 +16,17 @@ struct origin session_origin(const struct session *session)
     return (struct origin){session->fd, session->peer};
 }
 
+bool session_is_unknown(const struct session *session)
+{
+    return session->identity.rights == RIGHTS_NONE;
+}
+
 size_t session_unsent_max(const struct session *session)
 {
-    return limits_are_full(&session->daemon->limits) ? LIMITS_SMALL
-                                                     : SESSION_UNSENT_MAX;
+    return session_is_unknown(session) ||
+                   limits_are_full(&session->daemon->limits)
+               ? LIMITS_SMALL
+               : SESSION_UNSENT_MAX;
 }
 
 bool session_has_room(const struct session *session)
@@ -39,8 +46,11 @@ void session_account(struct session *session, size_t beside)
 bool session_may_hold(struct session *session, size_t bytes, bool of_operator)
 {
     struct limits *limits = &session->daemon->limits;
+    const bool is_operator =
+        session->is_local && (session->identity.rights & RIGHT_ADMIN) != 0;
 
-    if ((of_operator && session->is_local) || !limits_are_passed(limits, bytes))
+    if (bytes <= LIMITS_SMALL || (of_operator && is_operator) ||
+        !limits_are_passed(limits, bytes))
         return true;
     limits->answers_refused++;
     reply_error(&session->out, "OOM",
@@ -63,40 +73,54 @@ void session_audit(struct session *session, audit_function *audit,
     if (whole.user == NULL)
         whole.user = identity_name(&session->identity, name);
     whole.by = identity_means_name(&session->identity);
+    session->is_audited = true;
     audit(&session->daemon->access.audit, &whole,
           (struct audit_time){daemon_now_ms(), daemon_wall_ms()});
 }
 
 /* --- identity and quotas --- */
 
-static struct quota *quota_of(const struct identity *identity)
-{
-    return identity->user != NULL ? user_quota(identity->user) : NULL;
-}
-
-bool session_has_place(const struct session *session,
-                       const struct identity *identity)
-{
-    const struct quota *quota = quota_of(identity);
-
-    return quota == NULL || quota == session->quota || !quota_is_full(quota);
-}
-
 void session_leave(struct session *session)
 {
-    if (session->quota != NULL)
-        session->quota->connections--;
-    session->quota = NULL;
+    quota_occupy(&session->quota, NULL);
 }
 
 void session_become(struct session *session, const struct identity *identity)
 {
     session->identity = *identity;
+    if (!session_is_unknown(session))
+        session->unknown_ms = 0;
+    else if (session->unknown_ms == 0)
+        session->unknown_ms = daemon_now_ms();
     session->waitlist = NULL; /* its key was checked for the old identity */
-    session_leave(session);
-    session->quota = quota_of(identity);
-    if (session->quota != NULL)
-        session->quota->connections++;
+    quota_occupy(&session->quota, identity_quota(identity));
+}
+
+bool session_try_become(struct session *session,
+                        const struct identity *identity)
+{
+    struct quota *quota = identity_quota(identity);
+
+    if (quota != NULL && quota != session->quota && quota_is_full(quota)) {
+        daemon_refuse_place(session->daemon, quota);
+        return false;
+    }
+    session_become(session, identity);
+    return true;
+}
+
+void session_bar(struct session *session)
+{
+    const struct identity nobody = {.rights = RIGHTS_NONE};
+
+    session_become(session, &nobody);
+    session->unknown_ms = 0; /* it need not log in */
+    session->is_barred = true;
+}
+
+void session_refuse_place(struct session *session, const struct user *user)
+{
+    reply_error(&session->out, "LIMIT", USER_IS_FULL, user_name(user));
 }
 
 bool session_enter(struct session *session)
@@ -105,19 +129,16 @@ bool session_enter(struct session *session)
 
     identity_of_origin(&session->daemon->access, session_origin(session),
                        &identity);
-    if (!session_has_place(session, &identity))
-        return false;
-    session_become(session, &identity);
-    return true;
+    return session_try_become(session, &identity);
 }
 
 bool session_charge(struct session *session, const struct waitlist *waitlist,
-                    size_t count, struct charge *charge)
+                    size_t count, int64_t beside, struct charge *charge)
 {
     struct charge_refusal refusal = {.wait_ms = 0};
 
-    *charge =
-        (struct charge){.user = session->quota, .key = waitlist->limit.quota};
+    *charge = (struct charge){
+        .user = session->quota, .key = waitlist->limit.quota, .beside = beside};
     if ((charge->user == NULL && charge->key == NULL) || count == 0 ||
         count > SEQB_TAKE_MAX || /* the library refuses it */
         charge_take(charge, &session->daemon->access.quotas, (int64_t)count,
@@ -178,9 +199,7 @@ static void session_refuse(struct session *session,
     reply_error(&session->out, code, "%s", why);
 }
 
-/* Whether a command in progress must be completed even if the table of users
- * was replaced meanwhile: its blocking call, batch or listing has to end. */
-static bool session_has_begun(const struct session *session)
+bool session_has_begun(const struct session *session)
 {
     return session->blocking_call != NULL || session->batch != NULL ||
            session->listing != NULL;
@@ -214,21 +233,21 @@ bool session_knows(const struct session *session, struct resp_slice key)
 }
 
 struct waitlist *session_waitlist(struct session *session,
-                                  struct resp_slice key)
+                                  struct resp_slice key, struct seqb_error *err)
 {
     struct waitlist *waitlist = session->waitlist;
-    struct seqb_error err;
 
     if (is_last_key(session, key))
         return waitlist;
-    if (waitlists_find(&session->daemon->waitlists, key, &waitlist, &err) !=
+    if (waitlists_find(&session->daemon->waitlists, key, &waitlist, err) !=
         SEQB_OK) {
-        reply_failure(&session->out, &err);
+        reply_failure(&session->out, err);
         return NULL;
     }
     if (!key_quota_update(&waitlist->limit, &session->daemon->access.quotas,
                           session->daemon->access.users, waitlist->key)) {
-        reply_error(&session->out, "NOMEMORY", "out of memory");
+        *err = (struct seqb_error){SEQB_NO_MEMORY, "out of memory"};
+        reply_failure(&session->out, err);
         return NULL;
     }
     session->waitlist = waitlist;

@@ -18,8 +18,12 @@
 #define SESSION_NAME_MAX 64
 
 /* No further command is executed while more bytes than this are unsent, or more
- * than LIMITS_SMALL while clients hold all the memory that they may. */
+ * than LIMITS_SMALL while clients hold all the memory that they may, or before
+ * the login. */
 #define SESSION_UNSENT_MAX 262144
+
+/* For session_may_hold: an answer whose length is known only afterwards. */
+#define SESSION_LONG_ANSWER 4096
 
 struct batch;
 struct listing;
@@ -57,7 +61,9 @@ struct session {
     struct waitlist *waitlist;
     struct batch *batch;     /* of the current command, see batch.c; or NULL */
     struct listing *listing; /* of the current command; or NULL */
-    size_t batch_size;       /* of the batch, in bytes; 0: no batch */
+    size_t batch_size; /* of the batch, and of its answer if that is held whole,
+                          in bytes; 0: no batch */
+    bool holds_answer; /* its answers are held until they are complete */
     struct blocking_call
         *blocking_call;        /* one of the daemon's, for this session */
     struct identity identity;  /* who it is */
@@ -69,16 +75,22 @@ struct session {
                               not waited yet */
     const struct command *command; /* the last command; NULL: none yet */
     int64_t repeats;               /* copies of the command answered with it */
+    /* Of this turn; see daemon/loop/fairness.h. */
+    int64_t errors, other_commands;
     int64_t opened_ms;
     int64_t received_ms; /* when its last bytes came */
+    int64_t unknown_ms;  /* since when it has to log in; 0: it need not */
     int64_t id;
     int64_t commands; /* commands that were answered */
     int64_t held;     /* bytes of memory, as counted by the daemon's limits */
     int budget;       /* numbers and commands left in this turn of the loop */
     bool is_late;     /* the current command's deadline has passed */
     bool is_resp3;
-    bool is_local; /* connected by a unix socket */
-    bool is_drain; /* it asked for a drain, and waits until that is over */
+    bool is_audited; /* the current command has its line in the audit, or needs
+                        none */
+    bool is_local;   /* connected by a unix socket */
+    bool is_barred;  /* it is closed after the current command */
+    bool is_drain;   /* it asked for a drain, and waits until that is over */
     char name[SESSION_NAME_MAX + 1];    /* set by CLIENT SETNAME */
     char library[SESSION_NAME_MAX + 1]; /* set by CLIENT SETINFO */
     char library_version[SESSION_NAME_MAX + 1];
@@ -86,6 +98,11 @@ struct session {
 
 /* Its socket and its certificate. */
 struct origin session_origin(const struct session *session);
+
+/* Whether it has yet to log in, for all but the login. Until then it may hold
+ * as little as any client while all memory is used up, so that clients without
+ * a login cannot use up the memory. */
+bool session_is_unknown(const struct session *session);
 
 /* How many bytes may be unsent before it executes no further command. */
 size_t session_unsent_max(const struct session *session);
@@ -98,8 +115,9 @@ bool session_has_room(const struct session *session);
 void session_account(struct session *session, size_t beside);
 
 /* Whether an answer of about `bytes` bytes may be held for it. False after
- * answering OOM. Always true for the operator, a client of a unix socket, if
- * `of_operator` allows that for this command. */
+ * answering OOM. Always true for up to LIMITS_SMALL bytes, and for the
+ * operator, a client of a unix socket that may give orders, if `of_operator`
+ * allows that for this command. */
 bool session_may_hold(struct session *session, size_t bytes, bool of_operator);
 
 /* Adds an entry to the audit, with the session's user (unless the entry has
@@ -107,13 +125,21 @@ bool session_may_hold(struct session *session, size_t bytes, bool of_operator);
 void session_audit(struct session *session, audit_function *audit,
                    const struct audit_entry *entry);
 
-/* Whether it may become that identity: false if the user has its maximum of
- * connections. */
-bool session_has_place(const struct session *session,
-                       const struct identity *identity);
-
 /* Sets its identity, and counts it as a connection of that user. */
 void session_become(struct session *session, const struct identity *identity);
+
+/* The same, unless the user has its maximum of connections: false then, which
+ * is counted and logged. */
+bool session_try_become(struct session *session,
+                        const struct identity *identity);
+
+/* For the user's name. */
+#define USER_IS_FULL                                                           \
+    "user '%s' has as many connections as it may: close one, or try again "    \
+    "later"
+
+/* Answers that the user has its maximum of connections. */
+void session_refuse_place(struct session *session, const struct user *user);
 
 /* Sets its identity before a login, by its socket or certificate. False if the
  * user has its maximum of connections. */
@@ -122,25 +148,35 @@ bool session_enter(struct session *session);
 /* At its end: it no longer counts as a connection of its user. */
 void session_leave(struct session *session);
 
-/* Charges `count` numbers to the quotas of its user and of the key. False after
- * answering why a quota refuses. charge_end must follow. */
+/* Charges `count` numbers to the quotas of its user and of the key, and those
+ * that the request may use up beside them. False after answering why a quota
+ * refuses. charge_end must follow. */
 bool session_charge(struct session *session, const struct waitlist *waitlist,
-                    size_t count, struct charge *charge);
+                    size_t count, int64_t beside, struct charge *charge);
 
 /* Charges up to `most` more numbers, as many as the quotas have left. Returns
  * how many. */
 size_t session_charge_some(struct session *session, struct charge *charge,
                            size_t most);
 
+/* Whether a command in progress must be completed even if the table of users
+ * was replaced meanwhile: its blocking call, batch or listing has to end. */
+bool session_has_begun(const struct session *session);
+
+/* Its user was removed while its blocking call is in progress: it has no rights
+ * any more, is answered what became of that call, and is closed then. */
+void session_bar(struct session *session);
+
 /* Whether it may execute the command, by its rights and, if it is limited to
  * some keys, by the key. False after answering why not. */
 bool session_may(struct session *session, const struct command *command,
                  const struct resp_request *request);
 
-/* The waitlist of a key, with its limits up to date. NULL after answering the
- * error. */
+/* The waitlist of a key, with its limits up to date. NULL after answering
+ * `*err`. */
 struct waitlist *session_waitlist(struct session *session,
-                                  struct resp_slice key);
+                                  struct resp_slice key,
+                                  struct seqb_error *err);
 
 /* Whether any client used the key's sequence before. */
 bool session_knows(const struct session *session, struct resp_slice key);

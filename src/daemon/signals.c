@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "daemon/daemon.h"
+#include "daemon/log/log.h"
 
 static sigset_t hangup_only(void)
 {
@@ -16,6 +17,16 @@ static sigset_t hangup_only(void)
 
     sigemptyset(&set);
     sigaddset(&set, SIGHUP);
+    return set;
+}
+
+sigset_t signals_that_stop(void)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
     return set;
 }
 
@@ -79,7 +90,7 @@ static struct {
     int64_t opening_ms;
     volatile sig_atomic_t asked; /* signals received while the broker opens */
     int64_t asked_ms;            /* when the first of them came */
-    struct sigaction term, interrupt; /* the loop's handlers */
+    struct sigaction term, interrupt; /* the server's handlers */
 } ending;
 
 /* Ignores a SIGALRM that another process sends. */
@@ -89,7 +100,7 @@ static void on_alarm(int number, siginfo_t *info, void *context)
     (void)context;
     if (info->si_code != SI_KERNEL)
         return;
-    (void)!write(STDERR_FILENO, ending.why, strlen(ending.why));
+    log_last_words(ending.why);
     _exit(ending.code);
 }
 
@@ -124,12 +135,10 @@ static void on_asked(int number)
 
 void signals_begin_opening(int64_t ms)
 {
-    struct sigaction action = {.sa_handler = on_asked};
+    const struct sigaction action = {.sa_handler = on_asked,
+                                     .sa_mask = signals_that_stop(),
+                                     .sa_flags = SA_RESTART};
 
-    sigemptyset(&action.sa_mask);
-    sigaddset(&action.sa_mask, SIGTERM);
-    sigaddset(&action.sa_mask, SIGINT);
-    action.sa_flags = SA_RESTART;
     alarm_prepare();
     ending.opening_ms = ms;
     ending.code = 0;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -13,6 +14,9 @@
  * process. To be called before any thread is started. The server uses SIGUSR2
  * once it has a loop. */
 void signals_shield(void);
+
+/* SIGTERM and SIGINT, which stop the daemon. */
+sigset_t signals_that_stop(void);
 
 struct signals_answers {
     void (*hangup)(void *context); /* called on a separate thread */
@@ -32,12 +36,12 @@ bool signals_thread(pthread_t *out, void *(*run)(void *argument),
 
 /* For the time in which the broker opens and the loop does not run yet: a
  * SIGTERM or SIGINT ends the process with exit code 0 after `ms`, and a second
- * one at once, with 1. To be called once, after the loop has set up these
+ * one at once, with 1. To be called once, after the server has set up these
  * signals. */
 void signals_begin_opening(int64_t ms);
 
-/* Restores the loop's handlers. A signal that came meanwhile no longer ends the
- * process, and is passed to the loop. */
+/* Restores the server's handlers. A signal that came meanwhile no longer ends
+ * the process, and is passed to the server. */
 void signals_end_opening(void);
 
 /* When the first of them came, by daemon_now_ms; 0: none did. */

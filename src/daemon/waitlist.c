@@ -204,6 +204,7 @@ void waitlists_join(struct waitlists *waitlists, struct waitlist *waitlist,
     else
         TAILQ_INSERT_TAIL(&waitlist->line, waiter, entry);
     waiter->waitlist = waitlist;
+    waitlists->waiter_count++;
     waitlist->is_serving = false;
 }
 
@@ -215,39 +216,56 @@ void waitlists_leave(struct waitlists *waitlists, struct waiter *waiter)
         return;
     TAILQ_REMOVE(&waitlist->line, waiter, entry);
     waiter->waitlist = NULL;
+    waitlists->waiter_count--;
     if (TAILQ_EMPTY(&waitlist->line))
         TAILQ_REMOVE(&waitlists->waiting, waitlist, waiting);
 }
 
-/* Terminates, because each resumed session consumes input that was read
- * before. */
-static void waitlist_serve(struct waitlists *waitlists,
-                           struct waitlist *waitlist,
+/* Whether waiters are left that may be resumed. */
+static bool waitlist_serve(struct waitlists *waitlists,
+                           struct waitlist *waitlist, int *left,
                            void (*resume)(struct session *session))
 {
+    bool has_more = false;
+
     waitlist->is_serving = true;
-    while (waitlist->is_serving && !TAILQ_EMPTY(&waitlist->line)) {
+    while (waitlist->is_serving && !TAILQ_EMPTY(&waitlist->line) && *left > 0) {
         struct waiter *waiter = TAILQ_FIRST(&waitlist->line);
 
+        (*left)--;
         waitlists_leave(waitlists, waiter);
         resume(waiter->session);
     }
+    has_more = waitlist->is_serving && !TAILQ_EMPTY(&waitlist->line);
     waitlist->is_serving = false;
+    return has_more;
 }
 
-void waitlists_serve(struct waitlists *waitlists,
+/* The others are served before it the next time. */
+static void waitlist_postpone(struct waitlists *waitlists,
+                              struct waitlist *waitlist)
+{
+    TAILQ_REMOVE(&waitlists->waiting, waitlist, waiting);
+    TAILQ_INSERT_TAIL(&waitlists->waiting, waitlist, waiting);
+    atomic_store_explicit(&waitlist->is_ready, true, memory_order_relaxed);
+}
+
+bool waitlists_serve(struct waitlists *waitlists,
                      void (*resume)(struct session *session))
 {
     struct waitlist *waitlist = TAILQ_FIRST(&waitlists->waiting);
+    int left = WAITLISTS_TURNS;
 
-    while (waitlist != NULL) {
+    while (waitlist != NULL && left > 0) {
         /* Serving this waitlist does not empty another one, so `next` stays in
          * the list. */
         struct waitlist *next = TAILQ_NEXT(waitlist, waiting);
 
         if (atomic_exchange_explicit(&waitlist->is_ready, false,
-                                     memory_order_acquire))
-            waitlist_serve(waitlists, waitlist, resume);
+                                     memory_order_acquire) &&
+            waitlist_serve(waitlists, waitlist, &left, resume))
+            waitlist_postpone(waitlists, waitlist);
         waitlist = next;
     }
+    return left == 0 && !TAILQ_EMPTY(&waitlists->waiting);
 }

@@ -29,11 +29,16 @@ struct waiter {
 TAILQ_HEAD(waiter_line, waiter);
 TAILQ_HEAD(waitlist_list, waitlist);
 
+#define WAITLIST_NONE_TAKEN INT64_C(0)
+#define WAITLIST_TEXT_TAKEN INT64_C(-1)
+
 struct waitlist {
     char key[SEQB_KEY_MAX + 1];
     size_t key_length;
     struct seqb_sequence *sequence; /* the broker's */
     struct key_quota limit;
+    /* The number that was taken last, or one of these. */
+    int64_t last;
     struct waiter_line line;
     TAILQ_ENTRY(waitlist)
     waiting;         /* in waitlists.waiting, unless the line is empty */
@@ -50,6 +55,7 @@ struct waitlists {
     size_t slot_count;
     size_t count;
     struct waitlist_list waiting;
+    int64_t waiter_count;
 };
 
 /* `broker` and `wake_fd` stay the caller's. */
@@ -81,7 +87,12 @@ void waitlists_join(struct waitlists *waitlists, struct waitlist *waitlist,
 /* Removes a waiter from its waitlist, if it is in one. */
 void waitlists_leave(struct waitlists *waitlists, struct waiter *waiter);
 
+/* The most waiters that waitlists_serve resumes. Each of them may execute as
+ * much as in a turn of the loop. */
+#define WAITLISTS_TURNS 32
+
 /* For each waitlist that became ready: removes its waiters in order and calls
- * `resume` for each, until one of them joins that waitlist again. */
-void waitlists_serve(struct waitlists *waitlists,
+ * `resume` for each, until one of them joins that waitlist again. True if more
+ * may be left: it has to be called again, after other clients had a turn. */
+bool waitlists_serve(struct waitlists *waitlists,
                      void (*resume)(struct session *session));

@@ -156,9 +156,12 @@ static enum seqb_status check_some_left(const struct admission *admission,
     return error_copy(err, &why);
 }
 
-/* Closes the refused counters, and logs each. */
+/* Closes the refused counters, and logs each. Those of ha_known, which only
+ * looks, have no sequence that waits. */
 static void close_refused(const struct admission *admission)
 {
+    if (admission->is_owner)
+        return;
     for (size_t i = 0; i < admission->count; i++) {
         const struct admitted *admitted = &admission->admitted[i];
         struct seqb_error why;

@@ -157,8 +157,8 @@ void slot_report_info(const struct worker *worker, const struct slot *slot,
     events_emit_info(worker->events, &event);
 }
 
-void counter_report(const struct ha_counter *counter, enum seqb_event_kind kind,
-                    const char *reason)
+void ha_counter_report(const struct ha_counter *counter,
+                       enum seqb_event_kind kind, const char *reason)
 {
     const struct seqb_event event = {
         .kind = kind,

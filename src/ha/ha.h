@@ -13,9 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <seqbroker/admin.h>
 #include <seqbroker/backend.h>
+#include <seqbroker/events.h>
 
+#include "ha/lessor.h"
 #include "store/store.h"
 
 #define HA_BITS_MAX       STORE_BITS_MAX
@@ -228,6 +229,15 @@ bool ha_counter_is_unasked(struct ha_counter *counter);
 /* A number that changes when other backends become usable. */
 uint64_t ha_usable(struct ha *ha);
 
+/* Which numbers of a sequence can become texts. */
+/* Why what was refused to a sequence is over. */
+#define HA_UNLISTED "the topology no longer lists the sequence"
+
+struct ha_texts {
+    int64_t max;   /* greater numbers have no text; 0: every number has one */
+    int64_t stock; /* numbers that were granted and are not taken yet */
+};
+
 /* The attributes of a counter that are not the usual ones. */
 struct ha_counter_attributes {
     const char *claim;   /* claimed after the bits: " period=day", or "" */
@@ -237,6 +247,8 @@ struct ha_counter_attributes {
     int64_t useful;      /* numbers above it are too wide for the texts; 0: none
                             is */
     int64_t keep_ms;     /* its stamps are kept so long after they are over */
+    /* Any thread, with the pool's lock held. NULL: every number has a text. */
+    void (*texts)(const struct ha_sink *sink, struct ha_texts *out);
     bool asks_first; /* every store that may be asked compares the claim before
                         the first number; false: ha_admit has done it */
 };
@@ -252,6 +264,14 @@ void ha_counter_set_attributes(struct ha_counter *counter,
  * them. Call it before the counter is asked. Free them together.
  */
 void ha_counter_join(struct ha_counter *counter, struct ha_counter *other);
+
+/*
+ * Whether the topology lists the counter's sequence; a new counter's is listed.
+ * While it is not, nothing that a store refuses to the sequence is shown,
+ * retried or reported, and what was reported ends (COUNTER_RECOVERED). Hold no
+ * lock that a listener of events may need.
+ */
+void ha_counter_set_listed(struct ha_counter *counter, bool is_listed);
 
 /* A period that has a counter of its own in the stores: "KEY@DIGITS". */
 struct ha_stamp {
@@ -365,6 +385,10 @@ int64_t ha_counter_runs_out_ms(struct ha_counter *counter, int64_t now_ms);
  * to compute it, and only if the last result was an end. */
 int64_t ha_counter_last_runs_out_ms(struct ha_counter *counter, int64_t now_ms);
 
+/* Reports an event of the whole sequence. Call it with no lock held. */
+void ha_counter_report(const struct ha_counter *counter,
+                       enum seqb_event_kind kind, const char *reason);
+
 /* Prefetches the memory that ha_counter_last_runs_out_ms reads. */
 void ha_counter_ask_ahead(const struct ha_counter *counter);
 
@@ -444,25 +468,6 @@ const char *ha_pool_member_name(const struct ha_pool *pool, int32_t member);
 
 /* The layout of the pool's options. */
 const struct layout *ha_pool_shape(const struct ha_pool *pool);
-
-/* The state of a lessor of a pool with neighbours, as this broker knows it. */
-enum ha_lessor_state {
-    HA_LESSOR_UNKNOWN, /* not read yet, or it cannot be asked */
-    HA_LESSOR_LEVEL,   /* it may lease */
-    HA_LESSOR_SYNCING, /* it was restarted or away, and is being made level */
-    HA_LESSOR_WAITING  /* the same, but another store cannot be asked */
-};
-
-/* The names live as long as the ha. */
-struct ha_lessor {
-    const char *pool;
-    const char *backend;
-    const char *waits_for; /* the backend that cannot be asked; NULL: none */
-    int32_t partition;
-    enum ha_lessor_state state;
-    int64_t since_ms;          /* time in that state */
-    int64_t leases_per_minute; /* by this broker, in the last minute */
-};
 
 /* Fills `out` with at most `capacity` lessors, pool by pool; `*count` is how
  * many there are. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The state of all pools in one line. It has an entry for each partition that
- * may not be asked or refuses a counter. */
+ * may not be asked, does not answer or refuses a counter. */
 #include "ha/startup.h"
 
 #include <string.h>
@@ -57,7 +57,7 @@ static void report_add(struct report *report, const char *words)
 
 /* --- a pool, with its lock held --- */
 
-/* A member that may not be asked, and why. */
+/* A member that may not be asked or does not answer, and why. */
 static void describe_member(const struct ha_pool *pool, int32_t i,
                             struct report *report)
 {
@@ -66,11 +66,14 @@ static void describe_member(const struct ha_pool *pool, int32_t i,
     char words[ENTRY_SIZE];
 
     if (i < pool->pool.partitions)
-        (void)text_format(words, sizeof words, "partition %d (%s) is %s",
-                          (int)i, name,
-                          seqb_partition_state_name(member->state));
+        (void)text_format(words, sizeof words, "partition %d (%s) ", (int)i,
+                          name);
     else
-        (void)text_format(words, sizeof words, "authority %s is %s", name,
+        (void)text_format(words, sizeof words, "authority %s ", name);
+    if (pool_is_usable(&pool->pool, i) && pool_is_stuck(&pool->pool, i))
+        (void)text_append(words, sizeof words, "does not answer");
+    else
+        (void)text_append(words, sizeof words, "is %s",
                           seqb_partition_state_name(member->state));
     if (member->reason[0] != '\0')
         (void)text_append(words, sizeof words, ": %.*s",
@@ -88,6 +91,24 @@ static void describe_refusals(const struct ha_pool *pool, int32_t i,
     (void)text_format(words, sizeof words, "partition %d (%s) ", (int)i,
                       worker_name(pool->workers[i]));
     slot_refusals_report(pool, i, words, sizeof words);
+    report_add(report, words);
+}
+
+/* The pool can serve, but not this sequence. The partitions that refuse it are
+ * listed as well. */
+static void describe_unserved(const struct ha_pool *pool, struct report *report)
+{
+    const char *key = NULL;
+    char words[ENTRY_SIZE];
+
+    for (int32_t i = 0; i < pool->pool.partitions && key == NULL; i++) {
+        if (pool_is_usable(&pool->pool, i))
+            key = slot_refusals_unserved(pool, i);
+    }
+    if (key == NULL)
+        return;
+    (void)text_format(words, sizeof words, "no partition grants sequence %s",
+                      key);
     report_add(report, words);
 }
 
@@ -113,36 +134,66 @@ static void describe_lessors(const struct ha_pool *pool, struct report *report)
     }
 }
 
-/* Whether a partition that may be asked has a spare window, or could lease
- * one. */
+/* Whether windows can be leased, or a partition counts in none. */
+static bool can_lease(const struct ha_pool *pool)
+{
+    const struct pool *members = &pool->pool;
+
+    if (pool->lessors.count > 0)
+        return lessors_can_lease(&pool->lessors,
+                                 lessors_away(&pool->lessors, members));
+    for (int32_t i = 0; i < pool->members; i++) {
+        if (!pool_may_answer(members, i))
+            continue;
+        if (pool->authority == NULL || pool->workers[i] == pool->authority ||
+            !pool_is_windowed(pool, i))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a partition that answers could lease a window, or has a spare one. */
 static bool has_windows(const struct ha_pool *pool)
 {
-    const struct lessors *lessors = &pool->lessors;
-
-    if (lessors->count == 0 ||
-        lessors_can_lease(lessors, lessors_away(lessors, &pool->pool)))
+    if (can_lease(pool))
         return true;
     for (int32_t i = 0; i < pool->pool.partitions; i++) {
-        if (pool_is_usable(&pool->pool, i) && pool->spares[i] > 0)
+        if (pool_may_answer(&pool->pool, i) && pool->spares[i] > 0)
+            return true;
+    }
+    return false;
+}
+
+static bool has_partition(const struct pool *pool)
+{
+    for (int32_t i = 0; i < pool->partitions; i++) {
+        if (pool_may_answer(pool, i))
             return true;
     }
     return false;
 }
 
 /* All that is wrong. Members that are down come before those that refuse a
- * counter, since the text may be cut. */
+ * counter, since the text may be cut. One slow call is not a fault, but a
+ * member that is slow may be the last one. */
 static void describe_pool(const struct ha_pool *pool, struct report *report)
 {
     const struct pool *members = &pool->pool;
 
     for (int32_t i = 0; i < pool->members; i++) {
-        if (!pool_is_usable(members, i))
+        if (!pool_may_answer(members, i))
             describe_member(pool, i, report);
     }
     describe_lessors(pool, report);
+    describe_unserved(pool, report);
     for (int32_t i = 0; i < members->partitions; i++) {
         if (pool_is_usable(members, i) && pool->refusals[i].count > 0)
             describe_refusals(pool, i, report);
+    }
+    for (int32_t i = 0; i < pool->members && report->is_wrong; i++) {
+        if (pool_may_answer(members, i) &&
+            members->member[i].state == SEQB_PARTITION_SUSPECT)
+            describe_member(pool, i, report);
     }
 }
 
@@ -154,14 +205,17 @@ static enum seqb_health pool_health(struct ha_pool *pool,
     bool lacks_windows;
 
     pthread_mutex_lock(pool->lock);
-    report.cannot_serve = !pool_has_usable(&pool->pool, 0);
+    report.cannot_serve = !has_partition(&pool->pool);
     lacks_windows = !report.cannot_serve && !has_windows(pool);
     report.cannot_serve = report.cannot_serve || lacks_windows;
     if (report.cannot_serve)
         report.list = first;
     if (lacks_windows)
-        report_add(&report, "no neighbour can lease a window, and no spare one "
-                            "is left");
+        report_add(&report, pool->lessors.count > 0
+                                ? "no neighbour can lease a window, and no "
+                                  "spare one is left"
+                                : "the authority is away, and no spare window "
+                                  "is left");
     describe_pool(pool, &report);
     pthread_mutex_unlock(pool->lock);
     if (report.cannot_serve)

@@ -42,8 +42,31 @@ static struct due worker_due(const struct worker *worker)
     return due;
 }
 
-/* Marks the membership as probing. Returns a slot to probe with, if a counter
- * was asked for before; else NULL. */
+/* With the lock held. A slot of the counter that was asked for last, to probe
+ * with at most so many runs; NULL if there is none that can be asked now. */
+static struct slot *probe_slot(const struct worker_membership *membership,
+                               int32_t most, int64_t now_ms)
+{
+    struct ha_pool *pool = membership->pool;
+    struct slot *slot;
+
+    if (pool->recent == NULL || membership->member >= pool->pool.partitions)
+        return NULL;
+    slot = &pool->recent->slots[membership->member];
+    if (slot->counter->is_void || slot->counter->is_unlisted || slot->is_busy ||
+        slot_is_over(slot) || counter_is_unheard(slot->counter) ||
+        refusal_is_reported(slot->refusal))
+        return NULL;
+    slot_ask(slot, /* `want` is 0 if it was never asked */
+             slot->want < 1      ? 1
+             : slot->want > most ? most
+                                 : slot->want,
+             now_ms);
+    return slot;
+}
+
+/* Marks the membership as probing, if that is due. Returns a slot to probe
+ * with; NULL if there is none. */
 static struct slot *probe_begin(const struct worker_membership *membership,
                                 int64_t now_ms)
 {
@@ -53,20 +76,10 @@ static struct slot *probe_begin(const struct worker_membership *membership,
 
     pthread_mutex_lock(pool->lock);
     is_due = pool_probe_at(&pool->pool, membership->member) <= now_ms;
-    if (is_due)
+    if (is_due) {
         pool_probe_begins(&pool->pool, membership->member, now_ms);
-    if (is_due && pool->recent != NULL &&
-        membership->member < pool->pool.partitions)
-        slot = &pool->recent->slots[membership->member];
-    if (slot != NULL && (slot->counter->is_void || slot->is_busy ||
-                         refusal_is_reported(slot->refusal)))
-        slot = NULL;
-    if (slot != NULL) /* `want` is 0 if it was never asked */
-        slot_ask(slot,
-                 slot->want < 1            ? 1
-                 : slot->want > PROBE_RUNS ? PROBE_RUNS
-                                           : slot->want,
-                 now_ms);
+        slot = probe_slot(membership, PROBE_RUNS, now_ms);
+    }
     pthread_mutex_unlock(pool->lock);
     return slot;
 }
@@ -139,14 +152,55 @@ static void look_at_store(struct worker *worker)
         worker_fail(worker, &err, clock_now_us() - start_us);
 }
 
+/* What a look is to find out. */
+struct look {
+    size_t asked;        /* slots in the batch: a read would not be enough */
+    bool read_is_enough; /* a store that did not answer was asked for no number
+                          before, so that a read shows that it is well */
+};
+
+static struct look look_begin(struct worker *worker, int64_t now_ms)
+{
+    struct look look = {0, false};
+    bool has_unused = false;
+    bool has_used = false;
+
+    pthread_mutex_lock(worker->lock);
+    for (size_t i = 0; i < worker->membership_count; i++) {
+        const struct worker_membership *membership = &worker->memberships[i];
+        struct ha_pool *pool = membership->pool;
+        struct slot *slot = NULL;
+
+        pool_look_begins(&pool->pool, membership->member, now_ms);
+        if (pool->pool.member[membership->member].unanswered == 0 ||
+            !pool_is_usable(&pool->pool, membership->member))
+            continue;
+        /* What is answered too late is a gap. */
+        if (look.asked < WORKER_BATCH)
+            slot = probe_slot(membership, 1, now_ms);
+        if (slot != NULL)
+            worker->batch[look.asked++] = slot;
+        if (pool->recent == NULL && membership->member < pool->pool.partitions)
+            has_unused = true;
+        else
+            has_used = true;
+    }
+    pthread_mutex_unlock(worker->lock);
+    look.read_is_enough = has_unused && !has_used;
+    return look;
+}
+
 static void worker_look(struct worker *worker, int64_t now_ms)
 {
-    pthread_mutex_lock(worker->lock);
-    for (size_t i = 0; i < worker->membership_count; i++)
-        pool_look_begins(&worker->memberships[i].pool->pool,
-                         worker->memberships[i].member, now_ms);
-    pthread_mutex_unlock(worker->lock);
-    worker->is_looking = true;
+    const struct look look = look_begin(worker, now_ms);
+
+    if (look.asked > 0) {
+        worker->is_probing = true;
+        grant_run(worker, look.asked);
+        worker->is_probing = false;
+        return;
+    }
+    worker->is_looking = !look.read_is_enough;
     look_at_store(worker);
     worker->is_looking = false;
 }

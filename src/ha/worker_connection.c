@@ -153,6 +153,9 @@ enum seqb_status worker_connect(struct worker *worker, struct seqb_error *err)
         return SEQB_OK;
     if (!was_open)
         status = worker_open(worker, false, &why);
+    /* Of the options: a file that they name cannot be read any more. */
+    if (status_blame(status) == BLAME_CALLER)
+        why.status = SEQB_REFUSED;
     if (status == SEQB_OK)
         status = worker_verify(worker, &why);
     if (status == SEQB_OK)

@@ -27,7 +27,7 @@ void worker_report(const struct worker *worker,
         .reason = reason,
     };
 
-    if (change.from == change.to)
+    if (!pool_change_is_news(change))
         return;
     if (is_ordered)
         events_emit_info(worker->events, &event);

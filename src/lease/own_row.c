@@ -42,9 +42,16 @@ row_replace(struct worker_lease *lease,
     return error_set(err, SEQB_UNAVAILABLE, "%s never stands still", name);
 }
 
+/* A row of another history may not say up to when the id was used before us.
+ * The next holder sees nothing but the row. */
 static struct lease_row next_renewed(struct worker_lease *lease)
 {
-    return lease_renewed(&lease->row, &lease->self, clock_wall_ms());
+    struct lease_row row =
+        lease_renewed(&lease->row, &lease->self, clock_wall_ms());
+
+    if (!lease->self.is_exact)
+        row.upto_ms = max_of(row.upto_ms, lease->above_ms);
+    return row;
 }
 
 static struct lease_row next_given_back(struct worker_lease *lease)

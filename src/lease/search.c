@@ -149,7 +149,8 @@ static int64_t used_before(const struct worker_lease *lease,
     return now_ms;
 }
 
-/* SEQB_AGAIN: another broker was faster. */
+/* SEQB_AGAIN: another broker was faster. The row gets the time up to which
+ * earlier holders may have used the id: the next holder sees nothing else. */
 static enum seqb_status take(struct worker_lease *lease, int64_t id,
                              const char *expected, struct seqb_error *err)
 {
@@ -158,16 +159,16 @@ static enum seqb_status take(struct worker_lease *lease, int64_t id,
     char text[LEASE_TEXT_SIZE];
     char standing[HA_TEXT_SIZE];
     struct lease_row before;
-    const bool was_there = lease_read(expected, &before);
-    const struct lease_row row =
-        lease_taken(was_there ? &before : NULL, &lease->self, clock_wall_ms());
+    struct lease_row row;
     enum seqb_status status;
 
+    (void)lease_read(expected, &before); /* zeroed if there is no row */
     lease->attempt = (struct lease_attempt){
-        .worker = id,
-        .tenure = row.tenure,
-        .above_ms = used_before(lease, &before),
-    };
+        .worker = id, .above_ms = used_before(lease, &before)};
+    if (!lease->self.is_exact)
+        before.upto_ms = lease->attempt.above_ms;
+    row = lease_taken(&before, &lease->self, clock_wall_ms());
+    lease->attempt.tenure = row.tenure;
     lease_row_name(lease, id, name, sizeof name);
     lease_write(&row, text, sizeof text);
     status = lease_swap(
@@ -182,18 +183,20 @@ static enum seqb_status take(struct worker_lease *lease, int64_t id,
 
 /* Adopts a row that our swap wrote, whose answer was lost. If the attempt is
  * not known any more, the holder before us may have used all times that the row
- * allows. */
+ * allows. A row of another history is no answer to an attempt: it does not know
+ * who took the id from us later. */
 static enum seqb_status take_ours(struct worker_lease *lease, int64_t id,
                                   const char *text, struct seqb_error *err)
 {
     const struct lease_attempt *attempt = &lease->attempt;
     struct lease_row row;
+    bool is_known;
 
     (void)lease_read(text, &row);
+    is_known = attempt->worker == id && attempt->tenure == row.tenure &&
+               strcmp(row.origin, lease->self.origin) == 0;
     adopt(lease, id, &row,
-          attempt->worker == id && attempt->tenure == row.tenure
-              ? attempt->above_ms
-              : row.upto_ms);
+          is_known ? attempt->above_ms : used_before(lease, &row));
     return lease_renew(lease, err);
 }
 

@@ -69,10 +69,10 @@ struct stream {
 /*
  * Connects within `budget_ms`, including the look-up of the name and the TLS
  * handshake. The addresses of a name are tried in turn, each for its share of
- * the time. The rest of the time is that of the first call. SEQB_UNREACHABLE.
- * SEQB_INVALID: a TLS file is wrong, or a path is too long. SEQB_NO_MEMORY. The
- * text of `err` is the reason alone, without the server's name. stream_close
- * may follow after any status.
+ * the time, until one shakes hands. The rest of the time is that of the first
+ * call. SEQB_UNREACHABLE. SEQB_INVALID: a TLS file is wrong, or a path is too
+ * long. SEQB_NO_MEMORY. The text of `err` is the reason alone, without the
+ * server's name. stream_close may follow after any status.
  */
 enum seqb_status stream_open(struct stream *stream,
                              const struct stream_target *target,

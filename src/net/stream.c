@@ -193,38 +193,6 @@ static enum seqb_status dial_path(struct stream *stream, const char *path,
     return error == 0 ? SEQB_OK : dial_fail(stream, error, err);
 }
 
-/* Until when to try the first of these addresses: one that hangs leaves the
- * others their share of the time. */
-static int64_t share_end_ms(const struct stream *stream,
-                            const struct addrinfo *left)
-{
-    const int64_t now_ms = clock_now_ms();
-    int shares = 0;
-
-    for (; left != NULL; left = left->ai_next)
-        shares++;
-    return now_ms + (stream->deadline_ms - now_ms) / shares;
-}
-
-static enum seqb_status dial_host(struct stream *stream,
-                                  const struct stream_target *target,
-                                  struct seqb_error *err)
-{
-    struct addrinfo *found = NULL;
-    const char *why =
-        lookup_host(target->host, target->port, stream->deadline_ms, &found);
-    int error = EADDRNOTAVAIL;
-
-    if (why != NULL)
-        return error_set(err, SEQB_UNREACHABLE, "host not found: %s", why);
-    for (const struct addrinfo *at = found; at != NULL && error != 0;
-         at = at->ai_next)
-        error =
-            dial(stream, at->ai_addr, at->ai_addrlen, share_end_ms(stream, at));
-    freeaddrinfo(found);
-    return error == 0 ? SEQB_OK : dial_fail(stream, error, err);
-}
-
 static enum seqb_status shake_hands(struct stream *stream,
                                     const struct stream_target *target,
                                     struct seqb_error *err)
@@ -251,6 +219,75 @@ static enum seqb_status shake_hands(struct stream *stream,
     }
 }
 
+/* Until when to try the first of these addresses: one that hangs leaves the
+ * others their share of the time. */
+static int64_t share_end_ms(const struct stream *stream,
+                            const struct addrinfo *left)
+{
+    const int64_t now_ms = clock_now_ms();
+    int shares = 0;
+
+    for (; left != NULL; left = left->ai_next)
+        shares++;
+    return now_ms + (stream->deadline_ms - now_ms) / shares;
+}
+
+/* Connects to the first of these addresses, and shakes hands, in its share of
+ * the time. Sets whether it accepted the connection. */
+static enum seqb_status address_try(struct stream *stream,
+                                    const struct stream_target *target,
+                                    const struct addrinfo *left,
+                                    bool *has_accepted, struct seqb_error *err)
+{
+    const int64_t deadline_ms = stream->deadline_ms;
+    const int64_t until_ms = share_end_ms(stream, left);
+    const int error = dial(stream, left->ai_addr, left->ai_addrlen, until_ms);
+    enum seqb_status status = SEQB_OK;
+
+    *has_accepted = error == 0;
+    if (error != 0)
+        return dial_fail(stream, error, err);
+    if (target->tls == NULL)
+        return SEQB_OK;
+    stream->deadline_ms = until_ms;
+    status = shake_hands(stream, target, err);
+    stream->deadline_ms = deadline_ms;
+    return status;
+}
+
+/* A server that accepted the connection says more than one that did not. */
+static enum seqb_status dial_host(struct stream *stream,
+                                  const struct stream_target *target,
+                                  struct seqb_error *err)
+{
+    struct addrinfo *found = NULL;
+    const char *text =
+        lookup_host(target->host, target->port, stream->deadline_ms, &found);
+    enum seqb_status status = SEQB_UNREACHABLE;
+    bool is_told = false;
+
+    if (text != NULL)
+        return error_set(err, SEQB_UNREACHABLE, "host not found: %s", text);
+    (void)error_set(err, status, "%s", strerror(EADDRNOTAVAIL));
+    for (const struct addrinfo *at = found;
+         at != NULL && status == SEQB_UNREACHABLE; at = at->ai_next) {
+        const struct stream fresh = *stream;
+        struct seqb_error why;
+        bool has_accepted;
+
+        status = address_try(stream, target, at, &has_accepted, &why);
+        if (status == SEQB_OK)
+            break;
+        stream_close(stream);
+        *stream = fresh;
+        if (has_accepted || !is_told)
+            (void)error_copy(err, &why);
+        is_told = is_told || has_accepted;
+    }
+    freeaddrinfo(found);
+    return status;
+}
+
 enum seqb_status stream_open(struct stream *stream,
                              const struct stream_target *target,
                              int32_t budget_ms, struct seqb_error *err)
@@ -262,7 +299,7 @@ enum seqb_status stream_open(struct stream *stream,
     stream_begin(stream, budget_ms > 0 ? budget_ms : 1);
     status = target->port == 0 ? dial_path(stream, target->host, err)
                                : dial_host(stream, target, err);
-    if (status == SEQB_OK && target->tls != NULL)
+    if (status == SEQB_OK && target->tls != NULL && target->port == 0)
         status = shake_hands(stream, target, err);
     return status;
 }

@@ -98,8 +98,14 @@ static enum seqb_status writer_begin(struct writer *writer,
 static enum seqb_status writer_write(struct writer *writer, int64_t value,
                                      char *out, struct seqb_error *err)
 {
+    enum seqb_status status;
+
     set_value(writer, value);
-    return template_write(&writer->draft, out, err);
+    status = template_write(&writer->draft, out, err);
+    if (status == SEQB_EXHAUSTED)
+        queue_refused_text(writer->sequence, writer->facts.number,
+                           &writer->facts.stamp);
+    return status;
 }
 
 /* --- taking --- */

@@ -55,6 +55,9 @@ int32_t template_shuffle_base(const struct template *template);
  * number is longer, or it is refused. INT64_MAX: every number fits. */
 int64_t template_limit(const struct template *template);
 
+/* The greatest number that has a text. INT64_MAX: every number has one. */
+int64_t template_max(const struct template *template);
+
 /*
  * Says whether a sequence may change from one template to another while it
  * serves. Neither is NULL. SEQB_OK if no text of one is a text of the other for

@@ -276,3 +276,16 @@ int64_t template_limit(const struct template *template)
     }
     return limit;
 }
+
+int64_t template_max(const struct template *template)
+{
+    int64_t most = INT64_MAX;
+
+    for (size_t i = 0; i < template->piece_count; i++) {
+        const struct piece *piece = &template->pieces[i];
+
+        if (piece_is_number(piece) && piece->seq.limit < most)
+            most = piece->seq.limit;
+    }
+    return most;
+}

@@ -142,8 +142,8 @@ struct migrate_bits {
     int32_t window_bits; /* of its windows: the pool's, or the sequence's own */
 };
 
-/* SEQB_LAYOUT if an open store knows the sequence of an earlier generation. It
- * is for a sequence that the stores do not know of this one. */
+/* SEQB_LAYOUT if an open store knows the sequence of an earlier generation, and
+ * not of this one. A store that `went_back` is not asked. */
 enum seqb_status side_check_history(struct migrate_side *side, const char *key,
                                     struct seqb_error *err);
 
@@ -161,15 +161,21 @@ enum seqb_status side_read_bits(struct migrate_side *side, const char *key,
  * last. Or that last step was cut off, and only some stores were claimed. */
 void side_compare_layouts(struct migrate_side *side);
 
+/* Which open direct stores say that a key was migrated to this generation. */
+struct migrate_done {
+    bool by_any;
+    bool by_all;
+};
+
 /*
- * Whether the open direct stores say that the key was migrated to this
- * generation: `*is_done` only if all say so. A store that does not even know
+ * Which of them say so of the key. A store that does not even know
  * the key, though another one says so, `went_back` to before the migration. For
  * a migration claims a key in all stores before it notes in the first store
  * that the key is done.
  */
 enum seqb_status side_compare_key(struct migrate_side *side, const char *key,
-                                  bool *is_done, struct seqb_error *err);
+                                  struct migrate_done *out,
+                                  struct seqb_error *err);
 
 /* The name of the claim that a key was migrated. */
 void side_done_name(const struct migrate_side *side, const char *key, char *out,
@@ -217,6 +223,7 @@ struct migrate_key {
     bool is_claimed; /* an old store has its bits, which never change then */
     bool is_new;     /* the old pool never had it */
     bool is_done;    /* an earlier run migrated it; see new_has_key */
+    bool is_noted;   /* the same, but a store may have gone back since */
 };
 
 /* The key in the old and the new pool (migrate_key.c). */
@@ -255,7 +262,9 @@ enum seqb_status old_note_without(const struct migrate_side *was,
                                   const char *by, struct seqb_error *err);
 
 /* SEQB_LAYOUT if a store went back to before the migration to the old
- * generation, and no other store knows what it granted since. */
+ * generation, and no other store knows what it granted since. To be asked of
+ * each key that no earlier run has done: of the others, the new counters are
+ * above that, unless an authority has them all. */
 enum seqb_status old_check_back(const struct migrate_side *was,
                                 struct seqb_error *err);
 

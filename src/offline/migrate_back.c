@@ -60,12 +60,12 @@ static enum seqb_status find_back(struct migrate_side *side, const char *key,
 }
 
 enum seqb_status side_compare_key(struct migrate_side *side, const char *key,
-                                  bool *is_done, struct seqb_error *err)
+                                  struct migrate_done *out,
+                                  struct seqb_error *err)
 {
     char name[SEQB_COUNTER_SIZE];
-    bool any = false;
 
-    *is_done = true;
+    *out = (struct migrate_done){.by_any = false, .by_all = true};
     side_done_name(side, key, name, sizeof name);
     for (int32_t i = 0; i < side->stores.count; i++) {
         bool has = false;
@@ -75,8 +75,8 @@ enum seqb_status side_compare_key(struct migrate_side *side, const char *key,
         if (connection_is_open(&side->connections[i]) &&
             has_claim(&side->connections[i], name, &has, err) != SEQB_OK)
             return err->status;
-        *is_done &= has;
-        any |= has;
+        out->by_all &= has;
+        out->by_any |= has;
     }
-    return any && !*is_done ? find_back(side, key, err) : SEQB_OK;
+    return out->by_any && !out->by_all ? find_back(side, key, err) : SEQB_OK;
 }

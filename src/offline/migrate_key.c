@@ -64,20 +64,23 @@ static struct migrate_shape shape_of(const struct migrate_side *side,
                                   .useful = useful};
 }
 
+/* Whether one store leases the windows of the others, and alone knows which. */
+static bool is_leased(const struct migrate_side *side)
+{
+    return side_has(side, true) && !side->layout->neighbours;
+}
+
 enum seqb_status key_read(struct migrate_side *was, struct migrate_side *is,
                           const struct offline_key *options,
                           struct migrate_key *key, struct seqb_error *err)
 {
     struct migrate_bits bits;
     struct migrate_bits next;
-    bool was_done;
+    struct migrate_done was_done;
 
     if (side_compare_key(was, options->key, &was_done, err) != SEQB_OK ||
-        old_check_back(was, err) != SEQB_OK ||
         side_read_bits(was, options->key, options->attributes, &bits, err) !=
-            SEQB_OK)
-        return err->status;
-    if (bits.memory_bits < 0 &&
+            SEQB_OK ||
         side_check_history(was, options->key, err) != SEQB_OK)
         return err->status;
     if (bits.memory_bits >= 0 && options->was_bits >= 0 &&
@@ -99,5 +102,9 @@ enum seqb_status key_read(struct migrate_side *was, struct migrate_side *is,
     key->was = shape_of(was, &bits, options->was_useful);
     key->is = shape_of(is, &next, options->is_useful);
     key->is.unused_bits = LAYOUT_BITS_ALL - options->is_value_bits;
-    return new_read(is, key, err);
+    if (new_read(is, key, err) != SEQB_OK)
+        return err->status;
+    return key->is_noted && !is_leased(was) && !is_leased(is)
+               ? SEQB_OK
+               : old_check_back(was, err);
 }

@@ -25,7 +25,9 @@ static enum seqb_status read_differs(const struct migrate_side *is,
 enum seqb_status new_read(struct migrate_side *is, struct migrate_key *key,
                           struct seqb_error *err)
 {
+    const bool has_layout = layout_find_claim(&is->stores) != NULL;
     struct migrate_bits bits;
+    struct migrate_done done;
 
     if (side_read_bits(is, key->key, key->attributes, &bits, err) != SEQB_OK)
         return err->status;
@@ -37,10 +39,14 @@ enum seqb_status new_read(struct migrate_side *is, struct migrate_key *key,
         return read_differs(is, key, "window_bits",
                             (int32_t[]){bits.window_bits, key->is.window_bits},
                             err);
-    if (side_compare_key(is, key->key, &key->is_done, err) != SEQB_OK)
+    if (side_compare_key(is, key->key, &done, err) != SEQB_OK)
         return err->status;
-    /* Until a store has the layout, the next run may have another one. */
-    key->is_done = key->is_done && layout_find_claim(&is->stores) != NULL;
+    /* Until a store has the layout, the next run may have another one. A broker
+     * that was starting may have claimed the key in the old pool after the last
+     * run had read that it was not. */
+    key->is_done = has_layout && done.by_all &&
+                   (bits.memory_bits >= 0 || !key->is_claimed);
+    key->is_noted = has_layout && done.by_any;
     return SEQB_OK;
 }
 

@@ -51,7 +51,7 @@ static enum seqb_status note_claim(const struct migrate_counter *counter, int n,
                               sizeof standing, err);
     *out = 0;
     if (status != SEQB_OK || standing[0] == '\0' ||
-        text_to_int64(standing, strlen(standing), out))
+        (text_to_int64(standing, strlen(standing), out) && *out > 0))
         return status;
     return error_set(err, SEQB_CORRUPT, "backend %s: claim '%s' says '%s'",
                      connection_name(counter->connection), name, standing);
@@ -97,20 +97,50 @@ static enum seqb_status note_make(const struct migrate_counter *counter,
 
 /* --- counters --- */
 
-/* The highest value that the counter may have granted. `is_open`: that value is
- * one more than what brokers took, and more are left. */
+/* The highest value that the counter may have granted; 0: its store does not
+ * know. `is_noted`: nothing is left, and an earlier run noted that value.
+ * Otherwise it may be one more than what brokers took. */
 static enum seqb_status counter_highest(const struct migrate_counter *counter,
-                                        int64_t *out, bool *is_open,
+                                        int64_t *out, bool *is_noted,
                                         struct seqb_error *err)
 {
     enum seqb_status status = counter_take(counter, end_of(counter), out, err);
 
-    *is_open = status == SEQB_OK;
-    if (status == SEQB_EXHAUSTED)
+    *is_noted = status == SEQB_EXHAUSTED;
+    if (*is_noted)
         status = note_read(counter, out, err);
-    if (status == SEQB_OK && (*out < 1 || *out > counter->limit))
-        *out = counter->limit;
-    return status;
+    if (status != SEQB_OK)
+        return status;
+    *is_noted = *is_noted && *out > 0;
+    *out = min_of(*out, counter->limit);
+    return SEQB_OK;
+}
+
+/* Of a counter that is at its end without a note: the highest note that another
+ * lessor made. The store was put back to before its own note, and a broker made
+ * it level with a lessor that was at its end. What it leased before, the other
+ * lessors noted. */
+static enum seqb_status unnoted_highest(struct migrate_side *was,
+                                        const struct migrate_key *key,
+                                        int32_t partition, int64_t *out,
+                                        struct seqb_error *err)
+{
+    const int64_t limit =
+        migrate_limit(&key->was, side_is_windowed(was, partition));
+
+    *out = 0;
+    for (int32_t i = 0; i < side_counter_count(was, partition); i++) {
+        struct migrate_counter counter;
+        int64_t noted;
+
+        side_counter(was, &key->was, key->key,
+                     (struct side_place){partition, i}, &counter);
+        if (note_read(&counter, &noted, err) != SEQB_OK)
+            return err->status;
+        *out = max_of(*out, noted);
+    }
+    *out = *out < 1 ? limit : min_of(*out, limit);
+    return SEQB_OK;
 }
 
 void key_saw(struct migrate_key *key, const struct migrate_shape *shape,
@@ -194,7 +224,9 @@ static enum seqb_status cell_lease(const struct migrate_side *was,
 }
 
 /* Takes one value of each counter of the partition. If it is the last one, it
- * is noted. The cell may be above an authority that was put back. */
+ * is noted. So is what another lessor noted of a counter without a note: that
+ * lessor may be put back next. The cell may be above an authority that was put
+ * back. */
 static enum seqb_status partition_ask(struct migrate_side *was,
                                       struct migrate_key *key,
                                       int32_t partition, bool is_last,
@@ -207,15 +239,16 @@ static enum seqb_status partition_ask(struct migrate_side *was,
         return err->status;
     for (int32_t i = 0; i < side_counter_count(was, partition); i++) {
         struct migrate_counter counter;
-        bool is_open;
+        bool is_noted;
         int64_t v;
 
         side_counter(was, &key->was, key->key,
                      (struct side_place){partition, i}, &counter);
-        if (counter_highest(&counter, &v, &is_open, err) != SEQB_OK)
+        if (counter_highest(&counter, &v, &is_noted, err) != SEQB_OK ||
+            (v < 1 && unnoted_highest(was, key, partition, &v, err) != SEQB_OK))
             return err->status;
         v = max_of(above_note(was, &counter, v), min_of(lease, counter.limit));
-        if (is_open && is_last && note_make(&counter, v, err) != SEQB_OK)
+        if (!is_noted && is_last && note_make(&counter, v, err) != SEQB_OK)
             return err->status;
         key_saw(key, &key->was, partition, &counter, v);
     }

@@ -286,7 +286,8 @@ enum seqb_status side_read_bits(struct migrate_side *side, const char *key,
 }
 
 /* Such a key was not among those of a migration. Its numbers are not below what
- * the counters of this generation grant. */
+ * the counters of this generation grant. Another store may have the claim of a
+ * broker of this generation, which this store refused. */
 enum seqb_status side_check_history(struct migrate_side *side, const char *key,
                                     struct seqb_error *err)
 {
@@ -294,7 +295,7 @@ enum seqb_status side_check_history(struct migrate_side *side, const char *key,
                                              .key = key};
 
     for (int32_t i = 0; i < side->stores.count; i++) {
-        if (side->stores.stores[i].forgets ||
+        if (side->stores.stores[i].forgets || side->went_back[i] ||
             !connection_is_open(&side->connections[i]))
             continue;
         if (claim_check_history(&side->connections[i], &claimed, err) !=

@@ -23,6 +23,8 @@ struct offline_inspection {
     const struct store_topology *topology;
     const struct offline_listed *listed;
     size_t listed_count;
+    bool has_automatic;    /* auto_sequences with plain counters */
+    size_t automatic_pool; /* read only then */
     const struct seqb_progress *progress; /* may be NULL */
 };
 

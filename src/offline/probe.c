@@ -24,6 +24,7 @@ struct inspection {
     struct seqb_probe *found;
     pthread_t thread;
     bool is_started;
+    bool needs_tables; /* each key of auto_sequences needs one first */
 };
 
 struct inspector {
@@ -134,6 +135,9 @@ static enum seqb_status inspection_read(struct inspection *inspection,
 /* If one key lacks a right, most often all keys lack it. */
 #define KEYS_ASKED 1000 /* for each pool */
 
+/* Stands for the keys of auto_sequences that have no counter yet. */
+#define MADE_UP_KEY "seqbroker_check_probe"
+
 static bool serves(const struct inspection *inspection,
                    const struct probe_pool *pool, int32_t member)
 {
@@ -177,6 +181,41 @@ static enum seqb_status inspection_ask_keys(struct inspection *inspection,
     return status;
 }
 
+/* The engine names a counter that no operator has. */
+static enum seqb_status automatic_refuse(const struct seqb_error *why,
+                                         struct seqb_error *err)
+{
+    return error_set(err, why->status,
+                     "a new key of auto_sequences: the right to make its table "
+                     "is missing: grant CREATE, or set auto_create = false and "
+                     "make the table of each key yourself (tried with a "
+                     "made-up key: %s)",
+                     why->text);
+}
+
+/* Checks the rights for a counter that is made by its first take. Without
+ * auto_create a key is served as soon as it has a table, so that a broker may
+ * be well without that right. */
+static enum seqb_status inspection_ask_automatic(struct inspection *inspection,
+                                                 const char *name,
+                                                 int32_t partition,
+                                                 struct seqb_error *err)
+{
+    char counter[SEQB_COUNTER_SIZE];
+    struct seqb_error why;
+    enum seqb_status status;
+
+    (void)text_format(counter, sizeof counter, "%s/%d/" MADE_UP_KEY, name,
+                      (int)partition);
+    status = connection_permits(&inspection->connection, counter, &why);
+    if (status != SEQB_REFUSED)
+        return status == SEQB_OK ? SEQB_OK : error_copy(err, &why);
+    if (inspection->options.options.auto_create)
+        return automatic_refuse(&why, err);
+    inspection->needs_tables = true;
+    return SEQB_OK;
+}
+
 static enum seqb_status inspection_ask(struct inspection *inspection,
                                        size_t pool, int32_t member,
                                        struct seqb_error *err)
@@ -192,7 +231,11 @@ static enum seqb_status inspection_ask(struct inspection *inspection,
     if (status != SEQB_OK || member >= stores->partitions ||
         stores->stores[member].is_windowed)
         return status;
-    return inspection_ask_keys(inspection, pool, name, member, err);
+    status = inspection_ask_keys(inspection, pool, name, member, err);
+    if (status != SEQB_OK || !inspector->options->has_automatic ||
+        inspector->options->automatic_pool != pool)
+        return status;
+    return inspection_ask_automatic(inspection, name, member, err);
 }
 
 /* Checks the rights of each place that the backend has. */
@@ -385,6 +428,22 @@ static enum seqb_status inspector_run(struct inspector *inspector,
     return status;
 }
 
+static void warn_of_tables(const struct inspector *inspector, size_t backend,
+                           const struct seqb_probe_listener *to)
+{
+    const size_t pool = inspector->options->automatic_pool;
+    char line[SEQB_ERROR_TEXT_SIZE];
+
+    if (!inspector->inspections[backend].needs_tables || to->warning == NULL)
+        return;
+    (void)text_format(line, sizeof line,
+                      "pool %s: %s makes no tables (auto_create = false): each "
+                      "key of auto_sequences needs a table first",
+                      inspector->topology->layouts[pool]->name,
+                      inspector->found[backend].backend);
+    to->warning(to->context, line);
+}
+
 static enum seqb_status inspector_report(const struct inspector *inspector,
                                          const struct seqb_probe_listener *to,
                                          struct seqb_error *err)
@@ -408,6 +467,8 @@ static enum seqb_status inspector_report(const struct inspector *inspector,
         offline_explain(inspector->topology, to->note, to->context);
     for (size_t i = 0; i < inspector->topology->pool_count; i++)
         probe_warn_domains(&inspector->pools[i], to);
+    for (size_t i = 0; i < inspector->topology->backend_count; i++)
+        warn_of_tables(inspector, i, to);
     if (status == SEQB_OK)
         return SEQB_OK;
     return error_set(err, status, "%zu of %zu backends cannot serve", failed,

@@ -85,6 +85,8 @@ enum guard_verdict guard_read(struct guard *guard, struct guard_reading now,
      * anchor. */
     const int64_t believed_ms = is_set ? believe(guard, now) : now.wall_ms;
 
+    if (!is_set)
+        guard->ahead_ms = 0;
     guard->steps_back += now.wall_ms < guard->seen_ms;
     guard->seen_ms = now.wall_ms;
     guard->behind_ms =

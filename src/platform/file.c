@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,14 +24,55 @@
  * held for some ms only. */
 #define LOCK_LOOK_MS 2
 
-static enum seqb_status read_all(FILE *file, const char *path, char *text,
+/* For all bytes of a pipe. An order that reads a file waits for it, and with it
+ * all later orders; seqctl waits 5 s for the answer. */
+#define PIPE_WAIT_MS 4000
+
+/* Whether the caller of the program passed it, as <(command) does: its writer
+ * is there, and is waited for until it ends. */
+static bool is_passed(const char *path)
+{
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/",
+                                          "/dev/stdin"};
+
+    for (size_t i = 0; i < sizeof folders / sizeof folders[0]; i++)
+        if (strncmp(path, folders[i], strlen(folders[i])) == 0)
+            return true;
+    return false;
+}
+
+/* Waits for more bytes, the end, or an error; false at the deadline. A regular
+ * file never waits. */
+static bool is_readable(int file, int64_t until_ms)
+{
+    const int64_t left_ms = until_ms - clock_now_ms();
+
+    if (until_ms == INT64_MAX)
+        return poll(&(struct pollfd){.fd = file, .events = POLLIN}, 1, -1) != 0;
+    return poll(&(struct pollfd){.fd = file, .events = POLLIN}, 1,
+                left_ms > 0 ? (int)left_ms : 0) != 0;
+}
+
+static enum seqb_status read_all(int file, const char *path, char *text,
                                  size_t max, struct seqb_error *err)
 {
-    const size_t length = fread(text, 1, max + 1, file);
+    const int64_t until_ms =
+        is_passed(path) ? INT64_MAX : clock_now_ms() + PIPE_WAIT_MS;
+    size_t length = 0;
+    ssize_t n = 1;
 
-    if (ferror(file))
-        return error_set(err, SEQB_INVALID, "cannot read %s: %s", path,
-                         strerror(errno));
+    while (n != 0 && length <= max) {
+        if (!is_readable(file, until_ms))
+            return error_set(err, SEQB_INVALID,
+                             "cannot read %s: it is a pipe that had no "
+                             "writer, or did not end, within %d ms",
+                             path, PIPE_WAIT_MS);
+        n = read(file, text + length, max + 1 - length);
+        if (n < 0 && errno != EINTR && errno != EAGAIN)
+            return error_set(err, SEQB_INVALID, "cannot read %s: %s", path,
+                             strerror(errno));
+        length += n > 0 ? (size_t)n : 0;
+    }
     if (length > max)
         return error_set(err, SEQB_INVALID, "%s is larger than %zu bytes", path,
                          max);
@@ -41,18 +83,19 @@ static enum seqb_status read_all(FILE *file, const char *path, char *text,
 enum seqb_status file_read(const char *path, size_t max, char **out,
                            struct seqb_error *err)
 {
-    FILE *file = fopen(path, "re");
+    /* Otherwise open(2) would wait for the writer of a named pipe. */
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     char *text;
     enum seqb_status status;
 
-    if (file == NULL)
+    if (file < 0)
         return error_set(err, SEQB_INVALID, "cannot open %s: %s", path,
                          strerror(errno));
     text = malloc(max + 2);
     status = text == NULL
                  ? error_set(err, SEQB_NO_MEMORY, "%s: out of memory", path)
                  : read_all(file, path, text, max, err);
-    (void)fclose(file);
+    (void)close(file);
     if (status != SEQB_OK) {
         free(text);
         return status;

@@ -9,8 +9,9 @@
 #include <seqbroker/status.h>
 
 /* Reads a whole file of at most `max` bytes, and appends a 0. The caller frees
- * `*out`. SEQB_INVALID with the reason: absent, not readable, a folder, or too
- * large. */
+ * `*out`. SEQB_INVALID with the reason: absent, not readable, a folder, too
+ * large, or a pipe that does not end within 4 s. One that was passed to the
+ * program as /dev/fd/N has no limit. */
 enum seqb_status file_read(const char *path, size_t max, char **out,
                            struct seqb_error *err);
 

@@ -70,6 +70,11 @@ static size_t waiting_change(struct admitter *admitter, int by)
     return waiting;
 }
 
+size_t admitter_waiting(struct queue *queue)
+{
+    return waiting_change(&queue->admitter, 0);
+}
+
 static void news_tell(struct queue *queue, const struct news *news)
 {
     const size_t waiting = waiting_change(&queue->admitter, 0);
@@ -97,6 +102,7 @@ static void put_off(struct queue *queue, struct seqb_sequence *sequence,
     struct admitter *admitter = &queue->admitter;
     const uint64_t usable = ha_usable(queue->ha);
     const bool is_new = !sequence->is_put_off;
+    const bool is_waiting = !sequence_is_removed(sequence);
 
     if (is_new) {
         if (news->unasked.count == 0)
@@ -105,7 +111,8 @@ static void put_off(struct queue *queue, struct seqb_sequence *sequence,
     }
     sequence->is_put_off = true;
     pthread_mutex_lock(&admitter->lock);
-    admitter->waiting += is_new;
+    admitter->waiting += (size_t)(is_waiting - sequence->is_waiting);
+    sequence->is_waiting = is_waiting;
     if (is_new && admitter->put_off == NULL)
         retry_begin(&admitter->retry, usable, clock_now_ms());
     sequence->next_aside = admitter->put_off;
@@ -121,7 +128,8 @@ static void put_off_end(struct queue *queue, struct seqb_sequence *sequence,
     if (!sequence->is_put_off)
         return;
     sequence->is_put_off = false;
-    (void)waiting_change(&queue->admitter, -1);
+    (void)waiting_change(&queue->admitter, -(int)sequence->is_waiting);
+    sequence->is_waiting = false;
     key_list_add(&news->asked, sequence->key);
 }
 
@@ -135,6 +143,16 @@ static bool put_off_ends(struct queue *queue)
     admitter->first = admitter->put_off;
     admitter->put_off = NULL;
     return true;
+}
+
+void admitter_retry_now(struct queue *queue)
+{
+    struct admitter *admitter = &queue->admitter;
+
+    pthread_mutex_lock(&admitter->lock);
+    admitter->retry.at_ms = clock_now_ms();
+    pthread_cond_signal(&admitter->changed);
+    pthread_mutex_unlock(&admitter->lock);
 }
 
 /* --- batches --- */
@@ -339,13 +357,15 @@ enum seqb_status admitter_wait(struct seqb_sequence *sequence,
     bool goes_on = true;
 
     pthread_mutex_lock(&sequence->lock);
-    while (sequence_admission(sequence) == SEQUENCE_ADMITTING && goes_on)
+    while (sequence_admission(sequence) == SEQUENCE_ADMITTING &&
+           !sequence_is_removed(sequence) && goes_on)
         goes_on = condition_wait(&sequence->filled, &sequence->lock, until_ms);
     pthread_mutex_unlock(&sequence->lock);
-    if (sequence_admission(sequence) == SEQUENCE_ADMITTING)
-        return sequence_admitting(sequence, SEQB_UNAVAILABLE, err);
-    return sequence_is_removed(sequence) ? sequence_unlisted(sequence, err)
-                                         : SEQB_OK;
+    if (sequence_is_removed(sequence))
+        return sequence_unlisted(sequence, err);
+    return sequence_admission(sequence) == SEQUENCE_ADMITTING
+               ? sequence_admitting(sequence, SEQB_UNAVAILABLE, err)
+               : SEQB_OK;
 }
 
 void admitter_stop(struct admitter *admitter)

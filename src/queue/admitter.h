@@ -26,7 +26,7 @@ struct admitter {
     struct seqb_sequence *first;   /* to be admitted, linked by next_aside */
     struct seqb_sequence *put_off; /* the same, at the next retry */
     struct retry retry;            /* read only if there are some put off */
-    size_t waiting;                /* sequences with is_put_off */
+    size_t waiting;                /* sequences with is_waiting */
     pthread_t thread;
     bool is_started; /* at the first sequence */
     bool is_stopping;
@@ -53,10 +53,18 @@ enum seqb_status admitter_expect(struct queue *queue,
 void admitter_put_off(struct queue *queue,
                       struct seqb_sequence *const *sequences, size_t count);
 
+/* A reload changed which sequences are listed: those that are put off are
+ * looked at now. */
+void admitter_retry_now(struct queue *queue);
+
 /* Waits until the sequence is settled, or until its deadline. SEQB_LAYOUT: it
- * is refused. SEQB_UNAVAILABLE: it is not settled yet. */
+ * is refused. SEQB_UNKNOWN_KEY: a reload took it out. SEQB_UNAVAILABLE: it is
+ * not settled yet. */
 enum seqb_status admitter_wait(struct seqb_sequence *sequence,
                                struct seqb_error *err);
+
+/* How many sequences are put off. Any thread. */
+size_t admitter_waiting(struct queue *queue);
 
 /* Waits for the stores' answers, and ends the thread. */
 void admitter_stop(struct admitter *admitter);

@@ -60,6 +60,7 @@ enum seqb_status queue_advance(struct queue *queue, const char *key, int64_t to,
     uint64_t dropped;
     enum seqb_status status = queue_find(queue, key, &sequence, err);
     enum seqb_status kept;
+    struct seqb_error why;
     int64_t until_ms;
 
     if (status == SEQB_OK)
@@ -75,7 +76,14 @@ enum seqb_status queue_advance(struct queue *queue, const char *key, int64_t to,
         report_dropped(sequence, dropped, to);
     sequence_wake(sequence);
     status = ha_counter_raise(sequence->counter, until_ms, err);
-    kept = flusher_drop(queue->flusher, sequence, to, until_ms,
-                        status == SEQB_OK ? err : NULL);
-    return status == SEQB_OK ? kept : status;
+    kept = flusher_drop(queue->flusher, sequence, to, until_ms, &why);
+    return status == SEQB_OK && kept != SEQB_OK
+               ? error_set(err, kept,
+                           "sequence %s is advanced in every store, but its "
+                           "numbers up to %lld could not be dropped from the "
+                           "spool, and the next start may hand them out: "
+                           "advance it again, further, or remove the spool "
+                           "while the broker is stopped; %s",
+                           sequence->key, (long long)to, why.text)
+               : status;
 }

@@ -37,6 +37,7 @@ queue_attributes(const struct queue_sequence_options *options)
         .window_bits = options->window_bits,
         .useful = queue_useful_numbers(options),
         .keep_ms = options->period == NULL ? 0 : keep_ms_of(options),
+        .texts = sequence_read_texts,
     };
 }
 

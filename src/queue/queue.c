@@ -65,6 +65,7 @@ static struct seqb_sequence *poll_at(struct agenda *agenda,
     const bool stays =
         sequence->source->refill(sequence, clock_now_ms(), &next_ms);
 
+    width_poll(sequence);
     if (next_ms < *soonest_ms)
         *soonest_ms = next_ms;
     agenda_end(agenda, sequence, stays);
@@ -193,6 +194,7 @@ static struct queue *queue_new(const struct queue_options *options,
     catalog_lock_init(&queue->catalog_lock);
     agenda_init(&queue->context.agenda);
     wakeup_init(&queue->context.flusher);
+    widths_init(&queue->context.widths);
     return queue;
 }
 
@@ -348,21 +350,13 @@ void queue_free(struct queue *queue)
     free(queue->attributes);
     fork_wiped_close(queue->context.memory);
     wakeup_fini(&queue->context.flusher);
+    widths_fini(&queue->context.widths);
     agenda_fini(&queue->context.agenda);
     pthread_rwlock_destroy(&queue->catalog_lock);
     pthread_mutex_destroy(&queue->admit_lock);
     admitter_fini(&queue->admitter);
     looks_fini(&queue->looks);
     free(queue);
-}
-
-void queue_clock(struct queue *queue, struct seqb_clock_status *out)
-{
-    struct guarded_clock *clock = queue->context.clock;
-
-    *out = (struct seqb_clock_status){.is_used = clock != NULL};
-    if (clock != NULL)
-        guarded_clock_status(clock, out);
 }
 
 bool queue_is_forked(const struct queue *queue)

@@ -56,6 +56,8 @@ struct queue_sequence_options {
     int64_t width_numbers; /* of the template, see seqb_sequence_status */
     int64_t pool_numbers;  /* of the template and the pool; see
                               seqb_sequence_status */
+    int64_t text_max; /* the greatest number that the template can write; 0:
+                         it can write all */
 };
 
 /* The greatest number that the sequence's texts have room for; 0: they have
@@ -130,7 +132,9 @@ enum seqb_status queue_open(const struct queue_options *options, struct ha *ha,
  * or a store knows a new sequence with other attributes; SEQB_AGAIN, if an
  * automatic sequence was made meanwhile under a listed key; SEQB_NO_MEMORY. On
  * failure nothing is changed. `*out` is set even then, unless there was no
- * memory for it.
+ * memory for it. Each sequence that is refused for SEQB_LAYOUT is reported to
+ * `refusals`, and the first one is the error. Stores are asked only if the
+ * comparison refuses none.
  *
  * After the commit the options must last until the next commit. If
  * queue_keeps_options is true, which is asked last, they must last as long as
@@ -141,11 +145,19 @@ enum seqb_status queue_open(const struct queue_options *options, struct ha *ha,
  * claims nothing: what the stores know of a new sequence is not looked at.
  */
 struct queue_reload;
+/* Called with locks held: it must not call the queue. */
+struct queue_refusals {
+    void (*add)(void *context, const struct seqb_error *why);
+    void *context;
+};
 enum seqb_status queue_check(struct queue *queue,
                              const struct queue_options *options,
+                             const struct queue_refusals *refusals,
                              struct seqb_error *err);
+/* `refusals` may be NULL. */
 enum seqb_status queue_prepare(struct queue *queue,
                                const struct queue_options *options,
+                               const struct queue_refusals *refusals,
                                struct queue_reload **out,
                                struct seqb_error *err);
 bool queue_keeps_options(const struct queue_reload *reload);
@@ -234,6 +246,10 @@ enum seqb_status queue_look_up(
     enum seqb_status (*use)(void *context, const struct queue_meaning *meaning,
                             struct seqb_error *err),
     void *context, struct seqb_error *err);
+/* A text was refused, because its number, which is of this stamp, does not fit
+ * the template. */
+void queue_refused_text(struct seqb_sequence *sequence, int64_t number,
+                        const struct seqb_stamp *stamp);
 int64_t queue_deadline_ms(const struct seqb_sequence *sequence);
 const char *queue_key(const struct seqb_sequence *sequence);
 

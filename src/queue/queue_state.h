@@ -13,6 +13,7 @@
 #include "queue/sequence.h"
 
 struct flusher;
+struct text_list;
 
 struct queue {
     const struct queue_options *first; /* the options of queue_open; constant */
@@ -51,6 +52,10 @@ struct queue {
  * clocks jumped apart, it drops all numbers that are held. */
 void queue_watch(struct queue *queue);
 
+/* In clock.c: the guarded clock gives no time, and no sequence goes without, be
+ * it listed or automatic. */
+bool queue_lacks_time(struct queue *queue);
+
 /* In generators.c: the generators of the pools' snowflakes. Open them before
  * their sequences are made. Start them when the sequences are claimed; the call
  * waits until `until_ms` at most for the first answers. generators_shut ends
@@ -62,6 +67,11 @@ enum seqb_status generators_start(struct queue *queue, int64_t until_ms,
 void generators_shut(struct queue *queue);
 void generators_close(struct queue *queue);
 void generators_free(struct queue *queue);
+
+/* Whether each pool with snowflakes can make ids now, or in the next ms; else
+ * `why` says why not: it has no worker id, its clock is behind, or its time
+ * does not fit its bits. */
+bool generators_can_make(const struct queue *queue, struct text_list *why);
 
 /* This and the next two are in make.c. What the counter of a sequence with
  * these options claims, and which numbers it may give. */

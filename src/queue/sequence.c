@@ -63,6 +63,14 @@ void sequence_set_texts(struct seqb_sequence *sequence,
                           memory_order_release);
 }
 
+void sequence_read_texts(const struct ha_sink *sink, struct ha_texts *out)
+{
+    const struct seqb_sequence *sequence = (const struct seqb_sequence *)sink;
+
+    out->max = sequence_texts(sequence)->text_max;
+    out->stock = out->max > 0 ? (int64_t)ring_stock(sequence->ring) : 0;
+}
+
 /* Has the callers that wait look again. */
 static void sequence_call(struct seqb_sequence *sequence)
 {
@@ -89,6 +97,12 @@ void sequence_remove(struct seqb_sequence *sequence, bool is_kept)
     if (!is_kept && sequence->source->drop != NULL)
         (void)sequence->source->drop(sequence);
     sequence_notify_ready(sequence);
+}
+
+void sequence_set_listed(struct seqb_sequence *sequence, bool is_listed)
+{
+    if (sequence->counter != NULL) /* else it is a snowflake */
+        ha_counter_set_listed(sequence->counter, is_listed);
 }
 
 bool sequence_is_unasked(const struct seqb_sequence *sequence)

@@ -99,8 +99,10 @@ struct seqb_sequence {
     /* At the start a store refused it, because the store's claim has other
      * attributes. Constant after that. */
     bool is_refused;
-    bool is_put_off; /* it waits for a store of another pool; the admitter's
-                        own */
+    bool is_put_off; /* it waits for a store of another pool. This and the
+                        next one are the admitter's own */
+    bool is_waiting; /* and it is listed: one of admitter.waiting */
+    bool is_closed;  /* the lock guards it */
 
     /* The numbers that a caller wants at once, all or none; 0: no caller
      * does. */
@@ -111,7 +113,6 @@ struct seqb_sequence {
     uint64_t granted;     /* numbers pushed, less those that were dropped */
     uint64_t consumed;    /* the most of them that were ever taken */
     struct refill refill; /* on one cache line with those */
-    bool is_closed;
     pthread_cond_t filled;
     struct refill_plan asked; /* the last plan that asked for numbers */
     int64_t low;              /* of the last plan, as is `target` */
@@ -140,6 +141,8 @@ struct seqb_sequence {
     /* Only the refill thread uses it: when to poll the sequence while it is not
      * in the agenda's list; INT64_MAX: not until it is woken. */
     int64_t poll_ms;
+
+    _Atomic(struct width *) width; /* NULL: it refused no text yet */
 
     /* The agenda's lock guards these. */
     bool is_woken;
@@ -188,6 +191,9 @@ sequence_texts(const struct seqb_sequence *sequence)
 void sequence_set_texts(struct seqb_sequence *sequence,
                         const struct queue_sequence_options *options);
 
+/* As ha_counter_attributes.texts. */
+void sequence_read_texts(const struct ha_sink *sink, struct ha_texts *out);
+
 /* Sets the settings to those of `options`, except for the template. Any
  * thread. */
 void sequence_set(struct seqb_sequence *sequence,
@@ -196,6 +202,10 @@ void sequence_set(struct seqb_sequence *sequence,
 /* The topology no longer lists the sequence: answers the callers that wait, and
  * drops the numbers that it holds unless `is_kept`. */
 void sequence_remove(struct seqb_sequence *sequence, bool is_kept);
+
+/* Tells the sequence's pool whether the topology lists it. Reports events: hold
+ * no lock. */
+void sequence_set_listed(struct seqb_sequence *sequence, bool is_listed);
 
 /* The stores have answered: tells the callers that wait. The reason of a
  * refusal is the counter's. */

@@ -12,6 +12,7 @@
 #include "queue/agenda.h"
 #include "queue/queue.h"
 #include "queue/wakeup.h"
+#include "queue/width.h"
 
 struct generator;
 struct sequence_settings;
@@ -34,6 +35,8 @@ struct source_context {
 
     /* Automatic sequences that were granted no number yet. */
     _Atomic int64_t without_number;
+
+    struct widths widths;
 
     struct generator *generators; /* by the index of the generator's options in
                                      `snowflakes` */

@@ -15,6 +15,16 @@
 #include "net/net.h"
 #include "resp/reader.h"
 
+/* The limit of one text of a reply. */
+#define RESP_TEXT_MAX (16 << 20)
+
+/* What a reply may have at most. A server that is not a store of seqbroker, or
+ * was taken over, must not use up the memory. */
+struct resp_bounds {
+    reader_count elements; /* of an array */
+    size_t bytes;          /* of the whole reply */
+};
+
 struct resp {
     struct stream stream;
     redisReader *reader; /* NULL: closed */
@@ -22,19 +32,22 @@ struct resp {
     char *out;           /* commands that were not sent yet */
     size_t out_length, out_size;
     bool lacks_memory; /* a command could not be added */
+    size_t bytes_most; /* the limit of a reply */
+    size_t bytes_read; /* while the last reply was awaited */
 };
 
-/* Connects like stream_open, with its errors. An array of a reply may have at
- * most `most` elements. resp_close may follow after any status. */
+/* Connects like stream_open, with its errors. resp_close may follow after any
+ * status. */
 enum seqb_status resp_open(struct resp *resp,
                            const struct stream_target *target,
-                           int32_t budget_ms, reader_count most,
+                           int32_t budget_ms, struct resp_bounds most,
                            struct seqb_error *err);
 
 /* Adds a command to those that resp_flush sends. False if out of memory. */
 bool resp_append(struct resp *resp, const char *const *argv, int argc);
 
-/* Sends the commands. False on failure or at the deadline. */
+/* Sends the commands, and overwrites them: one may hold a password. False on
+ * failure or at the deadline. */
 bool resp_flush(struct resp *resp);
 
 /* The next reply; free it with freeReplyObject. NULL on failure or at the

@@ -49,7 +49,9 @@ static const struct status_field clock_fields[] = {
      .metric = "seqbroker_clock_steps_back_total",
      .help = "how often the clock was seen to go back since the start"},
     {CLOCK(STATUS_TEXT, reason),
-     .help = "why sequences with a period have no numbers, or \"\""},
+     .help = "why the clock gives no stamps, or \"\""},
+    {CLOCK(STATUS_TEXT, effect),
+     .help = "who has no numbers for that reason, or \"\""},
     {.name = NULL},
 };
 
@@ -281,8 +283,10 @@ static const struct status_field sequence_fields[] = {
     {SEQUENCE(STATUS_SPAN, runs_out_ms),
      .metric = "seqbroker_sequence_runs_out_seconds", .unit = "ms",
      .title = "RUNS OUT", .show = SHOW_DATE, .rank = RANK_END,
-     .help = "time until its bits are used up, at the usual rate of all "
-             "brokers; -1: not within 1000 years, or not known yet"},
+     .help = "time until its bits, or the numbers that its template can "
+             "write, are used up, at the usual rate of all brokers; 0: until "
+             "the next stamp, if it has a period; -1: not within 1000 years, "
+             "not in this stamp, or not known yet"},
     {SEQUENCE(STATUS_TEXT, period), .is_told = has_period, .title = "PERIOD",
      .is_wide = true, .show = SHOW_MAYBE,
      .help = "`day`, ...; null: it has none"},

@@ -111,6 +111,7 @@ struct status_errors {
 struct status_client {
     int64_t id;
     const char *address;
+    const char *user;
     const char *name;
     const char *library;
     const char *state;
@@ -156,9 +157,11 @@ struct status_stats {
     int64_t max_client_memory;
     int64_t answers_refused;
     int64_t logins_refused;
+    int64_t audit_lines_lost;
     int64_t takes_refused;
     int64_t tls_handshakes;
     int64_t tls_failed;
+    int64_t commands_waiting;
 };
 
 /* The daemon's configuration, for SEQ.SHOW CONFIG. */

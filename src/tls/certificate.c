@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
@@ -82,7 +82,6 @@ enum seqb_status tls_files_check(const struct tls_settings *settings,
     const struct reporter reporter = {report, context};
     struct tls_validity validity;
     SSL_CTX *made = NULL;
-    struct stat key;
 
     if (settings->cert_file == NULL)
         return SEQB_OK;
@@ -91,9 +90,6 @@ enum seqb_status tls_files_check(const struct tls_settings *settings,
     validity = tls_context_validity(made);
     SSL_CTX_free(made);
     validity_warn(&reporter, settings->cert_file, &validity);
-    if (stat(settings->key_file, &key) == 0 && (key.st_mode & S_IROTH) != 0)
-        warn(&reporter, "tls_key_file", settings->key_file,
-             "is readable by everybody: chmod 600 it");
     return SEQB_OK;
 }
 
@@ -117,7 +113,7 @@ static bool name_copy(char out[static TLS_NAME_SIZE], const char *kind,
 /* Without exactly one common name, it is left out: readers of certificates
  * differ in which one of several they take, so the CA may have checked another
  * one. */
-static void common_name_read(struct tls_peer *peer, const X509 *certificate)
+static bool common_name_read(struct tls_peer *peer, const X509 *certificate)
 {
     const X509_NAME *subject = X509_get_subject_name(certificate);
     ASN1_STRING *name = NULL;
@@ -126,13 +122,14 @@ static void common_name_read(struct tls_peer *peer, const X509 *certificate)
     int length = 0;
 
     if (at < 0 || X509_NAME_get_index_by_NID(subject, NID_commonName, at) >= 0)
-        return;
+        return true;
     name = X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at));
     length = ASN1_STRING_to_UTF8(&text, name);
     if (length > 0 && length < TLS_NAME_SIZE &&
         memchr(text, '\0', (size_t)length) == NULL)
         memcpy(peer->common_name, text, (size_t)length);
     OPENSSL_free(text);
+    return length >= 0;
 }
 
 static void name_add(struct tls_peer *peer, const GENERAL_NAME *name)
@@ -149,14 +146,17 @@ static void name_add(struct tls_peer *peer, const GENERAL_NAME *name)
         peer->name_count++;
 }
 
-static void names_read(struct tls_peer *peer, const X509 *certificate)
+static bool names_read(struct tls_peer *peer, const X509 *certificate)
 {
+    int critical = -1; /* the certificate has no such extension; -2: several */
     GENERAL_NAMES *names =
-        X509_get_ext_d2i(certificate, NID_subject_alt_name, NULL, NULL);
+        X509_get_ext_d2i(certificate, NID_subject_alt_name, &critical, NULL);
+    const bool is_read = names != NULL || critical == -1;
 
     for (int i = 0; i < sk_GENERAL_NAME_num(names); i++)
         name_add(peer, sk_GENERAL_NAME_value(names, i));
     GENERAL_NAMES_free(names);
+    return is_read;
 }
 
 /* A handshake without a verified certificate fails anyway. If that ever
@@ -167,17 +167,21 @@ static bool is_verified(const SSL *ssl)
            SSL_get_verify_result(ssl) == X509_V_OK;
 }
 
-struct tls_peer *tls_peer_new(const SSL *ssl)
+bool tls_peer_read(const SSL *ssl, struct tls_peer **out)
 {
     const X509 *certificate = SSL_get0_peer_certificate(ssl);
     struct tls_peer *peer = NULL;
 
+    *out = NULL;
     if (certificate == NULL || !is_verified(ssl))
-        return NULL;
+        return true;
     peer = calloc(1, sizeof *peer);
-    if (peer == NULL)
-        return NULL;
-    common_name_read(peer, certificate);
-    names_read(peer, certificate);
-    return peer;
+    if (peer == NULL || !common_name_read(peer, certificate) ||
+        !names_read(peer, certificate)) {
+        ERR_clear_error();
+        free(peer);
+        return false;
+    }
+    *out = peer;
+    return true;
 }

@@ -4,13 +4,19 @@
 
 #include <arpa/inet.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 
 /* For TLS 1.2: ciphers with forward secrecy and authenticated encryption. All
  * ciphers of TLS 1.3 have both. */
 #define CIPHERS "ECDHE+AESGCM:ECDHE+CHACHA20"
+
+/* Bytes of the certificates that a client shows: OpenSSL allocates what it
+ * announces. Its own limit is 100 KiB. */
+#define CERTIFICATES_MAX 16384
 
 static enum seqb_status context_fail(struct seqb_error *err)
 {
@@ -97,6 +103,21 @@ static enum seqb_status pair_load(SSL_CTX *context, const struct pair *pair,
     return is_loaded ? SEQB_OK : key_fail(pair, is_locked, err);
 }
 
+/* The group may be one of those who serve with the key. */
+static enum seqb_status key_check(const struct tls_settings *settings,
+                                  struct seqb_error *err)
+{
+    struct stat key;
+
+    if (stat(settings->key_file, &key) != 0 || (key.st_mode & S_IROTH) == 0)
+        return SEQB_OK;
+    err->status = SEQB_INVALID;
+    snprintf(err->text, sizeof err->text,
+             "cannot use tls_key_file %s: everybody may read it: chmod 600 it",
+             settings->key_file);
+    return err->status;
+}
+
 static SSL_CTX *context_new(const SSL_METHOD *method, int min_version)
 {
     SSL_CTX *context = SSL_CTX_new(method);
@@ -121,6 +142,25 @@ static SSL_CTX *context_new(const SSL_METHOD *method, int min_version)
 
 /* --- server --- */
 
+/* OpenSSL reads the extensions of a certificate once, and keeps the result. If
+ * it had no memory then, the certificate is invalid for as long as the context
+ * lives. So they are read here, where a failure refuses the context, and not
+ * at the first client. */
+static bool authorities_read(SSL_CTX *context)
+{
+    const STACK_OF(X509_OBJECT) *objects =
+        X509_STORE_get0_objects(SSL_CTX_get_cert_store(context));
+
+    for (int i = 0; i < sk_X509_OBJECT_num(objects); i++) {
+        X509 *authority =
+            X509_OBJECT_get0_X509(sk_X509_OBJECT_value(objects, i));
+
+        if (authority != NULL && X509_check_purpose(authority, -1, 0) != 1)
+            return false;
+    }
+    return true;
+}
+
 static enum seqb_status clients_load(SSL_CTX *context,
                                      const struct tls_settings *settings,
                                      struct seqb_error *err)
@@ -129,7 +169,8 @@ static enum seqb_status clients_load(SSL_CTX *context,
 
     if (settings->client_auth == TLS_CLIENTS_NOT_ASKED)
         return SEQB_OK;
-    if (SSL_CTX_load_verify_file(context, settings->ca_file) != 1)
+    if (SSL_CTX_load_verify_file(context, settings->ca_file) != 1 ||
+        !authorities_read(context))
         return file_fail(err, "tls_ca_file", settings->ca_file);
     names = SSL_load_client_CA_file(settings->ca_file);
     if (names == NULL)
@@ -158,7 +199,9 @@ static enum seqb_status server_load(SSL_CTX *context,
     SSL_CTX_set_options(context, SSL_OP_CIPHER_SERVER_PREFERENCE);
     /* An idle connection holds no buffers. */
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
-    if (pair_load(context, &pair, err) != SEQB_OK)
+    SSL_CTX_set_max_cert_list(context, CERTIFICATES_MAX);
+    if (pair_load(context, &pair, err) != SEQB_OK ||
+        key_check(settings, err) != SEQB_OK)
         return err->status;
     return clients_load(context, settings, err);
 }

@@ -43,9 +43,10 @@ void tls_settings_free(struct tls_settings *settings);
 
 /*
  * The context of a server's connections: TLS 1.2 or later, ciphers with forward
- * secrecy, no renegotiation. The files are read now. The caller frees `*out`
- * with SSL_CTX_free; connections hold references to it. SEQB_INVALID with the
- * setting, its file and the reason; SEQB_NO_MEMORY.
+ * secrecy, no renegotiation. The files are read now, and so are the extensions
+ * of the clients' CAs: memory that is short later invalidates none. The caller
+ * frees `*out` with SSL_CTX_free; connections hold references to it.
+ * SEQB_INVALID with the setting, its file and the reason; SEQB_NO_MEMORY.
  */
 enum seqb_status tls_server_context(const struct tls_settings *settings,
                                     SSL_CTX **out, struct seqb_error *err);
@@ -89,9 +90,8 @@ struct tls_validity tls_context_validity(SSL_CTX *context);
 /*
  * Checks the files of a server as a start would. Calls `report` with a line
  * "warning: ..." for a certificate that has expired, will expire within
- * TLS_DAYS_SOON days or is not valid yet, and for a key that everybody may
- * read. SEQB_OK if no certificate is set. The errors are those of
- * tls_server_context.
+ * TLS_DAYS_SOON days or is not valid yet. SEQB_OK if no certificate is set. The
+ * errors are those of tls_server_context.
  */
 enum seqb_status tls_files_check(const struct tls_settings *settings,
                                  void (*report)(void *context,
@@ -111,10 +111,11 @@ struct tls_peer {
     size_t name_count;
 };
 
-/* The peer's identity; free it with free(). NULL if the peer sent no
- * certificate, if none was requested, if our CAs have not signed it, or if out
- * of memory. */
-struct tls_peer *tls_peer_new(const SSL *ssl);
+/* Reads the peer's identity; free it with free(). It is NULL if the peer sent
+ * no certificate, if none was requested, or if our CAs have not signed it.
+ * False if out of memory, or if a name in the certificate is malformed: it is
+ * not known whose certificate it is. */
+bool tls_peer_read(const SSL *ssl, struct tls_peer **out);
 
 /* --- error.c --- */
 

@@ -21,6 +21,10 @@
 #include "support/test.h"
 #ifdef SEQB_WITH_ETCD
 #include "support/server_etcd.h"
+#ifdef SEQB_WITH_POSTGRES
+#include "support/server_patroni.h"
+#include "support/server_postgres.h"
+#endif
 #endif
 
 #define PACE       20000 /* calls a second */
@@ -70,6 +74,7 @@ struct subject {
     int32_t port; /* of the member that is asked directly */
     const struct seqb_backend_ops *ops; /* NULL: its counters are not direct */
     const char *endpoints[4];           /* NULL at the end */
+    const char *conninfo;               /* NULL: by its endpoints */
     char addresses[3][32];
 };
 
@@ -137,6 +142,7 @@ static struct seqb_backend *engine_open(const struct subject *subject)
     const struct seqb_backend_options options = {
         .name = "cluster",
         .endpoints = subject->endpoints,
+        .conninfo = subject->conninfo,
         .user = subject->ops == &backend_mysql_row ? "bench" : NULL,
         .password = "bench",
         .database = "bench",
@@ -294,6 +300,37 @@ static void bench_etcd(const struct bench *bench)
     for (int i = 0; i < ETCD_MEMBERS; i++)
         server_free(members[i]);
 }
+
+#ifdef SEQB_WITH_POSTGRES
+/* As docs/patroni.md recommends: each commit waits for the standby. */
+static void bench_patroni(const struct bench *bench)
+{
+    struct subject subject = {
+        .name = "PostgreSQL under Patroni, two nodes, synchronous",
+        .direct = &direct_postgres,
+        .ops = &backend_postgres};
+    struct patroni *patroni;
+    char conninfo[PLACE_SIZE];
+
+    patroni_require();
+    patroni = server_patroni();
+    postgres_execute(patroni->nodes[0], "postgres", "CREATE ROLE bench LOGIN");
+    postgres_execute(patroni->nodes[0], "postgres",
+                     "CREATE DATABASE bench OWNER bench");
+    patroni_synchronous(patroni, true);
+    subject.port = server_port(patroni->nodes[patroni_single(patroni)]);
+    (void)text_format(conninfo, sizeof conninfo,
+                      "host=127.0.0.1,127.0.0.1 port=%d,%d user=bench "
+                      "dbname=bench target_session_attrs=read-write",
+                      (int)server_port(patroni->nodes[0]),
+                      (int)server_port(patroni->nodes[1]));
+    subject.conninfo = conninfo;
+    (void)text_format(subject.place, PLACE_SIZE,
+                      "engine = \"postgres\"; conninfo = \"%s\";", conninfo);
+    subject_row(bench, &subject);
+    patroni_free(patroni);
+}
+#endif
 #endif
 
 int main(int argc, char **argv)
@@ -307,6 +344,9 @@ int main(int argc, char **argv)
     bench_galera(&bench);
 #ifdef SEQB_WITH_ETCD
     bench_etcd(&bench);
+#ifdef SEQB_WITH_POSTGRES
+    bench_patroni(&bench);
+#endif
 #endif
     return report_close(bench.report);
 }

@@ -4,18 +4,21 @@
  * partitions, redis-server without persistence, and a server that answers a
  * constant, each kept busy in turn by one client that saturates it. INCR with
  * one request in flight and more; SEQ.NEXT COUNT 1000 beside redis' INCR; INCR
- * of a seqbrokerd with users and limits; and INCR by TLS.
+ * of a seqbrokerd with users and limits; and INCR by TLS. Each seqbrokerd
+ * serves HTTP as well, and is asked for /metrics every 5 s all the time.
  */
 #include "bench/certificate.h"
 #include "bench/peers.h"
 #include "bench/report.h"
 #include "bench/saturate.h"
+#include "bench/scraper.h"
 #include "bench/topology.h"
 #include "platform/text.h"
 #include "support/server_redis.h"
 
 #define CONNECTIONS 50
 #define COUNT       1000
+#define EVERY_S     5.0 /* from one scrape to the next */
 
 enum { OVER, PIPELINE, OURS, REDIS, LIMIT, TO_REDIS, TO_LIMIT };
 
@@ -79,12 +82,16 @@ static const struct report_table incr_tls = {"incr-tls", "INCR by TLS", NULL,
 
 enum { SEQBROKERD, REDIS_SERVER, CONSTANT, SERVERS, LIMITED = SERVERS, ALL };
 
+/* Each seqbrokerd that is scraped. */
+enum { PLAIN_SCRAPER, LIMITED_SCRAPER, SCRAPERS };
+
 struct stage {
     struct report *report;
     struct report_arguments arguments;
     struct server *servers[ALL];
     int tls_ports[CONSTANT]; /* of those before it */
     char redis_port[16];     /* the same as a word */
+    struct scraper *scrapers[SCRAPERS];
 };
 
 /* One row's bars; the constant's are the same over both. */
@@ -175,14 +182,21 @@ static void tls_row(const struct stage *stage, int pipeline)
  * a rate and a day's limit of the user, and of the key. No limit is reached. */
 static void limited_start(struct stage *stage, struct topology *topology)
 {
-    topology_sqlite(
-        topology, 4,
+    const int http_port = (int)free_port();
+    char rest[1024];
+
+    (void)text_format(
+        rest, sizeof rest,
         "auto_sequences = { pattern = \"*\"; };\n"
+        "daemon = { http = \"127.0.0.1:%d\"; open_metrics = true; };\n"
         "users = ( { name = \"default\"; role = \"take\"; keys = [ \"be*\" ]; "
         "rate = 1000000000; daily_limit = 1000000000000; } );\n"
         "key_limits = ( { name = \"all\"; keys = [ \"b*\" ]; "
-        "rate = 1000000000; daily_limit = 1000000000000; } );");
+        "rate = 1000000000; daily_limit = 1000000000000; } );",
+        http_port);
+    topology_sqlite(topology, 4, rest);
     stage->servers[LIMITED] = peer_seqbrokerd(topology->path);
+    stage->scrapers[LIMITED_SCRAPER] = scraper_start(http_port, EVERY_S);
 }
 
 static void limited_row(const struct stage *stage, int pipeline)
@@ -251,6 +265,7 @@ static void count_row(const struct stage *stage, const char *over)
 static void stage_start(struct stage *stage, struct topology *topology,
                         const struct certificate *certificate)
 {
+    const int http_port = (int)free_port();
     char rest[512];
     const char *const redis_args[] = {"--tls-port",
                                       stage->redis_port,
@@ -268,14 +283,16 @@ static void stage_start(struct stage *stage, struct topology *topology,
                       stage->tls_ports[REDIS_SERVER]);
     (void)text_format(rest, sizeof rest,
                       "auto_sequences = { pattern = \"*\"; };\n"
-                      "daemon = { tls_listen = [ \"127.0.0.1:%d\" ]; "
+                      "daemon = { http = \"127.0.0.1:%d\"; "
+                      "tls_listen = [ \"127.0.0.1:%d\" ]; "
                       "tls_cert_file = \"%s\"; tls_key_file = \"%s\"; };",
-                      stage->tls_ports[SEQBROKERD], certificate->cert_file,
-                      certificate->key_file);
+                      http_port, stage->tls_ports[SEQBROKERD],
+                      certificate->cert_file, certificate->key_file);
     topology_sqlite(topology, 4, rest);
     stage->servers[SEQBROKERD] = peer_seqbrokerd(topology->path);
     stage->servers[REDIS_SERVER] = server_redis(redis_args);
     stage->servers[CONSTANT] = peer_constant();
+    stage->scrapers[PLAIN_SCRAPER] = scraper_start(http_port, EVERY_S);
 }
 
 int main(int argc, char **argv)
@@ -304,6 +321,8 @@ int main(int argc, char **argv)
     report_table(stage.report, &incr_tls);
     tls_row(&stage, 1);
     tls_row(&stage, 16);
+    for (int i = 0; i < SCRAPERS; i++)
+        scraper_stop(stage.scrapers[i]);
     topology_remove(&topology);
     topology_remove(&limited);
     certificate_remove(&certificate);

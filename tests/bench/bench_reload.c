@@ -21,8 +21,7 @@
 
 #define LISTED 100000
 
-/* The index of the sequence that is taken from: with so many memory bits the
- * stores keep up with any caller. */
+/* The index of the sequence that is taken from. */
 #define TAKEN 7
 
 /* From one take to the next. */
@@ -40,7 +39,7 @@ static const struct report_column columns[] = {
     [MAX] = {"max", "us", BAR_NONE, PLOT_LOG},
     [WAITS] = {"waited", "takes", BAR_AT_MOST, PLOT_NOT},
     [LOST] = {"preempted", "times", BAR_NONE, PLOT_NOT},
-    [TOOK] = {"the reload", "ms", BAR_NONE, PLOT_NOT},
+    [TOOK] = {"the reload", "ms", BAR_AT_MOST, PLOT_NOT},
 };
 
 static const struct report_table table = {
@@ -59,30 +58,6 @@ static void die(const char *what)
 {
     fprintf(stderr, "bench_reload: %s\n", what);
     exit(EXIT_FAILURE);
-}
-
-/* The file with so many sequences. */
-static void sequences_write(const struct topology *topology, int count)
-{
-    FILE *file = fopen(topology->path, "we");
-
-    if (file == NULL)
-        die(topology->path);
-    fputs("broker = { name = \"bench\"; };\nbackends = (", file);
-    for (int i = 0; i < 4; i++)
-        fprintf(file,
-                "%s { name = \"s%d\"; engine = \"sqlite\"; "
-                "path = \"%d.db\"; }",
-                i == 0 ? "" : ",", i, i);
-    fputs(
-        " );\npools = ( { name = \"main\"; timeout = \"20s\";\n  partitions = "
-        "[ \"s0\", \"s1\", \"s2\", \"s3\" ]; } );\nsequences = (",
-        file);
-    for (int i = 0; i < count; i++)
-        fprintf(file, "%s { key = \"k%d\"; memory_bits = %d; }\n",
-                i == 0 ? "" : ",", i, i == TAKEN ? 10 : 3);
-    if (fputs(" );\n", file) < 0 || fclose(file) != 0)
-        die(topology->path);
 }
 
 /* Takes for the span, at a steady pace: a caller without a pause waits for its
@@ -144,7 +119,7 @@ static void turn_run(struct report *report, struct stage *stage,
     pthread_t thread;
 
     if (has_reload)
-        sequences_write(&stage->topology, ++stage->listed);
+        topology_list(&stage->topology, ++stage->listed, TAKEN, "");
     take(stage, FIRST_S, &latency);
     if (has_reload && pthread_create(&thread, NULL, reload_run, stage) != 0)
         die("no thread");
@@ -165,7 +140,7 @@ int main(int argc, char **argv)
     struct stage stage = {.listed = LISTED, .span = arguments.span};
 
     topology_write(&stage.topology, "");
-    sequences_write(&stage.topology, stage.listed);
+    topology_list(&stage.topology, stage.listed, TAKEN, "");
     stage.broker = topology_open(&stage.topology);
     stage.sequence = sequence_of(stage.broker, "k7");
     report_table(report, &table);
@@ -174,6 +149,7 @@ int main(int argc, char **argv)
     report_row(report);
     report_text(report, WHAT, "a reload of one sequence more");
     report_bar(report, WAITS, 0);
+    report_bar(report, TOOK, 200);
     for (int i = 0; i < arguments.runs; i++) {
         turn_run(report, &stage, false);
         turn_run(report, &stage, true);

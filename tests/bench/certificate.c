@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 #include <openssl/ec.h>
 #include <openssl/pem.h>
@@ -57,7 +58,7 @@ void certificate_make(struct certificate *out)
     if (file == NULL || PEM_write_X509(file, made) != 1 || fclose(file) != 0)
         die(out->cert_file);
     file = fopen(out->key_file, "we");
-    if (file == NULL ||
+    if (file == NULL || fchmod(fileno(file), S_IRUSR | S_IWUSR) != 0 ||
         PEM_write_PrivateKey(file, key, NULL, NULL, 0, NULL, NULL) != 1 ||
         fclose(file) != 0)
         die(out->key_file);

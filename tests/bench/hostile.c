@@ -32,6 +32,10 @@ static const struct conduct {
 } conducts[HOSTILE_KINDS] = {
     [HOSTILE_NUMBERS] = {.name = "ask for 100,000 texts, read none",
                          .text = "SEQ.NUMBER waybill COUNT 100000\r\n"},
+    [HOSTILE_TEXTS] = {.name = "ask for 10,000 texts by HTTP, read none",
+                       .text = "POST /v1/sequences/waybill/number?count=10000 "
+                               "HTTP/1.1\r\nHost: localhost\r\n\r\n",
+                       .is_http = true},
     [HOSTILE_STATUS] = {.name = "ask for the status, do not read it",
                         .text = "SEQ.STATUS\r\n"},
     [HOSTILE_SLOW] = {.name = "send requests by bytes, finish none",

@@ -10,6 +10,7 @@
 
 enum hostile_kind {
     HOSTILE_NUMBERS, /* asks for 100,000 texts at a time, and reads none */
+    HOSTILE_TEXTS,   /* the same by HTTP, 10,000 at a time */
     HOSTILE_STATUS,  /* asks for the status, and does not read it */
     HOSTILE_SLOW,    /* half a request, a byte at a time */
     HOSTILE_LOOKUPS, /* SEQ.DECODE of unknown keys, SEQ.PARSE of garbage */

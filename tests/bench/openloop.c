@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sends what is due, reads what has come, in turn; nothing blocks. */
+/* Sends what is due, reads what has come, in turn; a full socket blocks
+ * nothing. */
 #include "bench/openloop.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -14,6 +16,7 @@
 #define EVENTS_MAX  128
 #define BATCH       1024 /* requests that are written at once, at most */
 #define PATIENCE_NS 10000000000
+#define REST_MAX_NS 10000000 /* all is sent: how often it looks at the time */
 
 struct connection {
     int fd;
@@ -126,10 +129,27 @@ static void send_due(struct pacing *pacing, int64_t at_ns)
     }
 }
 
+/* How long there is nothing to send. */
+static struct timespec pacing_rest(const struct pacing *pacing)
+{
+    int64_t rest_ns = 0;
+
+    if (pacing->options->sleeps && pacing->due == pacing->total)
+        rest_ns = REST_MAX_NS;
+    else if (pacing->options->sleeps)
+        rest_ns = intended_ns(pacing, pacing->due) - now_ns();
+    if (rest_ns < 0)
+        rest_ns = 0;
+    return (struct timespec){.tv_sec = rest_ns / 1000000000,
+                             .tv_nsec = rest_ns % 1000000000};
+}
+
 static void pacing_turn(struct pacing *pacing)
 {
+    const struct timespec rest = pacing_rest(pacing);
     struct epoll_event events[EVENTS_MAX];
-    const int count = epoll_wait(pacing->epoll, events, EVENTS_MAX, 0);
+    const int count =
+        epoll_pwait2(pacing->epoll, events, EVENTS_MAX, &rest, NULL);
 
     for (int i = 0; i < count; i++) {
         send_due(pacing, now_ns()); /* or a long round would delay them */
@@ -142,7 +162,11 @@ static void pacing_end(struct pacing *pacing)
 {
     struct openloop *out = pacing->out;
 
-    out->lost = pacing->total - pacing->replies;
+    if (pacing->replies < pacing->total) {
+        fprintf(stderr, "%lld requests without an answer\n",
+                (long long)(pacing->total - pacing->replies));
+        exit(EXIT_FAILURE);
+    }
     out->served_s = (double)pacing->replies /
                     ((double)(pacing->last_ns - pacing->start_ns) / 1e9);
     for (int i = 0; i < pacing->options->connections; i++)

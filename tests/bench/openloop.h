@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "support/latency.h"
@@ -16,14 +17,14 @@ struct openloop_options {
     int connections;
     int64_t rate; /* requests a second, over all connections in turn */
     double seconds;
+    bool sleeps; /* until a request is due or a reply has come */
 };
 
 struct openloop {
     struct latency latency;
     double served_s; /* replies a second, from the first to the last */
-    int64_t lost;    /* requests without a reply long after the end */
 };
 
-/* On the calling thread, which uses a whole core: it never sleeps. What fails
- * ends the program. */
+/* On the calling thread, which uses a whole core unless it `sleeps`. What fails
+ * ends the program, as does a request without a reply long after the end. */
 void openloop_run(const struct openloop_options *options, struct openloop *out);

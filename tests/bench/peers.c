@@ -84,6 +84,17 @@ double peer_resident_mb(const struct server *server)
     return resident_mb(server->pid);
 }
 
+double peer_peak_mb(const struct server *server)
+{
+    return peak_mb(server->pid);
+}
+
+void peer_peak_reset(const struct server *server)
+{
+    if (!peak_reset(server->pid))
+        wire_die("clear_refs");
+}
+
 double peer_cpu_s(const struct server *server)
 {
     return cpu_s(server->pid);

@@ -17,6 +17,10 @@ struct server *peer_constant(void);
 /* Resident memory of a server's process, in MB. */
 double peer_resident_mb(const struct server *server);
 
+/* The most of it since peer_peak_reset. */
+double peer_peak_mb(const struct server *server);
+void peer_peak_reset(const struct server *server);
+
 /* Processor time that it has used, all threads, in seconds. */
 double peer_cpu_s(const struct server *server);
 

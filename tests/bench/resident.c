@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-double resident_mb(pid_t pid)
+static double status_mb(pid_t pid, const char *field)
 {
     char path[64];
     char line[128];
@@ -19,12 +19,36 @@ double resident_mb(pid_t pid)
              (long)(pid == 0 ? getpid() : pid));
     file = fopen(path, "re");
     while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-        if (strncmp(line, "VmRSS:", 6) == 0)
-            kb = strtod(line + 6, NULL);
+        if (strncmp(line, field, strlen(field)) == 0)
+            kb = strtod(line + strlen(field), NULL);
     }
     if (file != NULL)
         (void)fclose(file);
     return kb / 1024;
+}
+
+double resident_mb(pid_t pid)
+{
+    return status_mb(pid, "VmRSS:");
+}
+
+double peak_mb(pid_t pid)
+{
+    return status_mb(pid, "VmHWM:");
+}
+
+bool peak_reset(pid_t pid)
+{
+    char path[64];
+    FILE *file;
+    bool is_done;
+
+    snprintf(path, sizeof path, "/proc/%ld/clear_refs", (long)pid);
+    file = fopen(path, "we");
+    if (file == NULL)
+        return false;
+    is_done = fputs("5", file) >= 0;
+    return fclose(file) == 0 && is_done;
 }
 
 double cpu_s(pid_t pid)

@@ -53,6 +53,31 @@ void topology_sqlite(struct topology *topology, int partitions,
     topology_write(topology, text);
 }
 
+void topology_list(const struct topology *topology, int sequences, int taken,
+                   const char *rest)
+{
+    FILE *file = fopen(topology->path, "we");
+
+    if (file == NULL)
+        die(topology->path);
+    fputs("broker = { name = \"bench\"; };\nbackends = (", file);
+    for (int i = 0; i < 4; i++)
+        fprintf(file,
+                "%s { name = \"s%d\"; engine = \"sqlite\"; "
+                "path = \"%d.db\"; }",
+                i == 0 ? "" : ",", i, i);
+    fputs(
+        " );\npools = ( { name = \"main\"; timeout = \"20s\";\n  partitions = "
+        "[ \"s0\", \"s1\", \"s2\", \"s3\" ]; } );\nsequences = (",
+        file);
+    for (int i = 0; i < sequences; i++)
+        fprintf(file, "%s { key = \"k%d\"; %s }\n", i == 0 ? "" : ",", i,
+                i == taken ? "memory_bits = 10; deadline = \"60s\";"
+                           : "memory_bits = 3;");
+    if (fprintf(file, " );\n%s\n", rest) < 0 || fclose(file) != 0)
+        die(topology->path);
+}
+
 void topology_remove(struct topology *topology)
 {
     folder_remove(topology->folder);

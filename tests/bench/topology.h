@@ -22,6 +22,13 @@ void topology_sqlite(struct topology *topology, int partitions,
 /* A file of that text. */
 void topology_write(struct topology *topology, const char *text);
 
+/* Replaces its file: so many listed sequences "k0", "k1", ... on four durable
+ * SQLite partitions, and what else the file holds. The sequence of index
+ * `taken` has so many memory bits that the stores keep up with any caller, who
+ * waits for up to a minute for the first number. */
+void topology_list(const struct topology *topology, int sequences, int taken,
+                   const char *rest);
+
 /* Removes the folder. */
 void topology_remove(struct topology *topology);
 

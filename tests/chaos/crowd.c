@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -132,8 +133,17 @@ static int process_run(const struct crowd *crowd, const char *topology,
     }
 }
 
-static pid_t process_start(const struct crowd *crowd, const char *topology,
-                           struct crowd_key key, int *fd)
+/* False if it would be on the wrong side of a cut. */
+static bool process_enter(int netns)
+{
+    if (netns < 0 || setns(netns, CLONE_NEWNET) == 0)
+        return true;
+    say("no network namespace", strerror(errno));
+    return false;
+}
+
+static pid_t process_start(const struct crowd *crowd, size_t i,
+                           const char *topology, struct crowd_key key, int *fd)
 {
     int fds[2];
     pid_t pid;
@@ -145,7 +155,9 @@ static pid_t process_start(const struct crowd *crowd, const char *topology,
         /* So that it ends with the test program, however that ends. */
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         close(fds[0]);
-        _exit(process_run(crowd, topology, key, fds[1]));
+        _exit(process_enter(crowd->netns[i])
+                  ? process_run(crowd, topology, key, fds[1])
+                  : 1);
     }
     close(fds[1]);
     *fd = fds[0];
@@ -250,8 +262,10 @@ void crowd_init(struct crowd *crowd)
     pthread_mutex_init(&crowd->lock, NULL);
     condition_init(&crowd->heard);
     oracle_init(&crowd->oracle);
-    for (size_t i = 0; i < CROWD_SIZE; i++)
+    for (size_t i = 0; i < CROWD_SIZE; i++) {
         oracle_init(&crowd->own[i]);
+        crowd->netns[i] = -1;
+    }
 }
 
 void crowd_kill(struct crowd *crowd)
@@ -304,7 +318,7 @@ void crowd_start(struct crowd *crowd, const char *const *topologies,
     assert_false(crowd->is_listening);
     for (size_t i = 0; i < CROWD_SIZE; i++) {
         crowd->pids[i] =
-            process_start(crowd, topologies[i], key, &crowd->fds[i]);
+            process_start(crowd, i, topologies[i], key, &crowd->fds[i]);
         crowd->has_ended[i] = false;
         oracle_fini(&crowd->own[i]);
         oracle_init(&crowd->own[i]);
@@ -348,10 +362,10 @@ static void crowd_fail(struct crowd *crowd, const char *trouble)
              (long long)crowd->oracle.repeated);
 }
 
-/* `taken` is one of the counts that the lock guards. False if `patience_ms`
- * passed before. */
-static bool crowd_await_count(struct crowd *crowd, const int64_t *taken,
-                              int64_t each, int32_t patience_ms)
+/* `taken` is one of the counts that the lock guards, and `each` says how much
+ * it has to grow for each process. False if `patience_ms` passed before. */
+static bool crowd_await_counts(struct crowd *crowd, const int64_t *taken,
+                               const int64_t *each, int32_t patience_ms)
 {
     const int64_t give_up_ms = clock_now_ms() + patience_ms;
     bool is_late = false;
@@ -360,7 +374,7 @@ static bool crowd_await_count(struct crowd *crowd, const int64_t *taken,
 
     pthread_mutex_lock(&crowd->lock);
     for (size_t i = 0; i < CROWD_SIZE; i++)
-        until[i] = taken[i] + each;
+        until[i] = taken[i] + each[i];
     trouble = crowd_trouble(crowd);
     while (trouble == NULL && !is_late && crowd_lacks(crowd, taken, until)) {
         is_late = !condition_wait(&crowd->heard, &crowd->lock, give_up_ms);
@@ -370,6 +384,16 @@ static bool crowd_await_count(struct crowd *crowd, const int64_t *taken,
     if (trouble != NULL)
         crowd_fail(crowd, trouble);
     return !is_late;
+}
+
+static bool crowd_await_count(struct crowd *crowd, const int64_t *taken,
+                              int64_t each, int32_t patience_ms)
+{
+    int64_t counts[CROWD_SIZE];
+
+    for (size_t i = 0; i < CROWD_SIZE; i++)
+        counts[i] = each;
+    return crowd_await_counts(crowd, taken, counts, patience_ms);
 }
 
 void crowd_await(struct crowd *crowd, int64_t each)
@@ -387,6 +411,16 @@ void crowd_await_granted(struct crowd *crowd, int32_t partition, int64_t each)
 void crowd_await_for(struct crowd *crowd, int64_t each, int32_t patience_ms)
 {
     (void)crowd_await_count(crowd, crowd->taken, each, patience_ms);
+}
+
+void crowd_await_outside(struct crowd *crowd, int netns, int64_t each)
+{
+    int64_t counts[CROWD_SIZE];
+
+    for (size_t i = 0; i < CROWD_SIZE; i++)
+        counts[i] = crowd->netns[i] != netns ? each : 0;
+    if (!crowd_await_counts(crowd, crowd->taken, counts, PATIENCE_MS))
+        crowd_fail(crowd, "no numbers come any more");
 }
 
 int64_t crowd_repeats(struct crowd *crowd)

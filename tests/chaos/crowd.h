@@ -47,6 +47,10 @@ struct crowd {
     int32_t memory_bits;
     int32_t bits;
 
+    /* The network namespace of each process (see lan_fd); -1: the test
+     * program's. Set before the start. */
+    int netns[CROWD_SIZE];
+
     pthread_mutex_t lock; /* guards all members below */
     pthread_cond_t heard;
     struct oracle oracle;
@@ -85,6 +89,9 @@ void crowd_await_for(struct crowd *crowd, int64_t each, int32_t patience_ms);
 
 /* The same for numbers of one partition. */
 void crowd_await_granted(struct crowd *crowd, int32_t partition, int64_t each);
+
+/* The same as crowd_await for the processes outside that network namespace. */
+void crowd_await_outside(struct crowd *crowd, int netns, int64_t each);
 
 /* The numbers taken so far by all processes, and how many of them were
  * repeats. */

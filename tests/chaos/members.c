@@ -42,22 +42,34 @@ static void settle(void)
         members_settle();
 }
 
-void members_kill_one(struct chaos *chaos)
+void members_kill_while(struct chaos *chaos,
+                        void (*meanwhile)(struct chaos *chaos))
 {
     struct server *member = members[chaos_random(chaos, member_count)];
 
     server_kill(member);
-    chaos_take_some(chaos);
+    meanwhile(chaos);
     server_start(member);
     settle();
 }
 
-void members_stop_one(struct chaos *chaos)
+void members_stop_while(struct chaos *chaos,
+                        void (*meanwhile)(struct chaos *chaos))
 {
     struct server *member = members[chaos_random(chaos, member_count)];
 
     server_pause(member);
-    chaos_take_some(chaos);
+    meanwhile(chaos);
     server_resume(member);
     settle();
+}
+
+void members_kill_one(struct chaos *chaos)
+{
+    members_kill_while(chaos, chaos_take_some);
+}
+
+void members_stop_one(struct chaos *chaos)
+{
+    members_stop_while(chaos, chaos_take_some);
 }

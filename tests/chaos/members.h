@@ -18,7 +18,11 @@ void members_set(struct server *const *members, size_t count,
  * slowest. */
 void members_topology(struct chaos *chaos, const char *even, const char *odd);
 
-/* Faults: a random member is killed, or stopped; brokers take numbers; the
- * member is started, or continues. */
+/* Faults: a random member is killed, or stopped; `meanwhile` is called; the
+ * member is started, or continues. _one: brokers take numbers meanwhile. */
+void members_kill_while(struct chaos *chaos,
+                        void (*meanwhile)(struct chaos *chaos));
+void members_stop_while(struct chaos *chaos,
+                        void (*meanwhile)(struct chaos *chaos));
 void members_kill_one(struct chaos *chaos);
 void members_stop_one(struct chaos *chaos);

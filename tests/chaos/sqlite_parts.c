@@ -2,6 +2,7 @@
 /* The files of a SQLite store, with all their attributes. */
 #include "sqlite_parts.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -64,4 +65,16 @@ void sqlite_parts_remove(const char *path)
 
     for (int i = 0; i < SQLITE_PARTS; i++)
         (void)unlink(sqlite_part(path, i, target));
+}
+
+void sqlite_parts_replace(struct chaos *chaos, const char *from, const char *to)
+{
+    const bool are_running = chaos->crowd.is_listening;
+
+    if (are_running)
+        crowd_signal(&chaos->crowd, SIGSTOP);
+    sqlite_parts_remove(to);
+    sqlite_parts_copy(from, to);
+    if (are_running)
+        crowd_signal(&chaos->crowd, SIGCONT);
 }

@@ -3,6 +3,8 @@
  * index. */
 #pragma once
 
+#include "chaos.h"
+
 #define SQLITE_PARTS     3
 #define SQLITE_PART_SIZE 96
 
@@ -14,3 +16,8 @@ const char *sqlite_part(const char *path, int i,
  * others. Existing files are overwritten in place. */
 void sqlite_parts_copy(const char *from, const char *to);
 void sqlite_parts_remove(const char *path);
+
+/* Replaces the files at `to` by copies of those at `from`. Brokers that run do
+ * nothing meanwhile. */
+void sqlite_parts_replace(struct chaos *chaos, const char *from,
+                          const char *to);

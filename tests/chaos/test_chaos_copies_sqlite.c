@@ -6,6 +6,7 @@
  */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "contract/sqlite_files.h"
@@ -15,14 +16,13 @@
 #include "support/test.h"
 
 #define TIMES 6 /* two of each moment of put_back_run */
-#define NOTES (5 * TIMES)
 
 #define BACKEND                                                                \
     "{ name = \"one\"; engine = \"sqlite\"; path = \"one.db\";"                \
     "  connect_timeout = \"10s\"; }"
 
 static struct sqlite_files file;
-static char notes[NOTES][64];
+static char (*notes)[64];
 static size_t note_count;
 
 static void one_file(struct chaos *chaos)
@@ -38,7 +38,8 @@ static void one_file(struct chaos *chaos)
  * another one may have its inode; so it is removed at the end only. */
 static void note_remember(void)
 {
-    assert_true(note_count < sizeof notes / sizeof notes[0]);
+    notes = realloc(notes, (note_count + 1) * sizeof notes[0]);
+    assert_non_null(notes);
     sqlite_files_note(&file, notes[note_count++]);
 }
 
@@ -47,6 +48,8 @@ static int teardown(void **state)
     note_remember();
     for (; note_count > 0; note_count--)
         (void)unlink(notes[note_count - 1]);
+    free(notes);
+    notes = NULL;
     return chaos_teardown(state);
 }
 

@@ -2,14 +2,13 @@
 /* A cluster of three etcd members, whose members are killed, stopped, and left
  * without a quorum, and which is made again from a snapshot, under brokers that
  * each know all of them. */
+#include "etcd_pool.h"
 #include "members.h"
 #include "platform/text.h"
-#include "support/server_etcd.h"
 #include "support/test.h"
 #include "wall.h"
 
-#define FAULTS    4
-#define TEXT_SIZE 256
+#define FAULTS 4
 
 static struct server *members[ETCD_MEMBERS];
 
@@ -23,17 +22,12 @@ static void cluster_free(void)
 
 static void one_cluster(struct chaos *chaos)
 {
-    char text[TEXT_SIZE];
+    char text[ETCD_PLACE_SIZE];
 
     cluster_free();
     server_etcd_cluster(members);
     members_set(members, ETCD_MEMBERS, NULL);
-    assert_true(
-        text_format(text, sizeof text,
-                    "engine = \"etcd\"; endpoints = "
-                    "[ \"127.0.0.1:%d\", \"127.0.0.1:%d\", \"127.0.0.1:%d\" ];",
-                    (int)server_port(members[0]), (int)server_port(members[1]),
-                    (int)server_port(members[2])));
+    etcd_pool_place(members, text);
     members_topology(chaos, text, text);
 }
 
@@ -92,19 +86,11 @@ static void restore_snapshot(struct chaos *chaos)
     char token[16];
     const bool is_same = chaos_random(chaos, 2) == 0;
 
-    if (chaos->faults == 0 || chaos_random(chaos, 2) == 0) {
-        etcd_snapshot_save(members[0]);
-        for (int i = 1; i < ETCD_MEMBERS; i++)
-            etcd_snapshot_copy(members[0], members[i]);
-    }
+    if (chaos->faults == 0 || chaos_random(chaos, 2) == 0)
+        etcd_pool_save(members);
     chaos_take_some(chaos);
     (void)text_format(token, sizeof token, "again-%d", chaos->faults);
-    for (int i = 0; i < ETCD_MEMBERS; i++)
-        server_kill(members[i]);
-    for (int i = 0; i < ETCD_MEMBERS; i++)
-        etcd_snapshot_restore(members[i], is_same ? NULL : token);
-    for (int i = 0; i < ETCD_MEMBERS; i++)
-        server_start(members[i]);
+    etcd_pool_restore(members, is_same ? NULL : token);
 }
 
 TEST_WITH(CHAOS, snapshot_restored_on_all_members)

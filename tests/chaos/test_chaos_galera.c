@@ -1,59 +1,33 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A Galera cluster of three MariaDB nodes, which are killed, stopped, started
- * anew one after the other, and begun again from a node that was behind. The
- * even and the odd brokers write to different nodes. The scenarios share the
- * cluster; each has a new database.
+ * A Galera cluster of three MariaDB nodes. They are killed, also while the
+ * brokers' clocks are stepped; stopped; started again one after the other; and
+ * begun again from a node that was behind. The even and the odd brokers write
+ * to different nodes. The scenarios share the cluster; each has a new database.
  */
 #include <signal.h>
 
+#include "galera_pool.h"
 #include "members.h"
-#include "platform/text.h"
-#include "support/server_galera.h"
 #include "support/test.h"
+#include "wall.h"
 
-#define FAULTS    2
-#define TEXT_SIZE 256
+#define FAULTS 2
 
 static struct server *nodes[GALERA_NODES];
 
 static void cluster_await(void)
 {
-    for (int i = 0; i < GALERA_NODES; i++) {
-        galera_await(nodes[i], "wsrep_local_state", "4");
-        galera_await(nodes[i], "wsrep_cluster_size", "3");
-    }
-}
-
-/* The backend whose brokers connect to that node first. */
-static void backend_name(int first, char out[static TEXT_SIZE])
-{
-    int ports[GALERA_NODES];
-
-    for (int i = 0; i < GALERA_NODES; i++)
-        ports[i] = (int)server_port(nodes[(first + i) % GALERA_NODES]);
-    assert_true(text_format(
-        out, TEXT_SIZE,
-        "engine = \"mysql-row\"; user = \"seq\"; database = \"seq\"; hosts = "
-        "[ \"127.0.0.1:%d\", \"127.0.0.1:%d\", \"127.0.0.1:%d\" ];",
-        ports[0], ports[1], ports[2]));
+    galera_pool_await(nodes);
 }
 
 static void one_cluster(struct chaos *chaos)
 {
-    char even[TEXT_SIZE];
-    char odd[TEXT_SIZE];
-
     galera_require();
     if (nodes[0] == NULL)
         server_galera_cluster(NULL, nodes);
-    mariadb_execute(nodes[0],
-                    "DROP DATABASE IF EXISTS seq; CREATE DATABASE seq;"
-                    "CREATE USER IF NOT EXISTS seq; GRANT ALL ON seq.* TO seq");
     members_set(nodes, GALERA_NODES, cluster_await);
-    backend_name(0, even);
-    backend_name(1, odd);
-    members_topology(chaos, even, odd);
+    galera_pool_set(chaos, nodes);
 }
 
 TEST_WITH(CHAOS, node_killed_while_the_others_go_on)
@@ -83,6 +57,20 @@ TEST_WITH(CHAOS, nodes_restarted_one_after_the_other)
 {
     one_cluster(chaos);
     chaos_run(chaos, __func__, 1, restart_all_in_turn);
+}
+
+static void step_and_kill_one(struct chaos *chaos)
+{
+    wall_step(chaos);
+    members_kill_one(chaos);
+}
+
+TEST_WITH(CHAOS, clocks_of_brokers_stepped_while_nodes_are_killed)
+{
+    one_cluster(chaos);
+    wall_reset();
+    chaos_run(chaos, __func__, FAULTS, step_and_kill_one);
+    wall_reset();
 }
 
 /* What was granted since that node died is lost. */

@@ -5,7 +5,6 @@
  * brokers take numbers, or are killed and started. Windows are small, so that
  * many are leased meanwhile.
  */
-#include <signal.h>
 
 #include "chaos.h"
 #include "contract/sqlite_files.h"
@@ -69,13 +68,6 @@ static void four_stores(struct chaos *chaos)
 
 /* --- a store that goes back --- */
 
-/* Brokers that run do nothing while a file is copied. */
-static void signal_brokers(struct chaos *chaos, int signal)
-{
-    if (chaos->crowd.is_listening)
-        crowd_signal(&chaos->crowd, signal);
-}
-
 static void copy(struct chaos *chaos, enum lessor which)
 {
     if (which == MARIADB) {
@@ -83,10 +75,7 @@ static void copy(struct chaos *chaos, enum lessor which)
     } else if (which == POSTGRES) {
         postgres_copy_snapshot(postgres, COPY);
     } else {
-        signal_brokers(chaos, SIGSTOP);
-        sqlite_parts_remove(file.copy);
-        sqlite_parts_copy(file.path, file.copy);
-        signal_brokers(chaos, SIGCONT);
+        sqlite_parts_replace(chaos, file.path, file.copy);
     }
 }
 
@@ -97,10 +86,7 @@ static void put_back(struct chaos *chaos, enum lessor which)
     } else if (which == POSTGRES) {
         postgres_put_back(postgres, COPY);
     } else {
-        signal_brokers(chaos, SIGSTOP);
-        sqlite_parts_remove(file.path);
-        sqlite_parts_copy(file.copy, file.path);
-        signal_brokers(chaos, SIGCONT);
+        sqlite_parts_replace(chaos, file.copy, file.path);
     }
 }
 

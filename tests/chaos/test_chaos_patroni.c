@@ -5,46 +5,24 @@
  * and the odd brokers name the nodes in different orders. The scenarios share
  * the cluster.
  */
-#include "members.h"
-#include "platform/text.h"
+#include "patroni_pool.h"
 #include "support/server_files.h"
-#include "support/server_patroni.h"
 #include "support/server_postgres.h"
 #include "support/server_postgres_copies.h"
 #include "support/test.h"
 #include "wall.h"
 
-#define FAULTS    2
-#define TEXT_SIZE 256
-#define DATABASE  "postgres"
-#define COPY      "base"
+#define FAULTS 2
+#define COPY   "base"
 
 static struct patroni *patroni;
 
-static void backend_name(size_t first, char out[static TEXT_SIZE])
-{
-    assert_true(text_format(
-        out, TEXT_SIZE,
-        "engine = \"postgres\"; conninfo = \"host=127.0.0.1,127.0.0.1 "
-        "port=%d,%d user=postgres dbname=" DATABASE
-        " target_session_attrs=read-write\";",
-        (int)server_port(patroni->nodes[first]),
-        (int)server_port(patroni->nodes[1 - first])));
-}
-
 static void one_cluster(struct chaos *chaos)
 {
-    char even[TEXT_SIZE];
-    char odd[TEXT_SIZE];
-
     patroni_require();
     if (patroni == NULL)
         patroni = server_patroni();
-    postgres_execute(patroni->nodes[patroni_await_streaming(patroni)], DATABASE,
-                     "DROP SCHEMA public CASCADE; CREATE SCHEMA public");
-    backend_name(0, even);
-    backend_name(1, odd);
-    members_topology(chaos, even, odd);
+    patroni_pool_set(chaos, patroni);
 }
 
 static void hand_over(struct chaos *chaos)
@@ -90,6 +68,39 @@ TEST_WITH(CHAOS, leader_killed_and_started_as_a_standby)
 {
     one_cluster(chaos);
     chaos_run(chaos, __func__, FAULTS, kill_leader);
+}
+
+static void kill_standby(struct chaos *chaos)
+{
+    const size_t leader = patroni_await_streaming(patroni);
+
+    patroni_kill_node(patroni, 1 - leader);
+    chaos_take_some(chaos);
+    server_start(patroni->nodes[1 - leader]);
+}
+
+TEST_WITH(CHAOS, standby_killed)
+{
+    one_cluster(chaos);
+    chaos_run(chaos, __func__, FAULTS, kill_standby);
+}
+
+/* When it goes on, what brokers had sent it is in its sockets, and another
+ * node leads. */
+static void stop_postgres(struct chaos *chaos)
+{
+    const size_t leader = patroni_await_streaming(patroni);
+
+    patroni_pause_postgres(patroni, leader);
+    patroni_await(patroni, 1 - leader, PATRONI_PRIMARY);
+    chaos_take_some(chaos);
+    patroni_resume_postgres();
+}
+
+TEST_WITH(CHAOS, postgres_of_the_leader_hangs_and_goes_on)
+{
+    one_cluster(chaos);
+    chaos_run(chaos, __func__, FAULTS, stop_postgres);
 }
 
 static void step_and_kill_postgres(struct chaos *chaos)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A Redis Cluster of three masters and their replicas: the master that counts
- * is killed, or comes back with older data, or gives way to its replica, or its
- * slot moves; each scenario has a cluster of its own.
+ * is killed, or stopped, or comes back with older data, or gives way to its
+ * replica, or its slot moves; each scenario has a cluster of its own.
  */
 #include <unistd.h>
 
@@ -64,7 +64,7 @@ static bool is_replaced_within(size_t before, size_t asked, int64_t ms)
     return owner_by(asked) != before;
 }
 
-/* --- masters that are killed --- */
+/* --- masters that are killed or stopped --- */
 
 /* Its replica takes over, or it comes back before that, without data. */
 static void kill_master(struct chaos *chaos)
@@ -83,6 +83,27 @@ TEST_WITH(CHAOS, master_killed_and_started)
 {
     one_cluster(chaos, NODE_TIMEOUT_MS);
     chaos_run(chaos, __func__, 2 * FAULTS, kill_master);
+}
+
+/* Its replica takes over. What brokers had asked it is still in its sockets: it
+ * may grant that before it hears that it is a master no more. */
+static void stop_master(struct chaos *chaos)
+{
+    const size_t stopped = owner();
+    const size_t other = (stopped + 1) % CLUSTER_SERVERS;
+
+    server_pause(cluster->servers[stopped]);
+    assert_true(is_replaced_within(stopped, other, FOREVER_MS));
+    if (chaos_random(chaos, 2) == 0)
+        chaos_take_some(chaos);
+    server_resume(cluster->servers[stopped]);
+    cluster_recover(cluster);
+}
+
+TEST_WITH(CHAOS, master_stopped_and_continued)
+{
+    one_cluster(chaos, NODE_TIMEOUT_MS);
+    chaos_run(chaos, __func__, 2 * FAULTS, stop_master);
 }
 
 /* The dump is of a moment before, or of several restarts ago. The others wait

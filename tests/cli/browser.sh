@@ -85,10 +85,11 @@ browser_until() {
     done
 }
 
-# browser_complaints: errors of the page's script, and what it could not load.
+# browser_complaints: errors of the page's script, and what it could not load. A
+# browser gives up requests when a network comes or goes, as in other tests.
 browser_complaints() {
     grep -E '"method":"(Runtime.exceptionThrown|Log.entryAdded)"|"method":"Runtime.consoleAPICalled".*"type":"(error|assert)"' \
-        "$work/browser.events"
+        "$work/browser.events" | grep -v 'net::ERR_NETWORK_CHANGED'
 }
 
 # browser_requests: the addresses that it has asked for, each once.

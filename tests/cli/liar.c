@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A false daemon: liar SOCKET ANSWER. Listens on a unix socket and gives the
- * answer, in which "\n", "\r", "\e" and "\\" are what printf makes of them, to
- * whatever is asked, until SIGTERM.
+ * A false daemon: liar SOCKET ANSWER [on]. Listens on a unix socket and gives
+ * the answer, in which "\n", "\r", "\e" and "\\" are what printf makes of them,
+ * to whatever is asked, until SIGTERM. With `on`, it goes on with zeros until
+ * the client hangs up.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +46,14 @@ static size_t unescape(char *text)
     return (size_t)(to - text);
 }
 
+static void send_on(int client)
+{
+    static const char zeros[1 << 20];
+
+    while (send(client, zeros, sizeof zeros, MSG_NOSIGNAL) > 0)
+        ;
+}
+
 int main(int argc, char **argv)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -53,8 +62,8 @@ int main(int argc, char **argv)
     char words[4096];
     size_t length;
 
-    if (argc != 3 || strlen(argv[1]) + 1 >= sizeof address.sun_path)
-        die("usage: liar SOCKET ANSWER");
+    if (argc < 3 || argc > 4 || strlen(argv[1]) + 1 >= sizeof address.sun_path)
+        die("usage: liar SOCKET ANSWER [on]");
     length = unescape(argv[2]);
     /* Who sees the socket can connect. */
     snprintf(aside, sizeof aside, "%s~", argv[1]);
@@ -66,8 +75,11 @@ int main(int argc, char **argv)
     for (;;) {
         const int client = accept(listener, NULL, NULL);
 
-        while (client >= 0 && read(client, words, sizeof words) > 0)
+        while (client >= 0 && read(client, words, sizeof words) > 0) {
             (void)!write(client, argv[2], length);
+            if (argc == 4)
+                send_on(client);
+        }
         (void)close(client);
     }
 }

@@ -113,6 +113,35 @@ like "mail: the words are its text" "$(<"$work/mail.text")" \
     '*'$'\n''since: S'$'\n''*'$'\n''pool: main'$'\n''reason: it said "no"*'
 like "mail: its head is taken for whom it goes to" "$(<"$work/mail.args")" "-t -i"
 
+# Without a privilege that sendmail would need, as under the systemd unit.
+cat >"$work/smtp.py" <<'END'
+import socket
+listener = socket.create_server(("127.0.0.1", 0))
+print(listener.getsockname()[1], flush=True)
+stream = listener.accept()[0].makefile("rwb", 0)
+stream.write(b"220 a\r\n")
+is_text = False
+for line in stream:
+    print(line.decode().rstrip("\r\n"), flush=True)
+    is_text = is_text and line != b".\r\n"
+    if line == b"DATA\r\n":
+        is_text = True
+        stream.write(b"354 a\r\n")
+    elif not is_text:
+        stream.write(b"250 a\r\n")
+END
+python3 "$work/smtp.py" >"$work/smtp" &
+track $!
+wait_for test -s "$work/smtp" || exit 1
+printf '%s\n' 'to="ops@example.com, night@example.com"' 'from=broker@example.com' \
+    "smtp=smtp://127.0.0.1:$(<"$work/smtp")" >"$work/mail.conf"
+is "mail: an SMTP server gets it without sendmail" "$(
+    echo "$alarm" | setpriv --no-new-privs "$work/mail.sh" 2>&1
+    echo $?
+)" 0
+like "mail: for each address" "$(<"$work/smtp")" \
+    '*MAIL FROM:<broker@example.com>*RCPT TO:<ops@example.com>*RCPT TO:<night@example.com>*Subject: *reason: it said "no"*'
+
 # --- a store dies and comes back ---
 
 certificate good IP:127.0.0.1
@@ -162,8 +191,83 @@ is "the end names what ended" "$(
     jq -r 'select(.state == "resolved" and .fields.backend == "r") |
         [.broker, .ended_by, .subject] | join(",")' "$work/hook" | head -n 1
 )" "shop,up,partition pool=main partition=0 backend=r"
+
+# An order causes no alarm. That the store is dead when the order ends does.
+seqctl -s "$daemon_socket" drain main/0
+is "a partition is drained" "$code" 0
+{
+    kill -KILL "$redis"
+    reap "$redis"
+} 2>>"$work/trash"
+hook_firings() {
+    jq -n '[inputs | select(.state == "firing" and .fields.backend == "r")] |
+        length' "$work/hook"
+}
+hook_fired_again() {
+    [ "$(hook_firings)" -gt "$before" ]
+}
+before=$(hook_firings)
+seqctl -s "$daemon_socket" resume main/0
+is "and resumed" "$code" 0
+ok "the webhook is told that its store died meanwhile" wait_for hook_fired_again
+redis_start
+
+# --- a start that fails ---
+
+printf '#!/bin/sh\ncat >>"%s"\n' "$work/failed" >"$work/note.sh"
+chmod +x "$work/note.sh"
+topology second.conf "on_event = \"$work/note.sh\";"
+like "a second daemon cannot have the socket" \
+    "$(refused -c "$work/second.conf" --state-dir "$work/second" \
+        --socket "$daemon_socket")" "*event=start_failed*exit 1"
+is "its program gets the alarm before it ends" \
+    "$(jq -r '[.state, .event, .level] | join(" ")' "$work/failed")" \
+    "firing start_failed error"
+like "with the reason" "$(jq -r .fields.reason "$work/failed")" \
+    "*$daemon_socket*"
 daemon_stop
 is "the daemon stops cleanly" "$daemon_code" 0
+
+# --- a restart in place that fails: its program is gone by then ---
+
+topology again.conf "stop_timeout = \"60s\"; on_event = \"$work/note.sh\";"
+: >"$work/failed"
+ln -s "$build/seqbrokerd" "$work/seqbrokerd"
+build=$work daemon_start again -c "$work/again.conf" || exit 1
+dial # holds up the restart
+is_dialled() {
+    cli CLIENT LIST | grep -q "addr=127.0.0.1:.* cmd=NULL"
+}
+wait_for is_dialled
+kill -USR2 "$daemon_pid"
+wait_for grep -q ' event=restarting$' "$daemon_log"
+rm "$work/seqbrokerd"
+hang_up "$dialled"
+reap "$daemon_pid"
+is "a restart that fails ends the daemon" $? 1
+is "its program gets the alarm before it ends" \
+    "$(jq -r '[.state, .event, .fields.reason] | join(" ")' "$work/failed")" \
+    "firing restart_failed No such file or directory"
+
+# --- a target that fails, and comes back ---
+
+printf '#!/bin/sh\n[ -e "%s" ] && cat >>"%s"\n' "$work/route" "$work/late.got" \
+    >"$work/late.sh"
+chmod +x "$work/late.sh"
+topology late.conf "on_event = \"$work/late.sh\";"
+daemon_start late -c "$work/late.conf" || exit 1
+echo '(' >>"$work/late.conf"
+kill -HUP "$daemon_pid"
+ok "an alarm is not delivered in four tries" \
+    wait_for grep -q event=alarm_failed "$daemon_log"
+: >"$work/route"
+ok "it is delivered later, without another event" \
+    wait_for grep -q event=alarm_delivered "$daemon_log"
+is "once" "$(jq -r '[.state, .event, .left_out] | join(" ")' "$work/late.got")" \
+    "firing reload_refused 0"
+daemon_stop
+is "and nothing is left for the stop" "$daemon_code $(wc -l <"$work/late.got")" \
+    "0 1"
 
 # --- certificates ---
 
@@ -214,6 +318,13 @@ topology bad.conf 'on_event = "program";'
 like "a program without a folder is refused" \
     "$(refused -c "$work/bad.conf" --check --state-dir "$work/bad")" \
     "*seqbrokerd: daemon.on_event wants the absolute path of a program*exit 1"
+topology bad.conf 'on_event = "program"; webhook_ca_file = "/no/such/file";
+    audit_file = "/no/such/folder/audit";'
+like "and with it all that cannot be used" \
+    "$(refused -c "$work/bad.conf" --check --state-dir "$work/bad")" \
+    "*seqbrokerd: *audit*
+seqbrokerd: daemon.on_event wants *
+seqbrokerd: daemon.webhook_ca_file cannot be read*exit 1"
 topology bad.conf 'webhook = "file:///etc/passwd"; alarm_level = "info";'
 like "so is a level that would be a flood" \
     "$(refused -c "$work/bad.conf" --check --state-dir "$work/bad")" \

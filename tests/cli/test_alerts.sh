@@ -11,7 +11,7 @@ dashboard=$root/packaging/grafana/seqbroker.json
 
 # metrics_in FILE...: the names in them, those of a histogram without their end.
 metrics_in() {
-    grep -oh 'seqbroker_[a-z_]*' "$@" |
+    grep -ohE '(seqbroker|process)_[a-z_]+' "$@" |
         sed 's/\(duration_seconds\)_[a-z]*$/\1/' | sort -u
 }
 
@@ -20,6 +20,10 @@ alerts_in() {
 }
 
 metrics_in "$root/docs/http.md" "$root/docs/status.md" >"$work/known"
+# The server writes each name as it is, so that one that it drops is found.
+grep -rhoE '"(seqbroker|process)_[a-z_]+"' "$root/src/daemon" "$root/src/status" | tr -d '"' >"$work/literals"
+is "each metric of the pages is one of the server, and the other way round" \
+    "$(cat "$work/known")" "$(metrics_in "$work/literals")"
 is "the alerts name metrics that there are" \
     "$(metrics_in "$rules" | comm -23 - "$work/known")" ""
 is "the dashboard names metrics that there are" \
@@ -38,6 +42,7 @@ is "each event of the table is counted from 0, at its levels" "$(
 
 # Events to be paged for whose alert is on another metric, or which have none.
 elsewhere='
+start_failed        up                  the daemon has ended, its metrics, too
 restart_failed      up                  the daemon has ended, its metrics, too
 quarantined         NotServing          pages only if health says so
 refused             PartitionNeedsOperator

@@ -322,7 +322,7 @@ if grep -q ' lo$' /proc/net/if_inet6 2>>"$work/trash"; then
     is "it serves on IPv6" "$(redis-cli -h ::1 -p "$daemon_port" PING)" PONG
     daemon_stop
 else
-    skip "it serves on IPv6" "this machine has no IPv6"
+    skip_allowed "it serves on IPv6" "this machine has no IPv6"
 fi
 
 # --- a topology, and a backend that does not answer ---
@@ -417,6 +417,29 @@ elif [ -n "${CI:-}" ]; then
 else
     skip "numbers are waited for" "redis-server is not installed"
 fi
+
+# --- started without the standard streams ---
+
+# The daemon forbids all but root to see its descriptors.
+streams() {
+    readlink "/proc/$1/fd/0" "/proc/$1/fd/1" "/proc/$1/fd/2"
+}
+answers() {
+    [ "$(cli_local PING)" = PONG ]
+}
+daemon_socket=$work/mute.sock
+"$build/seqbrokerd" -c "$work/patient.conf" --state-dir "$work/mute" \
+    --socket "$daemon_socket" --listen 127.0.0.1:0 <&- >&- 2>&- &
+daemon_pid=$!
+track "$daemon_pid"
+ok "it serves without stdin, stdout and stderr" wait_for answers
+if [ -r "/proc/$daemon_pid/fd" ]; then
+    is "no store and no client has their descriptors" \
+        "$(streams "$daemon_pid")" "$(printf '/dev/null\n%.0s' 1 2 3)"
+else
+    skip_allowed "no store and no client has their descriptors" "not root"
+fi
+daemon_stop
 
 # --- nothing comes twice ---
 

@@ -71,7 +71,7 @@ like "who asks for OpenMetrics gets them" "$(curl -si --max-time 60 \
 docs=$(cd "$(dirname "$0")/../../docs" && pwd)
 is "each metric is documented" "$(get /metrics |
     sed -n 's/^# TYPE \([^ ]*\) .*/\1/p' | sort -u | comm -23 - <(
-        grep -oh 'seqbroker_[a-z_]*' "$docs/http.md" "$docs/status.md" |
+        grep -ohE '(seqbroker|process)_[a-z_]*' "$docs/http.md" "$docs/status.md" |
             sort -u
     ))" ""
 is "the numbers of a sequence" \
@@ -98,6 +98,13 @@ is "the others are one" \
 is "which has no counter" \
     "$(get /metrics | grep -c '_total{sequence="other"')" 0
 is "all numbers are counted" "$(metric seqbroker_taken_total)" 5151
+
+is "its memory and its files, by the usual names" "$(get /metrics |
+    grep -oE '^process_[mor][a-z_]+ [1-9]' | cut -d' ' -f1 | sort | tr '\n' ' ')" \
+    "process_max_fds process_open_fds process_resident_memory_bytes "
+is "as many as it may have open" "$(metric process_max_fds)" \
+    "$(awk '/^Max open files/ { print $4 }' "/proc/$daemon_pid/limits")"
+like "its processor time" "$(metric process_cpu_seconds_total)" '*[1-9]*'
 
 # --- the status, and numbers ---
 
@@ -139,6 +146,10 @@ like "as problem details" "$(get /nope -i)" \
 is "another method" "$(status_of /livez -X POST)" 405
 like "with those that are right" "$(get /livez -i -X DELETE)" \
     "*405*Allow: GET, HEAD*"
+two_lengths='POST /v1/sequences/order/next HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\nContent-Length: 9\r\n\r\n'
+like "a request of two lengths is refused, and what follows is not read" \
+    "$(raw "${two_lengths}GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n" |
+        grep -oE 'HTTP/1.1 [0-9]+|closed' | tr '\n' ' ')" "HTTP/1.1 400 closed "
 is "a method that nobody knows" "$(status_of /livez -X NOSUCH)" 501
 like "a large body" "$(
     raw "POST /livez HTTP/1.1\r\nContent-Length: 2000\r\n\r\n$(printf 'x%.0s' {1..2000})" |
@@ -152,7 +163,7 @@ is "it is still alive" "$(status_of /livez)" 200
 is "two requests on one connection" "$(get /livez --next -s \
     "http://$daemon_http/livez" | grep -c ok)" 2
 is "requests that come together are answered in order" "$(
-    raw 'GET /metrics HTTP/1.1\r\n\r\nGET /livez HTTP/1.1\r\nConnection: close\r\n\r\n' |
+    raw 'GET /metrics HTTP/1.1\r\nHost: a\r\n\r\nGET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n' |
         tr -d '\r' | grep -cE '^(HTTP/1.1 200 OK|ok)$')" 3
 
 # --- not ready ---

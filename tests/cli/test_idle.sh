@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # A daemon that nobody asks, while the files of all its stores are moved away:
-# what health and status say. test_idle.sh BUILD_FOLDER
+# what health and status say. The times are printed and judge nothing, since this
+# machine may be busy: test_sim holds the bound of 3 s, in virtual time.
+# test_idle.sh BUILD_FOLDER
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 asks_daemon=yes

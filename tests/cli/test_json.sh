@@ -101,7 +101,7 @@ like "all commands are known" " $(tr '\n' ' ' <<<"$commands")" \
     fails $there quarantine nobody
     fails $there rescue nobody
     fails $there drain nobody
-    fails $there resume main/0
+    fails $there resume nobody
     fails $there advance k
     fails $there advance k --to 9000000000000000000
     fails $there $nobody next k

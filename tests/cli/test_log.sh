@@ -106,6 +106,27 @@ log_file elsewhere >"$work/trash"
 as_journal "1:1" elsewhere
 is "stderr that was sent elsewhere has dates" "$(strays "$logfmt")" ""
 
+# --- a start that fails ---
+
+# fails_to_start NAME FOLDER OPTION...: what it says is the log.
+fails_to_start() {
+    daemon_log=$work/$1.log
+    refused --listen none --state-dir "$2" "${@:3}" |
+        grep -v '^exit 1$' >"$daemon_log"
+}
+echo 'no folder' >"$work/a file"
+fails_to_start unable "$work/a file/state"
+is "a start that fails is a line of logfmt" "$(strays "$logfmt")" ""
+like "which is an error, and says why" "$(<"$daemon_log")" \
+    "* error event=start_failed reason=\"*$work/a file/state*\""
+fails_to_start unable_json "$work/a file/state" --log-format json
+is "of JSON as well" "$(strays "$json")" ""
+like "with the same event" "$(<"$daemon_log")" \
+    '*"level":"error","event":"start_failed","reason":"*'
+fails_to_start unread "$work/unread" -c "$work/nothing.conf" --log-format json
+is "so is one whose topology cannot be read" "$(strays "$json")" ""
+like "which names it" "$(<"$daemon_log")" '*"start_failed"*nothing.conf*'
+
 # --- levels ---
 
 # What is written says no more when it serves.
@@ -113,14 +134,55 @@ daemon_serves() {
     [[ $("$build/seqctl" -s "$daemon_socket" -t 60 health 2>&1) == serving ]]
 }
 
+audit=' event=(order|order_begun|order_in_part|order_refused|login_refused) '
 scene warnings --log-level=warn
-is "--log-level=warn leaves out what is info" \
-    "$(grep -vc ' warn event=' "$daemon_log")" 0
+is "--log-level=warn leaves out what is info, except for the audit" \
+    "$(grep -Evc " warn event=|$audit" "$daemon_log")" 0
 ok "and has the warnings" grep -q ' warn event=spool_refused ' "$daemon_log"
 scene errors --log-level error
-is "--log-level=error leaves out warnings" "$(lines)" 0
+is "--log-level=error leaves out warnings, except for the audit" \
+    "$(grep -Evc "$audit" "$daemon_log")" 0
+ok "and has all of the audit" [ "$(grep -Ec "$audit" "$daemon_log")" -ge 3 ]
 scene debugging --log-level debug
 ok "--log-level=debug has all" [ "$(lines)" -ge 10 ]
+
+# --- a flood ---
+
+# most_of EVENT: whether its lines are within 1,000 and 10 a second since $begin.
+most_of() {
+    (($(grep -c " event=$1 " "$daemon_log") <= 1000 + 10 * (SECONDS - begin + 1)))
+}
+
+begin=$SECONDS
+mkdir "$work/turns"
+daemon_start turns --state-dir "$work/turns" || exit 1
+for ((i = 0; i < 1500; i++)); do
+    printf 'SEQ.PARTITION DRAIN main/1\nSEQ.PARTITION RESUME main/1\n'
+done | cli_local >"$work/answers"
+is "all orders are given" "$(grep -cE '^(drained|resumed|OK)$' "$work/answers")" 3000
+ok "their lines are bounded" most_of order
+ok "and those of the partition" most_of drained
+ok "what is left out is counted" grep -q ' event=lines_left_out ' "$daemon_log"
+daemon_stop
+
+# --- a reader that has stopped ---
+
+mkfifo "$work/unread"
+exec {unread}<>"$work/unread" # open, and never read
+mkdir "$work/stalled"
+daemon_socket=$work/stalled.sock
+"$build/seqbrokerd" -c "$work/patient.conf" --state-dir "$work/stalled" \
+    --socket "$daemon_socket" --listen 127.0.0.1:0 2>&"$unread" {unread}>&- &
+daemon_pid=$!
+track "$daemon_pid"
+ok "it serves while nobody reads its log" wait_for daemon_serves
+for ((i = 0; i < 1500; i++)); do
+    printf 'SEQ.PARTITION DRAIN main/1\nSEQ.PARTITION RESUME main/1\n'
+done | cli_local >"$work/answers"
+is "and when the log is full" "$(grep -cE '^(drained|resumed|OK)$' "$work/answers")" 3000
+daemon_stop
+is "and it stops" "$daemon_code" 0
+exec {unread}>&-
 
 like "another format is wrong usage" "$(refused --log-format=xml)" \
     "*--log-format is logfmt or json, not xml*exit 2"

@@ -65,8 +65,14 @@ does "whom the word is for is told first" \
     trust "$old" a --dry-run
 does "the word is not given so" "1 *backend a was restarted*" \
     migrate "$old" "$new" --without b
-does "the word is given" "0 *done: run the migration again, with --without*" \
+does "the word is not given without --force" \
+    "1 *warning: if the store of a was put back*nothing takes this back; nothing was written*say --force*" \
     trust "$old" a
+does "nor is it with --dry-run" "0 *dry run: nothing was written*" \
+    trust "$old" a --dry-run --force
+does "it was not" "1 *backend a was restarted*" migrate "$old" "$new" --without b
+does "the word is given" "0 *done: run the migration again, with --without*" \
+    trust "$old" a --force
 does "it comes to its end" "0 *numbers go on above *" \
     migrate "$old" "$new" --without b
 

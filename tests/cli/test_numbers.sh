@@ -50,7 +50,7 @@ sequences = (
     { key = "plain"; pool = "one"; memory_bits = 0; deadline = "60s"; }
 );
 END
-daemon_start numbers -c "$work/numbers.conf" || exit 1
+daemon_start numbers -c "$work/numbers.conf" --http 127.0.0.1:0 || exit 1
 
 # --- seqctl number ---
 
@@ -195,6 +195,34 @@ like "fewer with two, and there is none without a width" "$out" \
 seqctl status --json --all
 like "in JSON they are strings, or null" "$out" \
     '*"key": "order"*"width_numbers": "999999", "pool_numbers": "999999"}*"key": "plain"*"width_numbers": null, "pool_numbers": null}*'
+
+# --- a width that is used up ---
+
+metrics_of_few() {
+    timeout 60 curl -s "http://$daemon_http/metrics" |
+        grep -E '^seqbroker_(health.state="degraded"|sequence_runs_out.*"few")' |
+        tr '\n' ' '
+}
+logged() {
+    grep -q "event=$1 pool=one partition=-1 backend=\"\" key=few" "$daemon_log"
+}
+
+refuses "a width stays used up" 1 "*EXHAUSTED *few*" number few
+wait_for logged exhausted
+does "health says so, and what to do" \
+    "1 degraded: sequence few: number 1? does not fit its template, which ends at 9, and texts of such numbers are refused: reload a wider template*" \
+    health
+does "the sequence runs out now" "0 *RUNS OUT*"$'\n'"few * now*" status few
+is "the metrics agree" "$(metrics_of_few)" \
+    'seqbroker_health{state="degraded"} 1 seqbroker_sequence_runs_out_seconds{sequence="few",pool="one"} 0.000 '
+sed -i 's/width=1, overflow/width=2, overflow/' "$work/numbers.conf"
+does "a wider template comes by a reload" "0 *template*" reload
+wait_for logged counter_recovered
+does "health is well again" "0 serving" health
+does "and there are numbers" "0 1?" number few
+like "it does not run out" "$(metrics_of_few)" \
+    'seqbroker_health{state="degraded"} 0 '
+is "the log says it once" "$(grep -c 'event=exhausted' "$daemon_log")" 1
 daemon_stop TERM
 
 tap_end

@@ -41,6 +41,10 @@ pools = ( { name = "one"; partitions = [ "a", "b" ];
             rescue = "fixed"; rescue_after = "1h"; timeout = "20s"; } );
 sequences = ( { key = "order"; pool = "one"; memory_bits = 2;
                 max_unused = 256; deadline = "60s"; },
+              { key = "waybill"; pool = "one"; memory_bits = 2; max_unused = 256;
+                deadline = "60s"; template = "W@{seq, width=6}"; },
+              { key = "label"; pool = "one"; memory_bits = 2; max_unused = 256;
+                deadline = "60s"; template = "L@{seq, width=3}"; },
               { key = "bill"; pool = "two"; deadline = "60s"; },
               { key = "hasty"; pool = "two"; deadline = "50ms"; } );
 END
@@ -68,6 +72,8 @@ does "numbers go on" "0 [1-9]*" next order -n 5000
 is "without that partition" "$(field one/0 granted)" "$granted"
 does "quarantining it again makes no sense" \
     "1 seqctl: ERR *is quarantined: only one that is up*" quarantine one/0
+does "a resume of it says what to do instead" \
+    "1 seqctl: ERR *an operator quarantined it: rescue it instead*" resume one/0
 does "rescue takes a backend's name" "0 a: probed now" rescue a
 ok "a rescue is a probe at once" wait_for is_state one/0 ramping up
 
@@ -78,10 +84,19 @@ does "numbers go on without it" "0 [1-9]*" next order -n 20000
 is "a drained partition is never asked" \
     "$(field one/0 granted) $(field one/0 state)" "$granted drained"
 does "it cannot be rescued" "1 seqctl: ERR *resume it instead*" rescue one/0
-does "it cannot be drained twice" "1 seqctl: ERR *drained already*" drain one/0
+does "draining it again changes nothing" "0 a: was drained already" drain a
+is "the log has the drain once" "$(grep -c 'event=drained .*pool=one partition=0' \
+    "$daemon_log")" 1
+is "in the protocol that is OK" "$(cli_local SEQ.PARTITION DRAIN a)" OK
+is "a report has its state" "$(cli_local SEQ.PARTITION DRAIN a REPORT |
+    tr '\n' ' ')" "before drained after drained "
+like "of an unknown word none" "$(cli_local SEQ.PARTITION DRAIN a REPOTR)" \
+    "ERR syntax error*REPORT*"
 does "resume says what it did" "0 one/0: resumed*" resume one/0
 ok "a resumed one is back" wait_for is_state one/0 ramping up
-does "only a drained one is resumed" "1 seqctl: ERR *not drained*" resume one/0
+does "resuming it again changes nothing" \
+    "0 one/0: was not drained: it is *" resume one/0
+is "in the protocol that is OK, too" "$(cli_local SEQ.PARTITION RESUME one/0)" OK
 
 does "a pool's only partition may be drained" "0 c: drained*" drain c
 does "health is not serving, code 2" \
@@ -93,6 +108,9 @@ does "it comes back" "0 *" resume two/0
 ok "and serves" wait_for is_state two/0 ramping up
 does "as before" "0 [1-9]*" next bill
 
+out=$(cd "$work" && "$build/seqctl" -s pools.conf drain c 2>&1)
+like "a name of a file is a path" "$out" \
+    "seqctl: no seqbrokerd at pools.conf: Connection refused*name its socket (-s SOCKET)"
 does "an unknown partition is told" "1 seqctl: ERR there is no partition*'one/7'*" \
     drain one/7
 does "an unknown backend is told" "1 seqctl: ERR there is no *'nobody'*" \
@@ -131,6 +149,19 @@ does "far ahead only if that is meant" \
     "1 seqctl: ERR *burns 10995*say FORCE*--force*" \
     advance order --to 1099600000000
 like "nothing was changed by it" "$(cli INCR order)" "500*"
+does "a short sequence is used up only if that is meant" \
+    "1 seqctl: ERR *burns 999*: 100.0 % of the 999* width*say FORCE*--force*" \
+    advance waybill --to 999999
+does "nor a part of it" "1 seqctl: ERR *: [1-9].[0-9] % of the 99*say FORCE*" \
+    advance waybill --to 20000
+does "a small part may be" "0 waybill: its numbers are above 9000 now" \
+    advance waybill --to 9000
+does "and a large one if it is meant" \
+    "0 waybill: its numbers are above 500000 now" \
+    advance waybill --to 500000 --force
+does "nor all that is left, be it ever so little" \
+    "1 seqctl: ERR *burns 9*: 100.0 % of the 9* width*say FORCE*--force*" \
+    advance label --to 999
 does "advance wants a number" "2 seqctl: usage: seqctl advance KEY --to N" \
     advance order
 for to in 0 -3 x 9223372036854775808; do
@@ -183,7 +214,7 @@ does "with other bits it is refused" \
     "1 seqctl: LAYOUT *: sequence receipt in backend *memory_bits=3*" \
     next receipt
 does "health says which partition refuses which counter, and why" \
-    "1 degraded: pool one: partition 0 (a) refuses counter receipt: sequence receipt in backend a was used with memory_bits=3 *" \
+    "1 degraded: pool one: no partition grants sequence receipt; partition 0 (a) refuses counter receipt: sequence receipt in backend a was used with memory_bits=3 *" \
     health
 does "and so does the status" \
     "0 *REFUSES* a * up *refuses counter receipt: *" status --wide
@@ -256,18 +287,53 @@ is "--watch ends when nobody reads" "${PIPESTATUS[0]}" 1
 kill -STOP "$daemon_pid"
 does "health of a daemon that hangs is unknown, code 3" \
     "3 unknown: no daemon answers*did not answer within 1 s*" health -t 1
+does "an order to it may be carried out all the same, which is said" \
+    "3 seqctl: *did not answer within 1 s*the order may be carried out all the same*" \
+    advance order --to 99000000 -t 1
 daemon_stop KILL
 does "health without a daemon is unknown, code 3" \
     "3 unknown: no daemon answers*" health
 is "that is one line, too" "$(wc -l <"$work/out")" 1
+does "a wrong command line is code 2, and no line" \
+    "2 seqctl: --tls-ca, *" health --tls-ca "$work/ca"
+does "an order without a daemon is not carried out" "3 seqctl: no seqbrokerd*" \
+    advance order --to 99000000
+is "which is not said to be possible" "$(grep -c 'may be carried' "$work/out" "$work/err" | cut -d: -f2 | paste -sd ' ')" "0 0"
 does "--watch needs a daemon to begin with" "3 *no seqbrokerd*" status --watch
 
 # --- with one pool a partition's number is enough ---
 
 daemon_start one || exit 1
-does "the number of a partition is its name" "0 2: drained*" drain 2
-does "status shows it under that name" "0 *"$'\n'"2 *sqlite *drained *" status
-does "advance makes an automatic sequence" "1 *partition 2 (sqlite-2)*" \
+does "the number of a partition is its name" "0 3: drained*" drain 3
+does "status shows it under that name" "0 *"$'\n'"3 *sqlite *drained *" status
+# Four partitions do not fit.
+# shellcheck disable=SC2317 # wait_for calls it
+shows_ill() {
+    grep -q '^3 .*drained' "$work/low"
+}
+# shellcheck disable=SC2317
+has_drawn() {
+    [ "$(grep -c $'\033\\[H' "$work/low")" -ge 2 ]
+}
+if command -v script >"$work/trash"; then
+    [ -p "$work/low.keys" ] || mkfifo "$work/low.keys"
+    : >"$work/low"
+    script -qfec "stty rows 8 cols 80 isig; exec $build/seqctl -s $daemon_socket \
+        status --watch --interval 1 --color never" "$work/low" \
+        <"$work/low.keys" >"$work/trash" 2>&1 &
+    watching=$!
+    track "$watching"
+    exec {typed}>"$work/low.keys"
+    wait_for has_drawn
+    ok "a low terminal has the partition that is drained" shows_ill
+    like "and how many it leaves out" "$(<"$work/low")" "*3 more partitions: up*"
+    printf '\003' >&"$typed"
+    reap "$watching"
+    exec {typed}>&-
+else
+    skip "a low terminal has the partition that is drained" "there is no script(1)"
+fi
+does "advance makes an automatic sequence" "1 *partition 3 (sqlite-3)*" \
     advance any --to 777
 daemon_stop TERM
 

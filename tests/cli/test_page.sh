@@ -43,6 +43,12 @@ event() {
         line.innerText.includes(\"$2\"))"
 }
 
+# readies COUNT: whether the page has that many events `ready`.
+readies() {
+    echo "[...document.querySelectorAll(\"#events [data-title=Event]\")].filter(
+        (cell) => cell.innerText === \"ready\").length === $1"
+}
+
 fits() {
     browser_window "$1" 812 "$2"
     is "$3" "$(browser_value "$width <= $1")" true
@@ -106,12 +112,52 @@ is "it asks nobody but the daemon" \
     "$(browser_requests | grep -vc "^http://$daemon_http/")" 0
 like "and that one for events" "$(browser_requests)" "*/v1/events*"
 
+# --- a restart in place, which keeps the pid and numbers its lines from 1 ---
+
+ok "the page has one start" browser_until "$(readies 1)"
+kill -USR2 "$daemon_pid"
+ok "it has the events of the next one, too" browser_until "$(readies 2)"
+ok "all is well again after it" browser_until \
+    "$health === \"Serving: all 4 partitions are up.\""
+
+# --- it hangs ---
+
+kill -STOP "$daemon_pid"
+ok "it says that a daemon which hangs does not answer" browser_until \
+    "$health === \"The daemon does not answer.\""
+kill -CONT "$daemon_pid"
+ok "all is well again when it goes on" browser_until \
+    "$health === \"Serving: all 4 partitions are up.\""
+stops=$(grep -c 'event=stopping' "$daemon_log")
+
+# --- a stop ---
+
 daemon_stop
 is "an open page does not keep a stop waiting" "$(
     grep -c 'event=stopping' "$daemon_log"
-) $daemon_code" "1 0"
+) $daemon_code" "$((stops + 1)) 0"
 ok "it says when nobody answers" browser_until \
     "$health === \"The daemon does not answer.\""
+
+# --- whoever reads it loses the right to ---
+
+# everybody_may ROLE: and somebody else gives orders.
+everybody_may() {
+    cat "$work/patient.conf"
+    printf 'users = ( %s{ name = "operator"; role = "admin"; token_hash = "%s"; } );\n' \
+        "${1:+{ name = \"default\"; role = \"$1\"; \}, }" "$token_hash"
+}
+token_hash=$("$build/seqctl" token | sed -n 's/^token_hash *//p')
+everybody_may read >"$work/read.conf"
+daemon_start read -c "$work/read.conf" --http 127.0.0.1:0 || exit 1
+browser_open "http://$daemon_http/"
+ok "a page is read" browser_until \
+    "$health === \"Serving: all 4 partitions are up.\""
+everybody_may '' >"$work/read.conf"
+kill -HUP "$daemon_pid"
+ok "it says what the daemon says of a refused request" browser_until \
+    "/^The status is refused: 401 Unauthorized: ./.test($health)"
+daemon_stop
 
 # --- a server dies, and a pool leases from its neighbours ---
 

@@ -23,7 +23,8 @@ users = (
     { name = "default"; role = "take"; max_count = 5000; },
     { name = "shop"; role = "take"; token_hash = "%s"; %s } );
 key_limits = (
-    { name = "six"; keys = [ "six*" ]; daily_limit = 12; max_count = 9; } );
+    { name = "six"; keys = [ "six*" ]; daily_limit = 12; max_count = 9; },
+    { name = "run"; keys = [ "run" ]; daily_limit = 1000000000; } );
 ' "$hash" "$1"
     } >"$work/patient.conf"
 }
@@ -55,6 +56,13 @@ like "another key has its own" "$(cli INCR six-2)" "[0-9]*"
 like "a key without limits has none" "$(cli SEQ.NEXT other COUNT 5000 | wc -l)" \
     5000
 is "what was given and refused is counted" "$(taken key six-1)" "12 3"
+
+# --- a run that skips numbers ---
+
+# A run of the default has 8 numbers.
+cli INCRBY run 5 >"$work/trash"
+cli INCRBY run 5 >"$work/trash"
+is "what a run skips counts, too" "$(taken key run)" "13 0"
 
 # --- a pipeline stops where the limit is ---
 
@@ -104,11 +112,20 @@ echo PING >&"$hold"
 wait_for grep -q PONG "$work/held"
 like "a user has so many connections" "$(shop PING)" \
     *"LIMIT user 'shop' has as many connections as it may"*
+refusals() { # a refused login leaves a trace at its user, and in the counts
+    curl -s "http://$daemon_http/metrics" | sed -n \
+        -e 's/^seqbroker_user_refused_total{user="shop"} //p' \
+        -e 's/^seqbroker_connections_refused_total //p' | paste -sd ' '
+}
+is "which is counted" "$(refusals)" "1 4"
 exec {hold}>&-
 one_more() { [[ $(shop PING) == PONG ]]; }
 ok "one that leaves makes room" wait_for one_more
 
-alone() { [[ $(cli_local CLIENT LIST | wc -l) == 1 ]]; }
+alone() { # by both protocols
+    [[ $(cli_local CLIENT LIST | wc -l) == 1 &&
+        $(cli_local SEQ.SHOW STATS | sed -n '/^http_connections$/{n; p}') == 0 ]]
+}
 wait_for alone
 fds=()
 for _ in 1 2 3 4; do
@@ -146,10 +163,30 @@ for fd in "${fds[@]}"; do hang_up "$fd"; done
 
 write 'daily_limit = 35905;'
 does "a reload brings other limits" "0 *applied: users.shop.daily_limit*" reload
-can_take() { [[ $(shop INCRBY order 5) == [0-9]* ]]; }
+can_take() { (($(shop SEQ.NEXT order COUNT 5 | wc -l) == 5)); }
 ok "that count what was taken before" wait_for can_take
 like "and no more than it" "$(shop INCR order)" \
     "LIMIT user 'shop' may have 35905 numbers a day, and 0 are left*"
+
+# --- keys that nobody has listed ---
+
+sed -i 's/limit = 10000/limit = 1/' "$work/first.conf"
+write 'keys = [ "own*", "order", "six*" ];'
+does "a reload brings a limit of automatic sequences" \
+    "0 *applied: auto_sequences.limit: 10000 -> 1*" reload
+like "no further key makes a sequence" "$(shop INCR own-1)" \
+    "U*own-1*the limit of auto_sequences, 1, is reached*"
+like "a key that is there goes on" "$(shop INCR order)" "[0-9]*"
+sed -i 's/limit = 1;/limit = 20;/' "$work/first.conf"
+write 'keys = [ "own*" ];'
+does "a reload raises it" "0 *applied: auto_sequences.limit: 1 -> 20*" reload
+before=$(cli_local DBSIZE)
+like "a look makes no sequence" "$(shop SEQ.DECODE own-1 9)" "[!:]*"
+like "nor does a key of others" "$(shop INCR other-1)" \
+    "NOPERM user 'shop' may not use the key 'other-1'"
+is "there are as many as before" "$(cli_local DBSIZE)" "$before"
+like "who may take makes the sequence of a key" "$(shop INCR own-1)" "[0-9]*"
+is "there is one more" "$(cli_local DBSIZE)" "$((before + 1))"
 daemon_stop
 is "it stops well" "$daemon_code" 0
 

@@ -43,6 +43,17 @@ does "JSON has the same" \
     reload --json
 ok "it is JSON" is_json "$work/out"
 
+# --- a file that does not end ---
+
+rm "$work/patient.conf"
+mkfifo "$work/patient.conf"
+does "a pipe that nobody writes to is given up" \
+    "1 seqctl: CONFIG cannot read *patient.conf: it is a pipe that had no writer*" \
+    -t 60 reload
+rm "$work/patient.conf"
+write 'daemon = { log_level = "info"; };'
+does "and the next reload is not kept waiting" "0 0 changes applied, *" reload
+
 # --- what the command line decides ---
 
 write 'daemon = { listen = [ "127.0.0.1:2" ]; };'
@@ -158,9 +169,17 @@ write "daemon = { on_event = \"$work/none\"; };"
 does "a program that is not there refuses all" "1 seqctl: ERR daemon.on_event *" \
     reload
 does "--check says it as well" "1 seqctl: ERR daemon.on_event *" reload --check
+write 'daemon = { webhook = "https://[::1"; };'
+does "so does a webhook without a host" "1 *'webhook' wants a URL with a host*" \
+    reload
 write "daemon = { on_event = \"$work/alarm\"; };"
 does "one that is there is run from now on" "0 *applied: daemon.on_event: *" \
     reload
+mv "$work/alarm" "$work/alarm.away"
+does "one that has gone since refuses all" "1 seqctl: ERR daemon.on_event *" \
+    reload
+does "which --check says, too" "1 seqctl: ERR daemon.on_event *" reload --check
+mv "$work/alarm.away" "$work/alarm"
 printf 'pools = (' >"$work/patient.conf"
 has_told() {
     [ -s "$work/told" ]
@@ -222,7 +241,7 @@ ok "and alice stays" logs_in alice
 
 # limits SETTINGS: the topology with these
 limits() {
-    write "daemon = { log_level = \"info\"; $1 };
+    write "daemon = { log_level = \"info\"; login_timeout = \"${2:-0s}\"; $1 };
 users = ( { name = \"alice\"; role = \"take\"; password_hash = \"$hash\"; } );"
 }
 
@@ -250,6 +269,12 @@ limits 'idle_timeout = "1s";'
 does "time-outs are applied" "0 *applied: daemon.idle_timeout: 0s -> 1s*" reload
 ok "also to those who were there" timeout 60 cat <&7
 exec 7>&- 8>&-
+limits '' 1s
+does "the time for a login is applied" \
+    "0 *applied: daemon.login_timeout: 0ms -> 1s*" reload
+exec 7<>"/dev/tcp/127.0.0.1/$daemon_port"
+ok "who does not log in is disconnected" timeout 60 cat <&7
+exec 7>&-
 
 # --- how it stops ---
 
@@ -300,7 +325,7 @@ for option in '' --check; do
     ok "it is JSON" is_json "$work/out"
 done
 like "the protocol has them in its error" "$(cli_local SEQ.RELOAD)" \
-    "LAYOUT 2 changes are refused *many0.memory_bits from '4' to '5' (*many1.memory_bits from *"
+    "LAYOUT nothing was applied, for 2 reasons: *many0.memory_bits cannot change from '4' to '5' *many1.memory_bits cannot *"
 kill -HUP "$daemon_pid"
 has_named() {
     has_logged 'reload_refused by=SIGHUP .*many0.*many1'
@@ -312,7 +337,7 @@ does "very many are counted" \
 *many19.memory_bits *
 seqctl: and 3 more" reload
 like "in the error of the protocol, too" "$(cli_local SEQ.RELOAD)" \
-    "LAYOUT 23 changes are refused *; and [1-9]* more"
+    "LAYOUT nothing was applied, for 23 reasons: *; and [1-9]* more"
 rewrite 'daemon = { log_level = "no"; http = 1; };'
 does "mistakes of the file are reasons" \
     "1 seqctl: CONFIG nothing was applied, for 2 reasons
@@ -321,6 +346,49 @@ like "REPORT is a word of SEQ.RELOAD" \
     "$(cli_local SEQ.RELOAD CHECK REPORT | tr '\n' ' ')" \
     "*applied 0 *code CONFIG *error *reasons *many.conf:*"
 like "but only once" "$(cli_local SEQ.RELOAD REPORT REPORT)" "ERR use SEQ.RELOAD*"
+daemon_stop TERM
+
+# both TEMPLATE MORE: two sequences with the template
+both() {
+    rewrite "sequences = ({ key = \"bill\"; template = \"$1\"; },
+    { key = \"note\"; template = \"$1\"; }); $2"
+}
+both 'QJ@{seq, width=14}' ''
+daemon_start both -c "$work/many.conf" || exit 1
+cp "$work/many.conf" "$work/both.conf"
+wrong="daemon = { on_event = \"$work/none\"; webhook_ca_file = \"$work/none\"; };
+users = ( { name = \"x\"; role = \"take\"; password_hash = \"\$argon2id\$wrong\"; },
+    { name = \"y\"; role = \"take\"; uids = [ \"no-such-user\" ]; } );"
+of_daemon="seqctl: user x: password_hash is no *
+seqctl: user y: the system has no user no-such-user
+seqctl: daemon.on_event wants *
+seqctl: daemon.webhook_ca_file *"
+both 'QJ@{seq, width=14, base=16}' "$wrong"
+for option in '' --check; do
+    does "changes, users and alarms are refused at once $option" \
+        "1 seqctl: LAYOUT nothing was applied, for 6 reasons
+seqctl: sequences.bill.template cannot change *
+seqctl: sequences.note.template cannot change *
+$of_daemon" reload $option
+done
+rewrite 'sequences = ({ key = "order"; });'
+does "both sequences go" "0 *applied: sequences.note: *" reload
+both 'QJ@{seq, width=14, base=16}' "$wrong"
+for option in '' --check; do
+    does "so are sequences that are still served $option" \
+        "1 seqctl: LAYOUT nothing was applied, for 6 reasons
+seqctl: sequence bill cannot get another template *
+seqctl: sequence note cannot get another template *
+$of_daemon" reload $option
+done
+like "the error of the protocol has as many as fit" "$(cli_local SEQ.RELOAD)" \
+    "LAYOUT nothing was applied, for 6 reasons: sequence bill *; sequence note *; user x: *"
+both 'QJ@{seq, width=14}' "$wrong"
+does "without such a change the daemon's are named" \
+    "1 seqctl: ERR nothing was applied, for 4 reasons
+$of_daemon" reload
+mv "$work/both.conf" "$work/many.conf"
+does "without all that it is applied" "0 *applied: sequences.note: *" reload
 daemon_stop TERM
 
 tap_end

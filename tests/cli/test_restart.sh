@@ -221,6 +221,11 @@ kill -USR2 "$daemon_pid"
 wait_for has_refused 4
 like "and a group that is not there" "$(tail -n 1 "$daemon_log")" \
     "*there is no group 'no-such-group'*"
+moved "listen = [ \"127.0.0.1:$kept\" ]; socket = [ \"$work/nowhere/a.sock\" ];"
+kill -USR2 "$daemon_pid"
+wait_for has_refused 5
+like "and a socket whose folder is not there" "$(tail -n 1 "$daemon_log")" \
+    "*cannot listen on $work/nowhere/a.sock: No such file*"
 
 # A client that has sent nothing holds up the restart. Meanwhile another one
 # waits at an address that goes.
@@ -319,6 +324,8 @@ is_leaving() {
 }
 ok "SIGTERM begins the delay" wait_for is_leaving
 is "then it is not ready" "$(readyz)" 503
+is "which the metrics say, too" "$(curl -s -m 60 "http://$daemon_http/metrics" |
+    grep '^seqbroker_health{.* 1$')" 'seqbroker_health{state="stopping"} 1'
 like "SEQ.HEALTH says so" "$(cli SEQ.HEALTH)" \
     "*not serving*the broker is going to stop*"
 like "it serves all the same" "$(cli INCR order)" "[1-9]*"

@@ -58,6 +58,11 @@ like "a user has its keys" "$(as_shop INCR order-8)" "[0-9]*"
 like "and no others" "$(as_shop INCR bill)" "NOPERM user 'shop' may not use the key 'bill'"
 like "and gives no orders" "$(as_shop SEQ.DRAIN)" "NOPERM SEQ.DRAIN is an order*"
 asks_daemon=yes
+dial
+say "$dialled" 'AUTH shop tr0ub4dor&3\r\n'
+is "a user logs in" "$(hear "$dialled")" "+OK"
+does "the operator sees who is connected" "0 *127.0.0.1:* shop *auth*" show clients
+hang_up "$dialled"
 does "the operator needs no password" "0 main/1: drained*" drain main/1
 does "and looks" "0 *drained*" status
 asks_daemon=
@@ -67,6 +72,9 @@ does "seqctl logs in by a file" "0 [0-9]*" -s "127.0.0.1:$daemon_port" \
 chmod 644 "$work/token"
 does "which others may not read" "2 seqctl: *chmod 600 it" \
     -s "127.0.0.1:$daemon_port" --user web --password-file "$work/token" next bill
+does "health does not say that no daemon answers" \
+    "3 unknown: the daemon reported no healthseqctl: NOAUTH *" \
+    -s "127.0.0.1:$daemon_port" health
 does "seqctl says what is wrong" "1 seqctl: NOAUTH *" \
     -s "127.0.0.1:$daemon_port" next bill
 does "a password has a user" "2 seqctl: *--user NAME" \
@@ -91,12 +99,24 @@ like "and what was refused" "$(grep event=order_refused "$work/audit")" \
     "*user=shop by=password from=127.0.0.1:* command=SEQ.DRAIN *"
 like "and the wrong login" "$(grep event=login_refused "$work/audit")" \
     "*user=shop from=127.0.0.1:* command=AUTH reason=wrong left_out=0"
+is "a password in the place of the name is refused" \
+    "$(cli AUTH 'tr0ub4dor&3' shop | cut -d' ' -f1) $(web -u 'tr0ub4dor&3:shop' \
+        "http://$daemon_http/metrics")" "WRONGPASS 401"
+is "and is not in the audit" "$(grep -c "event=login_refused user=(unknown) \
+from=127.0.0.1:" "$work/audit")" 2
 ok "which is counted" [ "$(cli_local INFO stats | tr -d '\r' |
     sed -n 's/^logins_refused://p')" -gt 0 ]
 is "the audit is its owner's alone" "$(stat -c %a "$work/audit")" 600
 is "no password is in the log" \
     "$(grep -c -e tr0ub4dor -e "$(<"$work/token")" "$daemon_log" "$work/audit" |
         cut -d: -f2 | sort -u)" 0
+for _ in 1 2 3 4 5 6 7; do
+    web -H 'Authorization: Bearer wrong' "http://$daemon_http/metrics" \
+        >"$work/status"
+done
+is "a wrong token is refused each time" "$(<"$work/status")" 401
+is "and slows no password of that address" "$(web -u 'shop:tr0ub4dor&3' \
+    -X POST "http://$daemon_http/v1/sequences/order-8/next")" 200
 like "seqctl show hides the hashes" \
     "$("$build/seqctl" -s "$daemon_socket" -t 60 show config 'users.*')" "*users.web.token_hash*[*][*][*]*"
 daemon_stop

@@ -33,6 +33,13 @@ is "and nothing else" "$(wc -l <"$work/out")" 1
 does "an error was not among it" "0 " show events --level error
 does "--since a day has it, too" "0 *Z warn event=reload_refused *" \
     show events --since 1d --level warn
+at=$(sed 's/ .*//' "$work/out")
+does "so does the time of a line" "0 $at warn event=reload_refused *" \
+    show events --since "$at" --level warn
+after=$(($(date -u -d "$at" +%s%3N) + 1))
+after=$(date -u -d "@${after%???}.${after: -3}" +%Y-%m-%dT%H:%M:%S.%3NZ)
+does "but not the millisecond after it" "0 " show events --level warn \
+    --since "$after"
 does "since a moment that is yet to come there is nothing" "0 " \
     show events --since 9999-12-31
 does "JSON has the same lines" \
@@ -46,6 +53,10 @@ does "nor is there such a level" \
     show events --level bad
 does "both are for events only" \
     "2 *--since and --level are for show events only" show stats --level warn
+
+does "nobody has a limit, and it says so" \
+    "0 no user and no key has a limit" show limits
+does "JSON has an empty list" '0 {*"limits": \[*\]*}' show limits --json
 
 # --- what went wrong ---
 
@@ -87,11 +98,11 @@ is "a client is connected" \
     "$(hear "$dialled")$(hear "$dialled")$(hear "$dialled")$(hear "$dialled")" \
     "+OK+OK+OK+PONG"
 does "show clients has a row for each" \
-    "0 ID *ADDRESS *NAME *LIBRARY *STATE *AGE *IDLE *COMMANDS *LAST*127.0.0.1:* visitor *raw 1.2 *open *4 *ping*seq.show*" \
+    "0 ID *ADDRESS *USER *NAME *LIBRARY *STATE *AGE *IDLE *COMMANDS *LAST*127.0.0.1:* - *visitor *raw 1.2 *open *4 *ping* uid:$UID *open*seq.show*" \
     show clients --wide
 is "and no second one" "$(grep -c visitor "$work/out")" 1
 does "an object in JSON" \
-    '0 {*"clients": \[*"name": "visitor", "library": "raw 1.2", "state": "open", "age_ms": [0-9]*, "idle_ms": [0-9]*, "commands": 4, "command": "ping", "resp": 2}*' \
+    '0 {*"clients": \[*"user": "-", "name": "visitor", "library": "raw 1.2", "state": "open", "age_ms": [0-9]*, "idle_ms": [0-9]*, "commands": 4, "command": "ping", "resp": 2}*' \
     show clients --json
 ok "it is JSON" is_json "$work/out"
 
@@ -99,7 +110,7 @@ ok "it is JSON" is_json "$work/out"
 
 seqctl show stats
 like "show stats counts" "$code $out" \
-    "0 uptime: *pid: $daemon_pid"$'\n'"memory: [1-9]*connections: [2-9]*"$'\n'"connections_received: *command_errors: 0"$'\n'"http_responses: 0"$'\n'"log_lines: [1-9]*"$'\n'"http_connections: 0"$'\n'"max_connections: [1-9]*answers_refused: 0"$'\n'"logins_refused: 0"$'\n'"takes_refused: 0"$'\n'"tls_handshakes: 0"$'\n'"tls_failed: 0"
+    "0 uptime: *pid: $daemon_pid"$'\n'"memory: [1-9]*connections: [2-9]*"$'\n'"connections_received: *command_errors: 0"$'\n'"http_responses: 0"$'\n'"log_lines: [1-9]*"$'\n'"http_connections: 0"$'\n'"max_connections: [1-9]*answers_refused: 0"$'\n'"logins_refused: 0"$'\n'"audit_lines_lost: 0"$'\n'"takes_refused: 0"$'\n'"tls_handshakes: 0"$'\n'"tls_failed: 0"$'\n'"commands_waiting: 0"
 is "sizes have a unit" \
     "$(grep -cE '^memory: [0-9]+\.[0-9] MiB$' "$work/out") $(
         sed -n 's/^max_client_memory: //p' "$work/out")" "1 32.0 MiB"
@@ -135,6 +146,9 @@ like "and is an object" "$code $out" \
 ok "it is JSON" is_json "$work/out"
 asks_daemon=yes
 daemon_stop
+
+does "what can be shown is no command, but nearly" \
+    '2 seqctl: unknown command "events", did you mean "show events"?' events
 
 # --- a store that is not there ---
 

@@ -233,6 +233,22 @@ kill -TERM "$daemon_pid"
 reap "$daemon_pid"
 is "a second SIGTERM ends it at once, with 1" $? 1
 
+# Of a drain the first signal is ignored, since it may ask for the same stop;
+# but not if a signal has ended the delay.
+sed -i 's/daemon = {/daemon = { stop_delay = "1h";/' "$work/ticking.conf"
+start_unable_to_end drained
+cli_local SEQ.DRAIN >>"$work/trash" &
+drain=$!
+track "$drain"
+wait_for is_logged ' event=leaving '
+kill -TERM "$daemon_pid"
+wait_for is_logged ' event=stopping$'
+kill -TERM "$daemon_pid"
+reap "$daemon_pid"
+is "one that ends a drain's delay counts as the first" $? 1
+reap "$drain"
+sed -i 's/stop_delay = "1h";//' "$work/ticking.conf"
+
 sed -i 's/stop_timeout = "10m"/stop_timeout = "1s"/' "$work/ticking.conf"
 start_unable_to_end bounded
 kill -TERM "$daemon_pid"
@@ -256,6 +272,8 @@ pools = ( { name = "one"; partitions = [ "r", "a" ]; authority = "a";
 sequences = ( { key = "order"; deadline = "60s"; } );
 auto_sequences = { pattern = "new.*"; deadline = "60s"; };
 END
+    # Few of them fill what the kernel holds for a client.
+    long_ping=$(printf '*2\r\n$4\r\nPING\r\n$900\r\n%0900d\r' 0)
     is_unread() { # those clients are connected, and are not answered any more
         local before now
         before=$(cli INFO | sed -n 's/^total_commands_processed:\([0-9]*\).*/\1/p')
@@ -272,7 +290,7 @@ END
                 grep -q ' event=spool taken=[1-9]' "$daemon_log"
         silent=()
         for ((i = 0; i < 40; i++)); do
-            yes $'*1\r\n$4\r\nPING\r' >"/dev/tcp/127.0.0.1/$daemon_port" \
+            yes "$long_ping" >"/dev/tcp/127.0.0.1/$daemon_port" \
                 2>>"$work/trash" &
             silent+=($!)
             track $!

@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # What seqctl shows of one broker and of several: which rows, how wide, in which
-# colours, on which screen, and its errors as JSON. Usage: test_status.sh
-# BUILD_FOLDER
+# colours, on which screen, errors as JSON. Usage: test_status.sh BUILD_FOLDER
 # shellcheck disable=SC2317 # ok() and wait_for() call functions
 set -u
 # shellcheck source=tests/cli/lib.sh
@@ -177,6 +176,9 @@ is "health that is degraded is yellow" "$code ${out%%:*}" \
     "1 "$'\033[33mdegraded\033[0m'
 seqctl rescue main/0
 ok "and health is well again" wait_for serves
+seqctl drain main/1
+does "what is drained is yellow" "0 *"$'\033[33m'"drained*" status --color=always
+seqctl resume main/1
 does "there are three ways" \
     '2 seqctl: --color is auto, always or never, not "red"' status --color=red
 
@@ -359,7 +361,8 @@ second_pid=$daemon_pid
 second=$daemon_socket
 
 does "a broker is named by host and port, too" "0 [1-9]*" -s "$address" next bill
-does "a port alone is no broker" "3 seqctl: no seqbrokerd at :7379: *" \
+does "a port alone is no broker" \
+    "3 seqctl: no seqbrokerd at :7379: *taken for a socket's path: * HOST:PORT" \
     -s :7379 next bill
 seqctl -s "$address" -s "$second" -t 60 health
 is "health is a line for each broker" "$code $out" \
@@ -374,6 +377,9 @@ like "status is a line for each" "$code $out$err" \
     "0 BROKER *NAME *HEALTH *UP *RATE/S *RUNWAY"$'\n'"$address *first *serving *3/3 *[0-9] *[0-9s-]"$'\n'"$second *second *serving *3/3 *[0-9] *-"
 ok "of at most 80 characters" fits "$work/out" 80
 seqctl -s "$second" quarantine other/0
+does "an order that one of them refuses is an error" \
+    "1 $first: other/0: was not drained: it is up*seqctl: $second: ERR *rescue it instead*" \
+    -s "$first" -s "$second" -t 60 resume other/0
 seqctl -s "$address" -s "$second" -s "$work/nobody" -t 60 status other
 is "also where one does not answer, and of a pool alone" \
     "$code $(awk '{ print $2, $3, $4 }' "$work/out" | head -n 4 | tr '\n' ,)" \
@@ -405,10 +411,9 @@ is "drain is a line for each" "$code $out" \
     "0 $first: other/0: drained, until it is resumed"$'\n'"$second: other/0: drained, until it is resumed"
 does "the worst exit code counts" "2 *not serving*not serving*" \
     -s "$address" -s "$second" -t 60 health
-does "resume is given back in one" "0 other/0: resumed, *" \
-    -s "$second" -t 60 resume other/0
-does "an order that one of them refuses is an error" \
-    "1 $first: other/0: resumed, *seqctl: $second: ERR *not drained*" \
+seqctl -s "$second" -t 60 resume other/0
+does "a resume is given back in one, so that it may be given again" \
+    "0 $first: other/0: resumed, *$second: other/0: was not drained: it is *" \
     -s "$first" -s "$second" -t 60 resume other/0
 does "other commands are for one broker" "2 seqctl: next takes one -s only" \
     -s "$address" -s "$second" next bill
@@ -448,9 +453,9 @@ is "in one value" "$(head -n 1 "$work/out") $(tail -n 1 "$work/out")" \
 seqctl -s "$second" -t 60 drain other/0 --json
 is "an order has its outcome" "$code $out$err" \
     '0 {"partition": "other/0", "outcome": "drained, until it is resumed"}'
-seqctl -s "$second" -t 60 drain other/0 --json
+seqctl -s "$second" -t 60 rescue other/0 --json
 like "an error of the daemon is an object on stderr" "$code ($out) $err" \
-    '1 () {"error": "ERR *drained already*", "code": "ERR", "exit": 1}'
+    '1 () {"error": "ERR *resume it instead*", "code": "ERR", "exit": 1}'
 seqctl -s "$work/nobody" status --json
 like "no daemon is one" "$code ($out) $err" \
     '3 () {"error": "no seqbrokerd at *", "code": "UNREACHABLE", "exit": 3}'

@@ -131,7 +131,7 @@ like "status tells the clock that stamps are made of" "$out" \
     "*"$'\n'"clock $(date -u +%Y)-*T*Z*"
 seqctl status --json --all
 like "status --json has the clock" "$out" \
-    '*"clock": {"wall_ms": [1-9]*, "guarded_ms": [1-9]*, "behind_ms": 0, "ahead_ms": 0, "issued_ms": [1-9]*, "steps_back": 0, "reason": ""}*'
+    '*"clock": {"wall_ms": [1-9]*, "guarded_ms": [1-9]*, "behind_ms": 0, "ahead_ms": 0, "issued_ms": [1-9]*, "steps_back": 0, "reason": "", "effect": ""}*'
 like "and the stamps" "$out" \
     '*"key": "daily"*"period": "day", "stamp": 20[0-9]*, "dropped": [0-9]*}*'
 does "health has no warning" "0 serving" health

@@ -205,6 +205,9 @@ ok "with its key it is" wait_for log_has "*event=tls_reloaded *"
 isnt=$(serial "$tls_port")
 ok "new connections get it" [ "$isnt" != "$was" ]
 is "of HTTP, too" "$(serial "$https_port")" "$isnt"
+chmod g+r "$work/server.key"
+ok "a changed mode is a changed file, for who may read it is another" \
+    wait_for log_has "*event=tls_reloaded *event=tls_reloaded *"
 printf 'INCR standing\n' >&"${STANDING[1]}"
 read -r -t 60 after <&"${STANDING[0]}"
 is "a connection that stands goes on" "$after" $((before + 1))
@@ -343,8 +346,15 @@ like "a certificate that expires soon is a warning" \
 like "so is one that has expired" "$(checked expired "$(pair expired)")" \
     "*expired.crt expired on *exit 0*expired.crt expired on *exit 0"
 chmod 644 "$work/next.key"
-like "and a key that everybody may read" "$(checked open "$(pair next)")" \
-    "*warning: tls_key_file *next.key is readable by everybody*exit 0*"
+like "a key that everybody may read is refused" \
+    "$(checked open "$(pair next)")" \
+    "*tls_key_file *next.key: everybody may read it: chmod 600 it*exit 1*exit 2"
+like "at the start as well" "$(refused -c "$work/open.conf" \
+    --state-dir "$work/open" --socket none --listen 127.0.0.1:0 \
+    --tls-listen 127.0.0.1:0)" \
+    "*next.key: everybody may read it*exit 1"
+chmod 640 "$work/next.key"
+like "its group may" "$(checked grouped "$(pair next)")" "*ok*exit 0*ok*exit 0"
 like "a key of another certificate is refused" \
     "$(checked apart "tls_cert_file = \"$work/next.crt\";" \
         "tls_key_file = \"$work/client.key\";")" \
@@ -368,7 +378,7 @@ like "so it is where an option wants TLS" \
 # --- memory ---
 
 # A connection by TLS counts 16 KiB: 1 MiB is used up by 64.
-topology small "$(pair next)" "max_client_memory = 1;"
+topology small "$(pair next)" "max_client_memory = 1;" 'client_timeout = "1s";'
 chmod 600 "$work/next.key"
 secure_start small || exit 1
 members=()
@@ -389,6 +399,21 @@ for i in "${members[@]}"; do
 done
 is_served() { [ "$(secure PING)" = PONG ]; }
 ok "the room of those that have left is free" wait_for is_served
+
+# A ClientHello, a byte at a time: libevent hears of each, and so waits on.
+daemon_port=$https_port
+dial
+is_ended_while_it_drips() {
+    local byte
+    for byte in 16 03 01 02 00 01 00 01 fc 03 03 {10..59}; do
+        say "$dialled" "\\x$byte"
+        IFS= read -r -t 0.2 -n 1 _ <&"$dialled"
+        (($? < 128)) && return 0 # it is closed, and not only silent
+    done
+    return 1
+}
+ok "a handshake that comes byte by byte is ended" is_ended_while_it_drips
+hang_up "$dialled"
 daemon_stop
 
 tap_end

@@ -54,9 +54,9 @@ struct fixture *fixture_prepare(void **state)
     postgres_require();
     server = shared_server();
     /* As files, which takes half the time of copying it through the log. */
-    postgres_execute(server, "postgres",
-                     "CREATE DATABASE d%d OWNER seq STRATEGY FILE_COPY",
-                     number);
+    postgres_execute(
+        server, "postgres", "CREATE DATABASE d%d OWNER seq%s", number,
+        postgres_version(server) < 15 ? "" : " STRATEGY FILE_COPY");
     f = calloc(1, sizeof *f);
     assert_non_null(f);
     *state = f;

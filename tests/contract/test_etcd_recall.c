@@ -152,6 +152,38 @@ TEST(known_counter_is_not_taken_from_after_another_term_was_seen)
     server_free(server);
 }
 
+/* The connection to a follower outlives an election; only the term tells. The
+ * known counter of `other` is first written, that of `backend` is left as it
+ * is. */
+TEST(counters_are_not_taken_from_after_an_election)
+{
+    const struct seqb_raise raise = {
+        .counter = "main/0/other", .floor = 1, .limit = ETCD_TEST_LIMIT};
+    struct server *members[ETCD_MEMBERS];
+    struct seqb_backend_options options;
+    struct seqb_backend *backend;
+    struct seqb_backend *other;
+    int64_t last;
+    int leader;
+
+    server_etcd_cluster(members);
+    leader = etcd_leader(members);
+    options = etcd_options(members[(leader + 1) % ETCD_MEMBERS]);
+    backend = etcd_open_known(&options, &last);
+    options.prefix = "other";
+    other = etcd_open_known(&options, &last);
+    server_kill(members[leader]);
+    (void)etcd_leader(members);
+    assert_int_equal(etcd_take(other, &last), SEQB_UNCERTAIN);
+    assert_int_equal(backend_etcd.raise(backend, &raise, &last, NULL),
+                     SEQB_UNREACHABLE);
+    assert_int_equal(etcd_take(backend, &last), SEQB_UNREACHABLE);
+    backend_etcd.close(other);
+    backend_etcd.close(backend);
+    for (int i = 0; i < ETCD_MEMBERS; i++)
+        server_free(members[i]);
+}
+
 /* The base has another epoch: data was put back, and another broker saw it. */
 TEST(known_counter_of_another_epoch_is_not_taken_from)
 {

@@ -140,6 +140,15 @@ TEST_SKIPPABLE(PREPARED, host_without_a_port_is_refused)
     must_not_open(f, SEQB_INVALID, "is no host:port");
 }
 
+/* Neither by whoever it is, nor by a node of that name. */
+TEST_SKIPPABLE(PREPARED, nodes_without_tls_are_not_spoken_to_in_clear)
+{
+    f->options.tls = SEQB_TLS_REQUIRE;
+    must_not_open(f, SEQB_REFUSED, "the server has no tls");
+    f->options.tls = SEQB_TLS_VERIFY;
+    must_not_open(f, SEQB_UNREACHABLE, "the server does not support it");
+}
+
 TEST_SKIPPABLE(PREPARED, desynced_node_is_passed_over)
 {
     struct hosts alone;

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mysql-row on a Galera cluster that refuses a statement: a lock that another
- * client holds (error 1205), and a node that is no longer Primary (error 1047).
+ * client holds (error 1205), a node that is no longer Primary (error 1047), and
+ * a transaction that another node aborted, which is answered without an error.
  * Nothing is granted, and the error says why.
  */
 #include "contract/galera_fixture.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "backends/mysql/mysql.h"
+#include "platform/text.h"
 
 #define FIRST 10
 
@@ -61,6 +64,54 @@ TEST_SKIPPABLE(PREPARED, node_that_is_no_longer_primary_says_so)
     mariadb_execute(galera_nodes[0],
                     "SET GLOBAL wsrep_provider_options = 'gmcast.isolate=0'");
     cluster_await();
+}
+
+/* That it found no row would mean that there is none. A node answers so now and
+ * then; SELECT INTO always has no result. */
+TEST_SKIPPABLE(PREPARED, query_without_a_result_is_of_an_aborted_transaction)
+{
+    struct mysql_link *link;
+
+    must_open(f);
+    link = &((struct mysql *)f->backend)->link;
+    assert_ok(mysql_link_begin(link, &f->err));
+    mysql_link_add(link, "SELECT 1 INTO @one");
+    assert_status(mysql_link_run(link, SEQB_UNREACHABLE, &f->err),
+                  SEQB_UNREACHABLE);
+    assert_non_null(strstr(f->err.text, "the transaction was aborted"));
+}
+
+/* The write sets that node 0 says that it is behind. */
+static int64_t behind_ask(struct fixture *f)
+{
+    struct seqb_details details = {.node = ""};
+    const char *count = details.replicas + strlen("here ");
+    int64_t behind;
+
+    assert_done(f->ops->describe(f->backend, &details, &f->err), f->err);
+    assert_memory_equal(details.replicas, "here ", strlen("here "));
+    assert_true(text_to_int64(count, strcspn(count, " "), &behind));
+    return behind;
+}
+
+/* A probe does not wait until the node has caught up. */
+TEST_SKIPPABLE(PREPARED, node_that_is_behind_says_how_far)
+{
+    f->options.timeout_ms = 5000;
+    must_open(f);
+    must_take(f, FIRST, 0);
+    TELL(f, "CREATE TABLE held (id INT PRIMARY KEY);"
+            "FLUSH TABLES held WITH READ LOCK");
+    for (int i = 0; i < 10; i++)
+        mariadb_execute(galera_nodes[1], "INSERT INTO %s.held VALUES (%d)",
+                        f->database, i);
+    while (behind_ask(f) == 0)
+        usleep(2000);
+    TELL(f, "UNLOCK TABLES");
+    cluster_await();
+    while (behind_ask(f) > 0)
+        usleep(2000);
+    must_take(f, 1, FIRST);
 }
 
 TEST_BEFORE_ALL(without_sigpipe);

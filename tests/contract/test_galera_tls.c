@@ -72,9 +72,9 @@ TEST_SKIPPABLE(SECURED, each_node_is_used_by_tls)
 TEST_SKIPPABLE(SECURED, nodes_of_another_ca_are_refused)
 {
     f->options.tls_ca = others.cert;
-    must_not_open(f, SEQB_UNREACHABLE, "certificate");
+    must_not_open(f, SEQB_UNREACHABLE, "self-signed certificate");
     f->options.tls_ca = NULL; /* the system's, of which it is none */
-    must_not_open(f, SEQB_UNREACHABLE, "certificate");
+    must_not_open(f, SEQB_UNREACHABLE, "self-signed certificate");
 }
 
 /* The nodes are localhost as well, which the certificate does not say. */
@@ -86,7 +86,8 @@ TEST_SKIPPABLE(SECURED, nodes_of_another_name_are_refused)
     (void)text_format(address, sizeof address, "localhost:%d",
                       (int)server_port(galera_nodes[0]));
     f->options.endpoints = list;
-    must_not_open(f, SEQB_UNREACHABLE, "certificate");
+    must_not_open(f, SEQB_UNREACHABLE,
+                  "Validation of SSL server certificate failed");
     f->options.tls = SEQB_TLS_REQUIRE; /* whoever it is */
     must_open(f);
     must_take(f, 10, 0);

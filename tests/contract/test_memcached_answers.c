@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "backends/backends.h"
+#include "backends/memcached/session.h"
 #include "contract/windowed_answers.h"
 #include "platform/text.h"
 #include "support/test.h"
@@ -40,6 +41,22 @@ TEST_WITH(IMPOSTOR, sound_session_opens_with_its_origin)
     session_start(impostor, "", WAITS);
     assert_string_equal(impostor->backend->origin, "7:1000");
     assert_string_equal(impostor->backend->server, "memcached 1.6.18");
+}
+
+TEST_WITH(IMPOSTOR, password_does_not_stay_in_what_was_sent)
+{
+    static struct memcached_link link = {.stream = {.fd = -1}};
+    struct memcached_session session;
+
+    impostor_start(impostor,
+                   "CLIENT_ERROR unauthenticated\r\nSTORED\r\n" SESSION, WAITS);
+    impostor->options.user = "seq";
+    impostor->options.password = "correct-horse-battery";
+    assert_done(memcached_session_open(&link, &session, &impostor->options,
+                                       &impostor->err),
+                impostor->err);
+    assert_null(memmem(link.out, sizeof link.out, "horse", 5));
+    memcached_link_close(&link);
 }
 
 /* A listener whose backlog is full, as of a host that answers nothing. */

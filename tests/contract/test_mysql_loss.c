@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Settings of a MySQL server that lose commits, and that change while a backend
- * is open, on both engines. */
+ * is open, on both engines; and a server that is refused for its locks. */
 #include "contract/mysql_fixture.h"
 
 #include <string.h>
@@ -112,6 +112,22 @@ TEST_STATE(ON_SERVER, server_that_never_syncs_is_refused)
         (void)fixture_stop(state);
         *state = NULL;
     }
+}
+
+/* A MariaDB that says that it is TiDB; losses that are accepted change
+ * nothing. */
+TEST_STATE(ON_SERVER, tidb_without_shared_locks_is_refused)
+{
+    static const char *const args[] = {"--version=8.0.11-TiDB-v8.5.0", NULL};
+    struct fixture *f;
+
+    mariadb_require();
+    f = fixture_prepare_on(state, &backend_mysql_row, server_mariadb(args));
+    must_not_open(f, SEQB_UNSAFE, "tidb_enable_shared_lock_promotion = ON");
+    f->options.accept_loss = true;
+    must_not_open(f, SEQB_UNSAFE, "tidb_enable_shared_lock_promotion = ON");
+    f->ops = &backend_mysql_autoinc;
+    must_not_open(f, SEQB_UNSAFE, "tidb_enable_shared_lock_promotion = ON");
 }
 
 TEST_BEFORE_ALL(without_sigpipe);

@@ -152,7 +152,7 @@ TEST_SKIPPABLE(PREPARED, server_without_tls_is_not_spoken_to_in_clear)
     f->options.tls = SEQB_TLS_REQUIRE;
     must_not_open(f, SEQB_REFUSED, "the server has no tls");
     f->options.tls = SEQB_TLS_VERIFY;
-    must_not_open(f, SEQB_UNREACHABLE, "SSL");
+    must_not_open(f, SEQB_UNREACHABLE, "the server does not support it");
 }
 
 TEST_STATE(ON_SERVER, tls_is_used_and_verified_as_asked_for)
@@ -172,12 +172,13 @@ TEST_STATE(ON_SERVER, tls_is_used_and_verified_as_asked_for)
     must_open(f);
     must_take(f, 5, 0);
     f->options.tls = SEQB_TLS_VERIFY;
-    must_not_open(f, SEQB_UNREACHABLE, "certificate");
+    must_not_open(f, SEQB_UNREACHABLE, "self-signed certificate");
     f->options.tls_ca = strchr(cert, '=') + 1;
     must_open(f);
     must_take(f, 5, 5);
     f->options.host = "localhost"; /* is not what the certificate says */
-    must_not_open(f, SEQB_UNREACHABLE, "certificate");
+    must_not_open(f, SEQB_UNREACHABLE,
+                  "Validation of SSL server certificate failed");
 }
 
 /* --- settings and role --- */

@@ -309,6 +309,37 @@ TEST_STATE(ON_SERVER, copy_of_the_files_that_is_put_back_is_fenced)
     assert_int_equal(must_raise(f, 0, 1000), 1100);
 }
 
+/* Nothing is started, and the table keeps its date: see docs/guarantees.md. A
+ * new table has another one. */
+TEST_STATE(ON_SERVER, imported_file_is_noticed_in_a_new_table_alone)
+{
+    struct server *server;
+    struct fixture *f;
+    char saved[64];
+    char table[64];
+
+    mariadb_require();
+    server = server_mariadb(NULL);
+    f = start_on(state, server);
+    (void)text_format(saved, sizeof saved, "saved/%s/seqb_counters",
+                      f->database);
+    must_take(f, 100, 0);
+    mariadb_copy_cold(server, "saved");
+    must_open(f);
+    must_take(f, 50, 100);
+    mariadb_import(server, saved, saved + strlen("saved/"));
+    must_take(f, 50, 100);
+    TELL(f, "CREATE TABLE new_counters LIKE seqb_counters");
+    (void)text_format(table, sizeof table, "%s/new_counters", f->database);
+    mariadb_import(server, saved, table);
+    TELL(f, "RENAME TABLE seqb_counters TO old_counters,"
+            "new_counters TO seqb_counters");
+    must_fail(f, SEQB_UNREACHABLE, "another one");
+    must_open(f);
+    must_answer(f, ORDER, SEQB_FENCED);
+    assert_int_equal(must_raise(f, 0, 1000), 1100);
+}
+
 /* --- claims --- */
 
 #define CLAIMS_REPLACED_BY_DUMP                                                \

@@ -144,18 +144,18 @@ TEST_SKIPPABLE(STARTED, row_of_a_commit_that_waits_for_a_standby_fails_the_call)
     struct seqb_request request = {.counter = ORDER, .want = 1, .limit = LIMIT};
     struct fixture other = *f;
     struct waiter waiter;
+    enum seqb_status status;
 
     other.backend = NULL;
     other.options.timeout_ms = 5000;
     must_open(&other);
     must_take(f, 10, 0);
     (void)commit_wait(&waiter, f, 10);
-    assert_status(
-        backend_postgres.reserve(other.backend, &request, 1, &other.err),
-        SEQB_UNREACHABLE);
-    assert_non_null(strstr(other.err.text, "commits wait for a standby"));
-    commit_wait_end(&waiter);
+    status = backend_postgres.reserve(other.backend, &request, 1, &other.err);
+    commit_wait_end(&waiter); /* it uses this frame, also if the test fails */
     backend_postgres.close(other.backend);
+    assert_status(status, SEQB_UNREACHABLE);
+    assert_non_null(strstr(other.err.text, "commits wait for a standby"));
 }
 
 /* --- locks --- */

@@ -6,6 +6,59 @@
 
 #include "support/test.h"
 
+/* A database that is copied keeps the names of its files. */
+TEST_SKIPPABLE(STARTED, database_made_from_a_template_is_another_incarnation)
+{
+    char before[SEQB_INCARNATION_SIZE];
+
+    f->options.needs_incarnation = true;
+    must_open(f);
+    strcpy(before, f->backend->incarnation);
+    backend_postgres.close(f->backend);
+    f->backend = NULL;
+    postgres_execute(f->server, "postgres", "CREATE DATABASE kept TEMPLATE %s",
+                     f->database);
+    postgres_execute(f->server, "postgres", "DROP DATABASE %s WITH (FORCE)",
+                     f->database);
+    postgres_execute(f->server, "postgres", "ALTER DATABASE kept RENAME TO %s",
+                     f->database);
+    must_open(f);
+    assert_string_not_equal(f->backend->incarnation, before);
+}
+
+/* Makes the fixture's database again with OID 99999, from a template. */
+static void database_make(const struct fixture *f, const char *template)
+{
+    postgres_execute(f->server, "postgres",
+                     "CREATE DATABASE %s OID 99999 TEMPLATE %s", f->database,
+                     template);
+}
+
+/* The limit that docs/guarantees.md names: the folder of the database is that
+ * of the one that was dropped. */
+TEST_SKIPPABLE(STARTED, database_with_the_oid_of_a_dropped_one_is_the_same)
+{
+    char before[SEQB_INCARNATION_SIZE];
+
+    f->options.needs_incarnation = true;
+    backend_postgres.close(f->backend);
+    f->backend = NULL;
+    postgres_execute(f->server, "postgres", "ALTER DATABASE %s RENAME TO first",
+                     f->database);
+    database_make(f, "first");
+    must_open(f);
+    strcpy(before, f->backend->incarnation);
+    backend_postgres.close(f->backend);
+    f->backend = NULL;
+    postgres_execute(f->server, "postgres", "CREATE DATABASE again TEMPLATE %s",
+                     f->database);
+    postgres_execute(f->server, "postgres", "DROP DATABASE %s WITH (FORCE)",
+                     f->database);
+    database_make(f, "again");
+    must_open(f);
+    assert_string_equal(f->backend->incarnation, before);
+}
+
 /* --- claims --- */
 
 static enum seqb_status swap_worker(struct fixture *f, const char *expected,

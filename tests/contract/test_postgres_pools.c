@@ -4,6 +4,7 @@
 #include "contract/postgres_fixture.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "platform/text.h"
@@ -250,6 +251,53 @@ TEST_SKIPPABLE(STARTED, standby_is_refused_and_its_primary_found)
                       "host=127.0.0.1,127.0.0.1 port=%d,%d user=seq dbname=%s",
                       (int)free_port(), (int)server_port(standby), f->database);
     must_not_open(f, SEQB_ROLE, "none of the 2 hosts is a primary");
+    postgres_kill(standby);
+    server_free(standby);
+}
+
+/* -1: the standby is not there or has not told yet. */
+static long bytes_behind(struct fixture *f)
+{
+    struct seqb_details details = {.node = ""};
+    char *end;
+    long behind;
+
+    assert_ok(backend_postgres.describe(f->backend, &details, &f->err));
+    if (strcmp(details.replicas, "none") == 0 ||
+        strcmp(details.replicas, "1") == 0)
+        return -1;
+    assert_memory_equal(details.replicas, "1, at most ", 11);
+    behind = strtol(details.replicas + 11, &end, 10);
+    assert_string_equal(end, " bytes behind");
+    return behind;
+}
+
+/* One that does not replay has got the log nevertheless. */
+TEST_SKIPPABLE(STARTED, standby_that_does_not_replay_is_told_as_behind)
+{
+    struct server *standby = server_postgres_standby(f->server);
+    char ignored[POSTGRES_ASK_SIZE];
+    char before[POSTGRES_ASK_SIZE];
+    char after[POSTGRES_ASK_SIZE];
+    long behind;
+
+    f->options.user = "postgres"; /* who may read it */
+    must_open(f);
+    postgres_catch_up(f->server, standby);
+    postgres_ask(standby, "postgres", ignored, "SELECT pg_wal_replay_pause()");
+    postgres_ask(f->server, "postgres", before, "SELECT pg_current_wal_lsn()");
+    must_take(f, 10, 0);
+    postgres_ask(f->server, "postgres", after,
+                 "SELECT pg_wal_lsn_diff(pg_current_wal_lsn(), '%s')", before);
+    do
+        behind = bytes_behind(f);
+    while (behind < 0);
+    assert_true(behind > 0);
+    assert_true(behind >= strtol(after, NULL, 10));
+    postgres_ask(standby, "postgres", ignored, "SELECT pg_wal_replay_resume()");
+    postgres_catch_up(f->server, standby);
+    while (bytes_behind(f) >= behind)
+        continue; /* the standby tells it at its next answer */
     postgres_kill(standby);
     server_free(standby);
 }

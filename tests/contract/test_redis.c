@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What else is peculiar to the redis engine: neighbours in the same store, a
  * server that refuses or hangs, passwords, one round trip for all requests. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "contract/redis_fixture.h"
 #include "platform/clock.h"
 #include "platform/text.h"
+#include "support/server_sentinel.h"
 #include "support/test.h"
 
 /* --- neighbours --- */
@@ -137,6 +139,28 @@ TEST_SKIPPABLE(STARTED, too_few_replicas_are_refused)
     redis_execute(f->server, "CONFIG SET min-replicas-to-write 1");
     must_fail(f, SEQB_REFUSED);
     must_hold(f, "v", "0");
+}
+
+/* The replica has not read what was written last. */
+TEST_SKIPPABLE(STARTED, replicas_and_how_far_they_are_behind_are_told)
+{
+    struct seqb_details details = {.node = ""};
+    struct server *replica;
+    long long behind;
+
+    assert_ok(f->ops->describe(f->backend, &details, &f->err));
+    assert_string_equal(details.role, "master");
+    assert_string_equal(details.replicas, "none");
+    replica = server_replica(f->server);
+    server_pause(replica);
+    redis_execute(f->server, "SET other %0200d", 0);
+    assert_ok(f->ops->describe(f->backend, &details, &f->err));
+    assert_int_equal(
+        sscanf(details.replicas, "1, at most %lld bytes behind", &behind), 1);
+    assert_in_range(behind, 200, 10000);
+    assert_non_null(strstr(details.replicas, " bytes behind"));
+    server_resume(replica);
+    server_free(replica);
 }
 
 TEST_SKIPPABLE(STARTED, flushed_scripts_change_nothing_and_come_back)

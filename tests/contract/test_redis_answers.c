@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the redis engine makes of answers that a sound server does not give:
  * an impostor sends ready-made text, drips, or closes in mid-reply. */
+#include <stdio.h>
 #include <string.h>
 
 #include "backends/backends.h"
@@ -12,6 +13,7 @@
 #define COUNT(a)  (sizeof(a) / sizeof((a)[0]))
 #define SIZE      ((int64_t)1000)
 #define TEXT_SIZE 2048
+#define LONG_SIZE ((size_t)5 << 20)
 
 #define RUN_ID "0123456789012345678901234567890123456789"
 #define REPLID "abcdefabcdefabcdefabcdefabcdefabcdefabcd"
@@ -90,6 +92,19 @@ TEST_WITH(IMPOSTOR, loading_server_is_unreachable)
     assert_true(text_append(text, sizeof text, "-LOADING wait\r\n"));
     impostor_start(impostor, text, WAITS);
     assert_int_equal(impostor_open(impostor, &backend_redis), SEQB_UNREACHABLE);
+}
+
+/* It would be read until the deadline otherwise. */
+TEST_WITH(IMPOSTOR, answer_that_does_not_end_is_none)
+{
+    static char text[LONG_SIZE];
+    const int head = snprintf(text, sizeof text, "$2000000000\r\n");
+
+    memset(text + head, 'x', sizeof text - (size_t)head);
+    impostor_start_bytes(impostor, text, sizeof text, WAITS);
+    assert_int_equal(impostor_open(impostor, &backend_redis), SEQB_PROTOCOL);
+    assert_non_null(
+        strstr(impostor->err.text, "an answer is longer than 4 MiB"));
 }
 
 TEST_WITH(IMPOSTOR, password_that_the_server_quotes_is_not_shown)
@@ -177,6 +192,8 @@ TEST(errors_tell_what_becomes_of_the_connection)
          SEQB_UNREACHABLE},
         {"-BUSY Redis is busy running a script.\r\n", SEQB_UNREACHABLE},
         {"-CLUSTERDOWN The cluster is down\r\n", SEQB_UNREACHABLE},
+        {"-TRYAGAIN Multiple keys request during rehashing of slot\r\n",
+         SEQB_UNREACHABLE},
         {"-OOM command not allowed\r\n", SEQB_REFUSED},
         {"-MISCONF Redis is configured to save RDB snapshots\r\n",
          SEQB_REFUSED},

@@ -192,6 +192,25 @@ TEST_STATE(WITH_TLS, node_of_another_authority_is_refused)
     must_not_serve(f, SEQB_UNREACHABLE, "self-signed certificate");
 }
 
+/* It shows the certificate to clients; the bus keeps its connections. */
+TEST_STATE(WITH_TLS, node_whose_certificate_expired_is_refused)
+{
+    struct fixture *f = begin(state, "IP:127.0.0.1");
+    struct tls_files expired;
+    FILE *ca = fopen(cluster.ca, "a");
+
+    tls_files_make_expired(&expired, "late", "IP:127.0.0.1");
+    tls_files_share(&expired);
+    assert_non_null(ca);
+    file_append(ca, expired.cert);
+    (void)fclose(ca);
+    redis_execute(cluster.nodes[1].server,
+                  "CONFIG SET tls-cert-file %s tls-key-file %s", expired.cert,
+                  expired.key);
+    must_not_serve(f, SEQB_UNREACHABLE, "certificate has expired");
+    tls_files_remove(&expired);
+}
+
 TEST_STATE(WITH_TLS, wrong_password_is_refused)
 {
     struct fixture *f = begin(state, "IP:127.0.0.1");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The incarnation of a SQLite file: whatever is put back, and whatever becomes
  * of the note of it, a cell of before is not counted in again. */
-#include "contract/sqlite_case.h"
+#include "contract/sqlite_cell.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "backends/backends.h"
@@ -18,68 +17,17 @@
 #include "support/sqlite_note.h"
 #include "support/test.h"
 
-#define CELL SEQB_CELL ORDER
-#define SIZE 1000
-
-static void install(struct seqb_backend *backend, int64_t window)
-{
-    const struct seqb_window lease = {
-        .counter = CELL, .window = window, .size = SIZE};
-    struct seqb_error err;
-    int64_t standing;
-
-    assert_done(backend->ops->install(backend, &lease, &standing, &err), err);
-    assert_int_equal(standing, window);
-}
-
-/* Takes one offset, which must be `first`, or must get that status. */
-static void expect(struct seqb_backend *backend, enum seqb_status status,
-                   int64_t first)
-{
-    struct seqb_request request = {
-        .counter = CELL, .want = 1, .limit = SIZE, .window = SEQB_NO_WINDOW};
-    struct seqb_error err;
-
-    assert_ok(backend->ops->reserve(backend, &request, 1, &err));
-    assert_status(request.status, status);
-    if (status == SEQB_OK)
-        assert_int_equal(request.block.first, first);
-}
-
-/* A broker that installs window 1 and takes from it, and ends. */
-static void use(const struct sqlite_files *files)
-{
-    struct seqb_backend *backend = sqlite_case_open(files);
-
-    install(backend, 1);
-    expect(backend, SEQB_OK, 0);
-    backend_sqlite.close(backend);
-}
-
-/* With all attributes, and into the same file if there is one. */
-static void copy(const char *from, const char *to)
-{
-    int ended;
-    const pid_t child = fork();
-
-    assert_true(child >= 0);
-    if (child == 0) {
-        (void)execlp("cp", "cp", "-a", from, to, (char *)NULL);
-        _exit(1);
-    }
-    assert_int_equal(waitpid(child, &ended, 0), child);
-    assert_int_equal(ended, 0);
-}
+#define NOBODY 65534
 
 TEST_WITH(SQLITE_CASE, window_lasts_over_brokers_that_come_and_go)
 {
-    use(files);
+    sqlite_cell_use(files);
     for (int64_t i = 1; i < 4; i++) {
         struct seqb_backend *one = sqlite_case_open(files);
         struct seqb_backend *other = sqlite_case_open(files);
 
-        expect(one, SEQB_OK, 2 * i - 1);
-        expect(other, SEQB_OK, 2 * i);
+        sqlite_cell_expect(one, SEQB_OK, 2 * i - 1);
+        sqlite_cell_expect(other, SEQB_OK, 2 * i);
         backend_sqlite.close(one);
         backend_sqlite.close(other);
     }
@@ -88,17 +36,17 @@ TEST_WITH(SQLITE_CASE, window_lasts_over_brokers_that_come_and_go)
 /* The inode and its attributes are those of the copy. */
 TEST_WITH(SQLITE_CASE, copy_of_everything_is_another_incarnation)
 {
-    use(files);
-    copy(files->path, files->copy);
+    sqlite_cell_use(files);
+    test_copy_file(files->path, files->copy);
     for (int64_t i = 2; i < 5; i++) {
         struct seqb_backend *backend = sqlite_case_open(files);
 
         if (i > 2)
-            expect(backend, SEQB_FENCED, 0);
-        install(backend, i == 2 ? 1 : i);
-        expect(backend, SEQB_OK, i == 2 ? 1 : 0);
+            sqlite_cell_expect(backend, SEQB_FENCED, 0);
+        sqlite_cell_install(backend, i == 2 ? 1 : i);
+        sqlite_cell_expect(backend, SEQB_OK, i == 2 ? 1 : 0);
         backend_sqlite.close(backend);
-        copy(files->copy, files->path);
+        test_copy_file(files->copy, files->path);
     }
 }
 
@@ -108,18 +56,18 @@ TEST_WITH(SQLITE_CASE, file_that_went_back_and_on_is_another_incarnation)
 {
     struct seqb_backend *backend;
 
-    use(files);
-    copy(files->path, files->copy);
+    sqlite_cell_use(files);
+    test_copy_file(files->path, files->copy);
     backend = sqlite_case_open(files);
-    expect(backend, SEQB_OK, 1);
+    sqlite_cell_expect(backend, SEQB_OK, 1);
     backend_sqlite.close(backend);
-    copy(files->copy, files->path);
+    test_copy_file(files->copy, files->path);
     backend = sqlite_case_open(files);
     for (int i = 0; i < 5; i++)
         sqlite_case_take(backend, 1, i);
     backend_sqlite.close(backend);
     backend = sqlite_case_open(files);
-    expect(backend, SEQB_FENCED, 0);
+    sqlite_cell_expect(backend, SEQB_FENCED, 0);
     backend_sqlite.close(backend);
 }
 
@@ -130,16 +78,16 @@ TEST_WITH(SQLITE_CASE, file_without_its_note_is_another_incarnation)
     struct seqb_backend *other;
     char note[64];
 
-    install(backend, 1);
-    expect(backend, SEQB_OK, 0);
+    sqlite_cell_install(backend, 1);
+    sqlite_cell_expect(backend, SEQB_OK, 0);
     sqlite_files_note(files, note);
     assert_int_equal(unlink(note), 0);
-    expect(backend, SEQB_FENCED, 0);
+    sqlite_cell_expect(backend, SEQB_FENCED, 0);
     other = sqlite_case_open(files);
-    expect(other, SEQB_FENCED, 0);
-    install(other, 2);
-    expect(backend, SEQB_OK, 0);
-    expect(other, SEQB_OK, 1);
+    sqlite_cell_expect(other, SEQB_FENCED, 0);
+    sqlite_cell_install(other, 2);
+    sqlite_cell_expect(backend, SEQB_OK, 0);
+    sqlite_cell_expect(other, SEQB_OK, 1);
     backend_sqlite.close(other);
     backend_sqlite.close(backend);
 }
@@ -150,15 +98,67 @@ TEST_WITH(SQLITE_CASE, who_may_write_the_file_may_write_its_note)
     struct stat status;
     char note[64];
 
-    use(files);
+    sqlite_cell_use(files);
     sqlite_files_note(files, note);
     assert_int_equal(unlink(note), 0);
     assert_int_equal(chmod(files->path, 0664), 0);
     backend = sqlite_case_open(files);
-    install(backend, 2);
+    sqlite_cell_install(backend, 2);
     backend_sqlite.close(backend);
     assert_int_equal(stat(note, &status), 0);
     assert_int_equal(status.st_mode & 07777, 0664);
+}
+
+/* What a take from the cell ends with, if the transaction can begin or not. */
+static enum seqb_status take_status(const struct sqlite_files *files)
+{
+    struct seqb_request request = {.counter = CELL,
+                                   .want = 1,
+                                   .limit = CELL_SIZE,
+                                   .window = SEQB_NO_WINDOW};
+    struct seqb_backend *backend = sqlite_case_open(files);
+    struct seqb_error err;
+    const enum seqb_status status =
+        backend->ops->reserve(backend, &request, 1, &err);
+
+    backend_sqlite.close(backend);
+    if (status == SEQB_OK)
+        return request.status;
+    assert_non_null(strstr(err.text, "remove it"));
+    return status;
+}
+
+/* Another account has made the note before, or may write it. */
+TEST_WITH(SQLITE_CASE, note_that_others_may_write_is_not_trusted)
+{
+    static const struct {
+        uid_t owner;
+        gid_t group;
+        mode_t note, file;
+        enum seqb_status status;
+    } rows[] = {
+        {NOBODY, 0, 0600, 0600, SEQB_REFUSED},
+        {NOBODY, 0, 0600, 0640, SEQB_REFUSED},
+        {NOBODY, 0, 0660, 0660, SEQB_OK},           /* a member of its group */
+        {NOBODY, NOBODY, 0660, 0660, SEQB_REFUSED}, /* of another group */
+        {NOBODY, NOBODY, 0666, 0666, SEQB_OK}, /* and so may write the file */
+        {0, 0, 0622, 0600, SEQB_REFUSED},
+        {0, 0, 0620, 0600, SEQB_REFUSED},
+        {0, NOBODY, 0660, 0660, SEQB_REFUSED},
+        {0, NOBODY, 0640, 0600, SEQB_OK},
+    };
+    char note[64];
+
+    if (geteuid() != 0)
+        skip();
+    sqlite_cell_use(files);
+    sqlite_files_note(files, note);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(chown(note, rows[i].owner, rows[i].group), 0);
+        assert_int_equal(chmod(note, rows[i].note), 0);
+        assert_int_equal(chmod(files->path, rows[i].file), 0);
+        assert_status(take_status(files), rows[i].status);
+    }
 }
 
 /* Where /dev/shm is kept, or was put back with the rest. */
@@ -169,16 +169,16 @@ TEST_WITH(SQLITE_CASE, note_of_another_boot_says_nothing)
     char note[64];
     char *text;
 
-    use(files);
+    sqlite_cell_use(files);
     sqlite_files_note(files, note);
     assert_ok(file_read(note, 1024, &text, &err));
     text[0] = text[0] == '0' ? '1' : '0';
     sqlite_files_write(note, text, 128);
     free(text);
     backend = sqlite_case_open(files);
-    expect(backend, SEQB_FENCED, 0);
-    install(backend, 2);
-    expect(backend, SEQB_OK, 0);
+    sqlite_cell_expect(backend, SEQB_FENCED, 0);
+    sqlite_cell_install(backend, 2);
+    sqlite_cell_expect(backend, SEQB_OK, 0);
     backend_sqlite.close(backend);
 }
 
@@ -207,7 +207,7 @@ TEST_WITH(SQLITE_CASE, file_in_the_inode_of_another_one_has_not_its_note)
     sqlite_files_note(files, note);
     if (access(note, F_OK) != 0)
         note_of_inode(files->path, note);
-    copy(files->path, files->copy);
+    test_copy_file(files->path, files->copy);
     assert_int_equal(rename(files->copy, files->path), 0);
     note_of_inode(files->path, of_inode);
     assert_int_equal(link(note, of_inode), 0);
@@ -230,18 +230,6 @@ TEST_WITH(SQLITE_CASE, file_without_cells_has_no_note)
 }
 
 /* --- what open tells of it --- */
-
-static struct seqb_backend *open_known(const struct sqlite_files *files)
-{
-    struct seqb_backend_options options = files->options;
-    struct seqb_backend *backend = NULL;
-    struct seqb_error err;
-
-    options.needs_incarnation = true;
-    assert_done(backend_sqlite.open(&options, &backend, &err), err);
-    assert_int_equal(strlen(backend->incarnation), 32);
-    return backend;
-}
 
 /* Its guard must be answered so. */
 static void expect_guarded(struct seqb_backend *backend,
@@ -287,27 +275,27 @@ TEST_WITH(SQLITE_CASE, note_that_cannot_be_written_is_no_incarnation)
     assert_status(request.status, SEQB_REFUSED);
     assert_non_null(strstr(request.error.text, "make room there"));
     backend_sqlite.close(backend);
-    backend_sqlite.close(open_known(files));
+    backend_sqlite.close(sqlite_cell_open_known(files));
     backend_sqlite.close(other);
 }
 
 /* With all attributes, so that nothing but the note tells. */
 TEST_WITH(SQLITE_CASE, file_that_is_put_back_fails_its_guards)
 {
-    struct seqb_backend *backend = open_known(files);
+    struct seqb_backend *backend = sqlite_cell_open_known(files);
     char standing[SEQB_CLAIM_SIZE];
 
     assert_ok(backend->ops->claim(backend, "synced/main", backend->incarnation,
                                   standing, sizeof standing, NULL));
     expect_guarded(backend, SEQB_OK);
     backend_sqlite.close(backend);
-    copy(files->path, files->copy);
-    backend = open_known(files);
+    test_copy_file(files->path, files->copy);
+    backend = sqlite_cell_open_known(files);
     assert_string_equal(backend->incarnation, standing);
     expect_guarded(backend, SEQB_OK);
     backend_sqlite.close(backend);
-    copy(files->copy, files->path);
-    backend = open_known(files);
+    test_copy_file(files->copy, files->path);
+    backend = sqlite_cell_open_known(files);
     assert_string_not_equal(backend->incarnation, standing);
     expect_guarded(backend, SEQB_FENCED);
     backend_sqlite.close(backend);
@@ -318,9 +306,9 @@ TEST_WITH(SQLITE_CASE, cells_and_counters_of_one_name_are_two)
     struct seqb_backend *backend = sqlite_case_open(files);
 
     sqlite_case_take(backend, 5, 0);
-    install(backend, 1);
-    expect(backend, SEQB_OK, 0);
+    sqlite_cell_install(backend, 1);
+    sqlite_cell_expect(backend, SEQB_OK, 0);
     sqlite_case_take(backend, 5, 5);
-    expect(backend, SEQB_OK, 1);
+    sqlite_cell_expect(backend, SEQB_OK, 1);
     backend_sqlite.close(backend);
 }

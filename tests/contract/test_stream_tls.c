@@ -10,7 +10,9 @@
 
 #include "backends/backends.h"
 #include "contract/windowed_fixture.h"
+#include "net/net.h"
 #include "platform/text.h"
+#include "support/proxy.h"
 #include "support/server_memcached.h"
 #include "support/server_sentinel.h"
 #include "support/tls_pair.h"
@@ -27,6 +29,28 @@ struct secured {
 };
 
 static struct secured secured;
+
+/* "localhost" has the address 127.0.0.2 first. */
+static bool has_two_addresses;
+
+const char *__real_lookup_host(const char *host, int port, int64_t deadline_ms,
+                               struct addrinfo **out);
+const char *__wrap_lookup_host(const char *host, int port, int64_t deadline_ms,
+                               struct addrinfo **out);
+
+/* glibc frees each item of a list for itself, so two lists may be joined. */
+const char *__wrap_lookup_host(const char *host, int port, int64_t deadline_ms,
+                               struct addrinfo **out)
+{
+    const char *why;
+
+    if (!has_two_addresses || strcmp(host, "localhost") != 0)
+        return __real_lookup_host(host, port, deadline_ms, out);
+    why = __real_lookup_host("127.0.0.2", port, deadline_ms, out);
+    return why != NULL ? why
+                       : __real_lookup_host("127.0.0.1", port, deadline_ms,
+                                            &(*out)->ai_next);
+}
 
 /* Words of a command line, up to NULL. */
 static void args_set(const char *const *args)
@@ -170,6 +194,27 @@ static void server_proves_who_it_is(void **state,
     tls_files_remove(&other);
 }
 
+/* A server that takes connections, and ends them before the handshake. */
+static void
+next_address_of_the_name_is_tried(void **state,
+                                  const struct seqb_backend_ops *ops)
+{
+    struct fixture *f = begin(state, ops, "no")->f;
+    const struct proxy_options way = {
+        .from = {.address = "127.0.0.2", .port = secured.tls_port},
+        .to.port = secured.tls_port};
+    struct proxy *proxy = proxy_new(&way);
+
+    proxy_set(proxy, PROXY_RESET, 0);
+    f->options.host = "localhost";
+    has_two_addresses = true;
+    must_open(f);
+    f->options.tls_ca = NULL;
+    must_not_open(f, SEQB_UNREACHABLE, "self-signed certificate");
+    has_two_addresses = false;
+    proxy_free(proxy);
+}
+
 static void
 certificate_of_another_is_refused(void **state,
                                   const struct seqb_backend_ops *ops)
@@ -193,6 +238,33 @@ static void expired_certificate_is_refused(void **state,
     tls_files_make_expired(&secured.files, "store", "IP:127.0.0.1");
     f = begin(state, ops, "no")->f;
     must_not_open(f, SEQB_UNREACHABLE, "certificate has expired");
+}
+
+/* Of a root, which is trusted, and an intermediate one. */
+static void chain_is_verified_by_its_root(void **state,
+                                          const struct seqb_backend_ops *ops)
+{
+    struct fixture *f;
+
+    tls_files_make_chain(&secured.files, "store", "IP:127.0.0.1", false);
+    f = begin(state, ops, "no")->f;
+    f->options.tls_ca = secured.files.root;
+    must_open(f);
+    must_install(f, 3);
+    must_grant(f, 0, 10);
+}
+
+static void
+chain_without_its_middle_is_refused(void **state,
+                                    const struct seqb_backend_ops *ops)
+{
+    struct fixture *f;
+
+    tls_files_make_chain(&secured.files, "store", "IP:127.0.0.1", true);
+    f = begin(state, ops, "no")->f;
+    f->options.tls_ca = secured.files.root;
+    must_not_open(f, SEQB_UNREACHABLE,
+                  "unable to get local issuer certificate");
 }
 
 static void client_shows_its_certificate(void **state,
@@ -270,8 +342,11 @@ static void lost_connection_leaves_it_open(void **state,
 
 ON_BOTH(numbers_come);
 ON_BOTH(server_proves_who_it_is);
+ON_BOTH(next_address_of_the_name_is_tried);
 ON_BOTH(certificate_of_another_is_refused);
 ON_BOTH(expired_certificate_is_refused);
+ON_BOTH(chain_is_verified_by_its_root);
+ON_BOTH(chain_without_its_middle_is_refused);
 ON_BOTH(client_shows_its_certificate);
 ON_BOTH(files_that_are_absent_are_named);
 ON_BOTH(server_without_tls_is_not_spoken_to);

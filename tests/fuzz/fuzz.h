@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "platform/checksum.h"
 #include "platform/text.h"
@@ -20,6 +21,16 @@ static inline void require(bool holds)
 {
     if (!holds)
         abort();
+}
+
+/* A file of this process alone, in memory. */
+static inline const char *fuzz_path(void)
+{
+    static char path[64];
+
+    (void)text_format(path, sizeof path, "/dev/shm/seqb-fuzz-%ld",
+                      (long)getpid());
+    return path;
 }
 
 /* Checks the bytes as they are, and with the right checksum in a line behind

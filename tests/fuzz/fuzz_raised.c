@@ -4,8 +4,6 @@
  * right checksum. What must hold: it is opened, a raise that is noted then is
  * known at the next start, and nothing that was known before is less.
  */
-#include <unistd.h>
-
 #include "fuzz/fuzz.h"
 #include "ha/raised.h"
 #include "platform/file.h"
@@ -15,22 +13,12 @@
 #define COUNTER "order"
 #define OTHER   "bill"
 
-static const char *path_of_file(void)
-{
-    static char path[64];
-
-    if (path[0] == '\0')
-        (void)text_format(path, sizeof path, "/dev/shm/seqb-fuzz-raised-%ld",
-                          (long)getpid());
-    return path;
-}
-
 static void files_remove(void)
 {
     char lock[80];
 
-    (void)text_format(lock, sizeof lock, "%s.lock", path_of_file());
-    (void)unlink(path_of_file());
+    (void)text_format(lock, sizeof lock, "%s.lock", fuzz_path());
+    (void)unlink(fuzz_path());
     (void)unlink(lock);
 }
 
@@ -39,7 +27,7 @@ static struct raised *reopen(struct raised *raised)
     struct raised *again = NULL;
 
     raised_close(raised);
-    require(raised_open(path_of_file(), &again, NULL) == SEQB_OK);
+    require(raised_open(fuzz_path(), &again, NULL) == SEQB_OK);
     return again;
 }
 
@@ -49,7 +37,7 @@ static void check(const char *bytes, size_t size)
     int64_t other;
     int64_t noted;
 
-    require(file_save(path_of_file(), bytes, size, NULL) == SEQB_OK);
+    require(file_save(fuzz_path(), bytes, size, NULL) == SEQB_OK);
     raised = reopen(NULL);
     other = raised_find(raised, BACKEND, OTHER);
     noted = raised_find(raised, BACKEND, COUNTER);

@@ -85,3 +85,16 @@ void probe_log_expect_well(const struct probe_log *told, size_t i,
     assert_string_equal(told->found[i].loss, "");
     assert_true(told->found[i].open_us > 0);
 }
+
+void probe_log_expect_details(const struct probe_log *told, size_t i,
+                              const struct seqb_details *expected)
+{
+    const struct seqb_details *found = &told->found[i].details;
+
+    assert_true(i < told->count);
+    assert_string_equal(found->node, expected->node);
+    assert_string_equal(found->role, expected->role);
+    assert_string_equal(found->quorum, expected->quorum);
+    scene_expect_words(found->replicas, expected->replicas);
+    assert_string_equal(found->tls, expected->tls);
+}

@@ -43,3 +43,8 @@ void probe_log_expect_found(const struct probe_log *told, size_t i,
 /* Backend i may serve, and claims `place`. */
 void probe_log_expect_well(const struct probe_log *told, size_t i,
                            const char *place);
+
+/* Checks what backend i says of its server. Of the replicas it must say what
+ * `expected` has of them, and more. */
+void probe_log_expect_details(const struct probe_log *told, size_t i,
+                              const struct seqb_details *expected);

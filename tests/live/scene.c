@@ -202,20 +202,6 @@ void scene_copy(const char *from, const char *to)
     free(bytes);
 }
 
-void scene_copy_into(const char *from, const char *to)
-{
-    int ended;
-    const pid_t child = fork();
-
-    assert_true(child >= 0);
-    if (child == 0) {
-        (void)execlp("cp", "cp", "-a", from, to, (char *)NULL);
-        _exit(1);
-    }
-    assert_int_equal(waitpid(child, &ended, 0), child);
-    assert_int_equal(ended, 0);
-}
-
 void scene_move(const struct scene *scene, const char *from, const char *to)
 {
     assert_int_equal(

@@ -61,10 +61,6 @@ void scene_replace_port(char *text, const char *from, int32_t port);
  * what is there. */
 void scene_copy(const char *from, const char *to);
 
-/* As a copy of a disk does: with all attributes, and into the same inode if
- * `to` is there, so that a store does not notice it by its file. */
-void scene_copy_into(const char *from, const char *to);
-
 /* Renames a file of the state directory. */
 void scene_move(const struct scene *scene, const char *from, const char *to);
 

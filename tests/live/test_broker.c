@@ -271,14 +271,17 @@ TEST_WITH(SCENE, status_fills_the_larger_struct_of_a_later_header)
 }
 
 /* What a partition's status had before `last_ok_ms`. */
-#define EARLIER_SIZE offsetof(struct seqb_partition_status, last_ok_ms)
+#define EARLIER_SIZE  offsetof(struct seqb_partition_status, last_ok_ms)
+#define EARLIER_CLOCK offsetof(struct seqb_clock_status, effect)
 
 TEST_WITH(SCENE, status_fills_the_smaller_struct_of_an_earlier_header)
 {
     struct seqb_partition_status partition = {.last_ok_ms = 5};
+    struct seqb_clock_status clock;
     size_t count = 0;
 
     scene_open(scene, scene_write_sample(scene, SCENE_EMBEDDED));
+    assert_ok(seqb_clock(scene->broker, &clock, EARLIER_CLOCK, NULL));
     assert_ok(seqb_partitions(scene->broker, &partition, EARLIER_SIZE, 1,
                               &count, NULL));
     assert_int_equal(count, 4);
@@ -307,7 +310,7 @@ TEST_WITH(SCENE, status_refuses_a_size_that_no_release_had)
     assert_status(
         seqb_lessors(broker, &lessor, sizeof lessor - 1, 1, &count, NULL),
         SEQB_INVALID);
-    assert_status(seqb_clock(broker, &clock, sizeof clock - 1, NULL),
+    assert_status(seqb_clock(broker, &clock, EARLIER_CLOCK - 1, NULL),
                   SEQB_INVALID);
     assert_status(
         seqb_workers(broker, &worker, sizeof worker - 1, 1, &count, NULL),

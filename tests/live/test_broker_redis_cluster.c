@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A broker over a private Redis Cluster and a SQLite authority, while most of
- * the masters are away, and while redis-cli moves slots.
+ * the masters are away, and while redis-cli moves slots. And what a probe tells
+ * of the servers.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "backends/redis/slot.h"
 #include "platform/clock.h"
 #include "platform/text.h"
+#include "probe_log.h"
 #include "scene.h"
 #include "support/server_cluster.h"
 #include "support/test.h"
@@ -39,14 +41,19 @@ static const char topology[] =
 
 static struct cluster *cluster;
 
+static void servers_start(int node_timeout_ms)
+{
+    cluster_free(cluster);
+    cluster = NULL;
+    cluster = cluster_new(node_timeout_ms);
+}
+
 static void cluster_start(struct scene *scene, int node_timeout_ms,
                           const char *key)
 {
     char text[SCENE_TEXT_SIZE];
 
-    cluster_free(cluster);
-    cluster = NULL;
-    cluster = cluster_new(node_timeout_ms);
+    servers_start(node_timeout_ms);
     assert_true(text_format(text, sizeof text, topology, cluster->addresses[0],
                             cluster->addresses[1], cluster->addresses[2],
                             cluster->addresses[3], cluster->addresses[4],
@@ -70,6 +77,39 @@ static void more_await(struct scene *scene, const char *key)
     scene_take_until(scene, key, CLUSTER, SEQB_PARTITION_UP);
     while (scene_partition(scene, CLUSTER).granted < before + SOME)
         scene_take(scene, key, 100);
+}
+
+/* --- what a probe tells --- */
+
+static const char probed[] =
+    "backends = ( { name = \"cluster\"; engine = \"redis\";"
+    "  connect_timeout = \"20s\"; cluster = [ \"%s\" ]; }," FILE_BACKEND(
+        "authority") " );"
+                     "pools = ( { name = \"main\"; partitions = [ \"cluster\" "
+                     "];"
+                     "  authority = \"authority\"; timeout = \"20s\"; } "
+                     ");" ORDER;
+
+TEST_WITH(SCENE, probe_tells_a_master_the_majority_and_its_replica)
+{
+    struct seqb_details expected = {.role = "master",
+                                    .quorum = "2 of 3 masters, state ok",
+                                    .replicas = "1, at most ",
+                                    .tls = "none"};
+    const struct probe_log *told;
+    const char *path;
+    char text[SCENE_TEXT_SIZE];
+
+    servers_start(FOREVER_MS);
+    assert_true(text_format(text, sizeof text, probed, cluster->addresses[0]));
+    path = scene_write(scene, "probe.conf", text);
+    scene_use(scene, path, 100);
+    told = probe_log_of(path, NULL);
+    probe_log_expect(told, SEQB_OK);
+    probe_log_expect_well(told, 0, "main/0");
+    (void)text_copy(expected.node, sizeof expected.node, cluster->addresses[0]);
+    probe_log_expect_details(told, 0, &expected);
+    scene_expect_words(told->found[0].details.replicas, " bytes behind");
 }
 
 /* --- most of the masters --- */

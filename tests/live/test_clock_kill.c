@@ -159,7 +159,7 @@ static enum life_end live(const struct fixture *f, int64_t stamps)
     if (guarded_clock_open(&options, NULL, clock_now_ms() + RIG_PATIENCE_MS,
                            &clock, NULL) != SEQB_OK)
         return LIFE_REFUSED;
-    guarded_clock_status(clock, &status);
+    (void)guarded_clock_status(clock, &status);
     if (tell(status.issued_ms))
         end = issue_stamps(clock, stamps);
     guarded_clock_close(clock);

@@ -4,6 +4,7 @@
  * is a broker on its host, which knows all three. */
 #include "cut_side.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "backends/backends.h"
@@ -15,6 +16,7 @@
 #include "support/test.h"
 
 #define ADDRESS_SIZE 32
+#define BEHIND       20 /* numbers of which a member does not hear */
 #define HELD         16 /* numbers that a broker holds: fewer than a phase has */
 
 static struct lan *lan;
@@ -81,6 +83,34 @@ TEST(member_1_is_granted_nothing_while_it_is_cut_off)
 TEST(member_2_is_granted_nothing_while_it_is_cut_off)
 {
     member_is_cut_off(2);
+}
+
+/* --- how far it is behind --- */
+
+/* The member hears nothing of what the others commit. This program reaches all
+ * of them. */
+TEST(member_that_is_cut_off_is_told_to_be_behind)
+{
+    const char *const all[] = {addresses[0], addresses[1], addresses[2], NULL};
+    struct seqb_details details = {.node = ""};
+    struct cut_taker taker = taker_of(all);
+    struct seqb_error err;
+    unsigned long long behind;
+    int granted = 0;
+    int64_t value;
+
+    if (lan == NULL)
+        skip();
+    member_cut(&(int){(etcd_leader(members) + 1) % ETCD_MEMBERS});
+    while (granted < BEHIND || taker.backend == NULL)
+        granted += cut_take(&taker, &value);
+    assert_done(backend_etcd.describe(taker.backend, &details, &err), err);
+    assert_string_equal(details.quorum, "2 of 3 members");
+    assert_int_equal(
+        sscanf(details.replicas, "2, at most %llu entries behind", &behind), 1);
+    assert_in_range(behind, BEHIND, 1000 * BEHIND);
+    network_heal(NULL);
+    backend_etcd.close(taker.backend);
 }
 
 /* --- brokers --- */

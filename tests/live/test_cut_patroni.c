@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A leader of Patroni that a network cuts off from the etcd and from the other
- * node, with a broker on its side. The other node is promoted without what the
- * old leader still grants.
+ * A node of Patroni that a network cuts off from the etcd and from the other
+ * node, with a broker on its side. If it is the leader, the other node is
+ * promoted without what the old leader still grants.
  */
 #include "cut_side.h"
 
@@ -68,14 +68,14 @@ static size_t cluster_require(void)
     return leader;
 }
 
-static void leader_cut(void *context)
+static void node_cut(void *context)
 {
     lan_cut(lan, (int)*(const size_t *)context);
 }
 
 /* The old leader is demoted by its Patroni. Its PostgreSQL ends once it has
  * sent all to the other node, or has given that up after a minute. */
-static void network_heal(void *context)
+static void leader_heal(void *context)
 {
     const size_t leader = *(const size_t *)context;
 
@@ -85,21 +85,32 @@ static void network_heal(void *context)
     lan_heal(lan);
 }
 
-/* Returns how many numbers the side of the old leader was granted. */
-static int64_t leader_is_cut_off(const struct scene *scene, size_t leader)
+/* The standby's Patroni promotes nobody: it does not reach the etcd. */
+static void standby_heal(void *context)
+{
+    const size_t standby = *(const size_t *)context;
+
+    assert_int_equal(patroni_role(patroni, standby), PATRONI_STANDBY);
+    assert_int_equal(patroni_role(patroni, 1 - standby), PATRONI_PRIMARY);
+    lan_heal(lan);
+}
+
+/* Returns how many numbers the side of that node was granted. */
+static int64_t node_is_cut_off(const struct scene *scene, size_t node,
+                               void (*heal)(void *context))
 {
     struct cut_taker takers[2];
     struct cut_side sides[2];
     int64_t granted;
 
-    side_init(&sides[0], scene, "old");
-    side_init(&sides[1], scene, "new");
+    side_init(&sides[0], scene, "cut");
+    side_init(&sides[1], scene, "other");
     for (int i = 0; i < 2; i++)
         takers[i] =
             (struct cut_taker){.take = cut_side_take, .context = &sides[i]};
-    takers[0].netns = lan_fd(lan, (int)leader);
-    takers[1].netns = lan_fd(lan, (int)(1 - leader));
-    granted = cut_run(takers, leader_cut, network_heal, &leader);
+    takers[0].netns = lan_fd(lan, (int)node);
+    takers[1].netns = lan_fd(lan, (int)(1 - node));
+    granted = cut_run(takers, node_cut, heal, &node);
     for (int i = 0; i < 2; i++)
         cut_side_close(&sides[i]);
     return granted;
@@ -109,7 +120,14 @@ TEST_WITH(SCENE, leader_that_is_cut_off_repeats_nothing)
 {
     const size_t leader = cluster_require();
 
-    (void)leader_is_cut_off(scene, leader);
+    (void)node_is_cut_off(scene, leader, leader_heal);
+}
+
+TEST_WITH(SCENE, standby_that_is_cut_off_costs_its_side_only)
+{
+    const size_t leader = cluster_require();
+
+    assert_in_range(node_is_cut_off(scene, 1 - leader, standby_heal), 0, HELD);
 }
 
 /* Its commits wait for a standby that is on the other side. */
@@ -120,7 +138,18 @@ TEST_WITH(SCENE, synchronous_leader_that_is_cut_off_grants_nothing)
     (void)cluster_require();
     patroni_synchronous(patroni, true);
     leader = cluster_require();
-    assert_in_range(leader_is_cut_off(scene, leader), 0, HELD);
+    assert_in_range(node_is_cut_off(scene, leader, leader_heal), 0, HELD);
+}
+
+/* Patroni removes it from synchronous_standby_names. */
+TEST_WITH(SCENE, synchronous_standby_that_is_cut_off_costs_its_side_only)
+{
+    size_t leader;
+
+    (void)cluster_require();
+    patroni_synchronous(patroni, true);
+    leader = cluster_require();
+    assert_in_range(node_is_cut_off(scene, 1 - leader, standby_heal), 0, HELD);
 }
 
 static int cluster_end(void **state)

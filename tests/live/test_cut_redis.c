@@ -5,11 +5,15 @@
  * replica takes over on the other side without what it grants: the cell came
  * with the replica, but it is fenced there.
  */
-#include "cut.h"
+#include "cut_side.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 #include "backends/backends.h"
 #include "backends/redis/slot.h"
 #include "platform/text.h"
+#include "scene.h"
 #include "support/lan.h"
 #include "support/netns.h"
 #include "support/server_cluster.h"
@@ -18,10 +22,13 @@
 #define CUT_OFF         0
 #define NODE_TIMEOUT_MS 2000
 #define SIZE            ((int64_t)1 << 20)
+#define TEXT_SIZE       256
+#define HELD            16 /* numbers that a broker holds */
 
 static struct lan *lan;
 static struct cluster *cluster;
 static char counter[SEQB_COUNTER_SIZE]; /* the master on that host has it */
+static const char *sequence;            /* the counter's key, within it */
 
 static atomic_llong leased; /* windows; what an authority grants */
 
@@ -35,6 +42,23 @@ static void counter_choose(void)
         (void)text_format(counter, sizeof counter, "main/0/order%d", i++);
         (void)text_format(key, sizeof key, "seqbroker:{%s}", counter);
     } while (slot_of_key(key) >= REDIS_SLOTS / CLUSTER_MASTERS);
+    sequence = counter + strlen("main/0/");
+}
+
+/* Each test has a cluster of its own, in which that host has that master. */
+static void cluster_begin(void)
+{
+    netns_require();
+    server_require("redis-server");
+    lan = lan_new();
+    cluster = cluster_new_on(lan, NODE_TIMEOUT_MS);
+    counter_choose();
+}
+
+static void cluster_end(void)
+{
+    cluster_free(cluster);
+    lan_free(lan);
 }
 
 static bool is_open(struct cut_taker *taker, struct seqb_error *err)
@@ -119,18 +143,63 @@ TEST(master_that_is_cut_off_repeats_nothing)
 {
     struct cut_taker takers[2];
 
-    netns_require();
-    server_require("redis-server");
-    lan = lan_new();
-    cluster = cluster_new_on(lan, NODE_TIMEOUT_MS);
-    counter_choose();
+    cluster_begin();
     takers[0] = taker_of(CUT_OFF);
     takers[1] = taker_of(1);
     (void)cut_run(takers, master_cut, network_heal, NULL);
     print_message("%lld windows\n", (long long)leased);
     assert_true(leased > 1); /* the cell was fenced */
-    cluster_free(cluster);
-    lan_free(lan);
+    cluster_end();
+}
+
+/* --- brokers --- */
+
+/* Their authority is a file, which no network cuts off. */
+static const char topology[] =
+    "broker = { interval = \"5ms\"; state_dir = \"%s/state-%d\"; };"
+    "backends = ("
+    "  { name = \"cluster\"; engine = \"redis\"; connect_timeout = \"2s\";"
+    "    cluster = [ %s ]; },"
+    "  { name = \"authority\"; engine = \"sqlite\";"
+    "    path = \"%s/windows.db\"; } );"
+    "pools = ( { name = \"main\"; partitions = [ \"cluster\" ];"
+    "  authority = \"authority\"; window_bits = 20;"
+    "  timeout = \"1s\"; rescue_after = \"100ms\"; } );"
+    "sequences = ( { key = \"%s\"; max_unused = %d; deadline = \"1s\"; } );";
+
+static void side_init(struct cut_side *side, const struct scene *scene,
+                      int host)
+{
+    char servers[TEXT_SIZE] = "";
+    char text[SCENE_TEXT_SIZE];
+    char name[16];
+
+    for (size_t i = 0; i < CLUSTER_SERVERS; i++)
+        assert_true(text_append(servers, sizeof servers, "%s\"%s\"",
+                                i > 0 ? ", " : "", cluster->addresses[i]));
+    assert_true(text_format(text, sizeof text, topology, scene->folder, host,
+                            servers, scene->folder, sequence, HELD));
+    (void)text_format(name, sizeof name, "side-%d", host);
+    cut_side_init(side, scene_write(scene, name, text), sequence);
+}
+
+TEST_WITH(SCENE, brokers_on_both_sides_repeat_nothing)
+{
+    struct cut_taker takers[2];
+    struct cut_side sides[2];
+
+    cluster_begin();
+    assert_int_equal(unsetenv("SEQBROKER_STATE_DIR"), 0); /* one for each */
+    for (int i = 0; i < 2; i++) {
+        side_init(&sides[i], scene, CUT_OFF + i);
+        takers[i] = (struct cut_taker){.take = cut_side_take,
+                                       .context = &sides[i],
+                                       .netns = lan_fd(lan, CUT_OFF + i)};
+    }
+    (void)cut_run(takers, master_cut, network_heal, NULL);
+    for (int i = 0; i < 2; i++)
+        cut_side_close(&sides[i]);
+    cluster_end();
 }
 
 TEST_BEFORE_ALL(without_sigpipe);

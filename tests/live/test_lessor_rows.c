@@ -3,10 +3,8 @@
  * Somebody deletes rows of a lessor by hand, while its store goes on: no
  * incarnation tells it, and no sync reads its neighbours.
  */
-#include <sqlite3.h>
-
 #include "platform/text.h"
-#include "scene.h"
+#include "store_file.h"
 #include "support/test.h"
 
 #define TIMES 6
@@ -26,19 +24,6 @@ static const char topology[] =
     "sequences = ( { key = \"order\"; memory_bits = 0; max_unused = 2000;"
     "  deadline = \"1m\"; } );";
 
-static void edit(const struct scene *scene, const char *name, const char *sql)
-{
-    sqlite3 *db = NULL;
-    char *why = NULL;
-
-    assert_int_equal(sqlite3_open(scene_state_path(scene, name), &db),
-                     SQLITE_OK);
-    sqlite3_busy_timeout(db, SCENE_PATIENCE_MS);
-    if (sqlite3_exec(db, sql, NULL, NULL, &why) != SQLITE_OK)
-        fail_msg("%s: %s", sql, why);
-    assert_int_equal(sqlite3_close(db), SQLITE_OK);
-}
-
 /* Under the broker that leased, and between two brokers. `count` of them are
  * edited, one after the other. */
 static void expect_no_repeats(struct scene *scene, int count, const char *sql)
@@ -48,10 +33,10 @@ static void expect_no_repeats(struct scene *scene, int count, const char *sql)
     for (int i = 0; i < TIMES; i++) {
         scene_open(scene, path);
         scene_take(scene, "order", 20000);
-        edit(scene, names[i % count], sql);
+        (void)store_file_edit(scene, names[i % count], sql);
         scene_take(scene, "order", 20000);
         scene_close(scene);
-        edit(scene, names[(i + 1) % count], sql);
+        (void)store_file_edit(scene, names[(i + 1) % count], sql);
     }
     scene_expect_no_repeats(scene);
 }

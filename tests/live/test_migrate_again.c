@@ -10,6 +10,7 @@
 
 #include "kill_after.h"
 #include "migration_fixture.h"
+#include "store_file.h"
 #include "support/rig.h"
 #include "support/test.h"
 
@@ -182,10 +183,19 @@ static void take_bill(struct scene *scene, const char *topology)
     scene_close(scene);
 }
 
+#define CLAIM(name)                                                            \
+    "INSERT INTO seqb_claims (name, text) "                                    \
+    "VALUES ('" name "', 'memory_bits=3')"
+
+/* The claim of a broker of generation 2 that f1 answered before f0 refused the
+ * key. */
+#define CLAIM_OF_REFUSED CLAIM("sequence/main~2/bill")
+
 /* The key was used in generation 1, and left out of the migration to
- * generation 2. */
+ * generation 2. `claim`: what is left in f1, which is new in generation 2. */
 static void leave_out_and_name(struct scene *scene,
-                               const struct layout_text *third)
+                               const struct layout_text *third,
+                               const char *claim)
 {
     struct layout_text first = old;
     struct layout_text second;
@@ -196,11 +206,15 @@ static void leave_out_and_name(struct scene *scene,
     first.more = AUTOMATIC;
     second = first;
     second.generation = 2;
+    if (claim != NULL)
+        second.partitions[1] = "f1";
     paths[0] = migration_write(scene, "1.conf", &first, "");
     paths[1] = migration_write(scene, "2.conf", &second, "");
     paths[2] = migration_write(scene, "3.conf", third, "");
     take_bill(scene, paths[0]);
     migrate_keys_well(paths[0], paths[1], 0);
+    if (claim != NULL)
+        assert_int_equal(store_file_edit(scene, "f1.db", claim), 1);
     moved = migrate_keys(paths[1], paths[2], 1);
     if (moved->status == SEQB_OK) {
         take_bill(scene, paths[2]);
@@ -220,7 +234,17 @@ TEST_WITH(SCENE, key_of_the_generation_before_is_refused_if_it_is_named)
 
     third.generation = 3;
     third.more = AUTOMATIC;
-    leave_out_and_name(scene, &third);
+    leave_out_and_name(scene, &third, NULL);
+}
+
+TEST_WITH(SCENE, key_of_the_generation_before_is_refused_if_a_broker_tried_it)
+{
+    struct layout_text third = old;
+
+    third.partitions[1] = "f1";
+    third.generation = 3;
+    third.more = AUTOMATIC;
+    leave_out_and_name(scene, &third, CLAIM_OF_REFUSED);
 }
 
 TEST_WITH(SCENE, key_of_the_generation_before_is_refused_if_it_is_listed)
@@ -229,7 +253,7 @@ TEST_WITH(SCENE, key_of_the_generation_before_is_refused_if_it_is_listed)
 
     third.generation = 3;
     third.key = "bill";
-    leave_out_and_name(scene, &third);
+    leave_out_and_name(scene, &third, NULL);
 }
 
 /* --- a key that only the run that was cut off named --- */
@@ -365,6 +389,29 @@ TEST_WITH(SCENE, key_that_is_used_while_the_stores_are_read_goes_on)
     scene_expect_no_repeats(scene);
 }
 
+/* A broker was starting, and read only after its claim that the pool was
+ * retired. */
+TEST_WITH(SCENE, key_that_was_claimed_after_its_migration_is_migrated_again)
+{
+    struct layout_text other = old;
+    const char *from = migration_write(scene, "old.conf", &old, "");
+    const char *to;
+
+    migration_reset(scene);
+    other.key = "bill";
+    scene_open(scene, migration_write(scene, "first.conf", &other, ""));
+    scene_close(scene);
+    other.key = NULL;
+    other.generation = 2;
+    to = migration_write(scene, "new.conf", &other, "");
+    (void)migration_do(from, to);
+    assert_int_equal(
+        store_file_edit(scene, "f0.db", CLAIM("sequence/main/order")), 1);
+    (void)migration_do(from, to);
+    migration_use(scene, to);
+    scene_expect_no_repeats(scene);
+}
+
 /* --- a copy from between two runs --- */
 
 #define WIDE 2000 /* more than a store grants of MANY */
@@ -385,7 +432,7 @@ TEST_WITH(SCENE, copy_from_between_two_runs_repeats_nothing)
     to = migration_write(scene, "new.conf", &is, "");
     scene_use(scene, from, MANY);
     migrate_keys_well(from, to, 0);
-    scene_copy_into(scene_state_path(scene, "f0.db"), copy);
+    test_copy_file(scene_state_path(scene, "f0.db"), copy);
     migrate_keys_well(from, to, 1);
     scene_use(scene, to, MANY);
     migration_put_back(scene, copy);

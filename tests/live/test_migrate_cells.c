@@ -51,9 +51,9 @@ static void use_and_put_back(struct scene *scene, const char *from)
 
     scene->numbers.count = 0;
     migration_use(scene, from);
-    scene_copy_into(authority, copy);
+    test_copy_file(authority, copy);
     scene_use(scene, from, MANY);
-    scene_copy_into(copy, authority);
+    test_copy_file(copy, authority);
     (void)unlink(scene_state_path(scene, "granted-0"));
 }
 

@@ -10,7 +10,8 @@
 #include "scene.h"
 #include "support/test.h"
 
-#define MANY 8000 /* more than are in one lease */
+#define MANY      8000  /* more than are in one lease */
+#define MANY_MORE 32000 /* beyond the gap */
 
 static const char topology[] =
     "backends = ( { name = \"a\"; engine = \"sqlite\"; path = \"a.db\"; },"
@@ -46,13 +47,13 @@ static const char *saved_path(const struct scene *scene, const char *store)
 
 static void save(const struct scene *scene, const char *store)
 {
-    scene_copy_into(scene_state_path(scene, store), saved_path(scene, store));
+    test_copy_file(scene_state_path(scene, store), saved_path(scene, store));
 }
 
 /* And brokers go on that have no notes of what was granted. */
 static void put_back(const struct scene *scene, const char *store)
 {
-    scene_copy_into(saved_path(scene, store), scene_state_path(scene, store));
+    test_copy_file(saved_path(scene, store), scene_state_path(scene, store));
     (void)unlink(scene_state_path(scene, "granted-0"));
 }
 
@@ -216,6 +217,101 @@ TEST_WITH(SCENE, next_migration_waits_for_the_last_one)
     migrate_well(pool.is, next);
     scene_use(scene, next, MANY);
     scene_expect_no_repeats(scene);
+}
+
+/* The migration that it went back over first cannot be run again: its counters
+ * in the other stores are at their ends. */
+TEST_WITH(SCENE, copy_from_before_two_migrations_repeats_nothing)
+{
+    const struct topologies pool = come_over(scene, "none", "none");
+    const char *next = write_generation(scene, 3, "none");
+
+    migrate_well(pool.is, next);
+    scene_use(scene, next, MANY);
+    put_back(scene, "a.db");
+    migrate_well(pool.is, next);
+    scene_use(scene, next, MANY);
+    scene_expect_no_repeats(scene);
+}
+
+/* The next migration left it out, so nobody knows what the store that went back
+ * granted of it. */
+TEST_WITH(SCENE,
+          copy_from_before_two_migrations_refuses_a_key_that_was_left_out)
+{
+    struct seqb_error err = {.text = ""};
+    const struct topologies pool = come_over(scene, "none", "none");
+    const char *next = write_generation(scene, 3, "none");
+
+    scene_open(scene, pool.is);
+    assert_ok(seqb_command(scene->broker, "main", 1, SEQB_ORDER_DRAIN, NULL));
+    scene_take(scene, "new", MANY_MORE);
+    scene_close(scene);
+    migrate_well(pool.is, next);
+    put_back(scene, "a.db");
+    assert_status(migrate_keys(pool.is, next, 2, &err), SEQB_LAYOUT);
+    scene_expect_words(err.text, "run that migration again first");
+    migrate_well(pool.is, next);
+}
+
+/* The authority alone knew what it leased in all generations: it is brought
+ * along from the first one, though the second one is over. */
+TEST_WITH(SCENE, copy_of_an_authority_from_before_two_migrations_is_refused)
+{
+    struct seqb_error err = {.text = ""};
+    const struct topologies pool = come_over(scene, "a", "a");
+    const char *next = write_generation(scene, 3, "a");
+
+    migrate_well(pool.is, next);
+    scene_use(scene, next, MANY);
+    put_back(scene, "a.db");
+    assert_status(migrate(pool.is, next, &err), SEQB_LAYOUT);
+    scene_expect_words(err.text, "run that migration again first");
+    assert_status(migrate(pool.was, pool.is, &err), SEQB_LAYOUT);
+    scene_expect_words(err.text, "use the topology that was migrated to");
+    migrate_well(pool.is, next);
+    scene_use(scene, next, MANY);
+    scene_expect_no_repeats(scene);
+}
+
+/* Whoever does what the errors say comes to the last generation, which serves.
+ * What all stores granted since their copies, nobody knows. */
+static void all_go_back(struct scene *scene, const char *authority)
+{
+    struct seqb_error err = {.text = ""};
+    const struct topologies pool = {write_generation(scene, 1, authority),
+                                    write_generation(scene, 2, authority)};
+    const char *next = write_generation(scene, 3, authority);
+
+    scene_use(scene, pool.was, MANY);
+    save(scene, "a.db");
+    save(scene, "b.db");
+    migrate_well(pool.was, pool.is);
+    migrate_well(pool.is, next);
+    put_back(scene, "a.db");
+    put_back(scene, "b.db");
+    assert_status(migrate(pool.is, next, &err), SEQB_LAYOUT);
+    scene_expect_words(err.text,
+                       "is the old topology the one that its brokers");
+    migrate_well(pool.was, pool.is);
+    migrate_well(pool.is, next);
+    scene_use(scene, next, MANY);
+    scene_expect_no_repeats(scene);
+}
+
+TEST_WITH(SCENE, direct_stores_that_all_went_back_are_migrated_again)
+{
+    all_go_back(scene, "none");
+}
+
+TEST_WITH(SCENE, stores_with_an_authority_that_all_went_back_are_migrated_again)
+{
+    all_go_back(scene, "a");
+}
+
+TEST_WITH(SCENE, neighbours_that_all_went_back_are_migrated_again)
+{
+    all_go_back(scene, "neighbours");
 }
 
 /* --- a key that was used since --- */

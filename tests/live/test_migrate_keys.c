@@ -4,6 +4,8 @@
 
 #include <sqlite3.h>
 
+#include <seqbroker/reload.h>
+
 #include "migration_fixture.h"
 #include "platform/text.h"
 #include "support/rig.h"
@@ -50,6 +52,72 @@ TEST_WITH(SCENE, key_that_is_new_to_an_old_broker_is_refused_there)
     sequence = scene_sequence(scene, "late");
     assert_int_not_equal(seqb_next(sequence, &number, &err), SEQB_OK);
     scene_expect_words(err.text, "was retired by seqctl migrate");
+}
+
+/* A key of a later generation is claimed in all stores before it is asked
+ * for. */
+TEST_WITH(SCENE, key_that_is_new_to_an_old_broker_of_generation_2_is_refused)
+{
+    static const char *const none[] = {NULL};
+    struct layout_text second;
+    struct layout_text third;
+    const char *paths[3];
+
+    migration_reset(scene);
+    second = next_of(&files);
+    third = next_of(&second);
+    third.partitions[0] = "f1";
+    third.partitions[1] = "f0";
+    paths[0] = migration_write(scene, "1.conf", &files, "");
+    paths[1] = migration_write(scene, "2.conf", &second, "");
+    paths[2] = migration_write(scene, "3.conf", &third, "");
+    migration_use(scene, paths[0]);
+    assert_ok(migration_try(paths[0], paths[1],
+                            &(struct seqb_migrate_options){.keys = none})
+                  ->status);
+    scene_open(scene, paths[1]);
+    assert_ok(migration_try(paths[1], paths[2],
+                            &(struct seqb_migrate_options){.keys = none})
+                  ->status);
+    scene_expect_no_numbers(scene, "late", "was retired by seqctl migrate");
+}
+
+/* Two keys where the topology has one. */
+#define BILL_AND_ORDER                                                         \
+    "bill\"; memory_bits = 3; deadline = \"1m\"; }, { key = \"order"
+#define FOUR_KEYS                                                              \
+    "late\"; }, { key = \"later\"; }, { key = \"bill\"; }, { key = \"order"
+
+/* The keys that a reload adds: one alone, and several in one call. */
+TEST_WITH(SCENE, key_that_a_reload_adds_to_an_old_broker_is_refused)
+{
+    static const char *const keys[] = {BILL_AND_ORDER, FOUR_KEYS};
+    static const char *const none[] = {NULL};
+    struct layout_text next;
+    struct seqb_error err;
+    const char *from;
+    const char *to;
+
+    migration_reset(scene);
+    next = next_of(&files);
+    from = migration_write(scene, "old.conf", &files, "");
+    to = migration_write(scene, "new.conf", &next, "");
+    scene_open(scene, from);
+    assert_ok(
+        migration_try(from, to, &(struct seqb_migrate_options){.keys = none})
+            ->status);
+    for (size_t i = 0; i < 2; i++) {
+        const struct seqb_reload_options options = {.size = sizeof options};
+        struct layout_text more = files;
+
+        more.key = keys[i];
+        assert_int_equal(
+            seqb_reload(scene->broker,
+                        migration_write(scene, "more.conf", &more, ""),
+                        &options, &err),
+            SEQB_LAYOUT);
+        scene_expect_words(err.text, "was retired by seqctl migrate");
+    }
 }
 
 TEST_WITH(SCENE, automatic_key_goes_on_if_it_is_named)
@@ -113,10 +181,6 @@ TEST_WITH(SCENE, forgotten_key_is_refused_until_it_is_named)
     scene_take(scene, "bill", MIGRATION_TAKE);
     scene_expect_no_repeats(scene);
 }
-
-/* Two keys where the topology has one. */
-#define BILL_AND_ORDER                                                         \
-    "bill\"; memory_bits = 3; deadline = \"1m\"; }, { key = \"order"
 
 /* The stores are asked of both in one call. */
 TEST_WITH(SCENE, forgotten_key_is_refused_if_it_is_listed_with_others)

@@ -45,7 +45,7 @@ static bool copy_after(struct scene *scene, int64_t calls,
             migration_write(scene, "new-killable.conf", is, "killable-"), NULL))
         return false;
     (void)migrate_dry(from, to);
-    scene_copy_into(scene_state_path(scene, "f0.db"), copy);
+    test_copy_file(scene_state_path(scene, "f0.db"), copy);
     (void)migration_do(from, to);
     scene_use(scene, to, MANY);
     migration_put_back(scene, copy);

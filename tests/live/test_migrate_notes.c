@@ -4,6 +4,7 @@
  * asked it: the notes in the state directory of the topology are counted.
  */
 #include "migration_fixture.h"
+#include "store_file.h"
 #include "support/test.h"
 
 #define MANY 8000
@@ -21,11 +22,11 @@ static void migrate_after_a_copy(struct scene *scene,
     from = migration_write(scene, "old.conf", was, "");
     to = migration_write(scene, "new.conf", is, "");
     scene_use(scene, from, MANY);
-    scene_copy_into(scene_state_path(scene, "f0.db"),
-                    scene_state_path(scene, "saved"));
+    test_copy_file(scene_state_path(scene, "f0.db"),
+                   scene_state_path(scene, "saved"));
     scene_use(scene, from, (size_t)10 * MANY);
-    scene_copy_into(scene_state_path(scene, "saved"),
-                    scene_state_path(scene, "f0.db"));
+    test_copy_file(scene_state_path(scene, "saved"),
+                   scene_state_path(scene, "f0.db"));
     migration_forget_cells(); /* which would show their windows */
     (void)migration_do(from, to);
     migration_use_above(scene, to);
@@ -47,6 +48,30 @@ TEST_WITH(SCENE, new_windows_begin_above_those_that_a_broker_noted)
                                    NULL,         NULL, GAP};
 
     migrate_after_a_copy(scene, &was, &is);
+}
+
+/* No run makes such a note. */
+TEST_WITH(SCENE, damaged_note_of_a_counter_is_refused)
+{
+    const struct layout_text was = {{"f0"}, NULL, 1, 3, 8, NULL, NULL, 0};
+    struct layout_text is = was;
+    const char *from = migration_write(scene, "old.conf", &was, "");
+    const char *to;
+
+    is.generation = 2;
+    to = migration_write(scene, "new.conf", &is, "");
+    migration_reset(scene);
+    migration_use(scene, from);
+    (void)migration_do(from, to);
+    assert_int_equal(store_file_edit(scene, "f0.db",
+                                     "UPDATE seqb_claims SET text = '-5' "
+                                     "WHERE name LIKE 'retired/%/order'"),
+                     1);
+    assert_int_equal(store_file_edit(scene, "f0.db",
+                                     "DELETE FROM seqb_claims "
+                                     "WHERE name LIKE 'migrated/%'"),
+                     1);
+    migration_refused(from, to, SEQB_CORRUPT, "says '-5'");
 }
 
 static int stop(void **state)

@@ -3,10 +3,8 @@
  * Pools whose stores have leased worker ids to brokers of another topology:
  * neither topology of the migration lists the snowflakes.
  */
-#include <sqlite3.h>
-
 #include "platform/text.h"
-#include "scene.h"
+#include "store_file.h"
 #include "support/test.h"
 
 #define MANY 300 /* more than a ring holds */
@@ -65,21 +63,6 @@ static void expect(const struct topologies *pool, enum seqb_status expected,
     scene_expect_words(err.text, words);
 }
 
-/* Returns how many rows the statement changed. */
-static int execute(const struct scene *scene, const char *store,
-                   const char *statement)
-{
-    sqlite3 *db = NULL;
-    int changes;
-
-    assert_int_equal(sqlite3_open(scene_state_path(scene, store), &db),
-                     SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, statement, NULL, NULL, NULL), SQLITE_OK);
-    changes = sqlite3_changes(db);
-    assert_int_equal(sqlite3_close(db), SQLITE_OK);
-    return changes;
-}
-
 #define REMOVE "DELETE FROM seqb_claims WHERE name = "
 
 /* A broker that goes on leases its worker id from a, and one of the next
@@ -101,7 +84,8 @@ TEST_WITH(SCENE, pool_whose_claim_of_snowflakes_was_removed_is_migrated)
     const struct topologies pool = lease(scene);
 
     scene_close(scene);
-    assert_int_equal(execute(scene, "a.db", REMOVE "'snowflake/main'"), 1);
+    assert_int_equal(store_file_edit(scene, "a.db", REMOVE "'snowflake/main'"),
+                     1);
     expect(&pool, SEQB_OK, "");
     scene_use(scene, pool.is, MANY);
     scene_expect_no_repeats(scene);
@@ -118,9 +102,9 @@ TEST_WITH(SCENE, snowflakes_of_an_earlier_generation_are_refused)
     scene_use(scene, first.was, 1);
     expect(&first, SEQB_OK, "");
     assert_int_equal(
-        execute(scene, "a.db",
-                "INSERT INTO seqb_claims (name, text) "
-                "VALUES ('snowflake/main', 'snowflake epoch_ms=0')"),
+        store_file_edit(scene, "a.db",
+                        "INSERT INTO seqb_claims (name, text) "
+                        "VALUES ('snowflake/main', 'snowflake epoch_ms=0')"),
         1);
     expect(&second, SEQB_LAYOUT, SNOWFLAKES);
     scene_use(scene, second.was, MANY);

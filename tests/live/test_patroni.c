@@ -27,7 +27,8 @@ static char *timeline(size_t node, char out[static POSTGRES_ASK_SIZE])
 
 /* --- what a probe tells --- */
 
-TEST_WITH(SCENE, probe_tells_the_leader_its_standby_and_tls)
+/* In synchronous mode, where there is a standby to name. */
+TEST_WITH(SCENE, probe_tells_the_leader_its_standby_and_no_tls)
 {
     const size_t leader = cluster_require();
     const struct seqb_details *details;
@@ -37,6 +38,7 @@ TEST_WITH(SCENE, probe_tells_the_leader_its_standby_and_tls)
     char node[32];
     char synchronous[POSTGRES_ASK_SIZE];
 
+    patroni_synchronous(patroni, true);
     assert_true(text_format(
         text, sizeof text,
         "backends = ( { name = \"pg\"; engine = \"postgres\"; "
@@ -59,10 +61,12 @@ TEST_WITH(SCENE, probe_tells_the_leader_its_standby_and_tls)
     assert_string_equal(details->role, "primary");
     postgres_ask(patroni->nodes[leader], "postgres", synchronous,
                  "SHOW synchronous_standby_names");
+    assert_string_not_equal(synchronous, "");
     assert_string_equal(details->quorum, synchronous);
     assert_memory_equal(details->replicas, "1, at most ", 11);
     assert_non_null(strstr(details->replicas, " bytes behind"));
     assert_string_equal(details->tls, "none");
+    patroni_synchronous(patroni, false);
 }
 
 /* --- nodes that give way --- */

@@ -348,3 +348,62 @@ TEST_WITH(SCENE, option_that_is_wrong_is_told_without_a_guess)
     scene_expect_words(err.text, "backend a cannot be used as it is ");
     assert_int_not_equal(access(scene_state_path(scene, "b.db"), F_OK), 0);
 }
+
+/* --- the rights for keys that are not listed --- */
+
+/* An engine with a table for each key, which has that of "order" only. */
+static enum seqb_status tables_permit(struct seqb_backend *backend,
+                                      const char *counter,
+                                      struct seqb_error *err)
+{
+    (void)backend;
+    if (strncmp(counter, "window/", strlen("window/")) == 0 ||
+        strcmp(counter, "main/0/order") == 0)
+        return SEQB_OK;
+    return error_set(err, SEQB_REFUSED, "CREATE command denied");
+}
+
+static const struct probe_log *
+probe_tables(struct scene *scene, const char *more, const char *sequences)
+{
+    char text[SCENE_TEXT_SIZE];
+
+    lossy = backend_sqlite;
+    lossy.engine = "lossy";
+    lossy.open = lossy_open;
+    lossy.claim = lossy_claim;
+    lossy.close = lossy_close;
+    lossy.permits = tables_permit;
+    lossy.describe = NULL;
+    assert_true(text_format(text, sizeof text,
+                            "backends = ( { name = \"l\"; engine = \"lossy\"; "
+                            "accept_loss = true; %s } );" POOL("\"l\"") "%s",
+                            more, sequences));
+    return probe_log_of(scene_write(scene, "t.conf", text), engines);
+}
+
+#define AUTOMATIC "auto_sequences = { pattern = \"*\"; limit = 9; };"
+
+TEST_WITH(SCENE, right_to_make_an_automatic_key_is_asked_for)
+{
+    const struct probe_log *told = probe_tables(scene, "", ORDER);
+
+    probe_log_expect(told, SEQB_OK);
+    told = probe_tables(scene, "", AUTOMATIC);
+    probe_log_expect(told, SEQB_UNAVAILABLE);
+    probe_log_expect_found(told, 0, SEQB_REFUSED, "CREATE command denied");
+    probe_log_expect_found(told, 0, SEQB_REFUSED,
+                           "a new key of auto_sequences: the right to make its "
+                           "table is missing: grant CREATE");
+}
+
+TEST_WITH(SCENE, automatic_keys_without_auto_create_need_a_table_each)
+{
+    const struct probe_log *told =
+        probe_tables(scene, "auto_create = false;", AUTOMATIC);
+
+    probe_log_expect(told, SEQB_OK);
+    scene_expect_words(told->warnings,
+                       "pool main: l makes no tables (auto_create = false): "
+                       "each key of auto_sequences needs a table first");
+}

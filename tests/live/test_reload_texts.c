@@ -186,6 +186,75 @@ TEST_WITH(SCENE, sequence_that_comes_back_with_another_template_is_refused)
     expect_length(scene, "bill", 7);
 }
 
+struct reasons {
+    char text[SCENE_TEXT_SIZE];
+    size_t count;
+    bool is_asked; /* the program's part */
+};
+
+static void tell_reason(void *context, const char *line)
+{
+    struct reasons *told = context;
+
+    (void)text_append(told->text, sizeof told->text, "%s\n", line);
+    told->count++;
+}
+
+static enum seqb_status say_no(void *context, struct seqb_error *err)
+{
+    struct reasons *told = context;
+
+    told->is_asked = true;
+    err->status = SEQB_INVALID;
+    (void)text_copy(err->text, sizeof err->text, "the program says no");
+    return SEQB_INVALID;
+}
+
+static void expect_reasons(struct scene *scene, const char *text, bool is_dry,
+                           size_t count, const char *words)
+{
+    struct reasons told = {.count = 0};
+    const struct seqb_reload_options options = {.size = sizeof options,
+                                                .dry_run = is_dry,
+                                                .diagnostic = tell_reason,
+                                                .prepare = say_no,
+                                                .context = &told};
+    struct seqb_error err = {.text = ""};
+
+    assert_status(seqb_reload(scene->broker, scene_write(scene, "t.conf", text),
+                              &options, &err),
+                  SEQB_LAYOUT);
+    assert_int_equal(told.count, count);
+    assert_true(told.is_asked);
+    scene_expect_words(err.text, words);
+    scene_expect_words(err.text, "; the program says no");
+    if (count == 2) {
+        scene_expect_words(told.text, "sequence bill cannot get another");
+        scene_expect_words(told.text, "sequence note cannot get another");
+    }
+}
+
+/* Those of the sequences that are served, or of the file alone, and in both
+ * cases those of the program. */
+TEST_WITH(SCENE, refusal_names_all_reasons)
+{
+#define BOTH(text)                                                             \
+    HEAD "sequences = ({ key = \"bill\"; " TEMPLATE(                           \
+        text) "}, { key = \"note\"; " TEMPLATE(text) "}, "                     \
+                                                     "{ key = \"new\"; });\n"
+    open_with(scene, BOTH(NARROW));
+    for (int is_dry = 1; is_dry >= 0; is_dry--)
+        expect_reasons(scene, BOTH("QJ@{seq, width=3, base=16}"), is_dry != 0,
+                       0, "2 changes are refused");
+    reload(scene, HEAD "sequences = ({ key = \"order\"; });\n");
+    for (int is_dry = 1; is_dry >= 0; is_dry--)
+        expect_reasons(scene, BOTH("QJ@{seq, width=3, base=16}"), is_dry != 0,
+                       2, "; and 1 more sequence");
+    reload(scene, BOTH(WIDE));
+    expect_length(scene, "note", 7);
+#undef BOTH
+}
+
 TEST_WITH(SCENE, sequences_that_make_themselves_follow)
 {
 #define AUTO(text)                                                             \

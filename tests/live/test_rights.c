@@ -255,6 +255,17 @@ TEST_WITH(RIGHTS, a_probe_tells_of_a_table_that_may_not_be_made)
     expect_probed(scene, SEQB_REFUSED, "counter main/1/bill has no table: ");
 }
 
+TEST_WITH(RIGHTS, a_probe_tells_of_automatic_keys_that_may_not_be_made)
+{
+    scene_open(scene,
+               prepare_mysql(scene, TOPOLOGY(MYSQL("mysql-a", "mysql-autoinc"),
+                                             BOTH("mysql-a"))));
+    scene_close(scene);
+    expect_probed(scene, SEQB_REFUSED, "CREATE command denied");
+    mariadb_execute(database, "GRANT CREATE ON seq.* TO seq@'%%'");
+    expect_probed(scene, SEQB_OK, "");
+}
+
 /* The probe asks whether the user may insert rows. */
 static void expect_insert_is_probed(struct scene *scene, const char *topology)
 {

@@ -12,6 +12,7 @@
 #include "extras.h"
 #include "flakes.h"
 #include "judge.h"
+#include "moves.h"
 #include "state.h"
 #include "world.h"
 
@@ -81,6 +82,7 @@ static struct broker *broker_new(struct machine *machine)
         .sequences = scene->sequences,
         .sequence_count = (size_t)scene->keys,
     };
+    moves_set(machine, broker);
     clocks_set(machine, broker);
     flakes_set(scene, broker);
     state_set(machine, broker);
@@ -144,8 +146,10 @@ static void machine_serve(struct machine *machine)
     struct broker *broker = broker_new(machine);
 
     machine->broker = broker;
-    while (!machine->run->is_over && !broker->is_gone && !broker_open(broker))
+    while (!machine->run->is_over && !broker->is_gone && !broker_open(broker)) {
         world_sleep(AGAIN_US);
+        moves_set(machine, broker);
+    }
     if (broker->is_open)
         callers_start(broker);
     while (!machine->run->is_over && !broker->is_gone && !broker->is_halting)

@@ -4,8 +4,10 @@
 #include <stdlib.h>
 
 #include "judge.h"
+#include "moves.h"
 #include "platform/text.h"
 #include "support/folder.h"
+#include "trusts.h"
 
 #define STREAM_TIME   3
 #define STREAM_STEPS  4
@@ -68,6 +70,7 @@ static void guard_draw(struct scene *scene, struct random *random)
 void clocks_use(struct scene *scene, enum period_unit unit)
 {
     scene->is_timed = true;
+    scene->has_steps = true;
     scene->rules =
         (struct period_rules){.unit = unit, .year_month = 1, .year_day = 1};
     scene->keys = 1;
@@ -81,7 +84,8 @@ void clocks_draw(struct scene *scene, uint64_t seed)
     struct random random = random_of(seed, STREAM_TIME);
     const bool is_quick = scene->pool.rescue_after_ms <= 5000;
 
-    if (!random_chance(&random, TIMED_PERCENT) || scene->has_surgery ||
+    if (moves_are_drawn(seed) || trusts_are_drawn(seed) ||
+        !random_chance(&random, TIMED_PERCENT) || scene->has_surgery ||
         scene->runs_out)
         return;
     /* A counter a stamp: a long run has long stamps. */
@@ -146,7 +150,7 @@ static bool has_witness(const struct machine *machine)
 
 static int64_t step_draw(struct run *run, const struct machine *machine)
 {
-    if (!random_chance(&run->steps, 40))
+    if (run->scene.steps_back || !random_chance(&run->steps, 40))
         return ONE_OF(&run->steps, -1, -20, -1000, -1500, -30000,
                       -10 * MINUTE_MS, -HOUR_MS, -DAY_MS, -YEAR_MS);
     return random_chance(&run->steps, 50) && has_witness(machine)
@@ -195,7 +199,7 @@ static void next_step(void *context)
 void clocks_schedule(struct run *run)
 {
     run->steps = random_of(run->scene.seed, STREAM_STEPS);
-    if (!run->scene.is_timed)
+    if (!run->scene.has_steps)
         return;
     if (run->scene.faulty_us < QUIET_US + 10 * SECOND)
         run->scene.faulty_us = QUIET_US + 10 * SECOND;
@@ -204,7 +208,7 @@ void clocks_schedule(struct run *run)
 
 bool clocks_excuse(const struct machine *machine)
 {
-    return machine->run->scene.is_timed &&
+    return machine->run->scene.has_steps &&
            world_now_us() < machine->odd_until_us;
 }
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "broker.h"
+#include "moves.h"
+#include "trusts.h"
 #include "world.h"
 
 #define STREAM_EXTRAS 12
@@ -57,14 +59,20 @@ static void gaps_draw(struct scene *scene, struct random *random)
 }
 
 /* Clocks that are always wrong; by less than the ten minutes for which a store
- * that lost counters allows. */
+ * that lost counters allows. With the clock of a store beside it, a broker that
+ * starts far behind is refused. */
 static void skews_draw(struct scene *scene, struct random *random)
 {
+    const bool are_alone = !scene->backends[0].store.has_clock;
+
     if (!scene->is_timed || !random_chance(random, 50))
         return;
-    for (int32_t i = 0; i < SCENE_BROKERS; i++)
-        scene->extras.skew_ms[i] =
+    for (int32_t i = 0; i < SCENE_BROKERS; i++) {
+        const int64_t skew_ms =
             ONE_OF(random, 0, 0, 15000, -1500, -90000, -8 * MINUTE_MS);
+
+        scene->extras.skew_ms[i] = are_alone ? skew_ms : 0;
+    }
 }
 
 /* A second sequence, without a period. */
@@ -87,7 +95,7 @@ void extras_draw(struct scene *scene, uint64_t seed)
     struct random random = random_of(seed, STREAM_EXTRAS);
     struct scene_extras *extras = &scene->extras;
 
-    if (seed < EXTRAS_FROM)
+    if (seed < EXTRAS_FROM || moves_are_drawn(seed) || trusts_are_drawn(seed))
         return;
     extras->is_on = true;
     other_draw(scene, &random);
@@ -183,7 +191,7 @@ static void reload(const struct order *order)
     broker->pool.layout.failover_gap =
         broker->run->scene.pool.layout.failover_gap;
     if (ha_prepare(broker->ha, &broker->ha_options, &ha, &err) == SEQB_OK &&
-        queue_prepare(broker->queue, next, &queue, &err) == SEQB_OK &&
+        queue_prepare(broker->queue, next, NULL, &queue, &err) == SEQB_OK &&
         queue_commit(queue, &err) == SEQB_OK) {
         ha_commit(ha);
         ha = NULL;

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "store/claim.h"
 #include "world.h"
 
 #define LAG_MAX_MS     3000
@@ -103,6 +104,10 @@ static bool is_authority(const struct fault *fault)
 {
     const struct scene *scene = &fault->run->scene;
 
+    for (int32_t g = 0; g < SCENE_GENERATIONS && scene->moves.is_on; g++) {
+        if (scene->moves.pools[g].layout.authority == fault->index)
+            return true;
+    }
     return scene->pool.layout.authority >= 0 &&
            &scene->backends[scene->pool.layout.authority].store == fault->store;
 }
@@ -111,15 +116,55 @@ static bool is_authority(const struct fault *fault)
 static bool others_are_level(const struct fault *fault)
 {
     struct scene *scene = &fault->run->scene;
+    const struct layout *layout = scene_layout(scene, fault->run->generation);
+    char name[SEQB_COUNTER_SIZE];
 
-    for (int32_t i = 0; i < scene->backend_count; i++) {
-        struct store *store = &scene->backends[i].store;
+    claim_pool_name("synced", layout, name, sizeof name);
+    for (int32_t i = 0; i < 1 << layout->bits; i++) {
+        struct store *store = &scene->backends[layout->partitions[i]].store;
 
         if (store != fault->store && !store->is_windowed &&
-            !store_is_level(store, SCENE_SYNCED))
+            !store_is_level(store, name))
             return false;
     }
     return true;
+}
+
+void fault_look(struct run *run)
+{
+    char name[SEQB_COUNTER_SIZE];
+
+    claim_pool_name("synced", scene_layout(&run->scene, run->generation), name,
+                    sizeof name);
+    for (int32_t i = 0; i < run->scene.backend_count; i++) {
+        struct store *store = &run->scene.backends[i].store;
+
+        store->went_back = store->went_back && !store_is_level(store, name);
+    }
+}
+
+bool fault_is_alone(const struct run *run, const struct store *store)
+{
+    const struct layout *layout = scene_layout(&run->scene, run->generation);
+    bool is_lessor = false;
+    bool has_other = false;
+
+    for (int32_t i = 0; i < 1 << layout->bits && layout->neighbours; i++) {
+        const struct store *other =
+            &run->scene.backends[layout->partitions[i]].store;
+
+        is_lessor = is_lessor || other == store;
+        has_other = has_other ||
+                    (other != store && !other->is_windowed && other->went_back);
+    }
+    return !is_lessor || !has_other;
+}
+
+/* Always, if the pool is migrated. */
+static bool neighbours_lease(const struct run *run)
+{
+    return run->scene.moves.is_on ? run->scene.moves.only_neighbours
+                                  : run->scene.pool.layout.neighbours;
 }
 
 /* What a direct store may lose is bounded; a windowed one may lose all, and so
@@ -128,9 +173,10 @@ static bool may_lose(const struct fault *fault, int64_t values)
 {
     if (fault->store->is_windowed)
         return true;
-    if (fault->run->scene.pool.layout.neighbours)
+    if (neighbours_lease(fault->run))
         return others_are_level(fault);
-    return values < (is_authority(fault)
+    return fault_is_alone(fault->run, fault->store) &&
+           values < (is_authority(fault)
                          ? WINDOW_GAP
                          : fault->run->scene.pool.layout.failover_gap);
 }
@@ -140,20 +186,58 @@ static bool may_lose(const struct fault *fault, int64_t values)
  * well. */
 static int64_t loss_of(const struct fault *fault)
 {
-    return store_loss(fault->store, fault->run->scene.pool.layout.bits > 0);
+    return store_loss(fault->store, fault->run->scene.pool.layout.bits > 0 ||
+                                        fault->run->scene.moves.is_on);
+}
+
+/* Whether no other direct store has the claim of the layout before the present
+ * one, and this one would not have it with that content. */
+static bool is_last_to_know(const struct run *run, const struct store *store,
+                            const struct store_content *content)
+{
+    const struct scene *scene = &run->scene;
+    char claim[SEQB_COUNTER_SIZE];
+
+    if (run->generation < 1)
+        return false;
+    claim_pool_name("pool", scene_layout(scene, run->generation - 1), claim,
+                    sizeof claim);
+    for (int32_t i = 0; i < scene->backend_count; i++) {
+        const struct store *other = &scene->backends[i].store;
+
+        if (other != store && !other->is_windowed &&
+            store_has_claim(other, &other->sides[0].content, claim))
+            return false;
+    }
+    return !store_has_claim(store, content, claim);
+}
+
+bool fault_is_too_old(const struct run *run, const struct store *store,
+                      const struct store_content *content)
+{
+    return run->scene.moves.is_on && !store->is_windowed &&
+           (store_is_new(content) || is_last_to_know(run, store, content));
+}
+
+static bool is_too_old(const struct fault *fault,
+                       const struct store_content *content)
+{
+    return fault_is_too_old(fault->run, fault->store, content);
 }
 
 static void failover_begin(struct fault *fault)
 {
     fault->server->is_down = true;
     fault->server->epoch++;
-    if (may_lose(fault, loss_of(fault)))
+    if (!is_too_old(fault, &fault->store->copy) &&
+        may_lose(fault, loss_of(fault)))
         store_promote_copy(fault->store);
 }
 
 static void demote_begin(struct fault *fault)
 {
-    if (!may_lose(fault, loss_of(fault)))
+    if (is_too_old(fault, &fault->store->copy) ||
+        !may_lose(fault, loss_of(fault)))
         return;
     store_demote(fault->store);
     fault->server->is_locked_out = true;
@@ -190,14 +274,15 @@ static bool is_known_to_all(const struct fault *fault)
 static void empty_begin(struct fault *fault)
 {
     if (!may_lose(fault, store_highest(fault->store))) {
-        if (fault->run->scene.pool.layout.neighbours || !is_known_to_all(fault))
+        if (fault->run->scene.moves.is_on || neighbours_lease(fault->run) ||
+            !is_known_to_all(fault))
             return;
         /* One that starts again knows nothing. */
         fault->run->has_to_remember = true;
     }
     store_empty(fault->store);
     /* As TRUNCATE does, after which leases that nobody noted come again. */
-    if (fault->run->scene.pool.layout.neighbours)
+    if (neighbours_lease(fault->run))
         store_restart(fault->store, false);
     net_break(fault->server);
 }
@@ -277,7 +362,8 @@ static void back_begin(struct fault *fault)
 
     fault->server->is_down = true;
     fault->server->epoch++;
-    if (!others_are_level(fault))
+    if (is_too_old(fault, &fault->store->pasts[past].content) ||
+        !others_are_level(fault))
         store_restart(fault->store, false);
     else
         store_put_back(fault->store, past, random_chance(chance(fault), 50));
@@ -327,6 +413,8 @@ static void fault_start(void *context)
     struct fault *fault = context;
 
     fault->until_us = world_now_us() + fault->for_us;
+    if (fault->run->scene.moves.is_on)
+        fault_look(fault->run);
     kinds[fault->kind].begin(fault);
     net_note(fault->server);
     run_report(fault->run, "fault %d of backend %d for %lld ms",
@@ -359,8 +447,7 @@ bool fault_begin(struct run *run, int32_t i, enum fault_kind kind,
         /* Of a direct one, the same copy may come back more than once. */
         if (fault->store->is_windowed || run->score.faults % 3 != 0)
             store_copy(fault->store);
-        if (run->scene.pool.layout.neighbours &&
-            random_chance(&run->faults, 40))
+        if (neighbours_lease(run) && random_chance(&run->faults, 40))
             store_keep(fault->store, (int32_t)random_between(&run->faults, 0,
                                                              STORE_PASTS - 1));
         lag_us = random_between(&run->faults, 0, LAG_MAX_MS) * MS;

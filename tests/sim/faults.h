@@ -33,3 +33,17 @@ enum fault_kind {
  */
 bool fault_begin(struct run *run, int32_t i, enum fault_kind kind,
                  int64_t for_us);
+
+/* Call it before stores restart or go back: of those that went back, notes
+ * which are level again. */
+void fault_look(struct run *run);
+
+/* Whether the store may lose leases: false while another lessor of the present
+ * layout lacks some, because what both lost may be known to no other store. */
+bool fault_is_alone(const struct run *run, const struct store *store);
+
+/* Whether the store may not go back to that content: brokers refuse a store
+ * that is new though its pool is in use, and no migration is run again if none
+ * of its direct stores knows the old layout. */
+bool fault_is_too_old(const struct run *run, const struct store *store,
+                      const struct store_content *content);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "flakes.h"
 
+#include "moves.h"
+#include "trusts.h"
 #include "world.h"
 
 #define STREAM_FLAKES  8
@@ -23,19 +25,15 @@ static bool may_have_flakes(const struct scene *scene)
            (!scene->is_timed || scene->pool.layout.neighbours);
 }
 
-void flakes_draw(struct scene *scene, uint64_t seed)
+void flakes_add(struct scene *scene, struct random *random)
 {
-    struct random random = random_of(seed, STREAM_FLAKES);
-
-    if (!may_have_flakes(scene) || !random_chance(&random, FLAKES_PERCENT))
-        return;
     scene->flakes = (struct lease_options){
         .layout = {.epoch_ms = EPOCH_MS,
                    .unit_ms = 1,
                    .time = 41,
                    .shard = WORKER_BITS,
                    .counter = COUNTER_BITS},
-        .lease_ms = random_chance(&random, 50) ? 1000 : 3000,
+        .lease_ms = random_chance(random, 50) ? 1000 : 3000,
         .broker = "sim",
     };
     scene->sequences[scene->keys++] = (struct queue_sequence_options){
@@ -45,6 +43,15 @@ void flakes_draw(struct scene *scene, uint64_t seed)
         .max_unused = 64,
         .runway_ms = 20,
     };
+}
+
+void flakes_draw(struct scene *scene, uint64_t seed)
+{
+    struct random random = random_of(seed, STREAM_FLAKES);
+
+    if (!moves_are_drawn(seed) && !trusts_are_drawn(seed) &&
+        may_have_flakes(scene) && random_chance(&random, FLAKES_PERCENT))
+        flakes_add(scene, &random);
 }
 
 void flakes_set(const struct scene *scene, struct broker *broker)
@@ -68,5 +75,5 @@ int64_t flakes_settle_us(const struct scene *scene)
 bool flakes_settled(const struct broker *broker, int64_t since_us)
 {
     return broker->run->scene.flakes.lease_ms == 0 ||
-           broker->flaked_us > since_us;
+           broker->run->scene.uses_ahead || broker->flaked_us > since_us;
 }

@@ -10,6 +10,9 @@
 
 /* Gives the pool one more sequence, of snowflakes. Call it after the neighbours
  * are drawn. */
+/* Adds them. */
+void flakes_add(struct scene *scene, struct random *random);
+
 void flakes_draw(struct scene *scene, uint64_t seed);
 
 /* Sets the snowflakes in the options of the broker's queue, if the pool has
@@ -28,5 +31,6 @@ bool flakes_excuse(enum seqb_status status);
  * addition to the time that its stores need to recover. */
 int64_t flakes_settle_us(const struct scene *scene);
 
-/* Whether the broker has made some since then, or the pool has none. */
+/* Whether the broker has made some since then, or the pool has none, or all ids
+ * may be ahead. */
 bool flakes_settled(const struct broker *broker, int64_t since_us);

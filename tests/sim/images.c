@@ -22,7 +22,8 @@
  * What a cursor shows, or an exchange with the spool has, may come twice. */
 static bool may_be_imaged(const struct scene *scene)
 {
-    return !scene->has_surgery && !scene->runs_out && !scene->is_timed &&
+    return !scene->moves.is_on && !scene->has_steps && !scene->has_surgery &&
+           !scene->runs_out && !scene->is_timed &&
            scene->flakes.lease_ms == 0 && !scene->extras.has_state &&
            !scene->extras.has_cursors;
 }

@@ -134,7 +134,7 @@ void judge_rescues(struct run *run)
     for (int32_t i = 0; i < run->scene.brokers; i++) {
         struct broker *broker = run->machines[i].broker;
 
-        if (broker != NULL && broker->is_open)
+        if (broker != NULL && broker->is_open && !run->scene.moves.is_on)
             broker_rescues(broker);
     }
 }
@@ -270,9 +270,12 @@ static void refusal_check(const struct judge_call *call,
     struct run *run = call->broker->run;
     const int64_t deadline_us =
         run->scene.sequences[call->key].deadline_ms * MS;
-    const int32_t able = find_able(call->broker, deadline_us);
+    int32_t able = 0;
 
     run->score.errors++;
+    if (run->scene.moves.is_on)
+        return;
+    able = find_able(call->broker, deadline_us);
     if (extras_excuse(run, call->key, call->status))
         return;
     if (flakes_are(&run->scene, call->key) && flakes_excuse(call->status))
@@ -335,6 +338,8 @@ static void state_record(struct broker *broker, const struct seqb_event *event)
     int64_t since_us;
 
     digest_add(run, (int64_t)event->partition * 16 + (int64_t)event->to);
+    if (run->scene.moves.is_on)
+        return;
     if (event->to == SEQB_PARTITION_POISONED ||
         event->to == SEQB_PARTITION_REFUSED) {
         run->score.poisoned++;
@@ -363,16 +368,21 @@ void judge_event(void *context, const struct seqb_event *event)
     digest_add(broker->run, world_now_us());
     if (event->kind == SEQB_EVENT_STATE)
         state_record(broker, event);
-    else if (event->kind == SEQB_EVENT_LAYOUT)
+    else if (event->kind == SEQB_EVENT_LAYOUT &&
+             !broker->run->scene.moves.is_on)
         judge_fail(broker->run, "broker %d: another layout: %s",
                    (int)broker->index, event->reason);
 }
 
 void judge_unopened(struct broker *broker, const struct seqb_error *err)
 {
+    run_report(broker->run, "broker %d does not open: %s", (int)broker->index,
+               err->text);
     digest_add(broker->run, world_now_us());
     if (err->status == SEQB_CLOCK &&
         clocks_excuse(&broker->run->machines[broker->index]))
+        return;
+    if (broker->run->scene.moves.is_on)
         return;
     if (err->status != SEQB_UNAVAILABLE && !broker->is_gone)
         judge_fail(broker->run, "broker %d does not open: %s",
@@ -388,6 +398,8 @@ void judge_try(struct site *site)
     struct site *first = site->first_here;
     const int64_t now_us = world_now_us();
 
+    if (site->owner->run->scene.moves.is_on)
+        return;
     if (!site->server->is_down)
         first->refused_ill = 0;
     if (!site->owner->is_open || !site->server->is_down ||
@@ -413,7 +425,8 @@ static bool is_a_refill(const struct site *site)
     const int32_t n = 1 << site->owner->run->scene.pool.layout.bits;
     bool has_other = false;
 
-    if (!site->owner->is_open || site->index >= n)
+    if (!site->owner->is_open || site->index >= n ||
+        site->owner->run->scene.moves.is_on)
         return false;
     (void)partitions_read(site->owner, partitions);
     for (int32_t i = 0; i < n; i++)

@@ -12,7 +12,9 @@
 #include "flakes.h"
 #include "images.h"
 #include "judge.h"
+#include "moves.h"
 #include "schedule.h"
+#include "trusts.h"
 #include "world.h"
 
 #define LOOK_US    (200 * MS)
@@ -43,13 +45,15 @@ static void run_log(void *context, enum seqb_log_level level, const char *line)
 
 void run_begin(struct run *run, int without)
 {
+    /* It takes a lock, and in the world that draws whether a task is preempted:
+     * a run that is told in full would be another one. */
+    if (run->is_verbose)
+        seqb_set_logger(run_log, run);
     world_begin(run->scene.seed, run->scene.preempt);
     run->begun_us = world_now_us();
     scene_init(&run->scene, without);
     judge_init(run);
     clocks_begin(run);
-    if (run->is_verbose)
-        seqb_set_logger(run_log, run);
     for (int32_t i = 0; i < run->scene.brokers; i++) {
         run->machines[i] =
             (struct machine){.run = run,
@@ -110,8 +114,14 @@ void run_seed(uint64_t seed, int without, bool is_verbose, struct score *out)
     schedule_draw(run);
     images_schedule(run);
     extras_schedule(run);
+    moves_schedule(run);
+    trusts_schedule(run);
     run_until(run, run->begun_us + run->scene.faulty_us + HEALING_US);
-    run_until_settled(run);
+    trusts_settle(run);
+    if (run->scene.moves.is_on)
+        moves_settle(run);
+    else
+        run_until_settled(run);
     run_end(run);
     *out = run->score;
     free(run);

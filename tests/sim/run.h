@@ -12,6 +12,8 @@
 #define RUN_STAMPS 1023
 
 struct run;
+struct mover;
+struct truster;
 
 /* One broker from its start to its end: the real library over the scene's
  * stores. */
@@ -19,6 +21,7 @@ struct broker {
     struct run *run;
     int32_t index; /* of its machine */
     struct store_options backends[SCENE_BACKENDS];
+    struct store_options used[SCENE_BACKENDS]; /* by its generation */
     struct ha_options ha_options;
     struct queue_options queue_options;
     struct queue_clock_options clock;
@@ -26,7 +29,8 @@ struct broker {
     struct ha_pool_options pool;
     struct queue_options reloaded[2]; /* of the last reloads */
     bool is_reloading;
-    char granted[160]; /* paths in the state directory */
+    int32_t generation; /* index of the layout that it knows */
+    char granted[160];  /* paths in the state directory */
     char raised[160];
     char spool[160];
     struct site sites[SCENE_BACKENDS];
@@ -66,6 +70,7 @@ struct score {
     int64_t errors; /* calls that got no number */
     int64_t faults;
     int64_t kills;
+    int64_t trusts; /* stores that were trusted */
     int64_t images; /* resumes of brokers from an image */
     int64_t ejections;
     int64_t poisoned; /* partitions poisoned or refused */
@@ -89,11 +94,20 @@ struct run {
     struct random faults;       /* draws when, where and which faults happen */
     struct random steps;        /* draws steps of clocks */
     struct random images;       /* draws images of brokers */
+    struct random trusts;       /* draws which stores are trusted */
     struct random orders;       /* draws what operators do */
     char folder[64];            /* for files of guarded clocks */
     int64_t stamps[RUN_STAMPS]; /* stamps seen, as digits */
     int32_t stamp_count;
-    bool has_to_remember; /* brokers must not be killed any more */
+    int32_t generation; /* index of the last one that a migration finished */
+    int32_t tried;      /* index of the last one that a migration began */
+    int32_t moved;      /* the one that the last migration finished; -1: it
+                           failed */
+    bool has_to_redo;   /* stores differ from the generation */
+    bool is_settling;   /* there are no faults any more */
+    struct truster *truster; /* the word under way; NULL: none */
+    struct mover *mover;     /* the migration under way; NULL: none */
+    bool has_to_remember;    /* brokers must not be killed any more */
     bool is_over;
     bool is_verbose;
 };

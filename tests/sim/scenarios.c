@@ -11,6 +11,8 @@
 #define WARM_US  (10 * SECOND)
 #define AFTER_US (1800 * SECOND)
 #define FLAP_US  (SECOND / 2)
+#define IDLE_US  (60 * SECOND)
+#define STEP_US  (10 * MS)
 
 static struct run *run_new(bool is_windowed)
 {
@@ -68,6 +70,42 @@ void scenario_flap(int64_t for_us, struct score *out)
     *out = run->score;
     run_end(run);
     free(run);
+}
+
+static void hang(struct run *run, int32_t i)
+{
+    struct net_server *server = run->scene.backends[i].server;
+
+    server->hung_until_us = world_now_us() + AFTER_US;
+    net_note(server);
+}
+
+int64_t scenario_idle(bool is_hung, int64_t after_us)
+{
+    struct run *run = run_new(false);
+    int64_t died_us;
+    int64_t told_us = WORLD_NEVER;
+
+    run->scene.callers = 0;
+    run->scene.pool.check_interval_ms = 1500;
+    run_begin(run, 0);
+    run_until(run, run->begun_us + WARM_US + after_us);
+    died_us = world_now_us();
+    for (int32_t i = 0; i < run->scene.backend_count; i++) {
+        if (is_hung)
+            hang(run, i);
+        else
+            refuse(run, i, true);
+    }
+    while (told_us == WORLD_NEVER && world_now_us() < died_us + IDLE_US) {
+        (void)world_run(world_now_us() + STEP_US);
+        if (queue_health(run->machines[0].broker->queue, NULL, 0) ==
+            SEQB_HEALTH_NOT_SERVING)
+            told_us = world_now_us() - died_us;
+    }
+    run_end(run);
+    free(run);
+    return told_us;
 }
 
 void scenario_outage(int64_t for_us, struct score *out)

@@ -29,6 +29,12 @@ void scenario_neighbours(int64_t for_us, struct score *out, int64_t *served);
 void scenario_noted(bool is_windowed, int32_t times, const char *noted,
                     struct score *out);
 
+/* All four stores die at some moment `after_us` within the broker's looks,
+ * while nobody calls: they refuse connections, or accept them and do not
+ * answer. The time until health says that it cannot serve; WORLD_NEVER: not
+ * within a minute. The interval of looks and the time-outs are the defaults. */
+int64_t scenario_idle(bool is_hung, int64_t after_us);
+
 /* All four partitions refuse for `for_us` while callers wait. */
 void scenario_outage(int64_t for_us, struct score *out);
 

@@ -5,7 +5,9 @@
 #include "clocks.h"
 #include "extras.h"
 #include "flakes.h"
+#include "moves.h"
 #include "platform/text.h"
+#include "trusts.h"
 #include "world.h"
 
 #define STREAM_SCENE      1
@@ -31,6 +33,12 @@ static int64_t one_of(struct random *random, const int64_t *values, int64_t n)
 bool scene_is_windowed(const struct scene *scene, int32_t backend)
 {
     return scene->backends[backend].store.is_windowed;
+}
+
+const struct layout *scene_layout(const struct scene *scene, int32_t generation)
+{
+    return scene->moves.is_on ? &scene->moves.pools[generation].layout
+                              : &scene->pool.layout;
 }
 
 static void backends_draw(struct scene *scene, struct random *random)
@@ -189,6 +197,8 @@ void scene_draw(struct scene *scene, uint64_t seed)
     flakes_draw(scene, seed);
     looks_draw(scene, seed);
     extras_draw(scene, seed);
+    moves_draw(scene, seed);
+    trusts_draw(scene, seed);
 }
 
 void scene_plain(struct scene *scene, uint64_t seed, bool is_windowed)
@@ -242,6 +252,7 @@ void scene_init(struct scene *scene, int without)
         struct scene_backend *backend = &scene->backends[i];
 
         store_init(&backend->store, backend->store.is_windowed, without);
+        backend->store.claims_go_back = scene->moves.is_on;
         net_init(&backend->own,
                  random_of(scene->seed, STREAM_SERVER + (uint64_t)i));
         (void)text_format(backend->name, sizeof backend->name, "b%d", (int)i);

@@ -10,9 +10,11 @@
 #include "lease/lease.h"
 #include "queue/queue.h"
 
-#define SCENE_BACKENDS 9 /* eight partitions and an authority */
-#define SCENE_BROKERS  3
-#define SCENE_KEYS     3 /* two counters, and snowflakes */
+#define SCENE_BACKENDS    9 /* eight partitions and an authority */
+#define SCENE_BROKERS     3
+#define SCENE_SYNCED      "synced/main" /* the claim that a lessor is level */
+#define SCENE_GENERATIONS 3             /* of a pool that is migrated */
+#define SCENE_KEYS        3             /* two counters, and snowflakes */
 
 enum scene_load { SCENE_STEADY, SCENE_BURSTS, SCENE_NIGHTS, SCENE_LOADS };
 
@@ -38,6 +40,16 @@ struct scene_extras {
                                        step */
 };
 
+/* What only some seeds have, see moves.h. */
+struct scene_moves {
+    bool is_on;
+    bool only_neighbours; /* each of the layouts has neighbours */
+    int64_t gap;          /* failover_gap */
+    bool has_two;         /* each has two direct stores or more */
+    struct ha_pool_options pools[SCENE_GENERATIONS];
+    struct queue_sequence_options sequences[SCENE_GENERATIONS][SCENE_KEYS];
+};
+
 struct scene {
     uint64_t seed;
     int32_t brokers;
@@ -55,6 +67,9 @@ struct scene {
     int64_t faulty_us; /* how long faults happen */
     int64_t fault_us;  /* mean time between two faults */
     bool has_surgery;  /* an operator sets a store back */
+    bool has_steps;    /* the brokers' clocks step ... */
+    bool steps_back;   /* ... only back */
+    bool uses_ahead;   /* snowflakes used times that are still to come */
     bool runs_out;     /* a sequence is used up */
 
     /* Sequences with a period, and clocks: see clocks.h. */
@@ -69,6 +84,7 @@ struct scene {
     struct lease_options flakes;
 
     struct scene_extras extras;
+    struct scene_moves moves;
 
     const char *noted; /* The brokers' granted_path (see struct ha_options), a
                           real file. NULL: none. */
@@ -84,10 +100,12 @@ void scene_plain(struct scene *scene, uint64_t seed, bool is_windowed);
 void scene_init(struct scene *scene, int without);
 void scene_fini(struct scene *scene);
 
-/* Whether the backend's engine is windowed. SCENE_SYNCED is the claim that says
- * whether a lessor is level. */
+/* Whether the backend's engine is windowed. */
 bool scene_is_windowed(const struct scene *scene, int32_t backend);
-#define SCENE_SYNCED "synced/main"
+
+/* The layout of that generation, by index. */
+const struct layout *scene_layout(const struct scene *scene,
+                                  int32_t generation);
 
 /* Four stores that lease to each other, one of which may lose its data. */
 void scene_neighbours(struct scene *scene, uint64_t seed);

@@ -54,7 +54,8 @@ static void one_fails(struct run *run)
     const int32_t i =
         (int32_t)random_between(&run->faults, 0, run->scene.backend_count - 1);
 
-    if (run->scene.pool.layout.neighbours &&
+    if ((run->scene.moves.is_on ? run->scene.moves.only_neighbours
+                                : run->scene.pool.layout.neighbours) &&
         !scene_is_windowed(&run->scene, i) &&
         random_chance(&run->faults, BACK_PERCENT))
         (void)fault_begin(run, i, FAULT_BACK, duration(run));

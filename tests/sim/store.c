@@ -81,7 +81,10 @@ static int64_t name_new(struct store *store)
 
 void store_init(struct store *store, bool is_windowed, int without)
 {
-    *store = (struct store){.is_windowed = is_windowed, .without = without};
+    *store = (struct store){.is_windowed = is_windowed,
+                            .without = without,
+                            .has_clock = store->has_clock,
+                            .ahead_ms = store->ahead_ms};
     store->sides[0].server = name_new(store);
     store->sides[0].history = name_new(store);
     store->sides[0].run = name_new(store);
@@ -92,18 +95,12 @@ void store_init(struct store *store, bool is_windowed, int without)
         store_keep(store, i);
 }
 
-static void claims_forget(struct store *store)
+void store_fini(struct store *store)
 {
     for (int32_t i = 0; i < store->claim_count; i++) {
         free(store->claims[i].name);
         free(store->claims[i].text);
     }
-    store->claim_count = 0;
-}
-
-void store_fini(struct store *store)
-{
-    claims_forget(store);
 }
 
 struct store_row *store_row_find(struct store *store, int32_t side,
@@ -133,28 +130,60 @@ void store_row_put(struct store *store, int32_t side, const char *name,
         abort();
 }
 
-const char *store_claim(struct store *store, int32_t side, const char *name,
-                        const char *text)
+/* The claim with that name, and that text if it is given; -1: there is none. */
+static int32_t claim_find(const struct store *store, const bool *has_claim,
+                          const char *name, const char *text)
 {
-    const struct store_row *row = store_row_find(store, side, name);
-    struct store_claim *claim = store->claims;
-
-    if (row != NULL)
-        return row->text;
-    for (int32_t i = 0; i < store->claim_count; i++, claim++) {
-        if (strcmp(claim->name, name) == 0)
-            return claim->text;
+    for (int32_t i = 0; i < store->claim_count; i++) {
+        if ((has_claim == NULL || has_claim[i]) &&
+            strcmp(store->claims[i].name, name) == 0 &&
+            (text == NULL || strcmp(store->claims[i].text, text) == 0))
+            return i;
     }
-    if (text == NULL)
-        return "";
+    return -1;
+}
+
+bool store_has_claim(const struct store *store,
+                     const struct store_content *content, const char *name)
+{
+    return claim_find(store, content->has_claim, name, NULL) >= 0;
+}
+
+static int32_t claim_new(struct store *store, const char *name,
+                         const char *text)
+{
+    struct store_claim *claim = &store->claims[store->claim_count];
+
     if (store->claim_count == STORE_CLAIMS)
         abort();
-    store->claim_count++;
     claim->name = text_copy_of(name);
     claim->text = text_copy_of(text);
     if (claim->name == NULL || claim->text == NULL)
         abort();
-    return claim->text;
+    return store->claim_count++;
+}
+
+const char *store_claim(struct store *store, int32_t side, const char *name,
+                        const char *text)
+{
+    const struct store_row *row = store_row_find(store, side, name);
+    bool *has_claim = store->claims_go_back
+                          ? store->sides[side].content.has_claim
+                          : store->has_claim;
+    int32_t i;
+
+    if (row != NULL)
+        return row->text;
+    i = claim_find(store, has_claim, name, NULL);
+    if (i >= 0)
+        return store->claims[i].text;
+    if (text == NULL)
+        return "";
+    i = claim_find(store, NULL, name, text);
+    if (i < 0)
+        i = claim_new(store, name, text);
+    has_claim[i] = true;
+    return store->claims[i].text;
 }
 
 /* --- what becomes of it --- */
@@ -166,6 +195,7 @@ void store_copy(struct store *store)
 
 void store_promote_copy(struct store *store)
 {
+    store->went_back = true;
     store->sides[0] = (struct store_side){.content = store->copy,
                                           .server = name_new(store),
                                           .history = name_new(store),
@@ -174,6 +204,7 @@ void store_promote_copy(struct store *store)
 
 void store_demote(struct store *store)
 {
+    store->went_back = true;
     store->sides[0].content = store->copy;
     store->sides[0].history = name_new(store);
     store->sides[0].run = name_new(store);
@@ -196,6 +227,7 @@ void store_split(struct store *store)
 
 void store_join(struct store *store)
 {
+    store->went_back = true;
     store->sides[0] = store->sides[1];
 }
 
@@ -212,10 +244,13 @@ void store_replicate(struct store *store)
 
 void store_empty(struct store *store)
 {
+    store->went_back = true;
     store->sides[0].content.count = 0;
     store->sides[0].content.row_count = 0;
-    if (store->is_windowed)
-        claims_forget(store);
+    if (!store->is_windowed)
+        return;
+    memset(store->has_claim, 0, sizeof store->has_claim);
+    memset(store->sides[0].content.has_claim, 0, sizeof store->has_claim);
 }
 
 void store_restart(struct store *store, bool has_copy)
@@ -237,7 +272,9 @@ void store_keep(struct store *store, int32_t past)
 
 void store_put_back(struct store *store, int32_t past, bool is_known)
 {
+    store->went_back = true;
     store->sides[0] = store->pasts[past];
+    store->sides[0].is_replica = false; /* it may have been saved as one */
     store->sides[0].run = name_new(store);
     if (!is_known)
         store->sides[0].history = name_new(store);
@@ -307,6 +344,15 @@ int64_t store_highest(const struct store *store)
     return highest;
 }
 
+bool store_is_new(const struct store_content *content)
+{
+    for (int32_t i = 0; i < STORE_CLAIMS; i++) {
+        if (content->has_claim[i])
+            return false;
+    }
+    return true;
+}
+
 bool store_serves(const struct store *store, int32_t side)
 {
     return !store->sides[side].is_replica || (store->without & STORE_ROLE) != 0;
@@ -314,13 +360,13 @@ bool store_serves(const struct store *store, int32_t side)
 
 /* The value that the counter has in the copy, or would begin after; or how many
  * of them were granted. */
-static int64_t copied_value(const struct store *store, const char *counter,
-                            bool counts_raises)
+static int64_t copied_value(const struct store_content *copy,
+                            const char *counter, bool counts_raises)
 {
     int64_t base = 0;
 
-    for (int32_t i = 0; i < store->copy.count; i++) {
-        const struct store_cell *cell = &store->copy.cells[i];
+    for (int32_t i = 0; i < copy->count; i++) {
+        const struct store_cell *cell = &copy->cells[i];
 
         if (strcmp(cell->counter, counter) == 0)
             return counts_raises ? cell->value : cell_granted(cell);
@@ -330,7 +376,8 @@ static int64_t copied_value(const struct store *store, const char *counter,
     return counts_raises ? base : 0;
 }
 
-int64_t store_loss(const struct store *store, bool counts_raises)
+int64_t store_lacks(const struct store *store, const struct store_content *copy,
+                    bool counts_raises)
 {
     const struct store_content *content = &store->sides[0].content;
     int64_t most = 0;
@@ -339,12 +386,17 @@ int64_t store_loss(const struct store *store, bool counts_raises)
         const struct store_cell *cell = &content->cells[i];
         const int64_t value = counts_raises ? cell->value : cell_granted(cell);
         const int64_t loss =
-            value - copied_value(store, cell->counter, counts_raises);
+            value - copied_value(copy, cell->counter, counts_raises);
 
         if (!store_is_time(cell) && loss > most)
             most = loss;
     }
     return most;
+}
+
+int64_t store_loss(const struct store *store, bool counts_raises)
+{
+    return store_lacks(store, &store->copy, counts_raises);
 }
 
 bool store_is_known(const struct store *store, const struct store_mark *marks,

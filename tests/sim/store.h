@@ -52,15 +52,17 @@ struct store_cell {
     int64_t until_us; /* when it expires; 0: never */
 };
 
-/* A text stored by swap, which goes back together with the counters. */
+/* A text stored by swap. */
 struct store_row {
     char name[STORE_NAME_SIZE];
     char text[STORE_TEXT_SIZE];
 };
 
+/* What goes back together. */
 struct store_content {
     struct store_cell cells[STORE_CELLS];
     int32_t count;
+    bool has_claim[STORE_CLAIMS]; /* indexed as the store's `claims` */
     struct store_row rows[STORE_ROWS];
     int32_t row_count;
 };
@@ -90,14 +92,18 @@ struct store {
     uint32_t aside;  /* bit b: broker b is led to side 1 */
     int64_t servers; /* last number given to a server, history or run */
     struct store_side sides[2];
-    struct store_content copy;            /* a backup, or a replica's data */
-    struct store_side pasts[STORE_PASTS]; /* disks that may be put back */
-    struct store_claim claims[STORE_CLAIMS];
+    struct store_content copy;               /* a backup, or a replica's data */
+    struct store_side pasts[STORE_PASTS];    /* disks that may be put back */
+    struct store_claim claims[STORE_CLAIMS]; /* ever made */
+    bool has_claim[STORE_CLAIMS];            /* those that are there ... */
+    bool claims_go_back; /* ... or the content says which are there */
     int32_t claim_count;
+    bool went_back;   /* to an earlier state; reset by who looks at it */
     bool has_clock;   /* it has a clock of its own ... */
     int64_t ahead_ms; /* ... which is this far ahead of the world's */
 };
 
+/* Its clock stays as it is set. */
 void store_init(struct store *store, bool is_windowed, int without);
 void store_fini(struct store *store);
 
@@ -156,8 +162,8 @@ void store_restart(struct store *store, bool has_copy);
 /* Saves side 0 as the past number `past`, replacing the one saved before. */
 void store_keep(struct store *store, int32_t past);
 
-/* Puts a saved disk back, with everything on it, and starts the server. If
- * `is_known`, the history is put back, too. */
+/* Puts a saved disk back, with everything on it, and starts the server as a
+ * primary. If `is_known`, the history is put back, too. */
 void store_put_back(struct store *store, int32_t past, bool is_known);
 
 /* The incarnation that swaps and claims are compared with. */
@@ -173,11 +179,23 @@ void store_go_back(struct store *store, int64_t values);
 /* Raises every counter (or every counter of leases) to `value`. */
 void store_advance(struct store *store, bool is_lease, int64_t value);
 
+/* Whether nothing was claimed: such a store is refused if its pool is in use.
+ */
+bool store_is_new(const struct store_content *content);
+
+/* Whether the content has a claim of that name. Valid if `claims_go_back`. */
+bool store_has_claim(const struct store *store,
+                     const struct store_content *content, const char *name);
+
 /* Whether that side accepts commands: a replica does not. */
 bool store_serves(const struct store *store, int32_t side);
 
-/* The largest number of values that the copy lacks of a counter: granted values
+/* The largest number of values that a copy lacks of a counter: granted values
  * or, with `counts_raises`, all. */
+int64_t store_lacks(const struct store *store, const struct store_content *copy,
+                    bool counts_raises);
+
+/* The same of the store's copy. */
 int64_t store_loss(const struct store *store, bool counts_raises);
 
 /* Whether a broker with those marks would set each counter above all values

@@ -2,7 +2,10 @@
 /* The simulator itself: that it repeats its runs, and that it finds faults;
  * and the bounds that are measured with it. */
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "ha/policy/fence.h"
 #include "platform/text.h"
@@ -31,6 +34,33 @@ TEST(same_seed_is_the_same_run)
         assert_true(first.calls > 0);
         assert_int_equal(first.digest, second.digest);
         assert_int_equal(first.numbers, second.numbers);
+    }
+}
+
+/* Nobody reads what it tells. */
+static void run_told(uint64_t seed, struct score *out)
+{
+    const int nobody = open("/dev/null", O_WRONLY);
+    const int told = dup(STDOUT_FILENO);
+
+    (void)fflush(stdout);
+    assert_int_equal(dup2(nobody, STDOUT_FILENO), STDOUT_FILENO);
+    run_seed(seed, 0, true, out);
+    (void)fflush(stdout);
+    assert_int_equal(dup2(told, STDOUT_FILENO), STDOUT_FILENO);
+    close(nobody);
+    close(told);
+}
+
+TEST(seed_that_is_told_in_full_is_the_same_run)
+{
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        struct score first;
+        struct score second;
+
+        run_seed(seed, 0, false, &first);
+        run_told(seed, &second);
+        assert_int_equal(first.digest, second.digest);
     }
 }
 
@@ -133,6 +163,32 @@ TEST(all_come_back_soon_after_a_short_outage)
                   (long long)(score.rescue_us / MS));
     assert_true(score.errors > 0);
     assert_true(score.rescue_us < 15 * SECOND);
+}
+
+/* The longest of deaths at several moments between two looks. */
+static int64_t idle_longest(bool is_hung)
+{
+    int64_t longest = 0;
+
+    for (int64_t after_us = 0; after_us < 1500 * MS; after_us += 100 * MS) {
+        const int64_t told_us = scenario_idle(is_hung, after_us);
+
+        if (told_us > longest)
+            longest = told_us;
+    }
+    return longest;
+}
+
+TEST(health_tells_within_3_s_that_all_stores_died_while_nobody_called)
+{
+    const int64_t refuses = idle_longest(false);
+    const int64_t hangs = idle_longest(true);
+
+    print_message("# all stores die, idle: told after %lld ms; if they hang, "
+                  "after %lld ms\n",
+                  (long long)(refuses / MS), (long long)(hangs / MS));
+    assert_in_range(refuses, 1, 3 * SECOND);
+    assert_in_range(hangs, 1, 3 * SECOND);
 }
 
 /* Three hours of minutes, of which an hour's and two are kept, and those that

@@ -16,7 +16,7 @@
 #include <netinet/in.h>
 #include <openssl/ssl.h>
 
-enum { BODIES_MAX = 64, REQUEST_SIZE = 65536 };
+enum { REQUESTS_MAX = 64, REQUEST_SIZE = 65536 };
 
 struct sink {
     struct sink_options options;
@@ -26,7 +26,7 @@ struct sink {
     pthread_t thread;
     pthread_mutex_t lock; /* guards the rest */
     pthread_cond_t changed;
-    char *bodies[BODIES_MAX];
+    char *requests[REQUESTS_MAX];
     size_t count;
     int status;
     int status_once; /* -1: none */
@@ -81,14 +81,14 @@ static const char *talk_body(const struct talk *talk)
                : NULL;
 }
 
-/* Keeps the body, and tells how to answer. */
-static int sink_keep(struct sink *sink, const char *body)
+/* Keeps the request, and tells how to answer. */
+static int sink_keep(struct sink *sink, const char *request)
 {
     int status = 0;
 
     pthread_mutex_lock(&sink->lock);
-    if (sink->count < BODIES_MAX)
-        sink->bodies[sink->count++] = strdup(body);
+    if (sink->count < REQUESTS_MAX)
+        sink->requests[sink->count++] = strdup(request);
     status = sink->status_once >= 0 ? sink->status_once : sink->status;
     sink->status_once = -1;
     pthread_cond_broadcast(&sink->changed);
@@ -105,7 +105,7 @@ static void sink_talk(struct sink *sink, struct talk *talk)
     while (talk_body(talk) == NULL)
         if (!talk_read(talk))
             return;
-    status = sink_keep(sink, talk_body(talk));
+    status = sink_keep(sink, talk->request);
     if (status == SINK_HANG) {
         while (talk_read(talk))
             ;
@@ -197,7 +197,7 @@ static bool sink_encrypt(struct sink *sink)
 static void sink_free(struct sink *sink)
 {
     for (size_t i = 0; i < sink->count; i++)
-        free(sink->bodies[i]);
+        free(sink->requests[i]);
     if (sink->fd >= 0)
         close(sink->fd);
     SSL_CTX_free(sink->tls);
@@ -258,16 +258,21 @@ void sink_answer_once(struct sink *sink, int status)
     pthread_mutex_unlock(&sink->lock);
 }
 
-const char *sink_wait(struct sink *sink, size_t count)
+const char *sink_wait_request(struct sink *sink, size_t count)
 {
-    const char *body;
+    const char *request;
 
     pthread_mutex_lock(&sink->lock);
     while (sink->count < count)
         pthread_cond_wait(&sink->changed, &sink->lock);
-    body = sink->bodies[count - 1];
+    request = sink->requests[count - 1];
     pthread_mutex_unlock(&sink->lock);
-    return body;
+    return request;
+}
+
+const char *sink_wait(struct sink *sink, size_t count)
+{
+    return strstr(sink_wait_request(sink, count), "\r\n\r\n") + 4;
 }
 
 size_t sink_count(struct sink *sink)

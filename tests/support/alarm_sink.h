@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An HTTP server on a free port of loopback that keeps the bodies posted to it.
- * It has its own thread and serves one connection at a time. */
+/* An HTTP server on a free port of loopback that keeps what is posted to it. It
+ * has its own thread and serves one connection at a time. */
 #pragma once
 
 #include <stddef.h>
@@ -31,6 +31,9 @@ void sink_answer_once(struct sink *sink, int status);
 /* Waits until `count` bodies in all have arrived, and returns the last of them,
  * which lives until sink_close. The test hangs if they never arrive. */
 const char *sink_wait(struct sink *sink, size_t count);
+
+/* The same, with the headers of the request before its body. */
+const char *sink_wait_request(struct sink *sink, size_t count);
 
 /* The number of bodies that have arrived. */
 size_t sink_count(struct sink *sink);

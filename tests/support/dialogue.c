@@ -60,8 +60,9 @@ void script_fini(struct script *script)
 
 struct server *dialogue_server(void)
 {
-    const struct server_options options = {
-        .state_dir = "", .stop_timeout_ms = 5000, .limits = limits_defaults};
+    const struct server_options options = {.places = {.state_dir = ""},
+                                           .stop_timeout_ms = 5000,
+                                           .limits = limits_defaults};
     struct server *server = NULL;
     struct seqb_error err;
 
@@ -131,7 +132,8 @@ void dialogue_finish(struct server *server, struct talker *talker)
         dialogue_turn(server);
         quiet++;
         if (talker_receive(talker) ||
-            !TAILQ_EMPTY(&server->connections.deferred))
+            !TAILQ_EMPTY(&server->connections.deferred) ||
+            server->connections.delayed_count > 0)
             quiet = 0;
     }
 }

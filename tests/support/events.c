@@ -99,6 +99,8 @@ static void events_await_many(const char *a, const char *b, size_t count)
 void events_expect(const char *a, const char *b, size_t count)
 {
     events_await_many(a, b, count);
+    if (events_count(a, b) != count)
+        events_print();
     assert_int_equal(events_count(a, b), count);
 }
 

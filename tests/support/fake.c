@@ -60,7 +60,7 @@ static bool call_wait(struct fake *fake, enum fake_call call)
     bool *blocks = &fake->store->script.blocks[call];
 
     if (fake->base.fd < 0 || !*blocks)
-        return fake_script_wait(fake->store, fake->timeout_ms);
+        return fake_script_wait(fake->store, call, fake->timeout_ms);
     *blocks = false;
     call_block(fake);
     return false;
@@ -161,7 +161,7 @@ static enum seqb_status fake_connect(const struct seqb_backend_ops *ops,
     }
     pthread_mutex_lock(&store->lock);
     fake_call_count(store, FAKE_OPEN);
-    if (fake_script_wait(store, options->connect_timeout_ms))
+    if (fake_script_wait(store, FAKE_OPEN, options->connect_timeout_ms))
         status = fake_script_verdict(store, FAKE_OPEN, err);
     else
         status =

@@ -84,6 +84,7 @@ void fake_set_clock(struct fake_store *store, int64_t ahead_ms);
  * SEQB_UNREACHABLE).
  */
 void fake_hang(struct fake_store *store);
+void fake_hang_call(struct fake_store *store, enum fake_call call); /* only */
 void fake_release(struct fake_store *store);
 
 /* Backends opened from now on have a socket, like those of engines that do not

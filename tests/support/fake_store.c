@@ -135,23 +135,25 @@ void fake_call_count(struct fake_store *store, enum fake_call call)
     pthread_cond_broadcast(&store->changed);
 }
 
-bool fake_script_wait(struct fake_store *store, int32_t timeout_ms)
+bool fake_script_wait(struct fake_store *store, enum fake_call call,
+                      int32_t timeout_ms)
 {
     const int64_t now_ms = clock_now_ms();
     const int64_t end_ms = now_ms + timeout_ms;
     const int64_t due_ms = now_ms + store->script.delay_ms;
+    const bool *hangs = &store->script.hangs[call];
     bool is_late;
 
     while (clock_now_ms() < min64(due_ms, end_ms))
         (void)condition_wait(&store->changed, &store->lock,
                              min64(due_ms, end_ms));
-    if (!store->script.is_hanging)
+    if (!*hangs)
         return due_ms <= end_ms;
     store->hanging++;
     pthread_cond_broadcast(&store->changed);
-    while (store->script.is_hanging && clock_now_ms() < end_ms)
+    while (*hangs && clock_now_ms() < end_ms)
         (void)condition_wait(&store->changed, &store->lock, end_ms);
-    is_late = store->script.is_hanging;
+    is_late = *hangs;
     store->hanging--;
     return !is_late;
 }
@@ -327,16 +329,29 @@ void fake_set_clock(struct fake_store *store, int64_t ahead_ms)
     store_leave(store);
 }
 
+static void all_hang(struct fake_store *store, bool hangs)
+{
+    struct fake_script *script = &store_enter(store)->script;
+
+    for (int i = 0; i < FAKE_CALLS; i++)
+        script->hangs[i] = hangs;
+    store_leave(store);
+}
+
 void fake_hang(struct fake_store *store)
 {
-    store_enter(store)->script.is_hanging = true;
+    all_hang(store, true);
+}
+
+void fake_hang_call(struct fake_store *store, enum fake_call call)
+{
+    store_enter(store)->script.hangs[call] = true;
     store_leave(store);
 }
 
 void fake_release(struct fake_store *store)
 {
-    store_enter(store)->script.is_hanging = false;
-    store_leave(store);
+    all_hang(store, false);
 }
 
 void fake_use_sockets(struct fake_store *store)

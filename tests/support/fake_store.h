@@ -55,7 +55,7 @@ struct fake_script {
     int32_t delay_ms;
     bool is_down;
     bool is_replica;
-    bool is_hanging;
+    bool hangs[FAKE_CALLS];
     bool has_sockets;
     bool has_clock;
     bool takes;
@@ -128,7 +128,8 @@ enum seqb_status fake_script_refuses(struct fake_store *store,
 
 /* Waits as the script demands (delay or hang); false if that took longer than
  * `timeout_ms`. */
-bool fake_script_wait(struct fake_store *store, int32_t timeout_ms);
+bool fake_script_wait(struct fake_store *store, enum fake_call call,
+                      int32_t timeout_ms);
 
 /* The status that the script has for a call of that kind, before the call takes
  * effect. */

@@ -16,12 +16,17 @@ static struct faults_plan plan; /* guarded by the lock, as the next ones */
 static struct faults_record *record;
 static int64_t counted; /* calls of the plan's place */
 static _Atomic bool is_armed;
+static _Atomic bool is_paused;
 static _Thread_local bool is_suspended; /* also while a call is evaluated */
 
 const char *faults_kind_name(enum faults_kind kind)
 {
-    static const char *const names[FAULTS_KINDS] = {
-        "memory", "calls", "memory of SQLite", "calls of SQLite"};
+    static const char *const names[FAULTS_KINDS] = {"memory",
+                                                    "calls",
+                                                    "memory of SQLite",
+                                                    "calls of SQLite",
+                                                    "memory of the loop",
+                                                    "memory of TLS"};
 
     return names[kind];
 }
@@ -79,7 +84,8 @@ bool faults_come(enum faults_kind kind, const char *call)
 {
     bool fails;
 
-    if (!atomic_load(&is_armed) || kind != plan.kind || is_suspended)
+    if (!atomic_load(&is_armed) || kind != plan.kind || is_suspended ||
+        atomic_load(&is_paused))
         return false;
     is_suspended = true;
     fails = evaluate(call);
@@ -92,6 +98,7 @@ void faults_arm(const struct faults_plan *to, struct faults_record *into)
     plan = *to;
     record = into;
     counted = 0;
+    atomic_store(&is_paused, false);
     atomic_store(&is_armed, true);
 }
 
@@ -100,7 +107,15 @@ void faults_disarm(void)
     atomic_store(&is_armed, false);
 }
 
-void faults_suspend(bool is_so)
+bool faults_suspend(bool is_so)
 {
+    const bool was_so = is_suspended;
+
     is_suspended = is_so;
+    return was_so;
+}
+
+void faults_pause(bool is_so)
+{
+    atomic_store(&is_paused, is_so);
 }

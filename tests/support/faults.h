@@ -3,7 +3,8 @@
  * Makes memory allocations and system calls fail on command: the n-th call, or
  * all calls from the n-th on, in the whole process or at one place in the code.
  * seqb_faults() in CMake adds this to a program; it wraps the calls of this
- * repository's objects. Calls of libraries are not wrapped, except SQLite's.
+ * repository's objects. Calls of libraries are not wrapped, except SQLite's and
+ * the memory of libevent, jansson and OpenSSL.
  *
  * A place is a call together with its callers, the innermost FAULTS_DEPTH of
  * them. Its number is the same in each child of one process. Threads may run.
@@ -22,6 +23,8 @@ enum faults_kind {
     FAULTS_CALLS,         /* of our code: files, sockets, descriptors */
     FAULTS_SQLITE_MEMORY, /* of SQLite */
     FAULTS_SQLITE_CALLS,  /* of SQLite: files */
+    FAULTS_LOOP_MEMORY,   /* of libevent and jansson */
+    FAULTS_TLS_MEMORY,    /* of OpenSSL */
     FAULTS_KINDS          /* the number of kinds */
 };
 
@@ -50,12 +53,24 @@ struct faults_record {
  * can fail as well. */
 void faults_prepare(void);
 
+/* The same for the memory of libevent and jansson: call it before either of
+ * them is used. In faults_loop.c. */
+void faults_prepare_loop(void);
+
+/* The same for the memory of OpenSSL. False if OpenSSL has allocated already.
+ * In faults_tls.c. */
+bool faults_prepare_tls(void);
+
 /* Calls fail by the plan from now on, until faults_disarm. */
 void faults_arm(const struct faults_plan *plan, struct faults_record *record);
 void faults_disarm(void);
 
-/* While suspended, this thread's calls are not counted and do not fail. */
-void faults_suspend(bool is_so);
+/* While suspended, this thread's calls are not counted and do not fail. Returns
+ * whether they were before. */
+bool faults_suspend(bool is_so);
+
+/* The same for all threads, until the next faults_arm. */
+void faults_pause(bool is_so);
 
 /* --- for wrappers of calls --- */
 

@@ -5,6 +5,9 @@
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
+
+#include "support/sqlite_note.h"
 
 #define OPEN_MAX_AT_ONCE 8
 
@@ -17,12 +20,18 @@ bool folder_make(char *out, size_t size)
     return length > 0 && (size_t)length < size && mkdtemp(out) != NULL;
 }
 
+/* With the note of the sqlite engine, which outlives its file. */
 static int remove_entry(const char *path, const struct stat *status, int type,
                         struct FTW *at)
 {
+    char note[SQLITE_NOTE_SIZE];
+
     (void)status;
-    (void)type;
     (void)at;
+    if (type == FTW_F) {
+        sqlite_note_path(path, note);
+        (void)unlink(note);
+    }
     return remove(path);
 }
 

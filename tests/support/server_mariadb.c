@@ -192,6 +192,22 @@ void mariadb_copy_snapshot(struct server *server, const char *name)
     server_resume(server);
 }
 
+void mariadb_import(struct server *server, const char *from, const char *to)
+{
+    char source[PATH_SIZE];
+    char target[PATH_SIZE];
+    char table[PATH_SIZE];
+    const char *const copy[] = {"cp", source, target, NULL};
+
+    (void)text_format(source, sizeof source, "%s.ibd", from);
+    (void)text_format(target, sizeof target, "data/%s.ibd", to);
+    (void)text_format(table, sizeof table, "%s", to);
+    *strchr(table, '/') = '.';
+    mariadb_execute(server, "ALTER TABLE %s DISCARD TABLESPACE", table);
+    server_run(server, copy);
+    mariadb_execute(server, "ALTER TABLE %s IMPORT TABLESPACE", table);
+}
+
 void mariadb_put_back(struct server *server, const char *name)
 {
     server_kill(server);

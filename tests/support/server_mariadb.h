@@ -25,6 +25,10 @@ void mariadb_copy_cold(struct server *server, const char *name);
 void mariadb_copy_backup(struct server *server, const char *name);
 void mariadb_copy_snapshot(struct server *server, const char *name);
 
+/* Imports a table's file of a copy ("name/database/table") as the file of a
+ * table ("database/table") while the server runs. */
+void mariadb_import(struct server *server, const char *from, const char *to);
+
 /* mariadb_put_back replaces the server's files by a copy, which is kept.
  * mariadb_exchange exchanges them. The server is killed and started again. */
 void mariadb_put_back(struct server *server, const char *name);

@@ -397,6 +397,23 @@ void patroni_switchover(struct patroni *patroni, size_t from)
     rest_call(patroni, from, "POST", "switchover", body);
 }
 
+void patroni_alter(struct patroni *patroni, size_t node, const char *what)
+{
+    struct server *server = patroni->nodes[node];
+
+    postgres_execute(server, "postgres", "ALTER SYSTEM SET %s", what);
+    postgres_execute(server, "postgres", "SELECT pg_reload_conf()");
+}
+
+void patroni_show(struct patroni *patroni, size_t node, const char *cert,
+                  const char *key)
+{
+    postgres_copy_certificate(patroni->nodes[node], cert, key);
+    patroni_alter(patroni, node, "ssl_cert_file = 'crt'");
+    patroni_alter(patroni, node, "ssl_key_file = 'key'");
+    patroni_alter(patroni, node, "ssl = on");
+}
+
 void patroni_kill_postgres(struct patroni *patroni, size_t node)
 {
     node_kill(patroni->nodes[node]);
@@ -406,4 +423,18 @@ void patroni_kill_node(struct patroni *patroni, size_t node)
 {
     server_kill(patroni->nodes[node]);
     node_kill(patroni->nodes[node]);
+}
+
+static pid_t paused;
+
+void patroni_pause_postgres(struct patroni *patroni, size_t node)
+{
+    paused = postmaster_of(patroni->nodes[node]);
+    assert_true(paused > 0);
+    postgres_pause_tree(paused);
+}
+
+void patroni_resume_postgres(void)
+{
+    postgres_resume_tree(paused);
 }

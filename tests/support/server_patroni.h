@@ -60,6 +60,13 @@ void patroni_synchronous(struct patroni *patroni, bool is_synchronous);
  * success. */
 void patroni_switchover(struct patroni *patroni, size_t from);
 
+/* patroni_alter sets a setting of one node, which new connections have on
+ * return. patroni_show makes a node speak TLS with that certificate and its
+ * key, which its user can read. */
+void patroni_alter(struct patroni *patroni, size_t node, const char *what);
+void patroni_show(struct patroni *patroni, size_t node, const char *cert,
+                  const char *key);
+
 /* Removes what etcd has of the cluster. Its nodes must be killed. The first one
  * that is started, with the files of a primary, becomes the leader. */
 void patroni_forget(struct patroni *patroni);
@@ -69,3 +76,8 @@ void patroni_forget(struct patroni *patroni);
  * brings the node back. */
 void patroni_kill_postgres(struct patroni *patroni, size_t node);
 void patroni_kill_node(struct patroni *patroni, size_t node);
+
+/* SIGSTOP and SIGCONT to all processes of a node's PostgreSQL, and not to its
+ * Patroni. One node at a time. */
+void patroni_pause_postgres(struct patroni *patroni, size_t node);
+void patroni_resume_postgres(void);

@@ -28,8 +28,8 @@ static struct {
 
 /* --- programs --- */
 
-/* Debian keeps a server's programs out of PATH. */
-static const char *program_folder(void)
+/* The newest that Debian has, which keeps a server's programs out of PATH. */
+static const char *installed_folder(void)
 {
     static char folder[PROGRAM_PATH_SIZE];
     glob_t found;
@@ -45,17 +45,28 @@ static const char *program_folder(void)
     return folder;
 }
 
+/* SEQB_POSTGRES_BIN names the folder of another version, which may lack some
+ * programs: those of the installed one serve older servers, too. */
 const char *postgres_program(const char *program,
                              char out[static PROGRAM_PATH_SIZE])
 {
-    (void)text_format(out, PROGRAM_PATH_SIZE, "%s%s", program_folder(),
+    const char *other = getenv("SEQB_POSTGRES_BIN");
+
+    if (other != NULL &&
+        text_format(out, PROGRAM_PATH_SIZE, "%s/%s", other, program) &&
+        access(out, X_OK) == 0)
+        return out;
+    (void)text_format(out, PROGRAM_PATH_SIZE, "%s%s", installed_folder(),
                       program);
     return out;
 }
 
 bool postgres_is_installed(void)
 {
-    return program_folder()[0] != '\0' || server_is_installed("postgres");
+    char program[PROGRAM_PATH_SIZE];
+
+    return access(postgres_program("postgres", program), X_OK) == 0 ||
+           server_is_installed("postgres");
 }
 
 void postgres_require(void)
@@ -86,7 +97,6 @@ static void prepare_new(struct server *server)
                                 "--locale=C",
                                 "--auth=trust",
                                 "--no-sync",
-                                "--no-instructions",
                                 NULL};
 
     server_run(server, argv);
@@ -94,6 +104,8 @@ static void prepare_new(struct server *server)
     write_file(path, "local all all trust\n"
                      "local replication all trust\n"
                      "host all guarded 127.0.0.1/32 scram-sha-256\n"
+                     "hostssl all certified 127.0.0.1/32 cert\n"
+                     "host all certified 127.0.0.1/32 reject\n"
                      "host all all 127.0.0.1/32 trust\n"
                      "host replication all 127.0.0.1/32 trust\n");
 }
@@ -140,6 +152,7 @@ static void postgres_command(struct server *server, struct server_words *words)
         "max_connections=60",
         "wal_level=replica",
         "wal_receiver_timeout=60s",
+        "max_standby_streaming_delay=-1", /* cancels no query of a test */
         "max_prepared_transactions=0",
         /* In its folder, since what a killed one has in /dev/shm stays. */
         "dynamic_shared_memory_type=mmap",
@@ -371,6 +384,14 @@ void postgres_execute(struct server *server, const char *database,
     sql_ask(server, database, sql, ignored);
 }
 
+int postgres_version(struct server *server)
+{
+    char number[POSTGRES_ASK_SIZE];
+
+    postgres_ask(server, "postgres", number, "SHOW server_version_num");
+    return atoi(number) / 10000;
+}
+
 /* The sessions are told directly: each reads its settings before the next
  * statement, while a reload reaches them at some time. */
 void postgres_alter(struct server *server, const char *what)
@@ -391,6 +412,24 @@ void postgres_certify(struct server *server)
 
     server_require("openssl");
     server_run(server, argv);
+    postgres_alter(server, "ssl_cert_file = 'crt'");
+    postgres_alter(server, "ssl_key_file = 'key'");
+    postgres_alter(server, "ssl = on");
+}
+
+void postgres_copy_certificate(struct server *server, const char *cert,
+                               const char *key)
+{
+    const char *const certs[] = {"install", "-m600", cert, "data/crt", NULL};
+    const char *const keys[] = {"install", "-m600", key, "data/key", NULL};
+
+    server_run(server, certs);
+    server_run(server, keys);
+}
+
+void postgres_show(struct server *server, const char *cert, const char *key)
+{
+    postgres_copy_certificate(server, cert, key);
     postgres_alter(server, "ssl_cert_file = 'crt'");
     postgres_alter(server, "ssl_key_file = 'key'");
     postgres_alter(server, "ssl = on");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A private PostgreSQL server. No user needs a password, except "guarded" over
- * TCP; the superuser is "postgres". Its unix socket is in the server's folder.
- * To kill it, use postgres_kill, because its processes are in sessions of their
- * own.
+ * TCP; "certified" needs a certificate there. The superuser is "postgres". Its
+ * unix socket is in the server's folder. To kill it, use postgres_kill, because
+ * its processes are in sessions of their own.
  */
 #pragma once
 
@@ -65,6 +65,10 @@ void postgres_kill(struct server *server);
  * and its children. */
 void postgres_kill_tree(pid_t first);
 
+/* SIGSTOP and SIGCONT to the process and its children. One tree at a time. */
+void postgres_pause_tree(pid_t first);
+void postgres_resume_tree(pid_t first);
+
 /* Send SIGSTOP and SIGCONT to all its processes. Only one server may be paused
  * at a time. If the test program ends meanwhile, the processes do not stay
  * stopped. */
@@ -74,9 +78,19 @@ void postgres_resume(struct server *server);
 /* Sends a signal to each child of the server's first process. */
 void postgres_signal(struct server *server, int signal);
 
+/* Its major version. */
+int postgres_version(struct server *server);
+
 /* ALTER SYSTEM SET `what`. In force in every session on return. */
 void postgres_alter(struct server *server, const char *what);
 
 /* Makes a self-signed certificate for 127.0.0.1, in "data/crt" of the server's
  * folder, and turns ssl on with it. */
 void postgres_certify(struct server *server);
+
+/* postgres_copy_certificate copies a certificate and its key, which the
+ * server's user can read, to "data/crt" and "data/key" of its folder.
+ * postgres_show also turns ssl on with them. */
+void postgres_copy_certificate(struct server *server, const char *cert,
+                               const char *key);
+void postgres_show(struct server *server, const char *cert, const char *key);

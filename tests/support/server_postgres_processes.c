@@ -146,15 +146,15 @@ static void guard_run(int pipe, const pid_t *pids, size_t n)
     _exit(0);
 }
 
-void postgres_pause(struct server *server)
+/* Of a first process that is stopped: it starts no more. */
+static void children_pause(pid_t first)
 {
     pid_t pids[PROCESSES_MAX];
     size_t n;
     int ends[2];
 
     assert_int_equal(guard.pid, 0); /* one server at a time */
-    server_pause(server);           /* it starts no more */
-    n = children_list(server->pid, pids);
+    n = children_list(first, pids);
     assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
     guard.pipe = ends[1];
     guard.pid = fork();
@@ -166,10 +166,33 @@ void postgres_pause(struct server *server)
         (void)kill(pids[i], SIGSTOP);
 }
 
-void postgres_resume(struct server *server)
+static void children_resume(void)
 {
     close(guard.pipe);
     assert_int_equal(waitpid(guard.pid, NULL, 0), guard.pid);
     guard.pid = 0;
+}
+
+void postgres_pause(struct server *server)
+{
+    server_pause(server);
+    children_pause(server->pid);
+}
+
+void postgres_resume(struct server *server)
+{
+    children_resume();
     server_resume(server);
+}
+
+void postgres_pause_tree(pid_t first)
+{
+    assert_int_equal(kill(first, SIGSTOP), 0);
+    children_pause(first);
+}
+
+void postgres_resume_tree(pid_t first)
+{
+    children_resume();
+    (void)kill(first, SIGCONT); /* it may have been killed meanwhile */
 }

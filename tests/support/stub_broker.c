@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include <seqbroker/admin.h>
 #include <seqbroker/counts.h>
+#include <seqbroker/events.h>
 #include <seqbroker/reload.h>
 
 #define RUN_MAX 8
@@ -17,6 +17,8 @@ struct seqb_broker {
 };
 
 struct stub_broker stub;
+
+pthread_mutex_t stub_advance = PTHREAD_MUTEX_INITIALIZER;
 
 void stub_reset(int64_t stock, enum seqb_status empty, int64_t deadline_ms)
 {
@@ -61,6 +63,8 @@ enum seqb_status seqb_open_topology(struct seqb_topology *topology,
 
     (void)topology;
     (void)err;
+    if (stub.on_open != NULL)
+        stub.on_open();
     *out = &broker;
     return SEQB_OK;
 }
@@ -99,7 +103,6 @@ enum seqb_status seqb_try_next(struct seqb_sequence *sequence, int64_t *out,
     return stub_take(sequence, out) ? SEQB_OK : fail(err, sequence->empty);
 }
 
-/* Takes what there is of a run. */
 static enum seqb_status take_run(struct seqb_sequence *sequence, size_t count,
                                  int64_t *first, struct seqb_error *err)
 {
@@ -107,8 +110,11 @@ static enum seqb_status take_run(struct seqb_sequence *sequence, size_t count,
 
     if (count < 1 || count > RUN_MAX)
         return fail(err, SEQB_INVALID);
-    if (!stub_take(sequence, first))
-        return fail(err, sequence->empty);
+    do {
+        if (!stub_take(sequence, first))
+            return fail(err, sequence->empty);
+    } while (stub.memory_bits > 0 &&
+             (*first & STUB_RUN_MASK) + (int64_t)count > STUB_RUN_MASK + 1);
     for (size_t i = 1; i < count && stub_take(sequence, &value); i++)
         continue;
     return SEQB_OK;
@@ -161,6 +167,8 @@ enum seqb_status seqb_decode(const struct seqb_sequence *sequence,
     if (value < 1)
         return fail(err, SEQB_INVALID);
     *out = (struct seqb_decoded){.counter = value,
+                                 .memory_bits = stub.memory_bits,
+                                 .memory = value & STUB_RUN_MASK,
                                  .time_ms = -1,
                                  .shard = -1,
                                  .datacenter = -1,
@@ -206,17 +214,6 @@ enum seqb_status seqb_parse_key(struct seqb_broker *broker, const char *key,
     return status == SEQB_OK ? seqb_parse(sequence, text, out, err) : status;
 }
 
-const char *seqb_status_name(enum seqb_status status)
-{
-    static const char *const names[] = {
-#define STATUS_NAME(name, blame, text) [SEQB_##name] = #name,
-        SEQB_STATUS_LIST(STATUS_NAME)
-#undef STATUS_NAME
-    };
-
-    return names[status];
-}
-
 /* --- what operators ask, in as few words as will do --- */
 
 const char *seqb_broker_name(const struct seqb_broker *broker)
@@ -229,17 +226,6 @@ const char *seqb_library(size_t i)
 {
     (void)i;
     return NULL;
-}
-
-const char *seqb_health_name(enum seqb_health health)
-{
-    return health == SEQB_HEALTH_SERVING ? "serving" : "not serving";
-}
-
-const char *seqb_partition_state_name(enum seqb_partition_state state)
-{
-    (void)state;
-    return "up";
 }
 
 enum seqb_status seqb_get_health(struct seqb_broker *broker,
@@ -273,6 +259,8 @@ enum seqb_status seqb_reload(struct seqb_broker *broker, const char *topology,
     (void)topology;
     (void)options;
     (void)err;
+    pthread_mutex_lock(&stub_advance);
+    pthread_mutex_unlock(&stub_advance);
     return SEQB_OK;
 }
 
@@ -303,6 +291,10 @@ enum seqb_status seqb_advance(struct seqb_broker *broker, const char *key,
     const struct seqb_event event = {.kind = SEQB_EVENT_ADVANCED, .key = key};
 
     (void)broker;
+    if (stub.on_advance != NULL)
+        stub.on_advance();
+    pthread_mutex_lock(&stub_advance);
+    pthread_mutex_unlock(&stub_advance);
     if (to != STUB_IN_PART)
         return fail(err, SEQB_INVALID);
     listener.callback(listener.context, &event);
@@ -461,6 +453,13 @@ enum seqb_status seqb_visit_settings_part(
         visit(context, &setting);
     }
     part->is_last = part->first + part->count >= groups;
+    return SEQB_OK;
+}
+
+enum seqb_status seqb_make_state_dir(const char *folder, struct seqb_error *err)
+{
+    (void)folder;
+    (void)err;
     return SEQB_OK;
 }
 

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -42,10 +43,14 @@ struct seqb_sequence {
 struct stub_broker {
     struct seqb_sequence sequences[STUB_KEYS];
     int64_t deadline_ms;
+    int memory_bits; /* runs are within 2^memory_bits; 0: they are not bounded
+                      */
     int64_t singles; /* calls of seqb_try_next */
     int64_t manys;   /* calls of seqb_take, except for runs */
     struct seqb_clock_status clock;
     struct seqb_worker worker; /* the only worker */
+    void (*on_open)(void);     /* called by seqb_open_topology; or NULL */
+    void (*on_advance)(void);  /* called first by seqb_advance; or NULL */
     /* If not 0, seqb_workers first reads a byte from this descriptor. */
     int workers_gate;
     /* The only lessor. Without a backend, there is none. */
@@ -62,6 +67,11 @@ struct stub_broker {
 };
 
 extern struct stub_broker stub;
+
+#define STUB_RUN_MASK ((INT64_C(1) << stub.memory_bits) - 1)
+
+/* seqb_advance and seqb_reload wait while a test holds it. */
+extern pthread_mutex_t stub_advance;
 
 /* Gives each sequence `stock` numbers. Without stock, they answer `empty`. */
 void stub_reset(int64_t stock, enum seqb_status empty, int64_t deadline_ms);

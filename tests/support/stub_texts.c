@@ -103,3 +103,27 @@ enum seqb_status seqb_parse(const struct seqb_sequence *sequence,
     memcpy(out->params[0].value, text, area);
     return SEQB_OK;
 }
+
+/* --- names --- */
+
+const char *seqb_status_name(enum seqb_status status)
+{
+    static const char *const names[] = {
+#define STATUS_NAME(name, blame, text) [SEQB_##name] = #name,
+        SEQB_STATUS_LIST(STATUS_NAME)
+#undef STATUS_NAME
+    };
+
+    return names[status];
+}
+
+const char *seqb_health_name(enum seqb_health health)
+{
+    return health == SEQB_HEALTH_SERVING ? "serving" : "not serving";
+}
+
+const char *seqb_partition_state_name(enum seqb_partition_state state)
+{
+    (void)state;
+    return "up";
+}

@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static struct {
     struct test *first;
@@ -104,4 +106,18 @@ int test_run_all(void)
                             all.teardown);
     free(tests);
     return failed;
+}
+
+void test_copy_file(const char *from, const char *to)
+{
+    int ended;
+    const pid_t child = fork();
+
+    assert_true(child >= 0);
+    if (child == 0) {
+        (void)execlp("cp", "cp", "-a", from, to, (char *)NULL);
+        _exit(1);
+    }
+    assert_int_equal(waitpid(child, &ended, 0), child);
+    assert_int_equal(ended, 0);
 }

@@ -167,3 +167,8 @@ int test_run_group(const char *name, const struct CMUnitTest *tests, size_t n,
 #define TEST_AGAIN_(name, line, parameter, setup, teardown)                    \
     TEST_ADD_(name, add_##line##_##name, setup, teardown)                      \
     TEST_SEMICOLON_
+
+/* Copies a file as a copy of a disk does: with all attributes, and into the
+ * same inode if `to` is there, so that a store does not notice it by its file.
+ */
+void test_copy_file(const char *from, const char *to);

@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #include <openssl/types.h>
 #include <openssl/x509v3.h>
 
@@ -12,11 +14,13 @@
 
 #define TLS_PAIR_PATH_SIZE 128
 
-/* The files of a self-signed certificate and its key. */
+/* The files of a certificate, which is self-signed unless a function says
+ * otherwise, and of its key. */
 struct tls_files {
     char folder[64];
     char cert[TLS_PAIR_PATH_SIZE];
     char key[TLS_PAIR_PATH_SIZE];
+    char root[TLS_PAIR_PATH_SIZE]; /* only of a chain */
 };
 
 /* A certificate with that common name and these alternative names, in the form
@@ -32,6 +36,12 @@ void tls_files_make_expired(struct tls_files *out, const char *common_name,
  * still owns. */
 void tls_files_make_of(struct tls_files *out, const X509_NAME *subject,
                        GENERAL_NAMES *names);
+
+/* The same, but signed by an intermediate CA, and this by a root CA, whose
+ * certificate is out->root. out->cert has the intermediate one, too, unless
+ * `is_short`. */
+void tls_files_make_chain(struct tls_files *out, const char *common_name,
+                          const char *names, bool is_short);
 
 /* Makes the files readable for servers that run as another user. */
 void tls_files_share(const struct tls_files *files);

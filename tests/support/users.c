@@ -12,6 +12,6 @@ struct users *users_of(const char *const *settings)
     assert_non_null(users);
     for (size_t i = 0; settings[i] != NULL; i += 2)
         assert_true(users_take(users, settings[i], settings[i + 1]));
-    assert_done(users_check(users, &err), err);
+    assert_done(users_check(users, NULL, &err), err);
     return users;
 }

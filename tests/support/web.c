@@ -54,7 +54,14 @@ int web_teardown(void **state)
 
 void web_connect(struct web *web)
 {
+    web_connect_from(web, INADDR_LOOPBACK);
+}
+
+void web_connect_from(struct web *web, uint32_t from)
+{
     struct sockaddr_in address = {.sin_family = AF_INET};
+    const struct sockaddr_in own = {.sin_family = AF_INET,
+                                    .sin_addr.s_addr = htonl(from)};
     const char *port = strrchr(http_name(web->http), ':') + 1;
 
     if (web->fd >= 0)
@@ -63,6 +70,8 @@ void web_connect(struct web *web)
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     web->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_true(web->fd >= 0);
+    assert_int_equal(bind(web->fd, (const struct sockaddr *)&own, sizeof own),
+                     0);
     assert_int_equal(
         connect(web->fd, (const struct sockaddr *)&address, sizeof address), 0);
     web->length = 0;

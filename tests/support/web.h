@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct http;
 struct server;
@@ -28,6 +29,9 @@ int web_teardown(void **state);
 
 /* Closes the connection and makes a new one. */
 void web_connect(struct web *web);
+
+/* The same from that address of loopback, in host byte order. */
+void web_connect_from(struct web *web, uint32_t from);
 
 /* Sends the text, and runs the loop until all of it is read. */
 void web_say(struct web *web, const char *text);

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -21,7 +22,7 @@
 #include "support/folder.h"
 #include "support/test.h"
 
-#define HANG_S         300 /* a life ends, or never will */
+#define HANG_S         120 /* a life ends, or never will */
 #define CALLS_MAX      100000
 #define AT_ONCE        4
 #define THREADS_END_MS 10000
@@ -115,30 +116,33 @@ static struct numbers *numbers_of(struct sweep *sweep, const char *key)
 void sweep_note(struct sweep *sweep, const char *key, const int64_t *numbers,
                 size_t n)
 {
-    faults_suspend(true);
+    const bool was_suspended = faults_suspend(true);
+
     numbers_add(numbers_of(sweep, key), numbers, n);
-    faults_suspend(false);
+    faults_suspend(was_suspended);
 }
 
 const char *sweep_topology(const struct sweep *sweep, const char *name,
                            const char *text)
 {
     static char path[128];
+    const bool was_suspended = faults_suspend(true);
     FILE *file;
 
     (void)text_format(path, sizeof path, "%s/%s", sweep->folder, name);
-    faults_suspend(true);
     file = fopen(path, "w");
     if (file == NULL)
         sweep_fail("cannot write %s", path);
     for (; *text != '\0'; text++) {
-        if (*text == '$')
+        if (text[0] == '$' && text[1] == '$')
+            fputc(*text++, file);
+        else if (*text == '$')
             fprintf(file, "\"%s\"", sweep->is_faulty ? SHORT_TIME : LONG_TIME);
         else
             fputc(*text, file);
     }
     (void)fclose(file);
-    faults_suspend(false);
+    faults_suspend(was_suspended);
     return path;
 }
 
@@ -243,10 +247,12 @@ static void expect_no_repeats(struct sweep *sweep)
     }
 }
 
-/* cmocka goes on with its next test after a signal. */
+/* cmocka goes on with its next test after a signal; who started it may ignore
+ * SIGALRM. */
 static void be_alone(void)
 {
-    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    static const int signals[] = {SIGSEGV, SIGBUS,  SIGFPE,
+                                  SIGILL,  SIGABRT, SIGALRM};
 
     for (size_t i = 0; i < COUNT_OF(signals); i++)
         (void)signal(signals[i], SIG_DFL);
@@ -275,16 +281,18 @@ static void show_place(const struct faults_record *record)
     char command[512];
     char exe[128];
     const ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
+    int depth = 0;
 
     if (n <= 0)
         return;
     exe[n] = '\0';
     (void)text_format(command, sizeof command, "addr2line -pfs -e %s", exe);
-    for (int i = 0; i < FAULTS_DEPTH && record->stack[i] != NULL; i++)
+    for (; depth < FAULTS_DEPTH && record->stack[depth] != NULL; depth++)
         (void)text_append(command, sizeof command, " %#" PRIxPTR,
-                          (uintptr_t)record->stack[i] -
+                          (uintptr_t)record->stack[depth] -
                               (uintptr_t)__executable_start - 1);
     (void)fflush(stderr);
+    backtrace_symbols_fd(record->stack, depth, STDERR_FILENO);
     (void)!system(command);
 }
 

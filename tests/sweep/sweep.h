@@ -61,7 +61,7 @@ void sweep_note(struct sweep *sweep, const char *key, const int64_t *numbers,
                 size_t n);
 
 /* Writes a topology in the folder, whose path is good until the next call. Each
- * `$` in the text becomes a time-out, which is short during. */
+ * `$` in the text becomes a time-out, which is short during; `$$` is a `$`. */
 const char *sweep_topology(const struct sweep *sweep, const char *name,
                            const char *text);
 

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* seqbrokerd within this process, from its command line to its end by SIGTERM:
  * addresses taken, the broker opened, a reload, the close. */
-#include <getopt.h>
 #include <signal.h>
 
 #include <seqbroker/admin.h>
 
 #include "daemon/log/log.h"
-#include "daemon/options.h"
 #include "daemon/reloader/reloader.h"
 #include "daemon/server.h"
-#include "platform/text.h"
+#include "served.h"
 #include "support/test.h"
-#include "sweep.h"
 
 #define TURNS 5 /* of the loop, for what a reload leaves it */
 
@@ -41,29 +38,6 @@ static bool expect(struct sweep *sweep, struct seqb_error *err,
     return sweep_expect(sweep, err->status, err, what);
 }
 
-static bool parse(struct sweep *sweep, const char *topology,
-                  struct options *out)
-{
-    char name[] = "seqbrokerd";
-    char path[128];
-    char socket[128];
-    char config[] = "-c";
-    char listen[] = "--listen=127.0.0.1:0";
-    char http[] = "--http=127.0.0.1:0";
-    char *argv[] = {name, config, path, listen, http, socket, NULL};
-    int code;
-
-    (void)text_copy(path, sizeof path, topology);
-    (void)text_format(socket, sizeof socket, "--socket=%s/s.sock",
-                      sweep->folder);
-    optind = 0;
-    code = options_parse(COUNT_OF(argv) - 1, argv, out);
-    out->topology = topology; /* the other one ends with this function */
-    if (code >= 0 && !sweep->is_faulty)
-        sweep_fail("the command line is refused");
-    return code < 0;
-}
-
 static void reload(struct sweep *sweep, struct server *server)
 {
     struct reload_report report;
@@ -89,7 +63,7 @@ static void serve(struct sweep *sweep, struct options *options)
     struct server *server = NULL;
     struct seqb_error err = {.status = SEQB_OK};
 
-    err.status = options_complete(options, &err);
+    err.status = options_complete(options, NULL, &err);
     if (!expect(sweep, &err, "options"))
         return;
     if (reloader == NULL)
@@ -119,7 +93,8 @@ static void live(struct sweep *sweep)
     struct options options;
 
     log_open(&quiet);
-    if (parse(sweep, sweep_topology(sweep, "daemon.conf", first), &options))
+    if (served_options(sweep, sweep_topology(sweep, "daemon.conf", first),
+                       &options))
         serve(sweep, &options);
     options_free(&options);
 }

@@ -16,7 +16,7 @@ static struct {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     size_t count;
-    char line[ALARM_LOGGED_SIZE]; /* the last one */
+    char lines[2][ALARM_LOGGED_SIZE]; /* the first ones */
 } logged = {.lock = PTHREAD_MUTEX_INITIALIZER,
             .changed = PTHREAD_COND_INITIALIZER};
 
@@ -26,7 +26,9 @@ static void logged_see(void *context, const struct log_entry *entry)
     if (strncmp(entry->line, "event=alarm_", strlen("event=alarm_")) != 0)
         return;
     pthread_mutex_lock(&logged.lock);
-    (void)text_copy(logged.line, sizeof logged.line, entry->line);
+    if (logged.count < sizeof logged.lines / sizeof logged.lines[0])
+        (void)text_copy(logged.lines[logged.count], ALARM_LOGGED_SIZE,
+                        entry->line);
     logged.count++;
     pthread_cond_broadcast(&logged.changed);
     pthread_mutex_unlock(&logged.lock);
@@ -49,8 +51,10 @@ int alarm_setup(void **out)
     alarm_settings_init(&fixture->settings);
     if (!alarm_settings_take(&fixture->settings, "name", "shop"))
         return -1;
-    fixture->limits = (struct alarm_limits){
-        .send_ms = 600000, .grace_ms = 600000, .retry_ms = 1};
+    fixture->limits = (struct alarm_limits){.send_ms = 600000,
+                                            .grace_ms = 600000,
+                                            .retry_ms = 1,
+                                            .rest_ms = 600000};
     logged.count = 0;
     *out = fixture;
     return log_watch(&watcher) ? 0 : -1;
@@ -72,7 +76,7 @@ void alarm_begin(struct alarm_fixture *fixture)
 {
     struct seqb_error err;
 
-    assert_ok(alarm_settings_check(&fixture->settings, &err));
+    assert_ok(alarm_settings_check(&fixture->settings, NULL, &err));
     assert_ok(alarms_open(&fixture->settings, &fixture->limits,
                           &fixture->alarms, &err));
     assert_non_null(fixture->alarms);
@@ -84,13 +88,13 @@ void alarm_end(struct alarm_fixture *fixture)
     fixture->alarms = NULL;
 }
 
-const char *alarm_wait_logged(size_t count)
+const char *alarm_wait_logged(size_t number)
 {
     pthread_mutex_lock(&logged.lock);
-    while (logged.count < count)
+    while (logged.count < number)
         pthread_cond_wait(&logged.changed, &logged.lock);
     pthread_mutex_unlock(&logged.lock);
-    return logged.line;
+    return logged.lines[number - 1];
 }
 
 size_t alarm_logged(void)

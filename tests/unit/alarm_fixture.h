@@ -9,7 +9,7 @@
 
 struct alarm_fixture {
     struct alarm_settings settings; /* the test fills them in */
-    /* Long time-outs, short pauses between attempts. */
+    /* Long time-outs and rests, short pauses between attempts. */
     struct alarm_limits limits;
     struct alarms *alarms; /* NULL before alarm_begin */
     char folder[128];
@@ -25,9 +25,9 @@ void alarm_begin(struct alarm_fixture *fixture);
 /* Waits until the alarms have ended. */
 void alarm_end(struct alarm_fixture *fixture);
 
-/* Waits until `count` lines about the alarms themselves were logged since
- * alarm_begin, and returns the last one. The test hangs if they never are. */
-const char *alarm_wait_logged(size_t count);
+/* Waits for the first (`number` = 1) or second line about the alarms themselves
+ * since alarm_begin, and returns it. The test hangs if there is never one. */
+const char *alarm_wait_logged(size_t number);
 
 /* The number of such lines. */
 size_t alarm_logged(void);

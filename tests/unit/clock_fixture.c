@@ -213,7 +213,7 @@ struct seqb_clock_status clock_case_status(struct clock_case *c)
 {
     struct seqb_clock_status status;
 
-    guarded_clock_status(c->clock, &status);
+    (void)guarded_clock_status(c->clock, &status);
     return status;
 }
 

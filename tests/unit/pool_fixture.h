@@ -113,8 +113,8 @@ static inline struct pool_change slow_at(struct fixture *fixture, int32_t i,
 static inline struct pool_change order_at(struct fixture *fixture, int32_t i,
                                           enum seqb_order order, int64_t now_ms)
 {
-    struct pool_change change = {SEQB_PARTITION_STARTING,
-                                 SEQB_PARTITION_STARTING};
+    struct pool_change change = {.from = SEQB_PARTITION_STARTING,
+                                 .to = SEQB_PARTITION_STARTING};
     struct seqb_error err;
 
     if (pool_command(&fixture->pool, i, order, now_ms, &change, &err) !=

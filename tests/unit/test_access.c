@@ -3,7 +3,7 @@
  * logins cost: all without a daemon. */
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "credential/credential.h"
@@ -12,8 +12,6 @@
 #include "daemon/access/bucket.h"
 #include "daemon/access/patience.h"
 #include "daemon/access/remembered.h"
-#include "daemon/log/log.h"
-#include "support/folder.h"
 #include "support/test.h"
 #include "support/users.h"
 
@@ -21,100 +19,6 @@
 #define HASH                                                                   \
     "$argon2id$v=19$m=19456,t=2,p=1$69z9TiS9qJBJgkzPLPp/sw$"                   \
     "oUl8rm1zQYU6EApAJ9HfF6lhwJIrFcT6ZMY3WaW6DBs"
-
-/* --- the audit --- */
-
-/* Strangers cannot push the orders out of it by failing, nor one kind of
- * failure the other. */
-TEST(failures_push_no_order_out_of_the_audit)
-{
-    static const struct audit_entry entry = {.command = "c"};
-    static const struct audit_time time = {.now_ms = 1000, .wall_ms = 1000};
-    struct audit audit = {.file = NULL};
-    struct log_tally tallies[LOG_EVENTS_MAX];
-
-    log_set_level(SEQB_LOG_ERROR);
-    for (int i = 0; i < 300; i++)
-        audit_login_refused(&audit, &entry, time);
-    for (int i = 0; i < 150; i++)
-        audit_order_for_good(&audit, &entry, time);
-    audit_order_refused(&audit, &entry, time);
-    log_tallies(tallies);
-    assert_string_equal(tallies[0].event, "login_refused");
-    assert_int_equal(tallies[0].lines[SEQB_LOG_INFO], 100);
-    assert_string_equal(tallies[1].event, "order");
-    assert_int_equal(tallies[1].lines[SEQB_LOG_INFO], 150);
-    assert_string_equal(tallies[2].event, "order_refused");
-    assert_int_equal(tallies[2].lines[SEQB_LOG_INFO], 1);
-}
-
-/* The alarm of a file that cannot be written has an end. */
-TEST(audit_file_that_can_be_written_again_is_reported)
-{
-    static const struct audit_entry entry = {.command = "c"};
-    char file[256];
-    struct audit audit = {.file = file};
-    struct log_tally tallies[LOG_EVENTS_MAX];
-    int64_t failed = 0;
-    int64_t written = 0;
-
-    assert_true(folder_make(file, sizeof file));
-    for (int i = 0; i < 4; i++) {
-        const struct audit_time time = {.now_ms = 100000 + i * 1000,
-                                        .wall_ms = 1000};
-
-        if (i == 2)
-            (void)strcat(file, "/audit");
-        audit_order(&audit, &entry, time);
-    }
-    *strrchr(file, '/') = '\0';
-    folder_remove(file);
-    log_tallies(tallies);
-    for (size_t i = 0; i < LOG_EVENTS_MAX; i++) {
-        if (strcmp(tallies[i].event, "audit_failed") == 0)
-            failed = tallies[i].lines[SEQB_LOG_WARN];
-        if (strcmp(tallies[i].event, "audit_written") == 0)
-            written = tallies[i].lines[SEQB_LOG_INFO];
-    }
-    assert_int_equal(failed, 1);
-    assert_int_equal(written, 1);
-}
-
-static int64_t lines_of(const char *event)
-{
-    struct log_tally tallies[LOG_EVENTS_MAX];
-
-    log_tallies(tallies);
-    for (size_t i = 0; i < LOG_EVENTS_MAX && tallies[i].event[0] != '\0'; i++)
-        if (strcmp(tallies[i].event, event) == 0)
-            return tallies[i].lines[SEQB_LOG_INFO];
-    return 0;
-}
-
-/* DRAIN and RESUME in turn, or reloads in a loop. */
-TEST(orders_that_can_be_undone_are_bounded_in_the_audit)
-{
-    static const struct audit_entry entry = {.command = "c"};
-    static const struct audit_time time = {.now_ms = 1000, .wall_ms = 1000};
-    static const struct audit_time later = {.now_ms = 2000, .wall_ms = 2000};
-    struct audit audit = {.file = NULL};
-    int64_t before;
-
-    log_set_level(SEQB_LOG_ERROR);
-    before = lines_of("order");
-    for (int i = 0; i < 300; i++)
-        audit_order(&audit, &entry, time);
-    assert_int_equal(lines_of("order") - before, 100);
-    assert_int_equal(audit.orders_lines.left_out, 200);
-    audit_order_for_good(&audit, &entry, time); /* with the count */
-    assert_int_equal(lines_of("order") - before, 101);
-    assert_int_equal(audit.orders_lines.left_out, 0);
-    audit_order(&audit, &entry, time);
-    assert_int_equal(audit.orders_lines.left_out, 1);
-    audit_order(&audit, &entry, later);
-    assert_int_equal(audit.orders_lines.left_out, 0);
-    assert_int_equal(lines_of("order") - before, 102);
-}
 
 /* --- patterns --- */
 
@@ -178,6 +82,8 @@ TEST(a_user_has_what_its_role_says)
     assert_int_equal(user_rights(shop), RIGHTS_TAKE);
     assert_int_equal(user_rights(users_find(users, "boss", 4)), RIGHTS_ADMIN);
     assert_null(users_find(users, "sho", 3));
+    assert_string_equal(users_shown_name(users, "shop", 4), "shop");
+    assert_string_equal(users_shown_name(users, "secret", 6), "(unknown)");
     assert_true(user_is_limited(shop));
     assert_true(user_may_use(shop, "order-1", 7));
     assert_true(user_may_use(shop, "shop:x", 6));
@@ -200,6 +106,7 @@ TEST(what_no_user_can_be_is_refused)
         {"users.token_hash", "blake2b:12", "token_hash"},
         {"users.token_hash", "seqb_x", "token_hash"},
         {"users.uids", "no-such-user-here", "no user no-such-user-here"},
+        {"users.uids", "", "no user "},
         {"users.gids", "no-such-group-here", "no group no-such-group-here"},
     };
 
@@ -210,10 +117,43 @@ TEST(what_no_user_can_be_is_refused)
         assert_true(users_take(users, "users.name", "x"));
         assert_true(users_take(users, "users.role", "take"));
         assert_true(users_take(users, rows[i].setting, rows[i].value));
-        assert_int_equal(users_check(users, &err), SEQB_INVALID);
+        assert_int_equal(users_check(users, NULL, &err), SEQB_INVALID);
         if (strstr(err.text, rows[i].why) == NULL)
             fail_msg("%s", err.text);
         users_free(users);
+    }
+}
+
+static enum seqb_status check_without_files(const char *setting,
+                                            struct seqb_error *err)
+{
+    struct users *users = users_new();
+    struct rlimit limit;
+    struct rlimit none;
+    enum seqb_status status;
+
+    assert_true(users_take(users, "users.name", "x"));
+    assert_true(users_take(users, "users.role", "take"));
+    assert_true(users_take(users, setting, "daemon"));
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none = (struct rlimit){0, limit.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    status = users_check(users, NULL, err);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    users_free(users);
+    return status;
+}
+
+TEST(name_that_cannot_be_looked_up_is_not_said_to_be_absent)
+{
+    static const char *const settings[] = {"users.uids", "users.gids"};
+
+    for (size_t i = 0; i < COUNT_OF(settings); i++) {
+        struct seqb_error err;
+
+        assert_int_equal(check_without_files(settings[i], &err), SEQB_INVALID);
+        if (strstr(err.text, "Too many open files") == NULL)
+            fail_msg("%s", err.text);
     }
 }
 
@@ -252,6 +192,28 @@ TEST(who_is_not_logged_in_is_default_only_without_a_password)
     users_free(users);
 }
 
+/* Who has no password is compared with it, so that it takes no less. */
+TEST(the_hash_that_takes_longest_is_found)
+{
+    static const char slow[] =
+        "$argon2id$v=19$m=65536,t=3,p=1$69z9TiS9qJBJgkzPLPp/sw$"
+        "oUl8rm1zQYU6EApAJ9HfF6lhwJIrFcT6ZMY3WaW6DBs";
+    static const char usual[] = HASH;
+    static const char *const settings[] = {
+        "users.name", "a", "users.role", "take", "users.password_hash", usual,
+        "users.name", "b", "users.role", "take", "users.password_hash", slow,
+        "users.name", "c", "users.role", "take", "users.password_hash", usual,
+        NULL};
+    static const char *const none[] = {NULL};
+    struct users *users = users_of(settings);
+
+    assert_string_equal(users_slowest_hash(users), slow);
+    users_free(users);
+    users = users_of(none);
+    assert_null(users_slowest_hash(users));
+    users_free(users);
+}
+
 TEST(a_token_finds_its_user)
 {
     char token[CREDENTIAL_TOKEN_SIZE];
@@ -273,64 +235,6 @@ TEST(a_token_finds_its_user)
 
 /* --- who is at a socket --- */
 
-TEST(the_other_end_of_a_unix_socket_is_its_process)
-{
-    static const char *const none[] = {NULL};
-    char uid[24];
-    const char *const own[] = {"users.name", "me", "users.role", "read",
-                               "users.uids", uid,  NULL};
-    struct users *users = users_of(none);
-    struct access access = {.users = users};
-    struct identity identity;
-    char name[IDENTITY_NAME_SIZE];
-    char source[LOGIN_SOURCE_SIZE];
-    int ends[2];
-
-    snprintf(uid, sizeof uid, "%lu", (unsigned long)getuid());
-    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-    identity_of_origin(&access, (struct origin){.fd = ends[0]}, &identity);
-    assert_int_equal(identity.rights, RIGHTS_ADMIN); /* the daemon's own uid */
-    assert_true(identity.is_local);
-    identity_source(ends[0], source);
-    assert_string_equal(identity_name(&identity, name), source);
-    users_free(users);
-
-    access.users = users = users_of(own);
-    identity_of_origin(&access, (struct origin){.fd = ends[0]}, &identity);
-    assert_int_equal(identity.rights, RIGHTS_READ);
-    assert_string_equal(identity_name(&identity, name), "me");
-    close(ends[0]);
-    close(ends[1]);
-    users_free(users);
-}
-
-TEST(an_identity_is_resolved_by_the_table_that_holds_now)
-{
-    static const char *const before[] = {
-        "users.name", "a",          "users.role", "take", "users.name",
-        "b",          "users.role", "take",       NULL};
-    static const char *const after[] = {"users.name", "a", "users.role", "read",
-                                        NULL};
-    struct users *old = users_of(before);
-    struct users *new = users_of(after);
-    struct access access = {.users = old};
-    struct identity a = {.rights = RIGHTS_NONE};
-    struct identity b = {.rights = RIGHTS_NONE};
-    const struct origin nowhere = {.fd = -1};
-
-    quotas_init(&access.quotas);
-    identity_of_user(users_find(old, "a", 1), false, &a);
-    identity_of_user(users_find(old, "b", 1), true, &b);
-    access_swap(&access, new);
-    assert_true(identity_resolve(&access, nowhere, &a));
-    assert_false(identity_resolve(&access, nowhere, &b));
-    users_free(old);
-    assert_int_equal(a.rights, RIGHTS_READ);
-    assert_int_equal(a.means, BY_PASSWORD);
-    users_free(new);
-    quotas_fini(&access.quotas);
-}
-
 /* --- credentials --- */
 
 TEST(a_hash_fits_its_password_alone)
@@ -339,11 +243,67 @@ TEST(a_hash_fits_its_password_alone)
 
     assert_true(credential_hash("correct horse", 13, hash));
     assert_true(credential_is_hash(hash));
-    assert_true(credential_fits(hash, "correct horse", 13));
-    assert_false(credential_fits(hash, "correct horsf", 13));
-    assert_false(credential_fits(hash, "correct horse", 12));
+    assert_int_equal(credential_compare(hash, "correct horse", 13),
+                     CREDENTIAL_RIGHT);
+    assert_int_equal(credential_compare(hash, "correct horsf", 13),
+                     CREDENTIAL_WRONG);
+    assert_int_equal(credential_compare(hash, "correct horse", 12),
+                     CREDENTIAL_WRONG);
     assert_true(credential_is_hash(credential_nobody));
-    assert_false(credential_fits(credential_nobody, "", 0));
+    assert_int_equal(credential_compare(credential_nobody, "", 0),
+                     CREDENTIAL_WRONG);
+}
+
+/* Of "right", by the program argon2: the salt or the digest has another
+ * length. */
+static const char *const of_argon2[] = {
+    "$argon2id$v=19$m=8,t=1,p=1$c29tZXNhbHQ$"
+    "kgPwZ9DAehBT966hqnz1RvMedn9cKCTI012WUoxq9i8",
+    "$argon2id$v=19$m=8,t=1,p=1$c2FsdG9mbW9yZXRoYW4xNmJ5dGVz$"
+    "W/I31vaqvslcj2RbAe6TxJPuJeDQSSe6/Uc7kOn9o5I",
+    "$argon2id$v=19$m=8,t=1,p=1$c2FsdG9mMTZieXRlcy4uLg$"
+    "HgTxRaebNgdEcZ8yIwGcViFW5EVycIfq"};
+
+TEST(hash_of_another_program_fits_its_password)
+{
+    for (size_t i = 0; i < COUNT_OF(of_argon2); i++) {
+        assert_true(credential_is_hash(of_argon2[i]));
+        assert_int_equal(credential_compare(of_argon2[i], "right", 5),
+                         CREDENTIAL_RIGHT);
+        assert_int_equal(credential_compare(of_argon2[i], "wrong", 5),
+                         CREDENTIAL_WRONG);
+    }
+}
+
+/* Of addresses that this process uses. */
+static rlim_t address_space(void)
+{
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%lu", &pages), 1);
+    assert_int_equal(fclose(file), 0);
+    return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
+/* The hash needs 256 MiB, and half of that is left. */
+TEST(password_is_not_wrong_because_memory_is_short)
+{
+    static const char hash[] =
+        "$argon2id$v=19$m=262144,t=1,p=1$c2FsdG9mMTZieXRlcy4uLg$"
+        "7JYZ2X2FDENLnDWdNIZPynOH93m2EpvTP9x2/Ngc784";
+    struct rlimit limit;
+    struct rlimit low;
+    enum credential_match match;
+
+    assert_int_equal(getrlimit(RLIMIT_AS, &limit), 0);
+    low = (struct rlimit){address_space() + (128U << 20), limit.rlim_max};
+    assert_int_equal(setrlimit(RLIMIT_AS, &low), 0);
+    match = credential_compare(hash, "right", 5);
+    assert_int_equal(setrlimit(RLIMIT_AS, &limit), 0);
+    assert_int_equal(match, CREDENTIAL_SHORT);
+    assert_int_equal(credential_compare(hash, "right", 5), CREDENTIAL_RIGHT);
 }
 
 TEST(the_header_of_http_is_read)

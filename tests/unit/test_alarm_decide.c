@@ -2,66 +2,10 @@
 /* Which events become alarms, and when they are sent:
  * src/daemon/alarm/decide.c, over time that is passed in. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "daemon/alarm/decide.h"
+#include "alarm_desk.h"
 #include "support/test.h"
-
-#define REMINDER_MS 3600000
-#define WALL_MS     INT64_C(1795255200000)
-#define PARTITION   " pool=main partition=2 backend=b reason=\"\""
-
-struct desk {
-    struct alarm_state state;
-    int64_t now_ms;
-    struct alarm_message message; /* the newest one */
-};
-
-static int desk_setup_at(void **out, enum seqb_log_level level)
-{
-    const struct alarm_rules rules = {level, REMINDER_MS};
-    struct desk *desk = calloc(1, sizeof *desk);
-
-    if (desk == NULL)
-        return -1;
-    alarm_state_init(&desk->state, &rules);
-    desk->now_ms = 5;
-    *out = desk;
-    return 0;
-}
-
-static int desk_setup(void **out)
-{
-    return desk_setup_at(out, SEQB_LOG_WARN);
-}
-
-static int desk_setup_errors(void **out)
-{
-    return desk_setup_at(out, SEQB_LOG_ERROR);
-}
-
-static int desk_teardown(void **state)
-{
-    free(*state);
-    return 0;
-}
-
-#define DESK   FIXTURE(struct desk *desk, desk_setup, desk_teardown)
-#define ERRORS FIXTURE(struct desk *desk, desk_setup_errors, desk_teardown)
-
-static enum alarm_verdict see(struct desk *desk, enum seqb_log_level level,
-                              const char *line)
-{
-    const struct alarm_event event = {level, WALL_MS + desk->now_ms, line};
-
-    return alarm_decide(&desk->state, &event, desk->now_ms);
-}
-
-static bool is_due(struct desk *desk)
-{
-    return alarm_due(&desk->state, desk->now_ms, &desk->message);
-}
 
 /* Sends all that is due until nothing is left, however long that takes. */
 static size_t send_all(struct desk *desk)
@@ -78,14 +22,6 @@ static size_t send_all(struct desk *desk)
         assert_true(is_due(desk));
         count++;
     }
-}
-
-static void assert_message(struct desk *desk, enum alarm_kind kind,
-                           const char *event)
-{
-    assert_true(is_due(desk));
-    assert_int_equal(desk->message.kind, kind);
-    assert_string_equal(desk->message.event, event);
 }
 
 TEST_WITH(DESK, failed_partition_fires_and_its_return_resolves)
@@ -251,6 +187,8 @@ TEST_WITH(DESK, states_end_by_their_own_events)
         {"event=clock_ahead ahead_ms=3", "event=clock_ok"},
         {"event=clock_not_kept file=\"a b\" reason=\"\"",
          "event=clock_kept file=\"a b\""},
+        {"event=layout key=k" PARTITION,
+         "event=counter_recovered key=k" PARTITION},
         {"event=exhausted key=k" PARTITION,
          "event=counter_recovered key=k" PARTITION},
         {"event=unasked sequences=2 keys=a,b waiting=2 reason=\"\"",
@@ -294,12 +232,23 @@ TEST_WITH(DESK, errors_go_first_then_what_waits_longest)
     assert_message(desk, ALARM_FIRING, "dropped");
 }
 
-static void see_number(struct desk *desk, const char *event, int number)
+static void see_at(struct desk *desk, enum seqb_log_level level,
+                   const char *event, int number)
 {
     char line[64];
 
     snprintf(line, sizeof line, "event=%s pool=p%d", event, number);
-    see(desk, SEQB_LOG_WARN, line);
+    see(desk, level, line);
+}
+
+static void see_number(struct desk *desk, const char *event, int number)
+{
+    see_at(desk, SEQB_LOG_WARN, event, number);
+}
+
+static void see_error(struct desk *desk, const char *event, int number)
+{
+    see_at(desk, SEQB_LOG_ERROR, event, number);
 }
 
 TEST_WITH(DESK, messages_keep_their_pace)
@@ -388,16 +337,82 @@ TEST_WITH(DESK, states_without_a_place_are_counted)
     assert_int_equal(desk->message.left_out, 3);
 }
 
-TEST_WITH(DESK, message_that_was_lost_is_counted_in_the_next)
+/* Whether the alarms of the counters were sent or not. */
+TEST_WITH(DESK, counters_leave_place_for_a_poisoned_partition)
 {
-    see(desk, SEQB_LOG_WARN, "event=cold");
-    see(desk, SEQB_LOG_WARN, "event=cold");
-    assert_true(is_due(desk));
+    for (int i = 0; i < ALARM_ROWS; i++)
+        see_error(desk, "exhausted", i);
+    assert_int_equal(see(desk, SEQB_LOG_ERROR, "event=poisoned" PARTITION),
+                     ALARM_WAITS);
+    assert_message(desk, ALARM_FIRING, "poisoned"); /* first, too */
+    assert_int_equal(send_all(desk), ALARM_COUNTER_ROWS);
+    for (int i = 0; i < ALARM_ROWS - ALARM_COUNTER_ROWS - 1; i++)
+        see_number(desk, "lessor_waits", i);
+    send_all(desk);
+    assert_int_equal(see(desk, SEQB_LOG_WARN, "event=clock_back behind_ms=3"),
+                     ALARM_WAITS);
+    desk->now_ms += INT64_C(2) * ALARM_PACE_MS;
+    assert_message(desk, ALARM_FIRING, "clock_back");
+    see(desk, SEQB_LOG_INFO, "event=up" PARTITION);
+    assert_message(desk, ALARM_RESOLVED, "poisoned");
+}
+
+/* Counters and single events together fill the table: the least of them goes.
+ */
+TEST_WITH(DESK, table_that_is_full_has_place_for_a_poisoned_partition)
+{
+    for (int i = 0; i < ALARM_COUNTER_ROWS; i++)
+        see_error(desk, "exhausted", i);
+    for (int i = 0; i < ALARM_ONCE_ROWS; i++)
+        see_number(desk, "raised", i);
+    assert_int_equal(see(desk, SEQB_LOG_ERROR, "event=poisoned" PARTITION),
+                     ALARM_WAITS);
+    assert_message(desk, ALARM_FIRING, "poisoned");
     assert_int_equal(desk->message.left_out, 1);
-    alarm_lost(&desk->state, &desk->message);
-    see(desk, SEQB_LOG_WARN, "event=dropped");
-    assert_true(is_due(desk));
-    assert_int_equal(desk->message.left_out, 2);
+    assert_int_equal(send_all(desk), ALARM_ROWS - 1);
+}
+
+/* Once, until a counter finds a place again. */
+TEST_WITH(DESK, state_without_a_place_is_named_once)
+{
+    char subject[ALARM_SUBJECT_SIZE];
+
+    for (int i = 0; i < ALARM_COUNTER_ROWS; i++)
+        see_error(desk, "exhausted", i);
+    assert_false(alarm_lacking(&desk->state, subject));
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(see(desk, SEQB_LOG_ERROR, "event=layout pool=p key=a"),
+                         ALARM_LACKS);
+        assert_int_equal(see(desk, SEQB_LOG_ERROR, "event=layout pool=p key=b"),
+                         ALARM_HELD);
+        assert_true(alarm_lacking(&desk->state, subject));
+        assert_string_equal(subject, "counter pool=p key=a");
+        assert_false(alarm_lacking(&desk->state, subject));
+        see_number(desk, "counter_recovered", 0);
+        see_error(desk, "exhausted", 0);
+    }
+}
+
+/* With more of them than the pace allows in alarm_reminder. */
+TEST_WITH(DESK, each_state_is_reminded_of_in_turn)
+{
+    enum { STATES = 3 };
+    bool was_reminded[STATES] = {false};
+
+    desk->state.rules.reminder_ms = ALARM_PACE_MS / 2;
+    for (int i = 0; i < STATES; i++)
+        see_number(desk, "lessor_waits", i);
+    for (int i = 0; i < STATES; i++)
+        assert_true(is_due(desk));
+    for (int i = 0; i < 2 * ALARM_BURST; i++) {
+        desk->now_ms += ALARM_PACE_MS;
+        assert_true(is_due(desk));
+        assert_int_equal(desk->message.kind, ALARM_REMINDER);
+        was_reminded[desk->message.subject[strlen("lessor pool=p")] - '0'] =
+            true;
+    }
+    for (int i = 0; i < STATES; i++)
+        assert_true(was_reminded[i]);
 }
 
 TEST_WITH(DESK, line_that_is_too_long_is_cut)

@@ -49,7 +49,7 @@ static void assert_event(const char *event, const char *state, bool ends,
 
     assert_true(text_format(line, sizeof line, "event=%s", event));
     assert_true(alarm_subject_find(line, &subject));
-    assert_true(subject.lasts);
+    assert_int_not_equal(subject.kind, ALARM_OF_ONCE);
     assert_int_equal(subject.ends, ends);
     assert_string_equal(subject.name, state);
     assert_true(text_format(line, sizeof line, "\n| `%s` |", event));

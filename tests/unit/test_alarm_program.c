@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "alarm_fixture.h"
+#include "daemon/alarm/rows.h"
 #include "daemon/log/log.h"
 #include "support/test.h"
 
@@ -21,6 +22,8 @@
     FIXTURE(struct alarm_fixture *fixture, alarm_setup, alarm_teardown)
 
 #define HEARD_SIZE 16384
+
+#define RESOLVED "{\"state\":\"resolved\",\"event\":\"quarantined\""
 
 static atomic_bool has_no_pidfd;
 
@@ -34,22 +37,41 @@ int __wrap_pidfd_open(pid_t pid, unsigned flags)
     return -1;
 }
 
-/* Begins with a program of these lines of shell. */
-static void begin_with(struct alarm_fixture *fixture, const char *lines)
+/* Makes a program of these lines of shell, and sets it. */
+static void program_set(struct alarm_fixture *fixture, const char *name,
+                        const char *lines)
 {
     char path[256];
     FILE *file;
 
     snprintf(path, sizeof path, "%s/pipe", fixture->folder);
-    assert_int_equal(mkfifo(path, 0600), 0);
-    snprintf(path, sizeof path, "%s/program", fixture->folder);
+    assert_true(mkfifo(path, 0600) == 0 || errno == EEXIST);
+    snprintf(path, sizeof path, "%s/%s", fixture->folder, name);
     file = fopen(path, "w");
     assert_non_null(file);
     fprintf(file, "#!/bin/sh\npipe='%s/pipe'\n%s\n", fixture->folder, lines);
     assert_int_equal(fclose(file), 0);
     assert_int_equal(chmod(path, 0700), 0);
     assert_true(alarm_settings_take(&fixture->settings, "on_event", path));
+}
+
+static void begin_with(struct alarm_fixture *fixture, const char *lines)
+{
+    program_set(fixture, "program", lines);
     alarm_begin(fixture);
+}
+
+/* Opens alarms of the settings by now, as a reload does. Those before are
+ * returned, to be closed. */
+static struct alarms *reload(struct alarm_fixture *fixture)
+{
+    struct alarms *before = fixture->alarms;
+    struct seqb_error err;
+
+    assert_ok(alarms_open_next(&fixture->settings, &fixture->limits,
+                               &fixture->alarms, &err));
+    alarms_take_over(fixture->alarms, before);
+    return before;
 }
 
 /* Waits until the program opens the pipe. */
@@ -96,6 +118,20 @@ static const char *program_line(const struct alarm_fixture *fixture)
     return heard;
 }
 
+/* What the program wrote into the file pipe.got. */
+static void got_read(const struct alarm_fixture *fixture,
+                     char heard[HEARD_SIZE])
+{
+    char path[256];
+    FILE *file;
+
+    snprintf(path, sizeof path, "%s/pipe.got", fixture->folder);
+    file = fopen(path, "r");
+    assert_non_null(file);
+    heard[fread(heard, 1, HEARD_SIZE - 1, file)] = '\0';
+    assert_int_equal(fclose(file), 0);
+}
+
 static void assert_has(const char *text, const char *part)
 {
     if (strstr(text, part) == NULL)
@@ -123,28 +159,88 @@ TEST_WITH(ALARMS, program_gets_begin_and_end_in_turn)
 /* As a reload does that changes a setting of alarms. */
 TEST_WITH(ALARMS, states_outlast_a_reload)
 {
-    struct alarms *next = NULL;
-    struct seqb_error err;
+    char heard[HEARD_SIZE];
 
-    begin_with(fixture, "cat >\"$pipe\"");
+    begin_with(fixture, "if [ -e \"$pipe.told\" ]; then\n"
+                        "    cat >>\"$pipe.got\"\n"
+                        "else\n"
+                        "    >\"$pipe.told\"; cat >\"$pipe\"\n"
+                        "fi");
     log_event(SEQB_LOG_WARN, "event=quarantined pool=main partition=1");
     assert_has(program_line(fixture), "{\"state\":\"firing\"");
     fixture->settings.reminder_ms++;
-    assert_ok(
-        alarms_open_next(&fixture->settings, &fixture->limits, &next, &err));
-    alarms_take_over(next, fixture->alarms);
-    alarms_close(fixture->alarms);
-    fixture->alarms = next;
+    alarms_close(reload(fixture));
     log_event(SEQB_LOG_INFO, "event=up pool=main partition=1");
     log_event(SEQB_LOG_WARN, "event=cold");
+    alarm_end(fixture);
+    got_read(fixture, heard);
+    assert_int_equal(strncmp(heard, RESOLVED, strlen(RESOLVED)), 0);
+    assert_has(heard, "\"event\":\"cold\"");
+}
+
+/* The old target delivers the begin, and the new one must not wait for ever to
+ * send the end. */
+TEST_WITH(ALARMS, reload_during_a_delivery_keeps_its_outcome)
+{
+    struct alarms *before = NULL;
+    char path[256];
+
+    begin_with(fixture, ">>\"$pipe.begun\"; cat >\"$pipe\"");
+    log_event(SEQB_LOG_WARN, "event=quarantined pool=main partition=1");
+    snprintf(path, sizeof path, "%s/pipe.begun", fixture->folder);
+    while (access(path, F_OK) != 0)
+        usleep(1000);
+    fixture->settings.reminder_ms++;
+    before = reload(fixture);
+    assert_has(program_line(fixture), "{\"state\":\"firing\"");
+    alarms_close(before);
+    log_event(SEQB_LOG_INFO, "event=up pool=main partition=1");
+    assert_has(program_line(fixture), RESOLVED);
+}
+
+/* Of any level, whether there was a target. */
+TEST_WITH(ALARMS, target_of_a_reload_is_sent_the_states_that_last)
+{
+    char *kept = NULL;
+
+    fixture->settings.level = SEQB_LOG_ERROR;
+    alarm_begin(fixture);
+    log_event(SEQB_LOG_WARN, "event=quarantined pool=main partition=1");
+    log_event(SEQB_LOG_ERROR, "event=poisoned pool=main partition=2");
+    program_set(fixture, "program", "cat >\"$pipe\"");
+    alarms_close(reload(fixture)); /* on_event is added */
+    assert_has(program_line(fixture), "\"event\":\"poisoned\"");
+    fixture->settings.level = SEQB_LOG_WARN;
+    alarms_close(reload(fixture)); /* alarm_level is lowered */
+    assert_has(program_line(fixture), "\"event\":\"quarantined\"");
+    log_event(SEQB_LOG_INFO, "event=up pool=main partition=2");
+    assert_has(program_line(fixture), "\"ended_by\":\"up\"");
+    kept = fixture->settings.on_event; /* of the alarms before */
+    fixture->settings.on_event = NULL;
+    program_set(fixture, "other", "{ printf other; cat; } >\"$pipe\"");
+    alarms_close(reload(fixture)); /* on_event is another program */
+    free(kept);
     assert_has(program_line(fixture),
-               "{\"state\":\"resolved\",\"event\":\"quarantined\"");
-    assert_has(program_line(fixture), "\"event\":\"cold\"");
+               "other{\"state\":\"firing\",\"event\":\"quarantined\"");
+}
+
+/* The log names the first of them. */
+TEST_WITH(ALARMS, state_that_is_left_out_is_logged_once)
+{
+    begin_with(fixture, "exit 0");
+    for (int i = 0; i <= ALARM_COUNTER_ROWS + 1; i++)
+        log_event(SEQB_LOG_WARN, "event=exhausted pool=main key=k%d", i);
+    assert_string_equal(alarm_wait_logged(1),
+                        "event=alarm_left_out target=on_event "
+                        "subject=\"counter pool=main key=k64\"");
+    alarm_end(fixture);
+    assert_int_equal(alarm_logged(), 1);
 }
 
 /* As if the process had no descriptor left. */
 TEST_WITH(ALARMS, program_that_cannot_be_watched_leaves_nothing_behind)
 {
+    fixture->limits.grace_ms = 1;
     begin_with(fixture, "exec sleep 1000");
     has_no_pidfd = true;
     log_event(SEQB_LOG_WARN, "event=cold");
@@ -194,11 +290,13 @@ TEST_WITH(ALARMS, failure_is_logged_once_with_what_the_program_says)
     assert_int_equal(alarm_logged(), 1);
 }
 
-TEST_WITH(ALARMS, recovery_is_logged_and_what_was_lost_is_counted)
+/* Without another event. */
+TEST_WITH(ALARMS, recovery_is_logged_and_what_was_lost_is_sent)
 {
     char path[256];
     int fd = -1;
 
+    fixture->limits.rest_ms = 1;
     begin_with(fixture, "[ -e \"$pipe.well\" ] && cat >\"$pipe\"");
     log_event(SEQB_LOG_WARN, "event=cold");
     assert_has(alarm_wait_logged(1), "reason=\"exit code 1\"");
@@ -206,8 +304,7 @@ TEST_WITH(ALARMS, recovery_is_logged_and_what_was_lost_is_counted)
     fd = open(path, O_CREAT | O_WRONLY, 0600);
     assert_true(fd >= 0);
     close(fd);
-    log_event(SEQB_LOG_WARN, "event=dropped");
-    assert_has(program_line(fixture), "\"left_out\":1,");
+    assert_has(program_line(fixture), "\"event\":\"cold\"");
     assert_string_equal(alarm_wait_logged(2),
                         "event=alarm_delivered target=on_event");
 }
@@ -227,6 +324,7 @@ TEST_WITH(ALARMS, program_that_fails_once_is_tried_again)
 TEST_WITH(ALARMS, program_that_hangs_is_killed)
 {
     fixture->limits.send_ms = 20;
+    fixture->limits.grace_ms = 1;
     begin_with(fixture, "exec sleep 100000");
     log_event(SEQB_LOG_WARN, "event=cold");
     assert_has(alarm_wait_logged(1), "reason=\"killed, since it took too long");
@@ -259,11 +357,41 @@ TEST_WITH(ALARMS, stop_does_not_wait_for_a_program_that_hangs)
 TEST_WITH(ALARMS, stop_does_not_wait_for_the_next_try)
 {
     fixture->limits.retry_ms = 600000;
-    begin_with(fixture, "cat >\"$pipe\"; exit 1");
+    begin_with(fixture, "if [ ! -e \"$pipe.tried\" ]; then\n"
+                        "    >\"$pipe.tried\"; cat >\"$pipe\"\n"
+                        "fi\n"
+                        "exit 1");
     log_event(SEQB_LOG_WARN, "event=cold");
     (void)program_line(fixture);
     alarm_end(fixture);
     assert_int_equal(alarm_logged(), 1);
+}
+
+/* The error behind it is the reason of the stop, and does not wait for the
+ * pace, which is used up. */
+TEST_WITH(ALARMS, what_waits_is_sent_at_the_stop_errors_first)
+{
+    char path[256];
+    char heard[HEARD_SIZE];
+    FILE *file;
+
+    begin_with(fixture, "[ -e \"$pipe.ended\" ] || exit 1\n"
+                        "cat >>\"$pipe.got\"");
+    log_event(SEQB_LOG_WARN, "event=cold");
+    (void)alarm_wait_logged(1);
+    snprintf(path, sizeof path, "%s/pipe.ended", fixture->folder);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fclose(file), 0);
+    for (int i = 0; i < 20; i++)
+        log_event(SEQB_LOG_WARN, "event=raised pool=p%d", i);
+    log_event(SEQB_LOG_ERROR, "event=start_failed reason=\"\"");
+    alarm_end(fixture);
+    got_read(fixture, heard);
+    assert_has(heard, "\"event\":\"cold\"");
+    assert_has(heard, "\"subject\":\"raised pool=p19\"");
+    assert_has(heard, "\"event\":\"start_failed\"");
+    assert_true(strstr(heard, "start_failed") < strstr(heard, "pool=p19"));
 }
 
 /* A program that floods its stderr fills no memory. */
@@ -311,7 +439,7 @@ TEST_WITH(ALARMS, what_is_no_program_is_refused)
     for (size_t i = 0; i < COUNT_OF(paths); i++) {
         assert_true(
             alarm_settings_take(&fixture->settings, "on_event", paths[i]));
-        assert_status(alarm_settings_check(&fixture->settings, &err),
+        assert_status(alarm_settings_check(&fixture->settings, NULL, &err),
                       SEQB_INVALID);
         assert_has(err.text, "daemon.on_event wants the absolute path");
     }

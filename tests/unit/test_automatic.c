@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sequences that make themselves while no store answers, and their limit. */
+#include <pthread.h>
 #include <stdio.h>
 
 #include "ha/counter/counter.h"
+#include "ha/counter/slot.h"
+#include "ha/worker.h"
 #include "platform/clock.h"
 #include "queue/sequence.h"
 #include "support/rig.h"
@@ -166,6 +169,122 @@ TEST_WITH(DIRECT, no_store_counts_a_new_key_before_the_others_were_asked)
     assert_int_equal(fake_value(rig->stores[0], "main/0/tmp-a"), -1);
     fake_release(rig->stores[1]);
     expect_number(broker, "tmp-a");
+}
+
+/* A probe is made with the counter that was asked for last. */
+TEST_WITH(DIRECT, no_probe_counts_a_new_key_before_the_others_were_asked)
+{
+    struct rig_broker *broker;
+    struct ha_counter *counter;
+
+    rig_set_timeout(rig, RIG_FOREVER_MS);
+    broker = open_automatic(rig, 3);
+    fake_hang(rig->stores[1]);
+    fake_fail(rig->stores[0], FAKE_CLAIM, 1, SEQB_UNREACHABLE);
+    counter = rig_sequence(broker, "tmp-a")->counter;
+    assert_int_equal(ha_counter_ask(counter, 8, HA_ASK_ALL, clock_now_ms()), 0);
+    assert_true(fake_wait_for_hanging(rig->stores[1], 1, RIG_PATIENCE_MS));
+    RIG_AWAIT(rig_partition(broker, 0).ejections == 1);
+    rig_await_use(broker, 0);
+    assert_int_equal(fake_value(rig->stores[0], "main/0/tmp-a"), -1);
+    fake_release(rig->stores[1]);
+    expect_number(broker, "tmp-a");
+}
+
+static void *advance(void *broker)
+{
+    struct seqb_error err;
+
+    (void)queue_advance(((struct rig_broker *)broker)->queue, "tmp-a", 1000,
+                        &err);
+    return NULL;
+}
+
+TEST_WITH(DIRECT, no_advance_counts_a_new_key_before_the_others_were_asked)
+{
+    struct rig_broker *broker;
+    struct ha_counter *counter;
+    pthread_t thread;
+
+    rig_set_timeout(rig, RIG_FOREVER_MS);
+    broker = open_automatic(rig, 3);
+    fake_hang(rig->stores[1]);
+    counter = rig_sequence(broker, "tmp-a")->counter;
+    assert_int_equal(pthread_create(&thread, NULL, advance, broker), 0);
+    assert_true(fake_wait_for_hanging(rig->stores[1], 1, RIG_PATIENCE_MS));
+    RIG_AWAIT(has_heard(counter, 0));
+    assert_int_equal(fake_value(rig->stores[0], "main/0/tmp-a"), -1);
+    fake_release(rig->stores[1]);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_true(fake_value(rig->stores[0], "main/0/tmp-a") > 0);
+    expect_number(broker, "tmp-a");
+}
+
+/* Asks as a refill does. */
+static bool is_refused_by_first(struct ha_counter *counter)
+{
+    bool is_refused;
+
+    (void)ha_counter_ask(counter, 8, HA_ASK_ALL, clock_now_ms());
+    pthread_mutex_lock(counter->pool->lock);
+    is_refused = counter->slots[0].refusal != NULL;
+    pthread_mutex_unlock(counter->pool->lock);
+    return is_refused;
+}
+
+static bool is_idle(struct ha_counter *counter)
+{
+    bool is_busy;
+
+    pthread_mutex_lock(counter->pool->lock);
+    is_busy = counter->slots[0].is_busy;
+    pthread_mutex_unlock(counter->pool->lock);
+    return !is_busy;
+}
+
+/* Whether partition 0, which refuses the counter, is tried again when the n-th
+ * of its rests is over. */
+static bool is_retried(struct ha_counter *counter, int n)
+{
+    struct ha_pool *pool = counter->pool;
+    const int64_t now_ms = clock_now_ms() + (int64_t)n * RIG_FOREVER_MS;
+    struct slot *slot;
+    int64_t next_ms;
+
+    pthread_mutex_lock(pool->lock);
+    slot = slot_retry(pool, 0, now_ms, &next_ms);
+    if (slot != NULL)
+        slot->is_busy = worker_push(pool->workers[0], &slot->job);
+    pthread_mutex_unlock(pool->lock);
+    return slot != NULL;
+}
+
+static void set_heard(struct ha_counter *counter, int32_t partition, bool has)
+{
+    const uint64_t bit = (uint64_t)1 << partition;
+
+    pthread_mutex_lock(counter->pool->lock);
+    counter->heard = has ? counter->heard | bit : counter->heard & ~bit;
+    pthread_mutex_unlock(counter->pool->lock);
+}
+
+/* A store that comes back knows nothing of the key, or other bits. */
+TEST_WITH(DIRECT, no_retry_counts_a_key_before_a_store_that_came_back_was_asked)
+{
+    struct rig_broker *broker = open_automatic(rig, 3);
+    struct ha_counter *counter;
+    int n = 3; /* the worker may have begun a retry of its own */
+
+    fake_refuse(rig->stores[0], FAKE_RESERVE, "main/0/tmp-a", SEQB_REFUSED);
+    expect_number(broker, "tmp-a");
+    counter = rig_sequence(broker, "tmp-a")->counter;
+    RIG_AWAIT(is_refused_by_first(counter));
+    RIG_AWAIT(is_retried(counter, 1));
+    RIG_AWAIT(is_idle(counter));
+    set_heard(counter, 1, false);
+    assert_false(is_retried(counter, 2));
+    set_heard(counter, 1, true);
+    RIG_AWAIT(is_retried(counter, n++));
 }
 
 /* --- keys that the stores know --- */

@@ -170,6 +170,7 @@ TEST(etcd_sample_names_members_alone)
     assert_string_equal(options->endpoints[2], "127.0.0.1:32379");
     assert_null(options->endpoints[3]);
     assert_null(options->host);
+    assert_int_equal(options->timeout_ms, 1000); /* see docs/choosing.md */
     config_close(config);
 }
 

@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the section `daemon` must have to serve by TLS. */
+/* What the section `daemon` must have to serve by TLS, and its
+ * webhook. */
+#include "platform/text.h"
 #include "support/test.h"
 #include "unit/topology_expect.h"
 
 #define SOUND BACKEND POOL KEY
+#define WEBHOOK_WRONG                                                          \
+    "t.conf:4: 'webhook' wants a URL with a host, "                            \
+    "https://HOST[:PORT]/... or http://..., without spaces"
 
 TEST_BEFORE_ALL(topology_setup);
 
@@ -73,4 +78,50 @@ TEST(tls_with_its_files_is_sound)
     };
 
     topology_expect_all(cases, COUNT_OF(cases));
+}
+
+/* One address needs no list. */
+TEST(addresses_and_sockets_are_texts_or_lists)
+{
+    static const struct topology_wrong cases[] = {
+        {SOUND "daemon={listen=\"127.0.0.1:1\";socket=\"/run/a.sock\";};\n",
+         ""},
+        {SOUND "daemon={listen=\"none\";socket=\"none\";};\n", ""},
+        {SOUND "daemon={listen=\"5\";};\n",
+         "t.conf:4: 'listen' is \"5\", but must be host:port"},
+        {SOUND "daemon={listen=5;};\n",
+         "t.conf:4: 'listen' must be an address in quotes, or a list, as "
+         "[ \"127.0.0.1:9379\" ], but is an integer"},
+        {SOUND "daemon={socket=5;};\n",
+         "t.conf:4: 'socket' must be a path in quotes, or a list, as "
+         "[ \"/run/a.sock\" ], but is an integer"},
+        {SOUND "daemon={socket=\"\";};\n",
+         "t.conf:4: 'socket' must not be empty"},
+    };
+
+    topology_expect_all(cases, COUNT_OF(cases));
+}
+
+/* seqctl check finds it as well, which has no client of HTTP. */
+TEST(webhook_without_a_host_is_refused)
+{
+    static const char *const wrong[] = {
+        "https://",      "https:///hook",      "https://hooks example",
+        "https://[::1",  "https://[::x]/hook", "https://[]/hook",
+        "ftp://a/hook",  "hooks.example.com",  "https://a:70000/hook",
+        "https://a:x/",  "https://:443/",      "https://user@/hook",
+        "https://a/b c", "https://?a",         "https://[::1]x/hook"};
+    static const char *const sound[] = {
+        "https://a", "http://a:8080/b?c=d@e", "https://[::1]:1/b",
+        "https://user:p%40ss@hooks.example.com/b", "https://[fe80::1%25eth0]/"};
+    char text[512];
+
+    for (size_t i = 0; i < COUNT_OF(wrong) + COUNT_OF(sound); i++) {
+        const bool is_wrong = i < COUNT_OF(wrong);
+
+        assert_true(
+            text_format(text, sizeof text, SOUND "daemon={webhook=\"%s\";};\n",
+                        is_wrong ? wrong[i] : sound[i - COUNT_OF(wrong)]));
+        topology_expect(text, is_wrong ? WEBHOOK_WRONG : "");
+    }
 }

@@ -129,13 +129,14 @@ TEST(options_have_what_the_settings_say)
     const struct queue_sequence_options *sequence;
     const struct queue_sequence_options *automatic;
 
-    assert_ok(
-        config_open_text(&request,
-                         ONE("template=\"N@{seq, width=5}\";" SAFE DENSE) //
-                         "auto_sequences={pattern=\"*\";ids={time=31;shard=0;"
-                         "counter=20;};" //
-                         SAFE "};\n",
-                         &config, NULL));
+    assert_ok(config_open_text(
+        &request,
+        ONE("template=\"N@{seq, width=5}\";" SAFE DENSE) //
+        "auto_sequences={pattern=\"*\";ids={time=31;shard=0;"
+        "counter=20;};template=\"@{date}@{seq,width=3,overflow="
+        "refuse}\";" //
+        SAFE "};\n",
+        &config, NULL));
     sequence = config_topology(config)->queue.sequences;
     automatic = config_topology(config)->queue.automatic;
     assert_non_null(sequence->template);
@@ -143,10 +144,11 @@ TEST(options_have_what_the_settings_say)
     assert_int_equal(sequence->value_bits, 53);
     assert_int_equal(sequence->width_numbers, 99999);
     assert_int_equal(sequence->pool_numbers, 99999);
+    assert_int_equal(sequence->text_max, 0);
     assert_null(sequence->attributes);
-    assert_null(automatic->template);
+    assert_int_equal(automatic->text_max, 999);
     assert_int_equal(automatic->value_bits, 0);
-    assert_int_equal(automatic->width_numbers, INT64_MAX);
+    assert_int_equal(automatic->width_numbers, 999);
     config_close(config);
 }
 

@@ -134,9 +134,8 @@ struct kept {
     long last;
 };
 
-static void kept_visit(void *context, const struct log_entry *entry)
+static void kept_check(struct kept *kept, const struct log_entry *entry)
 {
-    struct kept *kept = context;
     long i = -1;
 
     assert_null(logfmt_complaint(entry->line));
@@ -148,28 +147,54 @@ static void kept_visit(void *context, const struct log_entry *entry)
     kept->last = i;
 }
 
+static struct kept kept_read(void)
+{
+    struct kept kept = {.count = 0};
+    struct log_entry entry;
+    uint64_t at = 0;
+
+    while (log_read(&at, SEQB_LOG_DEBUG, &entry)) {
+        kept_check(&kept, &entry);
+        free(entry.line);
+    }
+    return kept;
+}
+
 /* Also those that are not written. */
 TEST(the_last_thousand_lines_are_kept)
 {
     const struct log_options quiet = {LOG_LOGFMT, SEQB_LOG_ERROR};
-    struct kept kept = {.count = 0};
+    struct kept kept;
 
     log_open(&quiet);
-    log_visit(kept_visit, &kept);
-    assert_int_equal(kept.count, 0);
+    assert_int_equal(kept_read().count, 0);
     for (long i = 0; i < 3; i++)
         log_event(i % 2 == 0 ? SEQB_LOG_DEBUG : SEQB_LOG_INFO,
                   "event=test i=%ld", i);
-    log_visit(kept_visit, &kept);
-    assert_int_equal(kept.count, 3);
+    assert_int_equal(kept_read().count, 3);
     for (long i = 3; i < LOG_KEPT + 5; i++)
         log_event(i % 2 == 0 ? SEQB_LOG_DEBUG : SEQB_LOG_INFO,
                   "event=test i=%ld", i);
-    kept.count = 0;
-    log_visit(kept_visit, &kept);
+    kept = kept_read();
     assert_int_equal(kept.count, LOG_KEPT);
     assert_int_equal(kept.first, 5);
     assert_int_equal(kept.last, LOG_KEPT + 4);
+}
+
+TEST(the_last_line_with_certain_words_is_found)
+{
+    const struct log_options quiet = {LOG_LOGFMT, SEQB_LOG_ERROR};
+    struct log_entry entry;
+
+    log_open(&quiet);
+    log_event(SEQB_LOG_WARN, "event=test pool=a i=1");
+    log_event(SEQB_LOG_WARN, "event=test pool=a i=2");
+    log_event(SEQB_LOG_INFO, "event=test pool=a i=3");
+    log_event(SEQB_LOG_WARN, "event=test pool=b i=4");
+    assert_true(log_find_last(" pool=a ", SEQB_LOG_WARN, &entry));
+    assert_string_equal(entry.line, "event=test pool=a i=2");
+    free(entry.line);
+    assert_false(log_find_last(" pool=c ", SEQB_LOG_WARN, &entry));
 }
 
 /* One behind the other, those that are kept. */

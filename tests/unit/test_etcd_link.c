@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a code of gRPC says about a write, and about a read. */
+/* What a code of gRPC says about a write, and about a read; and an answer of
+ * another cluster. */
 #include <string.h>
 
 #include "backends/etcd/etcd.pb-c.h"
@@ -68,6 +69,32 @@ static void server_say(const char *code, const char *words)
     false_server_say((const uint8_t *)frames, size);
 }
 
+/* The server answers each call as this cluster, with nothing but a header. */
+static void server_answer_as(uint64_t cluster)
+{
+    Etcd__Header header = ETCD__HEADER__INIT;
+    Etcd__TxnResponse answer = ETCD__TXN_RESPONSE__INIT;
+    uint8_t message[128] = {0}; /* not compressed, and its length */
+    char frames[512];
+    char trailer[256];
+    size_t length = 0;
+    size_t size = 0;
+
+    header.cluster_id = cluster;
+    header.member_id = 1;
+    header.revision = 1;
+    header.raft_term = 1;
+    answer.header = &header;
+    literal_add(trailer, &length, "grpc-status", "0");
+    message[4] = (uint8_t)etcd__txn_response__pack(&answer, message + 5);
+    frame_add(frames, &size, "\0\0\0\4\0\0\0\0\0", "", 0);
+    frame_add(frames, &size, "\0\0\1\1\4\0\0\0\1", "\x88", 1);
+    frame_add(frames, &size, "\0\0\0\0\0\0\0\0\1", (const char *)message,
+              5 + (size_t)message[4]);
+    frame_add(frames, &size, "\0\0\0\1\5\0\0\0\1", trailer, length);
+    false_server_say((const uint8_t *)frames, size);
+}
+
 /* --- calls --- */
 
 static const struct false_server *server;
@@ -88,10 +115,11 @@ static void link_make(struct etcd_link *link)
     etcd_link_begin(link, 60000);
 }
 
+static const struct etcd_method txn = {"/etcdserverpb.KV/Txn",
+                                       &etcd__txn_response__descriptor};
+
 static void ask(enum etcd_kind kind, struct seqb_error *err)
 {
-    static const struct etcd_method txn = {"/etcdserverpb.KV/Txn",
-                                           &etcd__txn_response__descriptor};
     struct etcd_link link;
     ProtobufCMessage *answer = NULL;
 
@@ -118,6 +146,32 @@ TEST(refusal_says_that_nothing_was_written_only_if_that_is_certain)
                      seqb_status_text(read.status));
         assert_non_null(strstr(write.text, rows[i].words));
     }
+}
+
+static void ask_another_cluster(enum etcd_kind kind, enum seqb_status expected)
+{
+    struct etcd_link link;
+    ProtobufCMessage *answer = NULL;
+    struct seqb_error err;
+
+    link_make(&link);
+    server_answer_as(7);
+    assert_done(etcd_link_ask(&link, kind, &txn, &answer, &err), err);
+    etcd_answer_free(answer);
+    answer = NULL;
+    server_answer_as(8);
+    assert_status(etcd_link_ask(&link, kind, &txn, &answer, &err), expected);
+    assert_null(answer);
+    assert_non_null(strstr(err.text, "answers for cluster 8, not for 7"));
+    etcd_link_close(&link);
+}
+
+/* An endpoint may be given to another cluster while connections live on. What
+ * it answers to a write was written there. */
+TEST(answer_of_another_cluster_is_no_answer)
+{
+    ask_another_cluster(ETCD_READ, SEQB_UNREACHABLE);
+    ask_another_cluster(ETCD_WRITE, SEQB_UNCERTAIN);
 }
 
 TEST_BEFORE_ALL(server_begin);

@@ -160,6 +160,38 @@ TEST_WITH(SCRATCH, what_cannot_be_read_is_named_with_the_reason)
     }
 }
 
+TEST_WITH(SCRATCH, a_pipe_is_read_to_its_end)
+{
+    char *out = NULL;
+    pid_t writer;
+    int how;
+
+    assert_int_equal(mkfifo(path_of(fixture, "file"), 0600), 0);
+    writer = fork();
+    if (writer == 0) {
+        const int end = open(fixture->path, O_WRONLY);
+
+        _exit(write(end, "one\n", 4) == 4 && write(end, "two\n", 4) == 4 ? 0
+                                                                         : 1);
+    }
+    assert_ok(file_read(fixture->path, 100, &out, &fixture->err));
+    assert_string_equal(out, "one\ntwo\n");
+    free(out);
+    assert_int_equal(waitpid(writer, &how, 0), writer);
+    assert_int_equal(how, 0);
+}
+
+TEST_WITH(SCRATCH, a_pipe_that_does_not_end_is_given_up)
+{
+    char *out = NULL;
+
+    assert_int_equal(mkfifo(path_of(fixture, "file"), 0600), 0);
+    assert_int_equal(file_read(fixture->path, 100, &out, &fixture->err),
+                     SEQB_INVALID);
+    assert_null(out);
+    assert_non_null(strstr(fixture->err.text, "it is a pipe"));
+}
+
 static enum seqb_status read_any(const char *path, struct seqb_error *err)
 {
     char *out;

@@ -82,6 +82,28 @@ TEST(sequence_runs_out_when_all_partitions_have)
     }
 }
 
+TEST(numbers_at_hand_are_not_taken_yet)
+{
+    static const struct {
+        const char *what;
+        int64_t above[2], stock, left;
+    } rows[] = {
+        {"the stores have all", {60, 40}, 0, 100},
+        {"those at hand are the first", {60, 40}, 7, 107},
+        {"all texts are at hand, and numbers beyond them", {-90, -70}, 250, 90},
+        {"the last one is at hand", {-90, -70}, 161, 1},
+        {"the last one is taken", {-90, -70}, 160, 0},
+        {"only such as have no text are at hand", {-90, -70}, 100, 0},
+        {"one was raised far beyond", {-1000000, 40}, 50, 40},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (forecast_texts_left(rows[i].above, 2, rows[i].stock) !=
+            (double)rows[i].left)
+            fail_msg("%s", rows[i].what);
+    }
+}
+
 /* Lets a counter grow by `a_minute` for so long, sampled every minute. */
 static void grow(struct forecast *forecast, int64_t *value, int64_t a_minute,
                  int64_t ms)
@@ -222,6 +244,7 @@ static int64_t counter_limit(const struct rig *rig)
 TEST_WITH(ONE_DIRECT, counters_of_the_store_are_what_is_measured)
 {
     struct rig_broker *broker;
+    int64_t late_ms;
     int64_t alone;
 
     rig->sequences[0].memory_bits = 30 - 10; /* 2^43 values */
@@ -233,13 +256,15 @@ TEST_WITH(ONE_DIRECT, counters_of_the_store_are_what_is_measured)
     assert_int_equal(last_end_after_minutes(broker, 0), INT64_MAX);
     rig_take(broker, 1);
     rig_await_rest(broker);
+    late_ms = -clock_now_ms();
     assert_int_equal(end_after_minutes(broker, 2), INT64_MAX);
     /* Another broker takes a tenth of what is left. */
     fake_put(rig->stores[0], "main/0/order", counter_limit(rig) - 900000);
     rig_take(broker, (size_t)rig_status(broker, "order").stock + 1);
     rig_await_rest(broker);
     alone = end_after_minutes(broker, 4);
-    assert_in_range(alone, 17 * MINUTE, 19 * MINUTE);
+    late_ms += clock_now_ms();
+    assert_in_range(alone, 17 * MINUTE, 19 * MINUTE + 9 * late_ms);
     assert_in_range(last_end_after_minutes(broker, 4), alone - MINUTE, alone);
     /* Nothing was used since: it is looked at again, and is farther away. */
     assert_true(last_end_after_minutes(broker, 40) > alone + MINUTE);
@@ -374,4 +399,39 @@ TEST_WITH(ONE_DIRECT, end_within_a_year_is_told_once)
     events_expect("event=forecast", "days at the usual", 1);
     /* Whether to warn was looked at, and is not with the next answer. */
     assert_false(counter->sample->forecast.is_new);
+}
+
+/* The store's counter is in the middle of the bits, and near the last number
+ * that has a text. */
+TEST_WITH(ONE_DIRECT, end_of_the_texts_comes_before_that_of_the_bits)
+{
+    static struct queue_sequence_options wider; /* as long as the queue */
+    struct rig_broker *broker;
+    int64_t number;
+
+    rig->sequences[0].text_max = (INT64_C(2000) << 2) - 1;
+    rig->sequences[0].memory_bits = 2;
+    rig_use(rig, 1);
+    fake_put(rig->stores[0], "main/0/order", 1000);
+    broker = rig_open(rig);
+    rig_take(broker, 1);
+    rig_await_rest(broker);
+    (void)end_after_minutes(broker, 2);
+    rig_take(broker, (size_t)rig_status(broker, "order").stock + 1);
+    rig_await_rest(broker);
+    assert_in_range(end_after_minutes(broker, 4), 1, HOUR);
+    for (number = 0; number < rig->sequences[0].text_max;)
+        assert_ok(queue_next(rig_sequence(broker, "order"), &number, NULL));
+    rig_await_rest(broker);
+    assert_int_equal(last_end_after_minutes(broker, 4), 0);
+    assert_int_equal(end_after_minutes(broker, 4), 0);
+    /* The end of a wider template is another one, to be warned of as well. */
+    counter_of(broker)->sample->forecast.warned = 3;
+    (void)end_after_minutes(broker, 4);
+    assert_int_equal(counter_of(broker)->sample->forecast.warned, 3);
+    wider = rig->sequences[0];
+    wider.text_max *= 2;
+    sequence_set_texts(rig_sequence(broker, "order"), &wider);
+    (void)end_after_minutes(broker, 4);
+    assert_int_equal(counter_of(broker)->sample->forecast.warned, 0);
 }

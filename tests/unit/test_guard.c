@@ -189,6 +189,10 @@ TEST_WITH(GUARDED, clock_that_is_lost_for_a_while_is_no_anchor)
     assert_int_equal(look(f), GUARD_GO);
     assert_int_equal(f->time_ms, NOON);
     assert_int_equal(f->guard.ahead_ms, YEAR);
+    /* It is not ahead while it is lost. */
+    f->machine.off_ms = -NOON;
+    assert_int_equal(look(f), GUARD_REFUSES);
+    assert_int_equal(f->guard.ahead_ms, 0);
 }
 
 /* --- leaps ahead --- */

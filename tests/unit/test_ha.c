@@ -161,6 +161,24 @@ TEST_WITH(DIRECT, demoted_store_is_quarantined_with_its_words)
     rig_await_use(broker, 1);
 }
 
+/* A connection is lost for a reason that is not the store's. The next one
+ * cannot be made, because a file that the options name is gone. */
+TEST_WITH(DIRECT, store_whose_options_no_longer_open_it_is_quarantined)
+{
+    struct rig_broker *broker;
+
+    events_start();
+    broker = rig_open(rig);
+    rig_take(broker, 100);
+    fake_fail(rig->stores[0], FAKE_OPEN, INT64_MAX, SEQB_INVALID);
+    fake_fail(rig->stores[0], FAKE_RESERVE, 1, SEQB_NO_MEMORY);
+    rig_take_until(broker, 0, SEQB_PARTITION_QUARANTINED);
+    events_expect("event=quarantined was=up", "backend=b0", 1);
+    fake_fail(rig->stores[0], FAKE_OPEN, 0, SEQB_OK);
+    rig_await_use(broker, 0);
+    rig_take(broker, 1000);
+}
+
 TEST_WITH(DIRECT, other_store_in_the_place_of_one_is_refused)
 {
     struct rig_broker *broker = rig_open(rig);
@@ -309,6 +327,8 @@ TEST_WITH(DIRECT, exhausted_partition_is_skipped)
     assert_int_equal(fake_value(rig->stores[0], COUNTER_0),
                      layout_counter_max(1, 2));
     events_expect("event=exhausted", "partition=0", 1);
+    /* The other one has nearly all values left. */
+    assert_int_equal(rig_status(broker, "order").runs_out_ms, INT64_MAX);
     assert_int_equal(rig_partition(broker, 0).state, SEQB_PARTITION_UP);
     for (size_t i = 0; i < rig->taken.count; i++)
         assert_true(rig->taken.values[i] > 0);

@@ -3,6 +3,7 @@
  * is a stub, and the daemon's loop runs in the test. */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -12,7 +13,15 @@
 #include "support/web.h"
 
 #define MINUTE_MS 60000
-#define NEXT_A    "/v1/sequences/a/next"
+#define EIGHT_NAMES(a)                                                         \
+    a "a=&" a "b=&" a "c=&" a "d=&" a "e=&" a "f=&" a "g=&" a "h=&"
+#define MANY_NAMES                                                             \
+    EIGHT_NAMES("a")                                                           \
+    EIGHT_NAMES("b")                                                           \
+    EIGHT_NAMES("c")                                                           \
+    EIGHT_NAMES("d")                                                           \
+    EIGHT_NAMES("e") EIGHT_NAMES("f") EIGHT_NAMES("g") EIGHT_NAMES("h")
+#define NEXT_A "/v1/sequences/a/next"
 
 static struct web *scene(int64_t stock, int64_t deadline_ms)
 {
@@ -163,6 +172,91 @@ TEST(what_is_wrong_is_a_problem)
                    "FOREIGN");
     assert_refused("GET", "/v1/sequences/a/parse?text=a%00b", "400", "query");
     assert_refused("GET", "/v1/status?sequences=101", "400", "1 to 100");
+    assert_refused("POST", "/v1/sequences/a%00/next", "400", "%00");
+    assert_refused("POST", "/v1/sequences/a%2Fb/next", "400", "%2F");
+    assert_refused("POST", "/v1/sequences/a%2fb/next", "400", "%2F");
+    assert_refused("POST", NEXT_A "?count=1&count=5", "400", "name twice");
+    assert_refused("POST", "/v1/sequences/a/number?area=x&count=1&area=y",
+                   "400", "name twice");
+    assert_refused("GET", "/v1/status?sequences=1&sequences=2", "400", "twice");
+    assert_refused("GET", "/v1/status?" MANY_NAMES "sequences=1", "400",
+                   "too many");
+}
+
+/* A client may encode any character. */
+TEST_WITH(STOCKED, a_key_may_be_percent_encoded)
+{
+    web_ask(web, "POST", "/v1/sequences/%61/next");
+    assert_answer(web, "200", "{\"sequence\":\"a\",\"numbers\":[\"95\"]}");
+}
+
+/* A body may mean to say how many numbers. */
+TEST_WITH(STOCKED, a_body_is_refused_and_takes_nothing)
+{
+    web_say(web, "POST " NEXT_A " HTTP/1.1\r\nHost: a\r\nContent-Length: 7"
+                 "\r\n\r\ncount=5");
+    web_receive(web, 1);
+    assert_non_null(strstr(web->heard, "HTTP/1.1 400 "));
+    assert_non_null(strstr(web_body(web), "the request has a body"));
+    assert_non_null(strstr(web->heard, "Connection: close"));
+    assert_int_equal(stub.sequences[0].next, STUB_FIRST);
+}
+
+TEST_WITH(STOCKED, a_body_of_no_bytes_is_none)
+{
+    web_say(web, "POST " NEXT_A " HTTP/1.1\r\nHost: a\r\nContent-Length: 0"
+                 "\r\n\r\n");
+    web_receive(web, 1);
+    assert_non_null(strstr(web_body(web), "\"95\""));
+}
+
+TEST_WITH(STOCKED, a_body_of_get_is_refused)
+{
+    static const char *const requests[] = {
+        "Content-Length: 7\r\n\r\ncount=5",
+        "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        "Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n"};
+
+    for (size_t i = 0; i < COUNT_OF(requests); i++) {
+        char request[256];
+
+        snprintf(request, sizeof request,
+                 "GET /livez HTTP/1.1\r\nHost: a\r\n%s", requests[i]);
+        web_say(web, request);
+        web_receive(web, 1);
+        assert_non_null(strstr(web->heard, "HTTP/1.1 400 "));
+        assert_non_null(strstr(web->heard, "Connection: close"));
+        web_connect(web);
+    }
+}
+
+static void expect_hosts(const char *version_and_hosts, const char *status,
+                         const char *body)
+{
+    struct web *web = scene(1000, MINUTE_MS);
+    char request[256];
+
+    snprintf(request, sizeof request, "GET /livez HTTP/%s\r\n\r\n",
+             version_and_hosts);
+    web_say(web, request);
+    web_receive(web, 1);
+    if (strncmp(web->heard + strlen("HTTP/1.1 "), status, strlen(status)) !=
+            0 ||
+        strstr(web_body(web), body) == NULL)
+        fail_msg("%s: expected %s %s, got: %s", version_and_hosts, status, body,
+                 web->heard);
+    web_close(web);
+}
+
+/* RFC 9112, section 3.2. */
+TEST(a_request_names_its_host_once)
+{
+    expect_hosts("1.1\r\nHost: a", "200", "ok");
+    expect_hosts("1.1\r\nHost:", "200", "ok");
+    expect_hosts("1.0", "200", "ok");
+    expect_hosts("1.1", "400", "the request has no Host header");
+    expect_hosts("1.1\r\nHost: a\r\nhost: b", "400", "two Host headers");
+    expect_hosts("1.0\r\nHost: a\r\nHost: a", "400", "two Host headers");
 }
 
 TEST_WITH(STOCKED, a_page_of_another_site_takes_nothing)
@@ -272,4 +366,38 @@ TEST_WITH(EMPTY, a_client_that_goes_away_leaves_its_report)
     web_ask(web, "GET", "/v1/status");
     web_receive(web, 1);
     web_until(web, has_no_request);
+}
+
+TEST_WITH(EMPTY, readiness_carries_the_warning_of_the_clock)
+{
+    stub.clock = (struct seqb_clock_status){
+        .is_used = true, .reason = "it went back", .effect = "they have none"};
+    web_ask(web, "GET", "/readyz");
+    assert_answer(web, "200",
+                  "serving; warning: they have none: it went back\n");
+}
+
+static void assert_body_has(const struct web *web, const char *line)
+{
+    if (strstr(web_body(web), line) == NULL)
+        fail_msg("missing: %s", line);
+}
+
+/* While it waits for its stop, and stops. */
+TEST_WITH(EMPTY, the_metrics_say_of_a_stop_what_readiness_says)
+{
+    web_ask(web, "GET", "/metrics");
+    web_receive(web, 1);
+    assert_body_has(web, "\nseqbroker_health{state=\"serving\"} 1\n");
+    assert_body_has(web, "\nseqbroker_health{state=\"stopping\"} 0\n");
+    web->server->daemon.is_leaving = true;
+    web_connect(web);
+    web_ask(web, "GET", "/readyz");
+    assert_answer(web, "503", "stopping\n");
+    web_connect(web);
+    web_ask(web, "GET", "/metrics");
+    web_receive(web, 1);
+    assert_body_has(web, "\nseqbroker_health{state=\"serving\"} 0\n");
+    assert_body_has(web, "\nseqbroker_health{state=\"not serving\"} 0\n");
+    assert_body_has(web, "\nseqbroker_health{state=\"stopping\"} 1\n");
 }

@@ -167,6 +167,109 @@ TEST(a_report_beyond_the_bound_is_sent_to_one_client_at_a_time)
     web_close(web);
 }
 
+/* --- numbers --- */
+
+#define LOOPERS      150 /* that all ask at once */
+#define EACH         INT64_C(10000)
+#define TAKERS       30
+#define TAKERS_ROOM  (INT64_C(2) << 20)  /* max_client_memory */
+#define TAKERS_SLACK ((size_t)256 << 10) /* what one answer takes in a turn */
+#define TAKE         "POST /v1/sequences/a/next?count=10000 HTTP/1.1\r\nHost: a\r\n\r\n"
+
+/* Of the limits, and of the heap, while they are used. */
+static int64_t most_held;
+static size_t most_used;
+
+/* The linker replaces limits_hold by this. */
+void __real_limits_hold(struct limits *limits, int64_t *held, size_t now);
+void __wrap_limits_hold(struct limits *limits, int64_t *held, size_t now);
+
+void __wrap_limits_hold(struct limits *limits, int64_t *held, size_t now)
+{
+    const size_t used = heap_used();
+
+    __real_limits_hold(limits, held, now);
+    most_used = used > most_used ? used : most_used;
+    if (limits->client_memory > most_held)
+        most_held = limits->client_memory;
+}
+
+static int64_t taken(void)
+{
+    return stub.sequences[0].next - STUB_FIRST;
+}
+
+/* All of them wait for numbers; then the numbers come. */
+TEST(many_numbers_for_many_clients_are_bounded_before_they_are_taken)
+{
+    struct web *web = NULL;
+    struct limits *limits = NULL;
+    int crowd[TAKERS];
+    int64_t refused = 0;
+    size_t before = 0;
+
+    stub_reset(0, SEQB_AGAIN, MINUTE_MS);
+    web = web_open();
+    limits = &web->server->daemon.limits;
+    limits->options.max_client_memory = TAKERS_ROOM;
+    before = heap_used();
+    for (int i = 0; i < TAKERS; i++)
+        crowd[i] = client_connect(web, TAKE);
+    while (limits->answers_refused +
+               web->server->daemon.waitlists.waiter_count <
+           TAKERS)
+        dialogue_turn(web->server);
+    refused = limits->answers_refused;
+    assert_in_range(refused, 1, TAKERS - 2);
+    stub_refill(EACH * TAKERS);
+    most_held = 0;
+    most_used = 0;
+    while (answered(web) < TAKERS)
+        dialogue_turn(web->server);
+    assert_true(most_held <= TAKERS_ROOM);
+    assert_true(most_used <= before + (size_t)TAKERS_ROOM + TAKERS_SLACK);
+    assert_int_equal(taken(), EACH * (TAKERS - refused));
+    for (int i = 0; i < TAKERS; i++)
+        close(crowd[i]);
+    web_close(web);
+}
+
+/* Their numbers come at the same time. */
+TEST(a_light_client_is_served_between_those_that_take_many)
+{
+    const int64_t share = (int64_t)(WAITLISTS_TURNS + FAIRNESS_TURNS) * 1024;
+    struct web *web = NULL;
+    struct talker light;
+    int crowd[LOOPERS];
+
+    stub_reset(0, SEQB_AGAIN, MINUTE_MS);
+    web = web_open();
+    web->server->daemon.limits.options.max_client_memory = PLENTY;
+    talker_init(&light, web->server);
+    for (int i = 0; i < LOOPERS; i++)
+        crowd[i] = client_connect(web, TAKE);
+    while (web->server->daemon.waitlists.waiter_count < LOOPERS)
+        dialogue_turn(web->server);
+    stub_refill(EACH * LOOPERS + 2);
+    talker_say(&light, "INCR b\r\n", 8);
+    while (light.length == 0) {
+        dialogue_turn(web->server);
+        (void)talker_receive(&light);
+    }
+    assert_true(taken() <= share);
+    while (answered(web) < LOOPERS) {
+        const int64_t before = taken();
+
+        dialogue_turn(web->server);
+        assert_true(taken() - before <= share);
+    }
+    assert_int_equal(taken(), EACH * LOOPERS);
+    for (int i = 0; i < LOOPERS; i++)
+        close(crowd[i]);
+    talker_fini(&light);
+    web_close(web);
+}
+
 /* --- requests that are not complete --- */
 
 #define HEAD_SIZE   8000
@@ -255,4 +358,98 @@ TEST(short_headers_are_counted_with_the_memory_that_they_take)
     expect_counted("", "a:\r\n");
     expect_counted("", "X-Header: of a usual length\r\n");
     expect_counted(WHOLE, "a:\r\n"); /* libevent reads it after the answer */
+}
+
+/* Its bytes come so seldom that it is never silent for long. */
+TEST(requests_that_take_too_long_are_ended)
+{
+    struct web *web = web_begin(1);
+    struct limits *limits = &web->server->daemon.limits;
+    int fd = -1;
+
+    web_ask(web, "GET", "/livez");
+    web_receive(web, 1);
+    fd = client_connect(web, "GET /livez HTTP/1.1\r\nX: ");
+    limits->options.client_timeout_ms = 20;
+    for (int sent = 0; limits->connections_timed_out == 0; sent++) {
+        if (sent < 1000) /* its header stays within what is allowed */
+            (void)!send(fd, "y", 1, MSG_NOSIGNAL);
+        dialogue_turn(web->server);
+    }
+    while (limits->http_connections > 1)
+        dialogue_turn(web->server);
+    assert_int_equal(limits->connections_timed_out, 1);
+    web_ask(web, "GET", "/livez"); /* has no request that is not complete */
+    web_receive(web, 2);
+    close(fd);
+    web_close(web);
+}
+
+/* Until the daemon has ended a client that is late. It judges every client
+ * then. */
+static void expect_one_is_late(struct web *web)
+{
+    struct limits *limits = &web->server->daemon.limits;
+    const int fd = client_connect(web, "GET /livez HTTP/1.1\r\nX: ");
+
+    while (limits->http_connections < 2)
+        dialogue_turn(web->server);
+    limits->options.client_timeout_ms = 1;
+    while (limits->connections_timed_out == 0)
+        dialogue_turn(web->server);
+    assert_int_equal(limits->connections_timed_out, 1);
+    limits->options.client_timeout_ms = MINUTE_MS;
+    close(fd);
+}
+
+static bool is_waited_for(const struct web *web)
+{
+    return web->server->daemon.request_count == 1;
+}
+
+/* A number that is granted after the end is a gap. */
+TEST(a_request_behind_one_that_waits_is_not_late)
+{
+    struct web *web = NULL;
+
+    stub_reset(0, SEQB_AGAIN, MINUTE_MS);
+    web = web_open();
+    web_say(web, "POST /v1/sequences/a/next HTTP/1.1\r\nHost: a\r\n\r\n" ASK);
+    web_until(web, is_waited_for);
+    expect_one_is_late(web);
+    stub_refill(1);
+    web_receive(web, 2);
+    assert_non_null(strstr(web->heard, "\"95\""));
+    web_close(web);
+}
+
+static bool has_begun(const struct web *web)
+{
+    return strstr(web->heard, "\r\n\r\n") != NULL;
+}
+
+TEST(what_comes_behind_an_endless_answer_is_not_late)
+{
+    struct web *web = web_begin(1);
+
+    web_say(web, "GET /v1/events HTTP/1.1\r\nHost: a\r\n\r\nx");
+    web_until(web, has_begun);
+    expect_one_is_late(web);
+    assert_true(web->fd >= 0);
+    web_close(web);
+}
+
+/* Its time begins when the answer before it was sent. */
+TEST(a_request_behind_an_answer_may_be_late)
+{
+    struct web *web = web_begin(1);
+    struct limits *limits = &web->server->daemon.limits;
+
+    web_say(web, "GET /livez HTTP/1.1\r\nHost: a\r\n\r\nGET /");
+    web_receive(web, 1);
+    assert_int_equal(limits->connections_timed_out, 0);
+    limits->options.client_timeout_ms = 1;
+    while (limits->connections_timed_out == 0)
+        dialogue_turn(web->server);
+    web_close(web);
 }

@@ -16,6 +16,7 @@
 #define MINUTE_MS   60000
 #define EVENTS      "/v1/events"
 #define STREAMS_MAX 32 /* events.c */
+#define START_SIZE  32 /* of the text of it */
 #define FLOOD_MAX                                                              \
     20000 /* lines: 60 MB, more than the sockets' buffers hold                 \
            */
@@ -32,6 +33,12 @@ static void web_await(struct web *web, const char *text)
 {
     awaited = text;
     web_until(web, has_awaited);
+}
+
+static bool has_answer(const struct web *web)
+{
+    return strstr(web->heard, "retry: ") != NULL ||
+           strstr(web->heard, "HTTP/1.1 503 ") != NULL;
 }
 
 static bool is_closed(const struct web *web)
@@ -100,10 +107,26 @@ static size_t count_of(const char *text, const char *word)
 
 /* --- what it gets --- */
 
+/* The start that the ids of this server name. */
+static const char *start_of(struct web *web, char start[START_SIZE])
+{
+    const char *id = NULL;
+
+    web_connect(web);
+    web_ask(web, "GET", EVENTS "?level=debug");
+    web_await(web, "\ndata: ");
+    id = strstr(web->heard, "\nid: ") + strlen("\nid: ");
+    snprintf(start, START_SIZE, "%.*s", (int)strcspn(id, "-\n"), id);
+    return start;
+}
+
 TEST_WITH(STREAMED, lines_come_as_events)
 {
+    char start[START_SIZE];
     char expected[256];
 
+    start_of(web, start);
+    web_connect(web);
     log_event(SEQB_LOG_INFO, "event=first reason=\"a \\\"b\\\"\"");
     web_ask(web, "GET", EVENTS);
     web_await(web, "event\":\"first\"");
@@ -114,7 +137,7 @@ TEST_WITH(STREAMED, lines_come_as_events)
     log_event(SEQB_LOG_WARN, "event=second");
     web_await(web, "\"second\"}\n\n");
     assert_null(strstr(web->heard, "hidden"));
-    snprintf(expected, sizeof expected, "id: %ju\ndata: {\"ts\":\"",
+    snprintf(expected, sizeof expected, "id: %s-%ju\ndata: {\"ts\":\"", start,
              (uintmax_t)newest_line());
     assert_non_null(strstr(web->heard, expected));
     assert_non_null(strstr(web->heard, "\"level\":\"info\",\"event\":\"first\","
@@ -145,8 +168,11 @@ TEST_WITH(STREAMED, another_level_is_refused)
 TEST_WITH(STREAMED, all_that_is_kept_comes_in_order)
 {
     const char *at = NULL;
+    char start[START_SIZE];
     char id[64];
 
+    start_of(web, start);
+    web_connect(web);
     for (int i = 0; i < LOG_KEPT - 1; i++)
         log_event(SEQB_LOG_INFO, "event=kept i=%d", i);
     log_event(SEQB_LOG_INFO, "event=last");
@@ -155,41 +181,86 @@ TEST_WITH(STREAMED, all_that_is_kept_comes_in_order)
     assert_int_equal(count_of(web->heard, "\nid: "), LOG_KEPT);
     at = web->heard;
     for (uint64_t i = newest_line() - LOG_KEPT + 1; i <= newest_line(); i++) {
-        snprintf(id, sizeof id, "\nid: %ju\n", (uintmax_t)i);
+        snprintf(id, sizeof id, "\nid: %s-%ju\n", start, (uintmax_t)i);
         at = strstr(at, id);
         if (at == NULL)
             fail_msg("%s is missing, or not in order", id);
     }
 }
 
-static void ask_behind(struct web *web, uint64_t number)
+static void ask_behind(struct web *web, const char *start, uint64_t number)
 {
     char request[256];
 
     snprintf(request, sizeof request,
-             "GET " EVENTS " HTTP/1.1\r\nHost: a\r\nLast-Event-ID: %ju\r\n\r\n",
-             (uintmax_t)number);
+             "GET " EVENTS
+             " HTTP/1.1\r\nHost: a\r\nLast-Event-ID: %s-%ju\r\n\r\n",
+             start, (uintmax_t)number);
     web_connect(web);
     web_say(web, request);
 }
 
 TEST_WITH(STREAMED, who_comes_back_gets_what_it_missed)
 {
+    char start[START_SIZE];
+
     log_event(SEQB_LOG_INFO, "event=seen");
     log_event(SEQB_LOG_INFO, "event=missed");
-    ask_behind(web, newest_line() - 1);
+    ask_behind(web, start_of(web, start), newest_line() - 1);
     web_await(web, "\"missed\"");
     assert_null(strstr(web->heard, "\"seen\""));
 }
 
-/* It counts from 1 in each process. */
-TEST_WITH(STREAMED, a_number_of_another_process_is_no_number)
+/* Lines are numbered from 1 at each start: also a number that this start has
+ * passed says nothing if it is of another one. */
+TEST_WITH(STREAMED, an_id_of_another_start_says_nothing)
 {
+    char start[START_SIZE];
+    char other[START_SIZE];
+
     log_event(SEQB_LOG_INFO, "event=seen");
-    ask_behind(web, newest_line() + 1);
+    log_event(SEQB_LOG_INFO, "event=last");
+    start_of(web, start);
+    snprintf(other, sizeof other, "%s", start);
+    other[0] = start[0] == '0' ? '1' : '0';
+    ask_behind(web, other, newest_line() - 1);
+    web_await(web, "\"last\"");
+    assert_non_null(strstr(web->heard, "\"seen\""));
+    ask_behind(web, start, newest_line() + 1);
     web_await(web, "\"seen\"");
-    ask_behind(web, UINT64_MAX);
+    ask_behind(web, start, UINT64_MAX);
     web_await(web, "\"seen\"");
+}
+
+TEST_WITH(STREAMED, an_id_without_a_start_says_nothing)
+{
+    char request[256];
+
+    log_event(SEQB_LOG_INFO, "event=seen");
+    log_event(SEQB_LOG_INFO, "event=last");
+    snprintf(request, sizeof request,
+             "GET " EVENTS " HTTP/1.1\r\nHost: a\r\nLast-Event-ID: %ju\r\n\r\n",
+             (uintmax_t)newest_line() - 1);
+    web_connect(web);
+    web_say(web, request);
+    web_await(web, "\"last\"");
+    assert_non_null(strstr(web->heard, "\"seen\""));
+}
+
+TEST(each_start_has_its_own_ids)
+{
+    char one[START_SIZE];
+    char two[START_SIZE];
+    struct web *web = scene();
+    void *state = web;
+
+    start_of(web, one);
+    web_teardown(&state);
+    web = scene();
+    state = web;
+    start_of(web, two);
+    web_teardown(&state);
+    assert_string_not_equal(one, two);
 }
 
 static void *tell_much(void *argument)
@@ -249,21 +320,32 @@ TEST_WITH(STREAMED, who_does_not_read_is_cut_off)
     close(silent);
 }
 
+/* Streams of 127.0.0.`host`, until one is refused. Returns how many. */
+static size_t streams_take(struct web *web, unsigned host, int *fds)
+{
+    size_t count = 0;
+
+    for (;;) {
+        web_connect_from(web, INADDR_LOOPBACK + host - 1);
+        web_ask(web, "GET", EVENTS);
+        web_until(web, has_answer);
+        if (strstr(web->heard, "HTTP/1.1 503 ") != NULL)
+            break;
+        fds[count++] = web->fd;
+        web->fd = -1;
+    }
+    assert_non_null(strstr(web->heard, "Retry-After: 1\r\n"));
+    return count;
+}
+
 TEST_WITH(STREAMED, there_are_only_so_many_streams)
 {
     int fds[STREAMS_MAX];
+    size_t count = 0;
 
-    for (size_t i = 0; i < STREAMS_MAX; i++) {
-        web_ask(web, "GET", EVENTS);
-        web_await(web, "retry: ");
-        fds[i] = web->fd;
-        web->fd = -1;
-        web_connect(web);
-    }
-    web_ask(web, "GET", EVENTS);
-    web_receive(web, 1);
-    assert_non_null(strstr(web->heard, "HTTP/1.1 503 "));
-    assert_non_null(strstr(web->heard, "Retry-After: 1\r\n"));
+    for (unsigned host = 1; count < STREAMS_MAX && host < 100; host++)
+        count += streams_take(web, host, fds + count);
+    assert_int_equal(count, STREAMS_MAX);
     for (size_t i = 0; i < STREAMS_MAX; i++)
         close(fds[i]);
     while (log_is_watched())
@@ -271,6 +353,18 @@ TEST_WITH(STREAMED, there_are_only_so_many_streams)
     web_connect(web);
     web_ask(web, "GET", EVENTS);
     web_await(web, "retry: ");
+}
+
+TEST_WITH(STREAMED, one_reader_leaves_streams_for_others)
+{
+    int fds[STREAMS_MAX];
+    size_t count = streams_take(web, 1, fds);
+
+    assert_int_equal(count, STREAMS_MAX / 2);
+    count += streams_take(web, 2, fds + count);
+    assert_int_equal(count, STREAMS_MAX / 2 + STREAMS_MAX / 4);
+    while (count > 0)
+        close(fds[--count]);
 }
 
 TEST_WITH(STREAMED, no_stop_waits_for_a_stream)
@@ -313,6 +407,7 @@ TEST_WITH(STREAMED, what_a_client_says_meanwhile_is_not_kept)
         dialogue_turn(web->server);
     }
     assert_true(sent < 0);
+    assert_true(web->server->daemon.limits.client_memory < 1 << 20);
     log_event(SEQB_LOG_INFO, "event=still");
     web_await(web, "\"still\"");
 }

@@ -106,7 +106,7 @@ TEST_WITH(WINDOWED, an_idle_authority_that_died_is_found_out)
     struct rig_broker *broker = open_looking(rig);
 
     fake_set_down(rig->authority, true);
-    await_health(broker, SEQB_HEALTH_DEGRADED, "authority");
+    await_health(broker, SEQB_HEALTH_NOT_SERVING, "authority auth is");
     fake_set_down(rig->authority, false);
     await_health(broker, SEQB_HEALTH_SERVING, "");
 }
@@ -167,6 +167,64 @@ TEST_WITH(DIRECT, a_look_that_hangs_is_ended)
     RIG_AWAIT(fake_ended(rig->stores[0]) == 1);
     events_await("event=quarantined", "slow: 1 time-outs of 50 ms");
     rig_await_use(broker, 0);
+}
+
+/* Takes what is at hand, until a caller waits in vain. */
+static void take_all(struct rig_broker *broker)
+{
+    struct seqb_sequence *sequence = rig_sequence(broker, "order");
+    struct seqb_error err;
+    int64_t number;
+
+    rig_set_deadline(broker, "order", TIMEOUT_MS);
+    while (queue_next(sequence, &number, &err) == SEQB_OK)
+        numbers_add(&broker->rig->taken, &number, 1);
+}
+
+/* Reservations hang, everything else is answered. Nobody calls after the first
+ * one, so only the broker can find out that it is over. */
+static void expect_found_out(struct rig_broker *broker, const char *words)
+{
+    struct rig *rig = broker->rig;
+    struct fake_store *last = rig->stores[(1 << rig->pool.layout.bits) - 1];
+    int64_t reserves;
+
+    rig_take(broker, 1);
+    rig_await_rest(broker);
+    for (int i = 0; i < 1 << rig->pool.layout.bits; i++)
+        fake_hang_call(rig->stores[i], FAKE_RESERVE);
+    take_all(broker);
+    await_health(broker, SEQB_HEALTH_NOT_SERVING, "does not answer: slow");
+    assert_true(health_is(broker, SEQB_HEALTH_NOT_SERVING, words));
+    for (int i = 0; i < 3; i++) { /* it does not flap */
+        reserves = fake_calls(last, FAKE_RESERVE);
+        assert_true(fake_wait_for_calls(last, FAKE_RESERVE, reserves + 1,
+                                        RIG_PATIENCE_MS));
+        assert_true(health_is(broker, SEQB_HEALTH_NOT_SERVING, words));
+    }
+    for (int i = 0; i < 1 << rig->pool.layout.bits; i++)
+        fake_release(rig->stores[i]);
+    await_health(broker, SEQB_HEALTH_SERVING, "");
+}
+
+/* A call that its engine ends has passed one time-out. */
+static void end_calls_late(struct rig *rig)
+{
+    rig_set_timeout(rig, TIMEOUT_MS);
+    rig->pool.timeout_ms = TIMEOUT_MS - 10;
+}
+
+TEST_WITH(ONE_DIRECT, the_last_store_that_answers_only_looks_is_not_serving)
+{
+    end_calls_late(rig);
+    expect_found_out(open_looking(rig), "pool main cannot serve: partition 0 "
+                                        "(b0) does not answer: slow: ");
+}
+
+TEST_WITH(DIRECT, stores_that_answer_only_looks_are_not_serving)
+{
+    end_calls_late(rig);
+    expect_found_out(open_looking(rig), "pool main cannot serve: ");
 }
 
 /* --- what they leave alone --- */

@@ -3,6 +3,7 @@
  * Names are looked up within a deadline, whatever the name server does. This
  * program's getaddrinfo takes the place of libc's.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -16,8 +17,10 @@
 #include "platform/clock.h"
 #include "support/servers.h"
 #include "support/test.h"
+#include "unit/resolver_fixture.h"
 
-#define SOON_MS 50
+#define SOON_MS    50
+#define SILENCE_MS 1000
 
 /* What the name server does, and who waits for it. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -26,36 +29,16 @@ static bool hangs;
 static int hanging;
 static int asked;
 
-/* "two" has the addresses 127.0.0.2 and 127.0.0.1. */
-static struct addrinfo *address_new(uint32_t host, int port,
-                                    struct addrinfo *next)
-{
-    struct addrinfo *made = calloc(1, sizeof *made);
-    struct sockaddr_in *address = calloc(1, sizeof *address);
+/* The client libraries are to call it, too. */
+#define EXPORTED __attribute__((visibility("default")))
 
-    assert_non_null(made);
-    assert_non_null(address);
-    address->sin_family = AF_INET;
-    address->sin_port = htons((uint16_t)port);
-    address->sin_addr.s_addr = htonl(host);
-    made->ai_family = AF_INET;
-    made->ai_addr = (struct sockaddr *)address;
-    made->ai_addrlen = sizeof *address;
-    made->ai_next = next;
-    return made;
-}
-
-int getaddrinfo(const char *name, const char *service,
-                const struct addrinfo *hints, struct addrinfo **out)
+EXPORTED int getaddrinfo(const char *name, const char *service,
+                         const struct addrinfo *hints, struct addrinfo **out)
 {
     const int port = atoi(service);
 
-    if ((hints->ai_flags & AI_NUMERICHOST) != 0) {
-        if (strcmp(name, "127.0.0.1") != 0)
-            return EAI_NONAME;
-        *out = address_new(INADDR_LOOPBACK, port, NULL);
-        return 0;
-    }
+    if ((hints->ai_flags & AI_NUMERICHOST) != 0)
+        return resolver_numeric(name, port, out);
     pthread_mutex_lock(&lock);
     asked++;
     hanging++;
@@ -65,22 +48,12 @@ int getaddrinfo(const char *name, const char *service,
     hanging--;
     pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
-    if (strcmp(name, "two") != 0)
-        return EAI_NONAME;
-    *out = address_new(INADDR_LOOPBACK + 1, port,
-                       address_new(INADDR_LOOPBACK, port, NULL));
-    return 0;
+    return resolver_named(name, port, out);
 }
 
-void freeaddrinfo(struct addrinfo *list)
+EXPORTED void freeaddrinfo(struct addrinfo *list)
 {
-    while (list != NULL) {
-        struct addrinfo *next = list->ai_next;
-
-        free(list->ai_addr);
-        free(list);
-        list = next;
-    }
+    resolver_free(list);
 }
 
 static void hang(bool now)
@@ -154,21 +127,32 @@ TEST(only_so_many_look_ups_may_hang)
         usleep(1000);
 }
 
-/* Nobody listens on the first address. */
-TEST(addresses_of_a_name_are_tried_in_turn)
+/* Listens on the second address of "two", and nobody on the first. Calls of
+ * accept do not wait. */
+static int second_listen(int32_t *port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET};
+    const int fd =
+        socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+    *port = free_port();
+    address.sin_port = htons((uint16_t)*port);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(
+        bind(fd, (const struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(listen(fd, 1), 0);
+    return fd;
+}
+
+TEST(addresses_of_a_name_are_tried_in_turn)
+{
+    struct sockaddr_in address;
     socklen_t length = sizeof address;
-    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     struct stream_target target = {.host = "two"};
+    const int fd = second_listen(&target.port);
     struct stream stream;
     struct seqb_error err;
 
-    address.sin_port = htons((uint16_t)free_port());
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    assert_int_equal(bind(fd, (const struct sockaddr *)&address, length), 0);
-    assert_int_equal(listen(fd, 1), 0);
-    target.port = ntohs(address.sin_port);
     assert_ok(stream_open(&stream, &target, 60000, &err));
     assert_int_equal(
         getpeername(stream.fd, (struct sockaddr *)&address, &length), 0);
@@ -194,6 +178,30 @@ TEST(name_that_hangs_bounds_the_connecting_too)
     hang(false);
 }
 
+/* --- stores --- */
+
+static const struct seqb_backend_options options = {
+    .name = "a",
+    .user = "u",
+    .database = "0",
+    .timeout_ms = SOON_MS,
+    .connect_timeout_ms = SOON_MS,
+};
+
+/* That the host was not found is all that a list says of its last item, too. */
+static void must_give_up(const struct seqb_backend_ops *ops,
+                         const struct seqb_backend_options *these)
+{
+    struct seqb_backend *backend = NULL;
+    struct seqb_error err;
+
+    hang(true);
+    assert_status(ops->open(these, &backend, &err), SEQB_UNREACHABLE);
+    if (strstr(err.text, "host not found: the name server") == NULL)
+        fail_msg("'%s' does not say that the name server hangs", err.text);
+    hang(false);
+}
+
 /* What the client libraries of stores would do without a limit. */
 TEST(stores_whose_name_hangs_are_given_up)
 {
@@ -210,25 +218,92 @@ TEST(stores_whose_name_hangs_are_given_up)
 #ifdef SEQB_WITH_POSTGRES
         &backend_postgres,
 #endif
+#ifdef SEQB_WITH_ETCD
+        &backend_etcd,
+#endif
     };
-    const struct seqb_backend_options options = {
-        .name = "a",
-        .host = "two",
-        .port = 1,
-        .user = "u",
-        .database = "0",
-        .timeout_ms = SOON_MS,
-        .connect_timeout_ms = SOON_MS,
-    };
+    struct seqb_backend_options one = options;
 
-    hang(true);
-    for (size_t i = 0; i < COUNT_OF(engines); i++) {
+    one.host = "two";
+    one.port = 1;
+    for (size_t i = 0; i < COUNT_OF(engines); i++)
+        must_give_up(engines[i], &one);
+}
+
+static const char *const servers[] = {"two:1", "two:2", NULL};
+
+/* Also: the nodes of a Redis Cluster, of a Galera cluster and of etcd. */
+TEST(lists_of_servers_whose_names_hang_are_given_up)
+{
+    static const struct seqb_backend_ops *const engines[] = {
+#ifdef SEQB_WITH_REDIS
+        &backend_redis,
+#endif
+#ifdef SEQB_WITH_MYSQL
+        &backend_mysql_row,
+#endif
+#ifdef SEQB_WITH_ETCD
+        &backend_etcd,
+#endif
+        NULL,
+    };
+    struct seqb_backend_options many = options;
+
+    many.endpoints = servers;
+    for (size_t i = 0; engines[i] != NULL; i++)
+        must_give_up(engines[i], &many);
+}
+
+#ifdef SEQB_WITH_REDIS
+TEST(sentinels_whose_names_hang_are_given_up)
+{
+    struct seqb_backend_options watched = options;
+
+    watched.sentinels = servers;
+    watched.master_name = "main";
+    must_give_up(&backend_redis, &watched);
+}
+#endif
+
+#ifdef SEQB_WITH_POSTGRES
+TEST(hosts_of_a_conninfo_whose_names_hang_are_given_up)
+{
+    struct seqb_backend_options several = options;
+
+    several.conninfo = "host=two,two port=1,2 user=u dbname=d";
+    must_give_up(&backend_postgres, &several);
+}
+#endif
+
+/* The listener is a server that says nothing. */
+TEST(addresses_of_the_name_of_a_store_are_tried_in_turn)
+{
+    static const struct seqb_backend_ops *const engines[] = {
+#ifdef SEQB_WITH_MYSQL
+        &backend_mysql_row,
+        &backend_mysql_autoinc,
+#endif
+#ifdef SEQB_WITH_POSTGRES
+        &backend_postgres,
+#endif
+        NULL,
+    };
+    struct seqb_backend_options one = options;
+    const int fd = second_listen(&one.port);
+
+    one.host = "two";
+    one.connect_timeout_ms = SILENCE_MS;
+    for (size_t i = 0; engines[i] != NULL; i++) {
         struct seqb_backend *backend = NULL;
         struct seqb_error err;
+        int client;
 
-        assert_status(engines[i]->open(&options, &backend, &err),
-                      SEQB_UNREACHABLE);
-        assert_non_null(strstr(err.text, ": cannot connect: host not found"));
+        assert_status(engines[i]->open(&one, &backend, &err), SEQB_UNREACHABLE);
+        client = accept(fd, NULL, NULL);
+        if (client < 0)
+            fail_msg("%s: nobody asked the second address: %s",
+                     engines[i]->engine, err.text);
+        close(client);
     }
-    hang(false);
+    close(fd);
 }

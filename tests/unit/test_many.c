@@ -195,7 +195,8 @@ static void counters_make(struct rig_broker *broker, struct ha_sink *sink,
                                  sink, &out[i], NULL));
 }
 
-/* It is told of the others by their first grants. */
+/* It sees the others with their first grants. The last call looks whether
+ * the pool was retired. */
 TEST_WITH(DIRECT, a_store_that_fails_meanwhile_is_left_alone)
 {
     static const int32_t bits[] = {1, 1, 1, 1, 1, 1, 1, 1};
@@ -209,8 +210,8 @@ TEST_WITH(DIRECT, a_store_that_fails_meanwhile_is_left_alone)
         claims[i] = fake_calls(rig->stores[i], FAKE_CLAIM);
     fake_fail(rig->stores[1], FAKE_CLAIM, 1, SEQB_UNREACHABLE);
     assert_ok(ha_admit(broker->ha, counters, 8, NULL));
-    assert_int_equal(fake_calls(rig->stores[0], FAKE_CLAIM), claims[0] + 8);
-    assert_true(fake_calls(rig->stores[1], FAKE_CLAIM) < claims[1] + 8);
+    assert_int_equal(fake_calls(rig->stores[0], FAKE_CLAIM), claims[0] + 9);
+    assert_true(fake_calls(rig->stores[1], FAKE_CLAIM) < claims[1] + 9);
     for (size_t i = 0; i < 8; i++)
         ha_counter_free(counters[i]);
 }
@@ -232,7 +233,10 @@ TEST_WITH(DIRECT, a_store_that_was_too_slow_once_is_asked_again)
     rig_await_state(broker, 1, SEQB_PARTITION_UP);
     claims = fake_calls(rig->stores[1], FAKE_CLAIM);
     assert_ok(ha_admit(broker->ha, &counters[1], 1, NULL));
-    assert_int_equal(fake_calls(rig->stores[1], FAKE_CLAIM), claims + 1);
+    /* Its claim, and whether the pool was retired, perhaps still for the first
+     * one, too. */
+    assert_in_range(fake_calls(rig->stores[1], FAKE_CLAIM), claims + 2,
+                    claims + 3);
     for (size_t i = 0; i < 2; i++)
         ha_counter_free(counters[i]);
 }

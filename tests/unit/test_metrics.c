@@ -284,6 +284,7 @@ TEST(what_clients_use_and_are_refused_is_counted)
                                            .max_client_memory = 4000,
                                            .answers_refused = 5,
                                            .logins_refused = 6,
+                                           .audit_lines_lost = 10,
                                            .tls_handshakes = 7,
                                            .tls_failed = 8,
                                            .http_connections = 9};
@@ -294,9 +295,43 @@ TEST(what_clients_use_and_are_refused_is_counted)
     assert_has(&snapshot, "\nseqbroker_max_client_memory_bytes 4000\n", true);
     assert_has(&snapshot, "\nseqbroker_answers_refused_total 5\n", true);
     assert_has(&snapshot, "\nseqbroker_logins_refused_total 6\n", true);
+    assert_has(&snapshot, "\nseqbroker_audit_lines_lost_total 10\n", true);
     assert_has(&snapshot, "\nseqbroker_tls_handshakes_total 7\n", true);
     assert_has(&snapshot, "\nseqbroker_tls_failed_total 8\n", true);
     assert_has(&snapshot, "\nseqbroker_http_connections 9\n", true);
+}
+
+TEST(limits_of_users_and_keys_are_shown)
+{
+    struct snapshot snapshot = snapshot_of(NULL, 0);
+
+    snapshot.stats.commands_waiting = 3;
+    snapshot.users[0] = (struct snapshot_limit){
+        {.rate = 10, .burst = 20, .max_count = 30, .max_connections = 40},
+        "shop"};
+    snapshot.user_count = 1;
+    snapshot.keys[0] = (struct snapshot_limit){
+        {.taken = 1, .refused = 2, .today = 3, .daily_limit = 4}, "order"};
+    snapshot.key_count = 1;
+    snapshot.refused_by[1] = 5;
+    assert_has(&snapshot, "\nseqbroker_commands_waiting 3\n", true);
+    assert_has(&snapshot, "\nseqbroker_user_rate{user=\"shop\"} 10\n", true);
+    assert_has(&snapshot, "\nseqbroker_user_burst{user=\"shop\"} 20\n", true);
+    assert_has(&snapshot, "\nseqbroker_user_max_count{user=\"shop\"} 30\n",
+               true);
+    assert_has(&snapshot,
+               "\nseqbroker_user_max_connections{user=\"shop\"} 40\n", true);
+    assert_has(&snapshot, "\nseqbroker_key_taken_total{key=\"order\"} 1\n",
+               true);
+    assert_has(&snapshot, "\nseqbroker_key_refused_total{key=\"order\"} 2\n",
+               true);
+    assert_has(&snapshot, "\nseqbroker_key_today{key=\"order\"} 3\n", true);
+    assert_has(&snapshot, "\nseqbroker_key_daily_limit{key=\"order\"} 4\n",
+               true);
+    assert_has(&snapshot,
+               "\nseqbroker_limit_refused_connections_total{limit=\"max_"
+               "connections_per_address\"} 5\n",
+               true);
 }
 
 TEST(durations_add_up)
@@ -325,6 +360,26 @@ TEST(errors_are_counted_by_their_code)
     assert_has(&snapshot, "errors_total{code=\"ERR\"} 2\n", true);
     assert_has(&snapshot, "errors_total{code=\"TIMEOUT\"} 1\n", true);
     assert_has(&snapshot, "errors_total{code=\"ERRA\"} 1\n", true);
+}
+
+/* A counter that appears with its first error hides it from rate(). */
+TEST(errors_of_alerts_have_a_sample_before_the_first)
+{
+    static const char *const codes[] = {"TIMEOUT", "UNAVAILABLE", "EXHAUSTED",
+                                        "LAYOUT", "CLOCK"};
+    struct snapshot snapshot = snapshot_of(NULL, 0);
+    char line[96];
+
+    for (size_t i = 0; i < COUNT_OF(codes); i++) {
+        snprintf(line, sizeof line, "errors_total{code=\"%s\"} 0\n", codes[i]);
+        assert_has(&snapshot, line, true);
+    }
+    counts_add_error(&snapshot.counts, "-CLOCK x\r\n", 10);
+    counts_add_error(&snapshot.counts, "-CLOCKS x\r\n", 11);
+    assert_has(&snapshot, "errors_total{code=\"CLOCK\"} 1\n", true);
+    assert_has(&snapshot, "errors_total{code=\"CLOCK\"} 0\n", false);
+    assert_has(&snapshot, "errors_total{code=\"CLOCKS\"} 1\n", true);
+    assert_has(&snapshot, "errors_total{code=\"LAYOUT\"} 0\n", true);
 }
 
 TEST(events_and_gaps_are_counted)

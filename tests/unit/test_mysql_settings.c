@@ -46,6 +46,9 @@ TEST(each_setting_that_loses_commits_is_named)
         {SETTING_REDO_LOG, "", ""}, /* MariaDB, and MySQL before 8.0.21 */
         {SETTING_SYNC_BINLOG, "100", "sync_binlog = 100 (safe: 1)"},
         {SETTING_WSREP_ON, "ON", "wsrep_on = ON (safe: OFF)"},
+        {SETTING_SINGLE_PRIMARY, "OFF",
+         "group_replication_single_primary_mode = OFF (safe: ON)"},
+        {SETTING_SINGLE_PRIMARY, "ON", ""},
     };
 
     must_lose(&safe, "");
@@ -92,6 +95,20 @@ TEST(statements_compare_what_may_change_while_a_server_runs)
                                    "@@GLOBAL.sync_binlog, ' (safe: 1)'))"));
 }
 
+/* A group of MySQL servers can be switched while it runs. */
+TEST(statements_compare_whether_a_group_has_one_primary)
+{
+    struct mysql_settings settings = {.is_cluster = false};
+    char serves[TEXT_SIZE] = "1";
+
+    (void)text_copy(settings.value[SETTING_SINGLE_PRIMARY], MYSQL_SETTING_SIZE,
+                    "ON");
+    assert_true(mysql_serves_add(&settings, serves, sizeof serves));
+    assert_string_equal(serves,
+                        "1 AND CONCAT(@@GLOBAL.group_replication_single_"
+                        "primary_mode) IN ('1', 'ON')");
+}
+
 /* A term that is cut would be no condition at all. */
 TEST(conditions_without_room_are_no_conditions)
 {
@@ -100,4 +117,40 @@ TEST(conditions_without_room_are_no_conditions)
 
     assert_false(mysql_serves_add(&safe, serves, sizeof serves));
     assert_false(mysql_closed_add(&safe, closed, sizeof closed));
+}
+
+/* TiDB accepts LOCK IN SHARE MODE, and locks nothing unless it is configured
+ * to. */
+TEST(tidb_locks_no_rows_in_shared_mode_unless_it_is_told_to)
+{
+    static const struct {
+        const char *version;
+        const char *no_operations;
+        const char *shared_locks;
+        bool locks;
+    } cases[] = {
+        {"10.11.19-MariaDB-log", "", "", true},
+        {"8.4.3", "", "", true},
+        {"5.7.25-TiDB-v7.5.1", "OFF", "", false},
+        {"8.0.11-TiDB-v8.5.0", "OFF", "OFF", false},
+        {"8.0.11-TiDB-v8.5.0", "ON", "0", false},
+        {"8.0.11-TiDB-v8.5.0", "OFF", "ON", true},
+        {"8.0.11-TiDB-v8.5.0", "ON", "1", true},
+        {"5.7.25-TiDB-v3.0.0", "", "", false}, /* from before both */
+        {"8.0.40", "OFF", "OFF", false},       /* a version by server-version */
+    };
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct mysql_settings settings = safe;
+
+        (void)text_copy(settings.value[SETTING_VERSION], MYSQL_SETTING_SIZE,
+                        cases[i].version);
+        (void)text_copy(settings.value[SETTING_NO_OPERATIONS],
+                        MYSQL_SETTING_SIZE, cases[i].no_operations);
+        (void)text_copy(settings.value[SETTING_SHARED_LOCKS],
+                        MYSQL_SETTING_SIZE, cases[i].shared_locks);
+        if (mysql_shared_locks(&settings) != cases[i].locks)
+            fail_msg("%s, %s, %s", cases[i].version, cases[i].no_operations,
+                     cases[i].shared_locks);
+    }
 }

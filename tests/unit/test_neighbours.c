@@ -46,6 +46,20 @@ static void expect_noted(const struct rig *rig, int32_t partition)
     assert_true(fake_value(rig->stores[1], leases) >= window >> 1);
 }
 
+/* Store 1 cannot compare it. Its own partition has done so before. */
+TEST_WITH(THREE_LESSORS, each_lessor_compares_the_claim_before_it_leases)
+{
+    struct rig_broker *broker = rig_open(rig);
+
+    for (int32_t i = 0; i < 3; i++)
+        await_lessor(broker, i, HA_LESSOR_LEVEL);
+    fake_refuse(rig->stores[1], FAKE_CLAIM, "sequence/main/order",
+                SEQB_REFUSED);
+    rig_take(broker, 50 * WINDOW_STOCK);
+    assert_true(lessor_of(broker, 0).leases_per_minute > 0);
+    assert_true(lessor_of(broker, 1).leases_per_minute == 0);
+}
+
 static void take_noted(struct rig *rig, int windows)
 {
     struct rig_broker *broker = rig_open(rig);

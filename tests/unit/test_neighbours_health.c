@@ -7,6 +7,7 @@
 
 #include "ha/policy/policy.h"
 #include "ha/startup.h"
+#include "health_fixture.h"
 #include "neighbours_fixture.h"
 #include "platform/text.h"
 #include "queue/sequence.h"
@@ -15,17 +16,6 @@
 
 /* Of a counter of leases: the first one that no window has a number for. */
 #define LEASE_END ((INT64_MAX >> 13) + 1)
-
-static void expect_health(const struct rig_broker *broker,
-                          enum seqb_health expected, const char *words)
-{
-    char reason[SEQB_ERROR_TEXT_SIZE];
-
-    assert_string_equal(
-        seqb_health_name(ha_health(broker->ha, reason, sizeof reason)),
-        seqb_health_name(expected));
-    rig_expect_words(reason, words);
-}
 
 /* Takes what the windows hold that are leased already; more must not come. */
 static void take_what_is_left(struct rig_broker *broker)
@@ -44,14 +34,14 @@ TEST_WITH(THREE_LESSORS, lessor_that_waits_degrades_the_health)
     struct rig_broker *broker = rig_open(rig);
 
     rig_take(broker, 4 * WINDOW_STOCK);
-    expect_health(broker, SEQB_HEALTH_SERVING, "");
+    expect_health_says(broker, SEQB_HEALTH_SERVING, "");
     fake_set_down(rig->stores[1], true);
     rig_take_until(broker, 1, SEQB_PARTITION_QUARANTINED);
     fake_restart(rig->stores[0]);
     rig_take(broker, 8 * WINDOW_STOCK);
     await_lessor(broker, 0, HA_LESSOR_WAITING);
-    expect_health(broker, SEQB_HEALTH_DEGRADED,
-                  "; partition 0 (b0) leases no windows: it waits for b1");
+    expect_health_says(broker, SEQB_HEALTH_DEGRADED,
+                       "; partition 0 (b0) leases no windows: it waits for b1");
 }
 
 TEST_WITH(TWO_LESSORS, pool_without_windows_cannot_serve)
@@ -63,9 +53,10 @@ TEST_WITH(TWO_LESSORS, pool_without_windows_cannot_serve)
     fake_set_down(rig->stores[1], true);
     take_what_is_left(broker);
     rig_await_state(broker, 1, SEQB_PARTITION_QUARANTINED);
-    expect_health(broker, SEQB_HEALTH_NOT_SERVING,
-                  "pool main cannot serve: no neighbour can lease a window, "
-                  "and no spare one is left; partition 1 (b1) is");
+    expect_health_says(
+        broker, SEQB_HEALTH_NOT_SERVING,
+        "pool main cannot serve: no neighbour can lease a window, "
+        "and no spare one is left; partition 1 (b1) is");
 }
 
 /* As a migration leaves it, which may have left out the store that leases. */

@@ -134,6 +134,21 @@ static void expect_schema(const char *target, const char *body,
     json_decref(answer);
 }
 
+TEST(the_server_has_the_document)
+{
+    struct web *web = NULL;
+    json_t *answer = NULL;
+
+    stub_reset(1000, SEQB_AGAIN, MINUTE_MS);
+    web = web_open();
+    web_ask(web, "GET", "/openapi.json");
+    web_receive(web, 1);
+    answer = json_loads(web_body(web), 0, NULL);
+    assert_true(json_equal(answer, api));
+    json_decref(answer);
+    web_close(web);
+}
+
 static void expect_answer(struct web *web, const char *target,
                           const json_t *operation)
 {

@@ -7,21 +7,13 @@
 #include <string.h>
 
 #include "ha/startup.h"
+#include "operate_fixture.h"
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "queue/sequence.h"
 #include "support/events.h"
 #include "support/rig.h"
 #include "support/test.h"
-
-static void order(struct rig_broker *broker, const char *pool, int32_t i,
-                  enum seqb_order order)
-{
-    struct seqb_error err;
-
-    if (ha_command(broker->ha, pool, i, order, &err) != SEQB_OK)
-        fail_msg("refused: %s", err.text);
-}
 
 static void expect_refused(struct rig_broker *broker, const char *pool,
                            int32_t i, enum seqb_order order, const char *words)
@@ -31,16 +23,6 @@ static void expect_refused(struct rig_broker *broker, const char *pool,
     assert_int_equal(ha_command(broker->ha, pool, i, order, &err),
                      SEQB_INVALID);
     rig_expect_words(err.text, words);
-}
-
-static void expect_health(struct rig_broker *broker, enum seqb_health expected,
-                          const char *reason)
-{
-    char words[256] = "?";
-
-    assert_int_equal(ha_health(broker->ha, NULL, 0), expected);
-    assert_int_equal(ha_health(broker->ha, words, sizeof words), expected);
-    assert_string_equal(words, reason);
 }
 
 /* Waits for a probe, which comes late by itself. */
@@ -77,6 +59,26 @@ TEST_WITH(DIRECT, quarantined_partition_rests_while_others_serve)
     rig_take(broker, 1000);
 }
 
+/* What was ordered is information. That the store is down is not. */
+TEST_WITH(DIRECT, store_that_is_down_when_it_is_resumed_is_a_warning)
+{
+    struct rig_broker *broker;
+
+    events_start();
+    broker = rig_open(rig);
+    order(broker, "main", 1, SEQB_ORDER_DRAIN);
+    fake_set_down(rig->stores[1], true);
+    fake_restart(rig->stores[1]);
+    order(broker, "main", 1, SEQB_ORDER_RESUME);
+    events_await("warn event=quarantined was=quarantined", "is down");
+    events_expect("info event=quarantined was=drained", "backend=b1", 1);
+    assert_true(
+        fake_wait_for_calls(rig->stores[1], FAKE_OPEN, 4, RIG_PATIENCE_MS));
+    events_expect("warn event=quarantined", "backend=b1", 1); /* once */
+    fake_set_down(rig->stores[1], false);
+    rig_await_state(broker, 1, SEQB_PARTITION_RAMPING);
+}
+
 TEST_WITH(DIRECT, quarantined_partition_comes_back_by_itself)
 {
     struct rig_broker *broker = rig_open(rig);
@@ -84,15 +86,6 @@ TEST_WITH(DIRECT, quarantined_partition_comes_back_by_itself)
     order(broker, "main", 1, SEQB_ORDER_QUARANTINE);
     rig_await_state(broker, 1, SEQB_PARTITION_RAMPING);
     assert_string_equal(rig_partition(broker, 1).reason, "");
-}
-
-static int64_t all_calls(struct fake_store *store)
-{
-    int64_t calls = 0;
-
-    for (int i = 0; i < FAKE_CALLS; i++)
-        calls += fake_calls(store, (enum fake_call)i);
-    return calls;
 }
 
 /* Not even when nobody else is left. */
@@ -173,44 +166,6 @@ TEST_WITH(DIRECT, order_needs_a_place_that_there_is)
     expect_refused(broker, "main", -2, SEQB_ORDER_DRAIN, "no partition -2");
     expect_refused(broker, "main", -1, SEQB_ORDER_DRAIN, "no authority");
     expect_health(broker, SEQB_HEALTH_SERVING, "");
-}
-
-/* Either partition has a window, and a later one was leased for it. */
-static bool has_spares(void *context)
-{
-    struct rig *rig = context;
-    const int64_t windows[] = {fake_window(rig->stores[0], "main/0/order"),
-                               fake_window(rig->stores[1], "main/1/order")};
-
-    return windows[0] > 0 && windows[1] > 0 &&
-           fake_value(rig->authority, "window/main/0/order") > windows[0] &&
-           fake_value(rig->authority, "window/main/1/order") > windows[1];
-}
-
-/* A spare window bridges the time, but not for ever. */
-TEST_WITH(WINDOWED, drained_authority_leases_nothing)
-{
-    struct rig_broker *broker = rig_open(rig);
-    int64_t calls;
-
-    rig_take(broker, 1000);
-    rig_await_rest(broker);
-    rig_await(has_spares, rig);
-    order(broker, "main", -1, SEQB_ORDER_DRAIN);
-    calls = all_calls(rig->authority);
-    expect_health(broker, SEQB_HEALTH_DEGRADED,
-                  "pool main: authority auth is drained: drained by an "
-                  "operator");
-    fake_flush(rig->stores[0]);
-    fake_flush(rig->stores[1]);
-    rig_take(broker, 500);
-    assert_int_equal(all_calls(rig->authority), calls);
-    order(broker, "main", -1, SEQB_ORDER_RESUME);
-    rig_await_state(broker, -1, SEQB_PARTITION_UP);
-    fake_flush(rig->stores[0]);
-    fake_flush(rig->stores[1]);
-    rig_take(broker, 5000);
-    assert_true(all_calls(rig->authority) > calls);
 }
 
 TEST_WITH(DIRECT, health_tells_whether_every_pool_can_serve)

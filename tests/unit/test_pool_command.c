@@ -17,13 +17,14 @@
 /* In each state, what each order makes of it; -1: it is refused. */
 static const int after[STATES][ORDERS] = {
     /*                             quarantine   rescue       drain    resume */
-    [SEQB_PARTITION_STARTING] = {-1, -1, DRAINED, -1},
-    [SEQB_PARTITION_UP] = {QUARANTINED, -1, DRAINED, -1},
-    [SEQB_PARTITION_SUSPECT] = {QUARANTINED, -1, DRAINED, -1},
-    [SEQB_PARTITION_QUARANTINED] = {-1, QUARANTINED, DRAINED, -1},
-    [SEQB_PARTITION_PROBING] = {-1, -1, DRAINED, -1},
-    [SEQB_PARTITION_RAMPING] = {QUARANTINED, -1, DRAINED, -1},
-    [SEQB_PARTITION_DRAINED] = {-1, -1, -1, QUARANTINED},
+    [SEQB_PARTITION_STARTING] = {-1, -1, DRAINED, SEQB_PARTITION_STARTING},
+    [SEQB_PARTITION_UP] = {QUARANTINED, -1, DRAINED, UP},
+    [SEQB_PARTITION_SUSPECT] = {QUARANTINED, -1, DRAINED,
+                                SEQB_PARTITION_SUSPECT},
+    [SEQB_PARTITION_QUARANTINED] = {-1, QUARANTINED, DRAINED, QUARANTINED},
+    [SEQB_PARTITION_PROBING] = {-1, -1, DRAINED, PROBING},
+    [SEQB_PARTITION_RAMPING] = {QUARANTINED, -1, DRAINED, RAMPING},
+    [SEQB_PARTITION_DRAINED] = {-1, -1, DRAINED, QUARANTINED},
     [SEQB_PARTITION_REFUSED] = {-1, QUARANTINED, -1, -1},
     [SEQB_PARTITION_POISONED] = {-1, QUARANTINED, -1, -1},
 };
@@ -32,7 +33,7 @@ static void expect_refused(enum seqb_partition_state from,
                            enum seqb_order order)
 {
     struct fixture fixture;
-    struct pool_change change = {UP, DRAINED};
+    struct pool_change change = {.from = UP, .to = DRAINED};
     struct pool_member before;
     struct seqb_error err = {SEQB_OK, ""};
 
@@ -46,6 +47,38 @@ static void expect_refused(enum seqb_partition_state from,
     assert_non_null(strstr(err.text, seqb_partition_state_name(from)));
     expect_change(change, from, from);
     assert_memory_equal(&fixture.pool.member[1], &before, sizeof before);
+}
+
+TEST(the_first_failure_after_an_order_is_news)
+{
+    struct fixture fixture;
+    struct pool_change change;
+
+    for (int again = 0; again < 2; again++) {
+        fixture_bring(&fixture, again == 0 ? DRAINED : UP);
+        change = order_at(
+            &fixture, 1, again == 0 ? SEQB_ORDER_RESUME : SEQB_ORDER_QUARANTINE,
+            NOW_MS);
+        assert_true(pool_change_is_news(change));
+        for (int i = 0; i < 3; i++) {
+            pool_probe_begins(&fixture.pool, 1, NOW_MS + i);
+            change = fail_at(&fixture, 1, SEQB_UNREACHABLE, NOW_MS + i);
+            expect_change(change, QUARANTINED, QUARANTINED);
+            assert_int_equal(pool_change_is_news(change), i == 0);
+        }
+    }
+}
+
+/* A failure was reported before the order, which changes no state. */
+TEST(a_rescue_of_a_failed_one_that_fails_is_no_news)
+{
+    struct fixture fixture;
+
+    fixture_bring(&fixture, QUARANTINED);
+    (void)order_at(&fixture, 1, SEQB_ORDER_RESCUE, NOW_MS);
+    pool_probe_begins(&fixture.pool, 1, NOW_MS);
+    assert_false(
+        pool_change_is_news(fail_at(&fixture, 1, SEQB_UNREACHABLE, NOW_MS)));
 }
 
 static void expect_done(enum seqb_partition_state from, enum seqb_order order,
@@ -67,6 +100,25 @@ static void expect_done(enum seqb_partition_state from, enum seqb_order order,
             NOW_MS + (order == SEQB_ORDER_QUARANTINE ? RESCUE_AFTER_MS : 0));
 }
 
+static bool is_repeated(int from, int order)
+{
+    return (order == SEQB_ORDER_DRAIN && from == DRAINED) ||
+           (order == SEQB_ORDER_RESUME && from != DRAINED);
+}
+
+/* A script that is run again gives its orders again. */
+static void expect_unchanged(enum seqb_partition_state from,
+                             enum seqb_order order)
+{
+    struct fixture fixture;
+    struct pool_member before;
+
+    fixture_bring(&fixture, from);
+    before = fixture.pool.member[1];
+    expect_change(order_at(&fixture, 1, order, NOW_MS), from, from);
+    assert_memory_equal(&fixture.pool.member[1], &before, sizeof before);
+}
+
 TEST(each_order_does_in_each_state_what_the_table_says)
 {
     for (int from = 0; from < STATES; from++) {
@@ -74,6 +126,9 @@ TEST(each_order_does_in_each_state_what_the_table_says)
             if (after[from][order] < 0)
                 expect_refused((enum seqb_partition_state)from,
                                (enum seqb_order)order);
+            else if (is_repeated(from, order))
+                expect_unchanged((enum seqb_partition_state)from,
+                                 (enum seqb_order)order);
             else
                 expect_done((enum seqb_partition_state)from,
                             (enum seqb_order)order,
@@ -90,9 +145,8 @@ TEST(a_refusal_says_what_to_do_instead)
         const char *words;
     } cases[] = {
         {DRAINED, SEQB_ORDER_RESCUE, "resume it instead"},
-        {DRAINED, SEQB_ORDER_DRAIN, "it is drained already"},
         {SEQB_PARTITION_POISONED, SEQB_ORDER_DRAIN, "it is asked no more"},
-        {UP, SEQB_ORDER_RESUME, "it is not drained"},
+        {SEQB_PARTITION_POISONED, SEQB_ORDER_RESUME, "rescue it instead"},
         {UP, SEQB_ORDER_RESCUE, "it needs no rescue"},
         {DRAINED, SEQB_ORDER_QUARANTINE, "only one that is up"},
     };
@@ -111,6 +165,24 @@ TEST(a_refusal_says_what_to_do_instead)
                                           NOW_MS, &change, NULL),
                              SEQB_OK);
     }
+}
+
+/* A resume is no rescue. Once it is probed, a resume has nothing to do. */
+TEST(a_resume_of_one_that_an_operator_quarantined_points_to_rescue)
+{
+    struct fixture fixture;
+    struct pool_change change;
+    struct seqb_error err;
+
+    fixture_bring(&fixture, UP);
+    (void)order_at(&fixture, 1, SEQB_ORDER_QUARANTINE, NOW_MS);
+    assert_int_equal(pool_command(&fixture.pool, 1, SEQB_ORDER_RESUME,
+                                  NOW_MS + 1, &change, &err),
+                     SEQB_INVALID);
+    assert_non_null(
+        strstr(err.text, "an operator quarantined it: rescue it instead"));
+    (void)order_at(&fixture, 1, SEQB_ORDER_RESCUE, NOW_MS + 2);
+    expect_none(order_at(&fixture, 1, SEQB_ORDER_RESUME, NOW_MS + 2));
 }
 
 /* Whatever its calls that were under way still answer. */

@@ -3,6 +3,7 @@
  * Calls that hang: counted once for each time-out while they do, and not again
  * when they end.
  */
+#include "platform/minmax.h"
 #include "pool_fixture.h"
 #include "support/test.h"
 
@@ -176,4 +177,160 @@ TEST(only_those_in_use_are_judged)
                          INT64_MAX);
         assert_memory_equal(&fixture.pool.member[1], &before, sizeof before);
     }
+}
+
+/* --- a last one whose time-outs pass without an answer --- */
+
+static bool is_stuck(const struct fixture *fixture)
+{
+    return pool_is_stuck(&fixture->pool, 0);
+}
+
+/* A call of the only member that has lasted for so many time-outs. */
+static void hang_last(struct fixture *fixture, int64_t call_ms, int64_t times)
+{
+    int64_t next_ms;
+
+    (void)pool_evaluate(&fixture->pool, 0, call_ms,
+                        call_ms + times * TIMEOUT_MS, &next_ms);
+}
+
+TEST_WITH(ONE_MEMBER, one_that_is_slow_once_is_not_stuck)
+{
+    hang_last(fixture, CALL_MS, SLOW_COUNT - 1);
+    assert_false(is_stuck(fixture));
+    (void)pool_succeeded(&fixture->pool, 0, (SLOW_COUNT - 1) * TIMEOUT_US,
+                         CALL_MS + (SLOW_COUNT - 1) * TIMEOUT_MS);
+    for (int i = 1; i < 3 * SLOW_COUNT; i++) { /* nor ever again */
+        hang_last(fixture, CALL_MS + i * 1000, 1);
+        (void)slow_at(fixture, 0, CALL_MS + i * 1000 + TIMEOUT_MS);
+        assert_false(is_stuck(fixture));
+    }
+    expect_state(fixture, 0, SUSPECT);
+}
+
+TEST_WITH(ONE_MEMBER, one_is_stuck_until_a_reservation_is_answered)
+{
+    hang_last(fixture, CALL_MS, SLOW_COUNT);
+    assert_true(is_stuck(fixture));
+    (void)uncertain_at(fixture, 0, SLOW_COUNT * TIMEOUT_US, CALL_MS + 600);
+    (void)pool_looked(&fixture->pool, 0, FAST_US, CALL_MS + 700);
+    assert_true(is_stuck(fixture));
+    (void)answer_at(fixture, 0, CALL_MS + 800);
+    assert_false(is_stuck(fixture));
+}
+
+/* Where no reservation can be tried, as with an authority, time has to do. */
+TEST_WITH(ONE_MEMBER, one_is_stuck_no_longer_than_it_is_suspect)
+{
+    const int64_t last_ms = CALL_MS + SLOW_COUNT * TIMEOUT_MS;
+    int64_t next_ms;
+
+    hang_last(fixture, CALL_MS, SLOW_COUNT);
+    (void)pool_evaluate(&fixture->pool, 0, -1, last_ms + SLOW_WINDOW_MS,
+                        &next_ms);
+    assert_true(is_stuck(fixture));
+    assert_int_equal(next_ms, last_ms + SLOW_WINDOW_MS + 1);
+    (void)pool_evaluate(&fixture->pool, 0, -1, next_ms, &next_ms);
+    assert_false(is_stuck(fixture));
+    expect_state(fixture, 0, UP);
+}
+
+/* Looks that are slow now and then, of an authority that nobody asks for a
+ * lease. */
+TEST_WITH(ONE_MEMBER, one_is_not_stuck_by_time_outs_of_long_ago)
+{
+    for (int i = 0; i < 3 * SLOW_COUNT; i++) {
+        const int64_t call_ms = CALL_MS + i * (SLOW_WINDOW_MS - 1000);
+
+        hang_last(fixture, call_ms, 1);
+        (void)pool_looked(&fixture->pool, 0, TIMEOUT_US, call_ms + TIMEOUT_MS);
+        assert_false(is_stuck(fixture));
+    }
+}
+
+/* Its own reservations are as rare as their rest. */
+TEST_WITH(ONE_MEMBER, one_is_stuck_as_long_as_its_own_reservations_hang)
+{
+    int64_t begun_ms = CALL_MS;
+    int64_t next_ms;
+
+    fixture->options.slow_window_ms = 1000;
+    hang_last(fixture, begun_ms, SLOW_COUNT);
+    for (int again = 0; again < 20; again++) {
+        begun_ms = pool_look_at(&fixture->pool, 0, begun_ms);
+        (void)pool_evaluate(&fixture->pool, 0, -1, begun_ms, &next_ms);
+        assert_true(is_stuck(fixture));
+        pool_look_begins(&fixture->pool, 0, begun_ms);
+        hang_last(fixture, begun_ms, 1);
+        (void)uncertain_at(fixture, 0, TIMEOUT_US, begun_ms + TIMEOUT_MS);
+        assert_true(is_stuck(fixture));
+    }
+}
+
+/* Nobody else asks it. */
+TEST_WITH(ONE_MEMBER,
+          one_is_stuck_by_its_own_reservations_however_short_the_window)
+{
+    int64_t begun_ms = CALL_MS;
+
+    fixture->options.slow_window_ms = 1000;
+    for (int i = 0; i < SLOW_COUNT; i++) {
+        assert_false(is_stuck(fixture));
+        pool_look_begins(&fixture->pool, 0, begun_ms);
+        hang_last(fixture, begun_ms, 1);
+        (void)uncertain_at(fixture, 0, TIMEOUT_US, begun_ms + TIMEOUT_MS);
+        begun_ms = pool_look_at(&fixture->pool, 0, begun_ms + TIMEOUT_MS);
+    }
+    assert_true(is_stuck(fixture));
+}
+
+/* Also if its looks are rare, or off. */
+TEST_WITH(ONE_MEMBER, after_a_time_out_it_is_soon_asked_again)
+{
+    const int64_t passed_ms = CALL_MS + TIMEOUT_MS;
+
+    hang_last(fixture, CALL_MS, 1);
+    for (int i = 0; i < 2; i++) {
+        fixture->options.check_interval_ms = i * 3600000;
+        assert_int_equal(pool_look_at(&fixture->pool, 0, passed_ms),
+                         passed_ms + POOL_FORCE_REST_MS);
+    }
+    pool_look_begins(&fixture->pool, 0, passed_ms + POOL_FORCE_REST_MS);
+    assert_int_equal(pool_look_at(&fixture->pool, 0, passed_ms),
+                     passed_ms + INT64_C(2) * POOL_FORCE_REST_MS);
+    (void)answer_at(fixture, 0, passed_ms);
+    assert_true(pool_look_at(&fixture->pool, 0, passed_ms) >
+                passed_ms + INT64_C(2) * POOL_FORCE_REST_MS);
+}
+
+/* An answer that comes after its time-out is a gap. The worker's own calls
+ * hang as well, and are counted like any other: that does not shorten the
+ * rest that was set when they began. */
+TEST_WITH(ONE_MEMBER, the_rest_between_its_own_reservations_grows)
+{
+    int64_t begun_ms = CALL_MS;
+    int64_t rest_ms = POOL_FORCE_REST_MS;
+
+    hang_last(fixture, begun_ms, SLOW_COUNT);
+    for (int again = 0; again < 8; again++) {
+        begun_ms = pool_look_at(&fixture->pool, 0, begun_ms);
+        pool_look_begins(&fixture->pool, 0, begun_ms);
+        hang_last(fixture, begun_ms, 1);
+        (void)uncertain_at(fixture, 0, TIMEOUT_US, begun_ms + TIMEOUT_MS);
+        assert_int_equal(pool_look_at(&fixture->pool, 0, begun_ms) - begun_ms,
+                         max_of(rest_ms, TIMEOUT_MS + POOL_FORCE_REST_MS));
+        rest_ms = min_of(2 * rest_ms, POOL_UNANSWERED_REST_MS);
+    }
+    assert_int_equal(rest_ms, POOL_UNANSWERED_REST_MS);
+}
+
+/* Nor does it begin with the long rest of a look. */
+TEST_WITH(ONE_MEMBER, a_look_that_hangs_is_soon_followed_by_a_reservation)
+{
+    fixture->options.check_interval_ms = 3600000;
+    pool_look_begins(&fixture->pool, 0, CALL_MS);
+    hang_last(fixture, CALL_MS, 1);
+    assert_int_equal(pool_look_at(&fixture->pool, 0, CALL_MS),
+                     CALL_MS + TIMEOUT_MS + POOL_FORCE_REST_MS);
 }

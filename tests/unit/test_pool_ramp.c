@@ -204,7 +204,7 @@ static int64_t flap_for_ten_minutes(const struct flap *flap)
     for (int64_t now_ms = START_MS; now_ms < end_ms; now_ms++) {
         const bool is_well = (now_ms + flap->phase_ms) % 1000 < flap->well_ms;
         const bool probes = pool_probe_at(&fixture.pool, 1) <= now_ms;
-        struct pool_change change = {UP, UP};
+        struct pool_change change = {.from = UP, .to = UP};
 
         if (probes)
             pool_probe_begins(&fixture.pool, 1, now_ms);
@@ -268,7 +268,7 @@ static void something_happens(struct witness *witness, int32_t i)
     struct fixture *fixture = &witness->fixture;
     struct pool *pool = &fixture->pool;
     const int64_t now_ms = witness->now_ms;
-    struct pool_change change = {UP, UP};
+    struct pool_change change = {.from = UP, .to = UP};
     int64_t next_ms;
 
     switch (next_random(&witness->random, 8)) {

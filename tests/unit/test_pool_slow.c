@@ -145,6 +145,48 @@ TEST_WITH(TWO_MEMBERS, the_largest_count_is_counted_in_full)
                   QUARANTINED);
 }
 
+/* A reload changes the count while some are counted already. */
+TEST(a_new_count_counts_those_before)
+{
+    static const struct {
+        int32_t before; /* slow calls, under a count of `from` */
+        int32_t from;
+        int32_t to;
+        int32_t more; /* slow calls that are enough then */
+    } cases[] = {{3, 3, 5, 2}, {4, 5, 2, 1}, {2, 5, 3, 1}, {2, 3, 64, 62}};
+
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct fixture fixture;
+
+        fixture_init(&fixture, 1);
+        fixture.options.slow_count = cases[i].from;
+        (void)fail_at(&fixture, 0, SEQB_UNREACHABLE, 10000);
+        for (int32_t n = 0; n < cases[i].before; n++)
+            (void)slow_at(&fixture, 1, 10001);
+        expect_state(&fixture, 1, SUSPECT); /* it is the last one */
+        (void)probe_succeeds(&fixture, 0);
+        (void)probe_succeeds(&fixture, 0);
+        fixture.options.slow_count = cases[i].to;
+        for (int32_t n = 1; n < cases[i].more; n++)
+            (void)slow_at(&fixture, 1, 10002);
+        expect_state(&fixture, 1, SUSPECT);
+        expect_change(slow_at(&fixture, 1, 10003), SUSPECT, QUARANTINED);
+    }
+}
+
+/* Those before the span do not count, under any count. */
+TEST_WITH(TWO_MEMBERS, a_lower_count_counts_all_in_the_span)
+{
+    fixture->options.slow_count = 5;
+    for (int n = 0; n < 4; n++)
+        (void)slow_at(fixture, 1, 10000);
+    fixture->options.slow_count = 2;
+    (void)slow_at(fixture, 1, 10001 + SLOW_WINDOW_MS);
+    expect_state(fixture, 1, SUSPECT);
+    expect_change(slow_at(fixture, 1, 10002 + SLOW_WINDOW_MS), SUSPECT,
+                  QUARANTINED);
+}
+
 /* A call that timed out is slow; one whose connection broke has failed. */
 TEST_WITH(FOUR_MEMBERS, no_answer_is_slow_only_past_the_time_out)
 {

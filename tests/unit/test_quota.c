@@ -7,6 +7,7 @@
 
 #include "daemon/access/access.h"
 #include "daemon/limits/sources.h"
+#include "daemon/log/log.h"
 #include "support/test.h"
 #include "support/users.h"
 
@@ -26,7 +27,7 @@ static enum quota_verdict take(struct quota *quota, int64_t count, int64_t ms)
 {
     int64_t wait_ms = 0;
 
-    return quota_take(quota, count, at(ms), &wait_ms);
+    return quota_take(quota, count, 0, at(ms), &wait_ms);
 }
 
 /* --- one quota --- */
@@ -49,7 +50,7 @@ TEST(a_rate_gives_its_burst_and_then_so_many_a_second)
 
     assert_int_equal(take(&quota, 26, 0), QUOTA_COUNT);
     assert_int_equal(take(&quota, 25, 0), QUOTA_OK);
-    assert_int_equal(quota_take(&quota, 5, at(100), &wait_ms), QUOTA_RATE);
+    assert_int_equal(quota_take(&quota, 5, 0, at(100), &wait_ms), QUOTA_RATE);
     assert_int_equal(wait_ms, 400);
     assert_int_equal(take(&quota, 5, 499), QUOTA_RATE);
     assert_int_equal(take(&quota, 5, 500), QUOTA_OK);
@@ -72,7 +73,7 @@ TEST(a_day_ends_at_midnight_and_not_when_a_clock_goes_back)
     int64_t wait_ms = 0;
 
     assert_int_equal(take(&quota, 99, DAY_MS - 1000), QUOTA_OK);
-    assert_int_equal(quota_take(&quota, 2, at(DAY_MS - 1000), &wait_ms),
+    assert_int_equal(quota_take(&quota, 2, 0, at(DAY_MS - 1000), &wait_ms),
                      QUOTA_DAY);
     assert_int_equal(wait_ms, 1000);
     assert_int_equal(take(&quota, 1, DAY_MS - 1), QUOTA_OK);
@@ -153,6 +154,51 @@ TEST(a_key_that_refuses_costs_its_user_nothing)
     quotas_fini(&quotas);
 }
 
+/* A list that is cut at its end must not lose the users. */
+TEST(users_are_listed_before_the_keys_that_were_refused)
+{
+    static const char *const settings[] = {"users.name",
+                                           "a",
+                                           "users.role",
+                                           "take",
+                                           "users.name",
+                                           "b",
+                                           "users.role",
+                                           "take",
+                                           "key_limits.name",
+                                           "all",
+                                           "key_limits.keys",
+                                           "*",
+                                           "key_limits.rate",
+                                           "1",
+                                           NULL};
+    static const char *const expected[] = {"a", "b", "k2", "k1", "k3"};
+    struct users *users = users_of(settings);
+    struct key_quota keys[3] = {{.version = 0}};
+    struct quotas quotas;
+    struct quota *quota = NULL;
+    size_t i = 0;
+
+    quotas_init(&quotas);
+    quotas.version = 1;
+    assert_true(key_quota_update(&keys[0], &quotas, users, "k1"));
+    users_hand_over(users, &quotas);
+    assert_true(key_quota_update(&keys[1], &quotas, users, "k2"));
+    assert_true(key_quota_update(&keys[2], &quotas, users, "k3"));
+    for (i = 0; i < 2; i++) {
+        struct charge charge = {.key = keys[i].quota};
+        struct charge_refusal refusal;
+
+        assert_false(charge_take(&charge, &quotas, 9, at(0), &refusal));
+    }
+    i = 0;
+    TAILQ_FOREACH(quota, &quotas.list, entry)
+    assert_string_equal(quota->name, expected[i++]);
+    assert_int_equal(i, 5);
+    users_free(users);
+    quotas_fini(&quotas);
+}
+
 /* A metric is made of it, and may be read while a request is under way. */
 TEST(what_was_taken_never_goes_back)
 {
@@ -194,12 +240,12 @@ TEST(a_reload_gives_a_user_other_limits_and_no_new_day)
     struct quota *b = NULL;
 
     quotas_init(&quotas);
-    users_hand_over(first, &quotas.list);
+    users_hand_over(first, &quotas);
     a = user_quota(users_find(first, "a", 1));
     b = user_quota(users_find(first, "b", 1));
     assert_int_equal(b->limits.rate, 5);
     assert_int_equal(take(a, 60, 0), QUOTA_OK);
-    users_hand_over(second, &quotas.list);
+    users_hand_over(second, &quotas);
     users_free(first);
     assert_ptr_equal(user_quota(users_find(second, "a", 1)), a);
     assert_int_equal(take(a, 11, 0), QUOTA_DAY);
@@ -248,6 +294,30 @@ TEST(the_first_group_that_a_key_matches_counts)
     quotas_fini(&quotas);
     users_free(users);
     users_free(others);
+}
+
+static int64_t lines_logged(void)
+{
+    struct log_tally tallies[LOG_EVENTS_MAX];
+
+    log_tallies(tallies);
+    assert_string_equal(tallies[0].event, "limit_reached");
+    return tallies[0].lines[SEQB_LOG_WARN];
+}
+
+/* Beside the requests for numbers that were refused. */
+TEST(a_user_who_is_full_leaves_a_trace)
+{
+    struct quota quota = quota_of((struct quota_limits){.max_connections = 1});
+    int64_t before;
+
+    quota_refuse_connection(&quota, 100000);
+    before = lines_logged();
+    quota_refuse_connection(&quota, 100001);
+    assert_int_equal(lines_logged(), before);
+    quota_refuse_connection(&quota, 110000);
+    assert_int_equal(lines_logged(), before + 1);
+    assert_int_equal(quota.refused, 3);
 }
 
 /* --- addresses --- */

@@ -185,7 +185,7 @@ TEST(all_have_their_turn_in_order)
         assert_null(refusals_next(&refusals, refusals.retry_ms - 1));
         now_ms = refusals.retry_ms;
         assert_ptr_equal(refusals_next(&refusals, now_ms), all[i % MANY]);
-        refusals_rest(&refusals, now_ms);
+        refusals_rest(&refusals, 1, now_ms);
         assert_true(refusals.retry_ms > now_ms);
         assert_true(refusals.retry_ms <= now_ms + REFUSAL_LONGEST_MS);
     }
@@ -221,6 +221,31 @@ TEST(those_that_are_gone_have_no_turn)
     assert_null(refusals.last);
 }
 
+/* A round with a turn for each takes as long with many as with few, but no
+ * store is asked more often than once in the pace. */
+TEST(a_round_is_shared_by_all)
+{
+    struct refusals refusals = {.count = 0};
+    struct refusal *all[MANY];
+    int64_t now_ms;
+
+    notes_all(&refusals, all);
+    refusals.rest_ms = REFUSAL_LONGEST_MS;
+    now_ms = refusals.retry_ms;
+    for (int i = 0; i < MANY; i++) {
+        (void)refusals_next(&refusals, refusals.retry_ms);
+        refusals_rest(&refusals, 1, refusals.retry_ms + i); /* late */
+    }
+    assert_int_equal(refusals.retry_ms, now_ms + REFUSAL_LONGEST_MS);
+    refusals.count = 2 * REFUSAL_LONGEST_MS / REFUSAL_PACE_MS;
+    now_ms = refusals.retry_ms;
+    refusals_rest(&refusals, 1, now_ms);
+    assert_int_equal(refusals.retry_ms, now_ms + REFUSAL_PACE_MS);
+    refusals.count = MANY;
+    for (int i = 0; i < MANY; i++)
+        refusal_drop(&refusals, all[i]);
+}
+
 /* What ended one, a right that was granted, may have ended all. */
 TEST(the_end_of_one_has_the_next_tried_at_once)
 {
@@ -231,7 +256,7 @@ TEST(the_end_of_one_has_the_next_tried_at_once)
     notes_all(&refusals, all);
     for (int i = 0; i < 10; i++) {
         now_ms = refusals.retry_ms;
-        refusals_rest(&refusals, now_ms);
+        refusals_rest(&refusals, MANY, now_ms);
     }
     assert_int_equal(refusals.retry_ms, now_ms + REFUSAL_LONGEST_MS);
     for (int i = 0; i < MANY; i++) {

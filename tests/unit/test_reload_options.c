@@ -21,7 +21,7 @@ static enum seqb_status prepare(struct rig_broker *broker,
 {
     struct seqb_error err = {.text = ""};
     const enum seqb_status status =
-        queue_prepare(broker->queue, options, out, &err);
+        queue_prepare(broker->queue, options, NULL, out, &err);
 
     if (status == SEQB_LAYOUT)
         rig_expect_words(err.text, "sequence order is served with other "
@@ -285,7 +285,7 @@ TEST_WITH(DIRECT, refused_reload_takes_nobody_from_the_agenda)
     refilling_hold_at(rig_sequence(broker, "order"));
     sequence_wake(other);
     options.sequence_count = 4;
-    assert_status(queue_prepare(broker->queue, &options, &reload, NULL),
+    assert_status(queue_prepare(broker->queue, &options, NULL, &reload, NULL),
                   SEQB_LAYOUT);
     queue_reload_free(reload);
     refilling_release();
@@ -311,11 +311,48 @@ TEST_WITH(DIRECT, options_of_a_refused_reload_are_kept)
     next[0].memory_bits++;
     for (int is_kept = 0; is_kept <= 1; is_kept++) {
         next[1].attributes = is_kept ? " period=day" : NULL;
-        assert_status(queue_prepare(broker->queue, &options, &reload, NULL),
-                      SEQB_LAYOUT);
+        assert_status(
+            queue_prepare(broker->queue, &options, NULL, &reload, NULL),
+            SEQB_LAYOUT);
         assert_int_equal(queue_keeps_options(reload), is_kept);
         queue_reload_free(reload);
     }
+}
+
+static void count_refusal(void *context, const struct seqb_error *why)
+{
+    size_t *count = context;
+
+    rig_expect_words(why->text, "memory_bits");
+    (*count)++;
+}
+
+/* A store knows two of the three with other settings. */
+TEST_WITH(DIRECT, each_sequence_that_a_store_refuses_is_named)
+{
+    struct queue_sequence_options next[3] = {
+        rig->sequences[0], rig->sequences[0], rig->sequences[0]};
+    struct queue_options options = rig->queue;
+    size_t count = 0;
+    const struct queue_refusals refusals = {count_refusal, &count};
+    struct queue_reload *reload = NULL;
+    struct rig_broker *broker;
+
+    rig->queue.sequence_count = 2;
+    rig_close(rig_open(rig));
+    rig->queue.sequence_count = 0;
+    broker = rig_open(rig);
+    options.sequences = next;
+    options.sequence_count = 3;
+    next[0].memory_bits++;
+    next[1].key = "new";
+    next[2].key = rig->sequences[1].key;
+    next[2].memory_bits = next[0].memory_bits;
+    assert_status(
+        queue_prepare(broker->queue, &options, &refusals, &reload, NULL),
+        SEQB_LAYOUT);
+    queue_reload_free(reload);
+    assert_int_equal(count, 2);
 }
 
 static int64_t count_of_automatic(const struct rig_broker *broker)

@@ -12,7 +12,7 @@
 #include "unit/session_fixture.h"
 
 #define EACH    ((size_t)0) /* a request a piece */
-#define TURN    4096        /* a session's share of a turn */
+#define TURN    1024        /* a session's share of a turn */
 #define REFILLS 150         /* enough for every script */
 #define BRIEF   8000        /* bytes; longer ones are cut less finely */
 
@@ -281,4 +281,32 @@ TEST(a_pipeline_stands_in_line_like_any_request)
     talker_fini(&second);
     script_fini(&script);
     script_fini(&expected);
+}
+
+/* Runs are within 2^3 numbers here. What is skipped to begin one is lost. */
+TEST(a_run_is_charged_with_what_it_skips)
+{
+    static const char *const commands[] = {
+        "INCR a\r\n",       "INCRBY a 8\r\n",   "INCR a\r\n",
+        "INCRBY a 8\r\n",   "INCRBY a 5\r\n",   "INCRBY a 5\r\n",
+        "INCRBY a 3\r\n",   "SEQ.NUMBER a\r\n", "INCRBY a 8\r\n",
+        "SEQ.NUMBER a\r\n", "INCRBY a 2\r\n",   "INCRBY a 6\r\n"};
+    struct server *server = server_over_stub(PLENTY, SEQB_AGAIN, MINUTE_MS);
+    struct quota quota = {.name = "u", .connections = 1};
+    struct talker talker = talker_of(server);
+
+    stub.memory_bits = 3;
+    TAILQ_FIRST(&server->daemon.sessions)->quota = &quota;
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        dialogue_say(server, &talker, commands[i], strlen(commands[i]), WHOLE);
+        assert_int_equal(quota.taken, stub.sequences[0].next - STUB_FIRST);
+    }
+    assert_true(quota.taken > 60);
+    quota.limits.daily_limit = quota.today + 7;
+    dialogue_say(server, &talker, "INCR a\r\n", 8, WHOLE);
+    talker.length = 0;
+    dialogue_say(server, &talker, "INCRBY a 6\r\n", 12, WHOLE);
+    assert_memory_equal(talker.heard, "-LIMIT", 6);
+    server_close(server);
+    talker_fini(&talker);
 }

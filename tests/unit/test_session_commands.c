@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "daemon/commands/commands.h"
+#include "daemon/log/log.h"
 #include "daemon/server.h"
 #include "support/test.h"
 #include "unit/session_fixture.h"
@@ -222,4 +223,36 @@ TEST(other_commands_of_redis_are_told_what_there_is)
     check_head("DECRBY a 3\r\n", "-ERR numbers only go up: ");
     check_head("GET a\r\n", "-ERR seqbroker only hands out numbers: ");
     check_head("nosuch a\r\n", "-ERR unknown command 'nosuch'");
+}
+
+/* --- memory that is short --- */
+
+static int copies_left = -1; /* texts that can be copied; -1: all */
+
+char *__real_strdup(const char *text);
+char *__wrap_strdup(const char *text);
+char *__wrap_strdup(const char *text)
+{
+    if (copies_left == 0)
+        return NULL;
+    copies_left -= copies_left > 0;
+    return __real_strdup(text);
+}
+
+/* Who gets a shorter list would take it for all. */
+TEST(events_that_memory_is_short_for_are_no_shorter_list)
+{
+    struct server *server = server_over_stub(PLENTY, SEQB_AGAIN, MINUTE_MS);
+    struct talker talker = talker_of(server);
+
+    for (int i = 0; i < 3; i++)
+        log_event(SEQB_LOG_DEBUG, "event=one");
+    copies_left = 2;
+    talker_say(&talker, "SEQ.SHOW EVENTS\r\n", 17);
+    dialogue_finish(server, &talker);
+    copies_left = -1;
+    assert_int_equal(talker.length, 0);
+    assert_true(talker.fd < 0);
+    server_close(server);
+    talker_fini(&talker);
 }

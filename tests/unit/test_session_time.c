@@ -169,16 +169,18 @@ TEST(the_status_shows_a_clock_that_is_used)
                                             .ahead_ms = 44,
                                             .issued_ms = 55,
                                             .steps_back = 66,
-                                            .reason = "went back"};
+                                            .reason = "went back",
+                                            .effect = "they have none"};
     check_part("SEQ.STATUS\r\n", "*20\r\n");
     check_part("SEQ.STATUS\r\n",
-               "$5\r\nclock\r\n*14\r\n$7\r\nwall_ms\r\n:11\r\n"
+               "$5\r\nclock\r\n*16\r\n$7\r\nwall_ms\r\n:11\r\n"
                "$10\r\nguarded_ms\r\n:22\r\n$9\r\nbehind_ms\r\n:33\r\n"
                "$8\r\nahead_ms\r\n:44\r\n$9\r\nissued_ms\r\n:55\r\n"
                "$10\r\nsteps_back\r\n:66\r\n"
-               "$6\r\nreason\r\n$9\r\nwent back\r\n");
+               "$6\r\nreason\r\n$9\r\nwent back\r\n"
+               "$6\r\neffect\r\n$14\r\nthey have none\r\n");
     check_part("SEQ.HEALTH\r\n", "$7\r\nserving\r\n");
-    check_part("SEQ.HEALTH\r\n", "have no numbers: went back\r\n");
+    check_part("SEQ.HEALTH\r\n", "\r\nthey have none: went back\r\n");
 }
 
 TEST(the_status_tells_of_lessors)

@@ -14,9 +14,11 @@
 #include "support/test.h"
 #include "unit/session_fixture.h"
 
-#define TURN  4096            /* a session's share of a turn */
-#define HEAVY 10              /* clients that ask for much */
-#define COUNT INT64_C(100000) /* at once */
+#define TURN 1024 /* a session's share of a turn */
+#define SLICE                                                                  \
+    (INT64_C(1) * FAIRNESS_TURNS * TURN) /* the queue's share, at most */
+#define HEAVY 10                         /* clients that ask for much */
+#define COUNT INT64_C(100000)            /* at once */
 
 #define INCR_A "*2\r\n$4\r\nINCR\r\n$1\r\na\r\n"
 
@@ -55,6 +57,16 @@ TEST(a_pipeline_stops_for_a_client_that_does_not_read)
 
 /* --- who asks for much, and who for little --- */
 
+/* Turns the loop until the talker hears something. */
+static void answer_await(struct server *server, struct talker *talker)
+{
+    talker->length = 0;
+    while (talker->length == 0) {
+        dialogue_turn(server);
+        talker_receive(talker);
+    }
+}
+
 TEST(a_long_pipeline_is_interrupted_after_a_turn)
 {
     struct script script = {0};
@@ -92,8 +104,8 @@ static int64_t last_number(const struct talker *talker)
 }
 
 /* Asks for one number and turns the loop until it is there; meanwhile the
- * others read. Returns the number; none but turns of one session at a time may
- * lie between two of them. */
+ * others read. Returns the number; no more than one slice of the queue may lie
+ * between two of them. */
 static int64_t number_beside(struct server *server, struct talker *modest,
                              struct talker *heavy)
 {
@@ -120,15 +132,16 @@ TEST(who_asks_for_much_does_not_stall_who_asks_for_one)
         talker_say(&heavy[i], request, strlen(request));
     }
     dialogue_turn(server); /* each of them has its first turn */
-    while (stub.sequences[0].next < STUB_FIRST + HEAVY * COUNT) {
+    while (stub.sequences[0].next < STUB_FIRST + (int64_t)HEAVY * COUNT) {
         const int64_t number = number_beside(server, &modest, heavy);
 
         assert_true(number - last <=
-                    (int64_t)(numbers == 0 ? HEAVY + 1 : 2) * TURN);
+                    (numbers == 0 ? (int64_t)HEAVY * TURN : 0) +
+                        INT64_C(2) * SLICE);
         last = number;
         numbers++;
     }
-    assert_true(numbers >= HEAVY * COUNT / TURN / 2);
+    assert_true(numbers >= (int64_t)HEAVY * COUNT / SLICE / 2);
     for (int i = 0; i < HEAVY; i++) {
         dialogue_finish(server, &heavy[i]);
         assert_memory_equal(heavy[i].heard, "*100000\r\n", 9);
@@ -138,20 +151,88 @@ TEST(who_asks_for_much_does_not_stall_who_asks_for_one)
     talker_fini(&modest);
 }
 
-/* --- calls that wait for the stores --- */
-
-/* Turns the loop until the talker hears something. */
-static void answer_await(struct server *server, struct talker *talker)
+/* Two errors make it heavy, whatever time they take. */
+static void talker_annoy(struct server *server, struct talker *talker)
 {
+    static const char wrong[] = "DECR a\r\nDECR a\r\n";
+
+    talker_say(talker, wrong, strlen(wrong));
+    dialogue_finish(server, talker);
     talker->length = 0;
-    while (talker->length == 0) {
-        dialogue_turn(server);
-        talker_receive(talker);
-    }
 }
 
+/* A long answer keeps the queue busy: without others, a heavy one is served at
+ * once. `waiting_us`: since when others wait. */
+static void answer_before_heavy_ones(int64_t waiting_us)
+{
+    static const char much[] = "SEQ.NEXT a COUNT 100000\r\n";
+    struct talker heavy[HEAVY];
+    int64_t number = 0;
+    struct server *server = server_over_stub(PLENTY, SEQB_AGAIN, MINUTE_MS);
+    struct talker greedy = talker_of(server);
+    struct talker modest;
+
+    for (int i = 0; i < HEAVY; i++) {
+        talker_init(&heavy[i], server);
+        talker_annoy(server, &heavy[i]);
+    }
+    talker_init(&modest, server);
+    talker_say(&modest, INCR_A, strlen(INCR_A));
+    dialogue_finish(server, &modest);
+    talker_say(&greedy, much, strlen(much));
+    dialogue_turn(server);
+    for (int i = 0; i < HEAVY; i++)
+        talker_say(&heavy[i], INCR_A, strlen(INCR_A));
+    talker_say(&modest, INCR_A, strlen(INCR_A));
+    server->connections.fairness.waiting_us = waiting_us;
+    dialogue_turn(server);
+    if (waiting_us > 0) /* or it would be answered first in any case */
+        assert_int_equal(server->connections.delayed_count, 1);
+    answer_await(server, &modest);
+    number = last_number(&modest);
+    for (int i = 0; i < HEAVY; i++) {
+        dialogue_finish(server, &heavy[i]);
+        assert_true(last_number(&heavy[i]) > number);
+        talker_fini(&heavy[i]);
+    }
+    dialogue_finish(server, &greedy);
+    server_close(server);
+    talker_fini(&greedy);
+    talker_fini(&modest);
+}
+
+TEST(a_light_client_is_answered_before_all_heavy_ones)
+{
+    answer_before_heavy_ones(0);
+}
+
+/* It queues, too, but not behind them. */
+TEST(so_is_one_that_queues_since_others_have_waited_for_long)
+{
+    answer_before_heavy_ones(1);
+}
+
+/* What it sends must not hold up addresses, HTTP, signals, and the queue. */
+TEST(input_of_a_client_that_lingers_is_read_after_all_else)
+{
+    struct server *server = server_over_stub(PLENTY, SEQB_AGAIN, MINUTE_MS);
+    struct talker talker = talker_of(server);
+    const struct connection *connection =
+        (struct connection *)TAILQ_FIRST(&server->daemon.sessions);
+
+    assert_int_equal(event_get_priority(&connection->readable), LOOP_CLIENTS);
+    talker_say(&talker, "QUIT\r\n", 6);
+    dialogue_turn(server);
+    assert_int_equal(connection->session.state, SESSION_LINGERING);
+    assert_int_equal(event_get_priority(&connection->readable), LOOP_OTHERS);
+    server_close(server);
+    talker_fini(&talker);
+}
+
+/* --- calls that wait for the stores --- */
+
 /* Whoever may read could otherwise lock the operator out. */
-TEST(a_read_of_the_stores_refuses_no_order)
+TEST(a_read_of_the_stores_refuses_no_order_and_no_read_of_the_operator)
 {
     static const char read[] = "SEQ.WORKERS\r\n";
     static const char order[] = "SEQ.ADVANCE a 99\r\n";
@@ -163,8 +244,13 @@ TEST(a_read_of_the_stores_refuses_no_order)
     struct talker second = talker_of(server);
     struct talker operator= talker_of(server);
 
+    struct session *session = NULL;
+
     assert_int_equal(pipe(gate), 0);
     stub.workers_gate = gate[0];
+    TAILQ_FOREACH(session, &server->daemon.sessions, entry)
+    if (TAILQ_NEXT(session, entry) != NULL) /* not the operator's */
+        session->identity.rights = RIGHT_READ;
     talker_say(&reader, read, strlen(read));
     dialogue_finish(server, &reader);
     talker_say(&second, read, strlen(read));
@@ -174,9 +260,16 @@ TEST(a_read_of_the_stores_refuses_no_order)
     answer_await(server, &operator);
     assert_memory_equal(operator.heard, advanced, strlen(advanced));
     assert_int_equal(reader.length, 0);
-    assert_int_equal(write(gate[1], "x", 1), 1);
+    operator.length = 0;
+    talker_say(&operator, read, strlen(read));
+    dialogue_finish(server, &operator);
+    assert_int_equal(operator.length, 0); /* it is not refused, and waits */
+    assert_int_equal(write(gate[1], "xx", 2), 2);
     answer_await(server, &reader);
     assert_memory_equal(reader.heard, "*1\r\n", 4);
+    if (operator.length == 0)
+        answer_await(server, &operator);
+    assert_memory_equal(operator.heard, "*1\r\n", 4);
     server_close(server);
     talker_fini(&reader);
     talker_fini(&second);
@@ -215,6 +308,27 @@ TEST(a_drain_answers_what_has_arrived_and_ends)
     script_fini(&expected);
 }
 
+static int64_t durations_of(const struct counts *counts)
+{
+    int64_t all = 0;
+
+    for (size_t i = 0; i <= COUNTS_BOUNDS; i++)
+        all += counts->durations[i];
+    return all;
+}
+
+TEST(commands_that_only_a_stop_reads_are_in_the_histogram)
+{
+    struct server *server = server_over_stub(PLENTY, SEQB_AGAIN, MINUTE_MS);
+    struct talker client = talker_of(server);
+
+    talker_say(&client, INCR_A INCR_A, 2 * strlen(INCR_A));
+    connections_finish(&server->connections, 0);
+    assert_int_equal(durations_of(&server->daemon.counts), 2);
+    server_close(server);
+    talker_fini(&client);
+}
+
 TEST(health_of_one_that_is_stopping_is_not_serving)
 {
     const char script[] = "INCR a\r\nSEQ.HEALTH\r\n";
@@ -238,14 +352,14 @@ TEST(health_of_one_that_is_stopping_is_not_serving)
 
 TEST(a_turn_that_ends_with_the_last_number_repeats_no_head)
 {
-    static const char line[] = "SEQ.NEXT a COUNT 4096\r\n";
+    static const char line[] = "SEQ.NEXT a COUNT 1024\r\n";
     struct script expected = {0};
     struct server *server = server_over_stub(PLENTY, SEQB_AGAIN, MINUTE_MS);
     struct talker talker = talker_of(server);
 
     talker_say(&talker, line, strlen(line));
     dialogue_finish(server, &talker);
-    script_add(&expected, "*4096\r\n", 1);
+    script_add(&expected, "*1024\r\n", 1);
     script_add_numbers(&expected, STUB_FIRST, TURN);
     talker_expect_script(&talker, &expected);
     server_close(server);

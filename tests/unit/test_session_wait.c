@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Waiting for a number: how it ends, by a number or by the deadline, and what
  * is left of it then. The broker is a stub, and its threads are the test. */
+#include <errno.h>
+#include <pthread.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,6 +14,8 @@
 #include "unit/session_fixture.h"
 
 #define INCR_A "INCR a\r\n"
+
+#define LONG "a-key.of-64-bytes-which-is-as-long-as-any.key-may-be-in-seqbroke"
 
 /* The daemon's loop turns as soon as it is woken, before the thread that does
  * so goes on; NULL: it does not. */
@@ -27,6 +32,20 @@ ssize_t __wrap_write(int file, const void *bytes, size_t size)
     if (server != NULL)
         dialogue_turn(server);
     return written;
+}
+
+static bool is_out_of_threads;
+
+int __real_pthread_create(pthread_t *out, const pthread_attr_t *attributes,
+                          void *(*run)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *out, const pthread_attr_t *attributes,
+                          void *(*run)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *out, const pthread_attr_t *attributes,
+                          void *(*run)(void *), void *argument)
+{
+    return is_out_of_threads
+               ? EAGAIN
+               : __real_pthread_create(out, attributes, run, argument);
 }
 
 struct scene {
@@ -144,12 +163,115 @@ TEST(an_advance_that_outlasts_a_stop_is_in_the_audit)
     struct scene scene;
 
     scene_begin(&scene, MINUTE_MS);
+    pthread_mutex_lock(&stub_advance);
     talker_say(&scene.talker, words, sizeof words - 1);
     dialogue_turn(scene.server);
     assert_non_null(scene.server->daemon.order_call);
     assert_int_equal(lines_of("order_refused"), 0);
+    pthread_mutex_unlock(&stub_advance);
     scene_end(&scene);
     assert_int_equal(lines_of("order_refused"), 1); /* the stub refuses */
+}
+
+TEST(orders_that_are_not_begun_are_in_the_audit)
+{
+    const char advance[] = "SEQ.ADVANCE a 5\r\n";
+    const char drain[] = "SEQ.PARTITION DRAIN nowhere\r\n";
+    const int64_t refused = lines_of("order_refused");
+    struct talker other;
+    struct scene scene;
+
+    scene_begin(&scene, MINUTE_MS);
+    pthread_mutex_lock(&stub_advance);
+    talker_init(&other, scene.server);
+    dialogue_say(scene.server, &other, drain, sizeof drain - 1, WHOLE);
+    assert_int_equal(lines_of("order_refused"), refused + 1);
+    talker_say(&scene.talker, advance, sizeof advance - 1);
+    dialogue_turn(scene.server);
+    assert_non_null(scene.server->daemon.order_call);
+    other.length = 0;
+    talker_say(&other, advance, sizeof advance - 1);
+    dialogue_turn(scene.server);
+    (void)talker_receive(&other);
+    assert_memory_equal(other.heard, "-ERR another order is waiting", 29);
+    pthread_mutex_unlock(&stub_advance);
+    scene_end(&scene);
+    assert_int_equal(lines_of("order_refused"), refused + 3);
+    talker_fini(&other);
+}
+
+/* The last refused order's line has these words. */
+static void expect_refused(const char *words)
+{
+    struct log_entry entry;
+
+    assert_true(log_find_last("event=order_refused", SEQB_LOG_DEBUG, &entry));
+    assert_non_null(strstr(entry.line, words));
+    free(entry.line);
+}
+
+static void say_all(struct scene *scene, const char *words)
+{
+    (void)dialogue_say(scene->server, &scene->talker, words, strlen(words),
+                       WHOLE);
+}
+
+TEST(a_refused_advance_is_in_the_audit_with_its_key_and_reason)
+{
+    struct scene scene;
+
+    scene_begin(&scene, MINUTE_MS);
+    say_all(&scene, "SEQ.ADVANCE unknown 5\r\n");
+    expect_refused("target=unknown reason=UNKNOWN_KEY");
+    say_all(&scene, "SEQ.ADVANCE " LONG "x 5\r\n");
+    expect_refused("target=" LONG " reason=\"not a sequence key: ");
+    scene_end(&scene);
+}
+
+TEST(an_order_without_a_thread_is_in_the_audit)
+{
+    struct scene scene;
+
+    scene_begin(&scene, MINUTE_MS);
+    is_out_of_threads = true;
+    say_all(&scene, "SEQ.ADVANCE a 5\r\n");
+    expect_answer(&scene, "-ERR out of memory\r\n");
+    expect_refused("command=SEQ.ADVANCE target=a reason=\"out of memory\"");
+    say_all(&scene, "SEQ.RELOAD\r\n");
+    expect_refused("command=SEQ.RELOAD target=\"\" reason=\"out of memory\"");
+    is_out_of_threads = false;
+    scene_end(&scene);
+}
+
+static int64_t begun_first; /* lines when the stores were asked */
+
+static void on_advance(void)
+{
+    begun_first = lines_of("order_begun");
+}
+
+/* The process may end while they are. One that is refused before does not
+ * begin. */
+TEST(advance_is_in_the_audit_before_the_stores_are_asked)
+{
+    const int64_t begun = lines_of("order_begun");
+    struct log_entry entry;
+    struct scene scene;
+
+    scene_begin(&scene, MINUTE_MS);
+    stub.on_advance = on_advance;
+    say_all(&scene, "SEQ.ADVANCE a x\r\n");
+    say_all(&scene, "SEQ.ADVANCE a 9000000000000000000\r\n");
+    while (scene.server->daemon.order_call != NULL)
+        dialogue_turn(scene.server);
+    assert_int_equal(lines_of("order_begun"), begun);
+    say_all(&scene, "SEQ.ADVANCE a 500\r\n");
+    scene_end(&scene);
+    assert_int_equal(begun_first, begun + 1);
+    assert_true(log_find_last("event=order_begun", SEQB_LOG_DEBUG, &entry));
+    assert_non_null(strstr(entry.line, "command=SEQ.ADVANCE target=a "
+                                       "before=95 after=500"));
+    free(entry.line);
 }
 
 /* Some stores are raised: who reads the audit must not take it for refused. */
@@ -161,9 +283,11 @@ TEST(advance_in_some_stores_is_no_refused_one_in_the_audit)
     struct scene scene;
 
     scene_begin(&scene, MINUTE_MS);
+    pthread_mutex_lock(&stub_advance);
     snprintf(words, sizeof words, "SEQ.ADVANCE a %d\r\n", STUB_IN_PART);
     talker_say(&scene.talker, words, strlen(words));
     dialogue_turn(scene.server);
+    pthread_mutex_unlock(&stub_advance);
     scene_end(&scene);
     assert_int_equal(lines_of("order_refused"), refused);
     assert_int_equal(lines_of("order_in_part"), in_part + 1);

@@ -172,7 +172,7 @@ TEST_WITH(SNOWFLAKES_IN_USE, leases_are_counted_by_the_first_options)
     size_t count;
 
     next = rig->queue;
-    assert_ok(queue_prepare(broker->queue, &next, &reload, NULL));
+    assert_ok(queue_prepare(broker->queue, &next, NULL, &reload, NULL));
     assert_ok(queue_commit(reload, NULL));
     queue_reload_free(reload);
     next.snowflake_count = 2; /* as if it was freed and written over */

@@ -324,14 +324,16 @@ TEST(limit_is_that_of_the_narrowest_field)
     static const struct {
         const char *text;
         int64_t limit;
+        int64_t most; /* the greatest number that has a text */
     } rows[] = {
-        {D "@{seq}", INT64_MAX},
-        {D "@{seq, width=5}", 99999},
-        {D "@{seq, width=19}", INT64_MAX},
-        {D "@{seq, width=20, overflow=refuse}", INT64_MAX},
-        {D "@{shuffle, width=5}", 100000},
-        {D "@{shuffle, width=5}@{seq, width=3, overflow=refuse}", 999},
-        {D "@{seq, width=2, base=36}", 1295},
+        {D "@{seq}", INT64_MAX, INT64_MAX},
+        {D "@{seq, width=5}", 99999, INT64_MAX},
+        {D "@{seq, width=19}", INT64_MAX, INT64_MAX},
+        {D "@{seq, width=20, overflow=refuse}", INT64_MAX, INT64_MAX},
+        {D "@{shuffle, width=5}", 100000, 1000000000000000000},
+        {D "@{shuffle, width=5, overflow=refuse}", 100000, 100000},
+        {D "@{shuffle, width=5}@{seq, width=3, overflow=refuse}", 999, 999},
+        {D "@{seq, width=2, base=36}", 1295, INT64_MAX},
     };
     const struct template_rules rules = case_rules();
 
@@ -339,6 +341,7 @@ TEST(limit_is_that_of_the_narrowest_field)
         struct template *template = case_make(rows[i].text, &rules);
 
         assert_int_equal(template_limit(template), rows[i].limit);
+        assert_int_equal(template_max(template), rows[i].most);
         template_free(template);
     }
 }

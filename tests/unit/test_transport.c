@@ -3,11 +3,13 @@
  * says that it is. */
 #include <errno.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <openssl/crypto.h>
 #include <openssl/ssl.h>
 
 #include "daemon/transport/transport.h"
@@ -17,6 +19,56 @@
 #define NAMES "DNS:a.example,email:b@c.example,URI:spiffe://d/e,IP:127.0.0.1"
 
 #define BIG 100000 /* bytes: several records */
+
+/* Then one allocation fails. */
+static size_t allocations_left = SIZE_MAX;
+
+static bool allocation_fails(void)
+{
+    if (allocations_left == SIZE_MAX)
+        return false;
+    return allocations_left-- == 0;
+}
+
+void *__real_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_calloc(size_t count, size_t size)
+{
+    return allocation_fails() ? NULL : __real_calloc(count, size);
+}
+
+static void *openssl_malloc(size_t size, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    return allocation_fails() ? NULL : malloc(size);
+}
+
+static void *openssl_realloc(void *old, size_t size, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    return allocation_fails() ? NULL : realloc(old, size);
+}
+
+static void openssl_free(void *old, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    free(old);
+}
+
+/* OpenSSL accepts that only before its first allocation. */
+static int openssl_prepare(void **state)
+{
+    (void)state;
+    return CRYPTO_set_mem_functions(openssl_malloc, openssl_realloc,
+                                    openssl_free) == 1
+               ? 0
+               : -1;
+}
+
+TEST_BEFORE_ALL(openssl_prepare);
 
 /* A server's transport, and a client at its other end. */
 struct scene {
@@ -209,8 +261,9 @@ TEST(reading_that_has_to_write_watches_for_room)
 
 TEST_WITH(SCENE, a_peer_has_the_names_of_its_certificate)
 {
-    struct tls_peer *peer = tls_peer_new(scene->transport.ssl);
+    struct tls_peer *peer = NULL;
 
+    assert_true(tls_peer_read(scene->transport.ssl, &peer));
     assert_non_null(peer);
     assert_string_equal(peer->common_name, "client-1");
     assert_int_equal(peer->name_count, 3);
@@ -223,12 +276,33 @@ TEST_WITH(SCENE, a_peer_has_the_names_of_its_certificate)
 TEST_WITH(SCENE, a_peer_that_was_not_checked_has_no_names)
 {
     SSL *ssl = scene->transport.ssl;
+    struct tls_peer *peer = NULL;
 
     SSL_set_verify_result(ssl, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY);
-    assert_null(tls_peer_new(ssl));
+    assert_true(tls_peer_read(ssl, &peer));
+    assert_null(peer);
     SSL_set_verify_result(ssl, X509_V_OK);
     SSL_set_verify(ssl, SSL_VERIFY_NONE, NULL);
-    assert_null(tls_peer_new(ssl));
+    assert_true(tls_peer_read(ssl, &peer));
+    assert_null(peer);
+}
+
+/* One allocation after another fails, of ours and of OpenSSL. */
+TEST_WITH(SCENE, a_peer_for_which_memory_is_short_is_unknown)
+{
+    struct tls_peer *peer = NULL;
+    size_t failed = 0;
+
+    for (bool is_read = false; !is_read; failed++) {
+        allocations_left = failed;
+        is_read = tls_peer_read(scene->transport.ssl, &peer);
+        allocations_left = SIZE_MAX;
+        assert_int_equal(peer != NULL, is_read);
+    }
+    assert_true(failed > 3);
+    assert_string_equal(peer->common_name, "client-1");
+    assert_int_equal(peer->name_count, 3);
+    free(peer);
 }
 
 struct bytes {
@@ -262,7 +336,7 @@ static struct tls_peer *peer_of(const X509_NAME *subject, GENERAL_NAMES *names)
 
     tls_files_make_of(&files, subject, names);
     tls_pair_open(&pair, &files);
-    peer = tls_peer_new(pair.server);
+    assert_true(tls_peer_read(pair.server, &peer));
     tls_pair_close(&pair);
     tls_files_remove(&files);
     assert_non_null(peer);

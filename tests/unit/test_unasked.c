@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A sequence that is new in its pool while the stores of another pool, which
  * may have issued its numbers, cannot be asked. */
+#include "platform/clock.h"
 #include "queue/queue_state.h"
 #include "support/events.h"
 #include "support/rig.h"
@@ -55,14 +56,17 @@ static void take_some(struct rig *rig, struct rig_broker *broker)
         take_one(rig, broker);
 }
 
-/* Takes what is granted, up to SOME numbers. */
+/* Takes what is granted, up to SOME numbers. A time-out is no answer. */
 static struct seqb_error try_some(struct rig *rig, struct rig_broker *broker)
 {
     struct seqb_error err = {.status = SEQB_OK};
+    enum seqb_status status;
     int64_t number;
 
     for (int i = 0; i < SOME; i++) {
-        if (rig_take_one(broker, &number, &err) != SEQB_OK)
+        RIG_AWAIT((status = rig_take_one(broker, &number, &err)) !=
+                  SEQB_TIMEOUT);
+        if (status != SEQB_OK)
             break;
         numbers_add(&rig->taken, &number, 1);
     }
@@ -107,7 +111,7 @@ static void reload(struct rig_broker *broker, const struct queue_options *next)
 {
     struct queue_reload *reload;
 
-    assert_ok(queue_prepare(broker->queue, next, &reload, NULL));
+    assert_ok(queue_prepare(broker->queue, next, NULL, &reload, NULL));
     assert_ok(queue_commit(reload, NULL));
     queue_reload_free(reload);
 }
@@ -137,6 +141,29 @@ TEST_WITH(DIRECT, moved_sequence_waits_for_the_store_that_may_know_it)
         assert_false(is_claimed(rig, 2, "sequence/other/order"));
         assert_false(is_claimed(rig, 3, "sequence/other/order"));
     }
+}
+
+/* The pool that waits is well itself. */
+TEST_WITH(DIRECT, health_tells_of_sequences_that_wait_for_another_pool)
+{
+    struct rig_broker *broker;
+    struct seqb_error err;
+    char reason[SEQB_ERROR_TEXT_SIZE];
+
+    split(rig);
+    set_automatic(rig, 0);
+    broker = rig_open(rig);
+    assert_ok(ha_command(broker->ha, "other", 0, SEQB_ORDER_DRAIN, &err));
+    assert_int_equal(queue_health(broker->queue, NULL, 0),
+                     SEQB_HEALTH_DEGRADED);
+    expect_unasked(rig, broker, "of pool other");
+    assert_int_equal(queue_health(broker->queue, reason, sizeof reason),
+                     SEQB_HEALTH_DEGRADED);
+    rig_expect_words(reason, "; 1 sequence waits for a store of another pool, "
+                             "or of its own, see event=unasked");
+    assert_ok(ha_command(broker->ha, "other", 0, SEQB_ORDER_RESUME, &err));
+    take_one(rig, broker);
+    RIG_AWAIT(queue_health(broker->queue, NULL, 0) == SEQB_HEALTH_SERVING);
 }
 
 TEST_WITH(DIRECT, start_with_no_sequence_but_a_refused_one_is_refused)
@@ -319,6 +346,17 @@ TEST_WITH(DIRECT, sequence_that_a_reload_adds_waits)
     rig_close(broker); /* before `next` is gone */
 }
 
+/* As if the stores had been away for long: a reload does not wait for them to
+ * be asked again. */
+static void rest_for_ever(struct rig_broker *broker)
+{
+    struct admitter *admitter = &broker->queue->admitter;
+
+    pthread_mutex_lock(&admitter->lock);
+    admitter->retry.at_ms = clock_now_ms() + RIG_FOREVER_MS;
+    pthread_mutex_unlock(&admitter->lock);
+}
+
 /* It may go back to pool main. */
 TEST_WITH(DIRECT, sequence_that_is_unlisted_meanwhile_is_not_claimed)
 {
@@ -339,6 +377,9 @@ TEST_WITH(DIRECT, sequence_that_is_unlisted_meanwhile_is_not_claimed)
     fake_set_down(rig->stores[0], false);
     assert_ok(queue_next(rig_sequence(broker, "bill"), &(int64_t){0}, NULL));
     assert_false(is_claimed(rig, 2, "sequence/other/order"));
+    /* It is not one that waits, either. */
+    RIG_AWAIT(queue_health(broker->queue, NULL, 0) == SEQB_HEALTH_SERVING);
+    rest_for_ever(broker);
     next.sequence_count = 2;
     next.sequences = rig->sequences;
     reload(broker, &next);

@@ -137,6 +137,36 @@ TEST_WITH(WAITLIST, only_the_waitlist_that_is_ready_is_served)
     assert_true(waitlist_has_waiters(&other));
 }
 
+static int resumed;
+
+static void resume_counted(struct session *session)
+{
+    (void)session;
+    resumed++;
+}
+
+TEST_WITH(WAITLIST, a_turn_serves_some_and_then_those_of_other_waitlists)
+{
+    struct waiter many[2 * WAITLISTS_TURNS] = {{.session = NULL}};
+    struct waitlist other;
+
+    lane_start(&other);
+    for (int i = 0; i < 2 * WAITLISTS_TURNS; i++)
+        waitlists_join(&waitlists, &waitlist, &many[i], false);
+    waitlists_join(&waitlists, &other, &waiters[0], false);
+    atomic_store(&waitlist.is_ready, true);
+    atomic_store(&other.is_ready, true);
+    resumed = 0;
+    assert_true(waitlists_serve(&waitlists, resume_counted));
+    assert_int_equal(resumed, WAITLISTS_TURNS);
+    assert_true(waitlist_has_waiters(&waitlist)); /* nobody overtakes them */
+    assert_true(waitlists_serve(&waitlists, resume_counted));
+    assert_false(waitlist_has_waiters(&other));
+    while (waitlists_serve(&waitlists, resume_counted)) {
+    }
+    assert_int_equal(resumed, 2 * WAITLISTS_TURNS + 1);
+}
+
 TEST_WITH(WAITLIST, a_key_that_the_library_would_see_cut_is_refused)
 {
     static const struct resp_slice keys[] = {

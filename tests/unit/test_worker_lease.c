@@ -161,6 +161,26 @@ TEST_STATE(WINDOWED, broker_without_an_id_says_who_has_them)
                      SEQB_HEALTH_SERVING);
 }
 
+/* An id does not help if the time does not fit. */
+TEST_WITH(SNOWFLAKES, broker_whose_time_bits_are_over_is_not_serving)
+{
+    struct rig_broker *broker;
+    char reason[SEQB_ERROR_TEXT_SIZE];
+
+    broker = rig_open(rig);
+    rig_take(broker, 1);
+    assert_int_equal(queue_health(broker->queue, reason, sizeof reason),
+                     SEQB_HEALTH_SERVING);
+    rig_close(broker);
+    flake_options()->layout.time = 30; /* ms: 12 days */
+    broker = rig_open(rig);
+    rig_expect_words(flake_why(broker), "does not fit their bits any more");
+    assert_int_equal(queue_health(broker->queue, reason, sizeof reason),
+                     SEQB_HEALTH_NOT_SERVING);
+    rig_expect_words(reason, "pool main: the time of its snowflakes does not "
+                             "fit their bits any more");
+}
+
 TEST_STATE(WINDOWED, dead_holder_keeps_his_id_for_a_lease_and_a_quarter)
 {
     struct rig *rig = flake_rig_open(state, 1);
@@ -369,6 +389,67 @@ TEST_WITH(SNOWFLAKES_IN_USE, restored_authority_gives_no_id_for_a_while)
                 FLAKE_LEASE_MS + FLAKE_LEASE_MS / 4);
     rig_take(broker, rig_scaled(MANY));
     assert_true(row_read(rig, 0).is_held);
+}
+
+/* In the history that was lost, another broker took the id, and made ids of it
+ * by a clock that may be ahead of ours. */
+TEST_WITH(SNOWFLAKES_IN_USE,
+          own_row_of_another_history_begins_after_the_present)
+{
+    struct rig_broker *broker = rig_open(rig);
+    struct holding holding = {.lease = flake_lease_of(broker)};
+    char before[LEASE_TEXT_SIZE];
+    int64_t restored_ms;
+
+    assert_int_equal(flake_take_worker(broker), 0);
+    row_get(rig, 0, before); /* ours */
+    row_put_other(rig, 0, FLAKE_LONG_LEASE_MS);
+    flake_await_worker(broker, 1);
+    restored_ms = clock_wall_ms();
+    fake_restart(rig->authority);
+    fake_change_origin(rig->authority);
+    row_put(rig, 0, before);
+    flake_await_worker(broker, 0);
+    rig_await(is_held, &holding);
+    assert_int_equal(holding.id.worker, 0);
+    assert_true(holding.id.above_ms >=
+                restored_ms + FLAKE_LEASE_MS + FLAKE_LEASE_MS / 4);
+}
+
+/* The row of id 0 is `row`, of another history. The store's clock, which ours
+ * is behind, shows until when ids may have been made in that one. */
+static void expect_row_with_present(struct rig *rig, struct rig_broker *broker,
+                                    const char *row)
+{
+    int64_t present_ms;
+
+    fake_set_clock(rig->authority, FLAKE_LONG_LEASE_MS);
+    fake_restart(rig->authority);
+    fake_change_origin(rig->authority);
+    row_put(rig, 0, row);
+    present_ms = clock_wall_ms() + FLAKE_LONG_LEASE_MS;
+    flake_await_refusal(broker, "behind the last time of its worker id");
+    assert_true(row_read(rig, 0).upto_ms >= present_ms);
+}
+
+/* Who takes the id after a kill of this broker knows nothing but the row. */
+TEST_WITH(SNOWFLAKES_IN_USE, row_of_another_history_gets_the_present)
+{
+    char before[LEASE_TEXT_SIZE];
+
+    row_get(rig, 0, before);             /* free */
+    flake_set_lease(rig, SLOW_LEASE_MS); /* is not renewed at once */
+    expect_row_with_present(rig, rig_open(rig), before);
+}
+
+TEST_WITH(SNOWFLAKES_IN_USE, own_row_of_another_history_gets_the_present)
+{
+    struct rig_broker *broker = rig_open(rig);
+    char before[LEASE_TEXT_SIZE];
+
+    assert_int_equal(flake_take_worker(broker), 0);
+    row_get(rig, 0, before);
+    expect_row_with_present(rig, broker, before);
 }
 
 /* Another broker may have a short lease, and waits no longer than that. */

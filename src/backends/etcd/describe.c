@@ -103,23 +103,28 @@ static void lag_add(struct lag *lag, uint64_t member,
     lag->members[lag->count++] = member;
 }
 
-/* Asks each endpoint in turn. The answer for one that is silent comes from
- * another one, and is not counted twice. */
-static struct lag lag_ask(struct etcd_link *link, int32_t timeout_ms)
+/* Asks each endpoint in turn, by connections of its own: the link's is the only
+ * one for writes. The answer for one that is silent comes from another one, and
+ * is not counted twice. */
+static struct lag lag_ask(const struct etcd_link *link, int32_t timeout_ms)
 {
+    struct etcd_link tour = *link;
     struct lag lag = {.count = 0};
 
-    for (size_t i = 0; i < link->count; i++) {
+    tour.grpc = (struct etcd_grpc){.session = NULL};
+    tour.body = (struct etcd_buffer){.data = NULL};
+    for (size_t i = 0; i < tour.count; i++) {
         Etcd__StatusResponse *answer;
         struct seqb_error why;
 
-        link->current = i;
-        etcd_link_begin(link, timeout_ms);
-        if (etcd_status_ask(link, &answer, &why) != SEQB_OK)
+        tour.current = i;
+        etcd_link_begin(&tour, timeout_ms);
+        if (etcd_status_ask(&tour, &answer, &why) != SEQB_OK)
             continue;
-        lag_add(&lag, link->member, answer);
+        lag_add(&lag, tour.member, answer);
         etcd_answer_free(&answer->base);
     }
+    etcd_link_close(&tour);
     return lag;
 }
 
@@ -150,7 +155,6 @@ enum seqb_status etcd_describe(struct seqb_backend *backend,
     struct etcd_link *link = &etcd->link;
     const struct etcd_endpoint *endpoint;
     size_t voters = 0;
-    size_t current;
     struct lag lag;
     struct seqb_error why;
     enum seqb_status status;
@@ -161,12 +165,10 @@ enum seqb_status etcd_describe(struct seqb_backend *backend,
         status = role_describe(link, out, &why);
     if (status != SEQB_OK)
         return error_copy(err, &why);
-    current = link->current;
-    endpoint = &link->endpoints[current];
+    endpoint = &link->endpoints[link->current];
     (void)text_copy(out->node, sizeof out->node, endpoint->name);
     (void)text_copy(out->tls, sizeof out->tls, stream_tls(&link->grpc.stream));
     lag = lag_ask(link, etcd->timeout_ms);
-    link->current = current;
     lag_describe(&lag, voters, out);
     return SEQB_OK;
 }

@@ -158,6 +158,7 @@ static enum etcd_outcome connect_to(struct etcd_grpc *grpc,
         stream_open(&grpc->stream, target, budget_ms, &err);
 
     grpc->target = target;
+    grpc->connections++;
     grpc->has_heard = false;
     grpc->words[0] = '\0';
     if (status == SEQB_OK && session_make(grpc))
@@ -195,6 +196,7 @@ void etcd_grpc_wipe(struct etcd_grpc *grpc)
 void etcd_grpc_close(struct etcd_grpc *grpc)
 {
     disconnect(grpc);
+    etcd_buffer_wipe(&grpc->frames); /* the token is in each call */
     etcd_buffer_fini(&grpc->frames);
     etcd_buffer_fini(&grpc->answer);
 }
@@ -401,23 +403,31 @@ static bool is_usable(struct etcd_grpc *grpc,
            nghttp2_session_check_request_allowed(grpc->session);
 }
 
-/* Connects, unless the connection that is open can carry the call. Both have
- * one deadline: what the old connection still sent took time, too. */
+/* Connects, unless the connection that is open can carry the call, or the call
+ * may not be made by another one. Both have one deadline: what the old
+ * connection still sent took time, too. */
 static enum etcd_outcome connection_ensure(struct etcd_grpc *grpc,
                                            const struct stream_target *target,
-                                           int32_t budget_ms)
+                                           const struct etcd_call *call)
 {
     const bool was_open = grpc->target == target;
-    int64_t left = budget_ms;
+    const bool is_open = is_usable(grpc, target, call->budget_ms);
+    int64_t left = call->budget_ms;
 
-    if (is_usable(grpc, target, budget_ms))
+    if (call->connection != 0 &&
+        (!is_open || call->connection != grpc->connections)) {
+        (void)text_format(grpc->words, sizeof grpc->words,
+                          "the connection was lost: open it again");
+        return ETCD_NOT_SENT;
+    }
+    if (is_open)
         return ETCD_ANSWERED;
     if (was_open)
         left = time_left(grpc);
     disconnect(grpc);
     if (was_open && left <= 0) {
         (void)text_format(grpc->words, sizeof grpc->words,
-                          "no answer within %d ms", (int)budget_ms);
+                          "no answer within %d ms", (int)call->budget_ms);
         return ETCD_NOT_SENT;
     }
     return connect_to(grpc, target, (int32_t)left);
@@ -467,7 +477,7 @@ static enum etcd_outcome call_run(struct etcd_grpc *grpc,
     enum etcd_outcome outcome;
 
     call_begin(grpc, call);
-    outcome = connection_ensure(grpc, target, call->budget_ms);
+    outcome = connection_ensure(grpc, target, call);
     if (outcome != ETCD_ANSWERED)
         return outcome;
     if (!call_submit(grpc, call))

@@ -35,13 +35,15 @@ struct etcd_call {
     const char *token;     /* sent as "token"; "": none */
     const struct etcd_buffer *request;
     int32_t budget_ms;
+    uint64_t connection; /* the only one that may carry it; 0: any */
 };
 
 struct etcd_grpc {
     struct stream stream;
     nghttp2_session *session; /* NULL: not connected */
     const struct stream_target *target;
-    bool has_heard; /* the server has sent a byte since it connected */
+    uint64_t connections; /* made so far; the last one is the current one */
+    bool has_heard;       /* the server has sent a byte since it connected */
     struct etcd_buffer frames; /* to be sent */
     size_t frames_sent;        /* bytes of them */
 
@@ -68,8 +70,10 @@ const char *etcd_grpc_library(void);
 
 /*
  * Makes a call. It connects first, if it is not connected to `target` yet,
- * which must stay there while it is. The answer is valid until the next call.
- * After any other outcome the connection is closed. The struct begins zeroed.
+ * which must stay there while it is. A call of one connection does not connect:
+ * if that one is lost, the call is not sent. The answer is valid until the next
+ * call. After any other outcome the connection is closed. The struct begins
+ * zeroed.
  */
 enum etcd_outcome etcd_grpc_call(struct etcd_grpc *grpc,
                                  const struct stream_target *target,

@@ -101,6 +101,7 @@ void etcd_link_close(struct etcd_link *link)
 {
     etcd_grpc_close(&link->grpc);
     etcd_buffer_fini(&link->body);
+    explicit_bzero(link->token, sizeof link->token);
 }
 
 /* --- messages --- */
@@ -318,6 +319,7 @@ static enum attempt attempt_run(struct etcd_link *link, const struct ask *ask,
         .token = link->token,
         .request = ask->message,
         .budget_ms = (int32_t)ask->budget_ms,
+        .connection = ask->kind == ETCD_WRITE ? link->connection : 0,
     };
     const enum etcd_outcome outcome =
         etcd_grpc_call(&link->grpc, &endpoint->target, &call);

@@ -46,6 +46,7 @@ struct etcd_link {
     uint64_t cluster;            /* its id; 0 until the first answer */
     uint64_t member;             /* the member that answered last */
     int64_t term;                /* raft's, of the last answer */
+    uint64_t connection;         /* the only one for writes; 0: any */
     int64_t deadline_ms;
     int32_t budget_ms;
     char where[128]; /* begins messages: "etcd-a (etcd 10.0.0.3:2379)" */

@@ -249,6 +249,10 @@ const char *etcd_run_now(const struct etcd *etcd)
 
 enum seqb_status etcd_run_check(const struct etcd *etcd, struct seqb_error *err)
 {
+    if (etcd->link.connection != etcd->link.grpc.connections)
+        return error_set(err, SEQB_UNREACHABLE,
+                         "%s: the connection was lost: open it again",
+                         etcd->link.where);
     if (strcmp(etcd_run_now(etcd), etcd->run) == 0)
         return SEQB_OK;
     return error_set(err, SEQB_UNREACHABLE,

@@ -82,7 +82,9 @@ bool etcd_rows_recall_counter(struct etcd *etcd, const char *name,
 const char *etcd_run_now(const struct etcd *etcd);
 
 /* SEQB_UNREACHABLE if that differs from what open read: the cluster elected a
- * leader, or its data was restored. */
+ * leader, or its data was restored. Also if the connection by which open read
+ * it was lost: what answers may be made of a snapshot, with the same ids, term
+ * and rows. */
 enum seqb_status etcd_run_check(const struct etcd *etcd,
                                 struct seqb_error *err);
 

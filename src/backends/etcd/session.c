@@ -8,7 +8,9 @@
  * old cluster. But in the new cluster raft's term and index start again, while
  * the revision continues. Within a cluster the term never goes back, and the
  * index grows at least as fast as the revision, since each revision is an entry
- * of raft's log. ETCD_RUN has their values when it was stored.
+ * of raft's log. ETCD_RUN has their values when it was stored. All members have
+ * to be stopped to restore a snapshot, which ends their connections. So what
+ * was compared is valid for one connection, and the session with it.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -206,15 +208,17 @@ static enum seqb_status session_bind(struct etcd *etcd,
 
 /* The status is read after the rows and must come from the same endpoint: a
  * member that lags behind would have a lower index. SEQB_AGAIN if it comes from
- * another one. */
+ * another one, or by another connection: only by that one may be written. */
 static enum seqb_status session_try(struct etcd *etcd, struct session *session,
                                     bool may_create, struct seqb_error *err)
 {
     bool is_new = false;
     size_t endpoint;
     int64_t term;
-    enum seqb_status status = store_find(etcd, &is_new, err);
+    enum seqb_status status;
 
+    etcd->link.connection = 0;
+    status = store_find(etcd, &is_new, err);
     if (status != SEQB_OK)
         return status;
     if (is_new && !may_create)
@@ -227,12 +231,16 @@ static enum seqb_status session_try(struct etcd *etcd, struct session *session,
     status = etcd_rows_read(etcd, err);
     endpoint = etcd->link.current;
     term = etcd->link.term;
+    etcd->link.connection = etcd->link.grpc.connections;
     if (status == SEQB_OK)
         status = status_read(etcd, session, err);
     if (status != SEQB_OK)
         return status;
-    if (endpoint != etcd->link.current || term != session->term)
-        return error_set(err, SEQB_AGAIN, "%s: the cluster elects a leader",
+    if (endpoint != etcd->link.current || term != session->term ||
+        etcd->link.connection != etcd->link.grpc.connections)
+        return error_set(err, SEQB_AGAIN,
+                         "%s: the cluster elects a leader, or ends "
+                         "connections",
                          etcd->link.where);
     (void)text_format(session->store, sizeof session->store, "etcd:%" PRIu64,
                       etcd->link.cluster);
@@ -281,7 +289,7 @@ enum seqb_status etcd_session_open(struct etcd *etcd,
     if (status == SEQB_AGAIN || status == SEQB_UNCERTAIN)
         return error_set(err, SEQB_UNREACHABLE,
                          "%s: it cannot be bound while the cluster elects a "
-                         "leader or loses its quorum",
+                         "leader, loses its quorum or ends connections",
                          etcd->link.where);
     if (status == SEQB_OK)
         session_describe(etcd, &session, options);

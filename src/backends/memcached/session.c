@@ -105,6 +105,7 @@ static enum seqb_status session_login(struct memcached_link *link,
         !memcached_link_add(link, "\r\nversion\r\n"))
         return memcached_link_lose(link, SEQB_UNREACHABLE, err);
     status = session_ask(link, &reply, err);
+    explicit_bzero(link->out, sizeof link->out);
     if (status != SEQB_OK || memcached_reply_begins(&reply, "STORED"))
         return status;
     return error_set(err, SEQB_REFUSED,

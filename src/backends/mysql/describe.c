@@ -32,12 +32,22 @@ static void kept_take(struct kept *kept, const char *name, const char *value)
     }
 }
 
+/* Precedes a statement that does not wait until this node has caught up, as all
+ * others of the session do. */
+static const char *at_once(const struct mysql_link *link)
+{
+    return link->is_cluster && link->is_mariadb
+               ? "SET STATEMENT wsrep_sync_wait = 0 FOR "
+               : "";
+}
+
 static enum seqb_status status_ask(struct mysql_link *link, struct kept *kept,
                                    struct seqb_error *err)
 {
     enum seqb_status status;
 
-    mysql_link_add(link, "SHOW STATUS WHERE Variable_name IN (");
+    mysql_link_add(link, "%sSHOW STATUS WHERE Variable_name IN (",
+                   at_once(link));
     for (size_t i = 0; i < VARIABLES; i++) {
         mysql_link_add(link, i == 0 ? "" : ", ");
         mysql_link_quote(link, kept[i].variable);
@@ -55,8 +65,10 @@ static enum seqb_status node_ask(struct mysql_link *link,
 {
     enum seqb_status status;
 
-    mysql_link_add(link, "SELECT CONCAT(@@hostname, ':', @@port), "
-                         "IF(" MYSQL_PRIMARY_SQL ", 'primary', 'read only')");
+    mysql_link_add(link,
+                   "%sSELECT CONCAT(@@hostname, ':', @@port), "
+                   "IF(" MYSQL_PRIMARY_SQL ", 'primary', 'read only')",
+                   at_once(link));
     status = mysql_link_run(link, SEQB_UNREACHABLE, err);
     if (status != SEQB_OK || !mysql_link_row(link))
         return status;

@@ -27,8 +27,8 @@
 
 struct mysql_origin_sql; /* server.h */
 
-#define MYSQL_SERVES_SIZE 256
-#define MYSQL_CLOSED_SIZE 768
+#define MYSQL_SERVES_SIZE 384
+#define MYSQL_CLOSED_SIZE 1024
 
 struct mysql_link {
     MYSQL *handle;        /* NULL when closed; a later call fails */

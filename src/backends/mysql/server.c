@@ -45,6 +45,7 @@ static void rows_take(struct mysql_link *link, struct mysql_settings *out)
     }
 }
 
+/* The session has a value of its own of what says how this session locks. */
 static enum seqb_status settings_ask(struct mysql_link *link,
                                      struct mysql_settings *out,
                                      struct seqb_error *err)
@@ -56,10 +57,13 @@ static enum seqb_status settings_ask(struct mysql_link *link,
     for (int i = 0; i < SETTING_COUNT; i++)
         mysql_link_add(link, "%s'%s'", i > 0 ? ", " : "",
                        mysql_setting_names[i]);
-    mysql_link_add(link, ");SHOW GLOBAL STATUS LIKE '%s'",
-                   mysql_setting_names[SETTING_REDO_LOG]);
+    mysql_link_add(link,
+                   ");SHOW GLOBAL STATUS LIKE '%s'"
+                   ";SHOW SESSION VARIABLES WHERE Variable_name = '%s'",
+                   mysql_setting_names[SETTING_REDO_LOG],
+                   mysql_setting_names[SETTING_SHARED_LOCKS]);
     status = mysql_link_send(link, SEQB_UNREACHABLE, err);
-    for (int i = 0; i < 2 && status == SEQB_OK; i++) {
+    for (int i = 0; i < 3 && status == SEQB_OK; i++) {
         status = mysql_link_next(link, err);
         if (status == SEQB_OK)
             rows_take(link, out);
@@ -110,6 +114,20 @@ static enum seqb_status role_check(const struct mysql_link *link,
                              link->where, mysql_setting_names[roles[i]], value);
     }
     return SEQB_OK;
+}
+
+static enum seqb_status locks_check(const struct mysql_link *link,
+                                    const struct mysql_settings *settings,
+                                    struct seqb_error *err)
+{
+    if (mysql_shared_locks(settings))
+        return SEQB_OK;
+    return error_set(err, SEQB_UNSAFE,
+                     "%s: numbers may repeat: the server is TiDB (version = "
+                     "%.60s), whose LOCK IN SHARE MODE locks nothing unless "
+                     "%s = ON (TiDB 8.3 or later)",
+                     link->where, settings->value[SETTING_VERSION],
+                     mysql_setting_names[SETTING_SHARED_LOCKS]);
 }
 
 static enum seqb_status loss_refuse(const struct mysql_link *link,
@@ -174,6 +192,8 @@ enum seqb_status mysql_server_check(struct mysql_link *link,
         status = version_read(link, &settings, base, err);
     if (status == SEQB_OK)
         status = role_check(link, &settings, err);
+    if (status == SEQB_OK)
+        status = locks_check(link, &settings, err);
     if (status == SEQB_OK)
         status = durability_check(link, &settings, options, base, err);
     if (status == SEQB_OK)

@@ -22,6 +22,9 @@ const char *const mysql_setting_names[SETTING_COUNT] = {
     [SETTING_SYNC_BINLOG] = "sync_binlog",
     [SETTING_BINLOG_FORMAT] = "binlog_format",
     [SETTING_WSREP_ON] = "wsrep_on",
+    [SETTING_SINGLE_PRIMARY] = "group_replication_single_primary_mode",
+    [SETTING_NO_OPERATIONS] = "tidb_enable_noop_functions",
+    [SETTING_SHARED_LOCKS] = "tidb_enable_shared_lock_promotion",
 };
 
 /* What statements can compare: a status variable only by a query of
@@ -45,6 +48,8 @@ static const struct durable {
     {SETTING_SYNC_BINLOG, "1", {NULL}, AS_NUMBER, true},
     /* Two nodes of Galera are not one server: "hosts" is for these. */
     {SETTING_WSREP_ON, "OFF", {NULL}, AS_SWITCH, false},
+    /* Nor are two members of a group. A group can change its mode. */
+    {SETTING_SINGLE_PRIMARY, "ON", {NULL}, AS_SWITCH, false},
 };
 
 #define LIST_COUNT (sizeof list / sizeof list[0])
@@ -53,6 +58,17 @@ bool mysql_setting_is_off(const char *value)
 {
     return *value == '\0' || strcmp(value, "OFF") == 0 ||
            strcmp(value, "0") == 0;
+}
+
+/* The version of a TiDB can be configured, so it may not name TiDB. */
+bool mysql_shared_locks(const struct mysql_settings *settings)
+{
+    const bool is_tidb =
+        strcasestr(settings->value[SETTING_VERSION], "tidb") != NULL ||
+        settings->value[SETTING_NO_OPERATIONS][0] != '\0';
+
+    return !is_tidb ||
+           !mysql_setting_is_off(settings->value[SETTING_SHARED_LOCKS]);
 }
 
 /* Whether it decides at all whether commits of this server last. */
@@ -93,11 +109,13 @@ static void term_write(const struct durable *durable, char out[TERM_SIZE])
 {
     const char *name = mysql_setting_names[durable->setting];
 
-    (void)text_format(out, TERM_SIZE,
-                      durable->compared == AS_NUMBER
-                          ? "@@GLOBAL.%s = %s"
-                          : "CONCAT(@@GLOBAL.%s) IN ('0', '%s')",
-                      name, durable->safe);
+    if (durable->compared == AS_NUMBER)
+        (void)text_format(out, TERM_SIZE, "@@GLOBAL.%s = %s", name,
+                          durable->safe);
+    else
+        (void)text_format(out, TERM_SIZE, "CONCAT(@@GLOBAL.%s) IN ('%d', '%s')",
+                          name, !mysql_setting_is_off(durable->safe),
+                          durable->safe);
 }
 
 static bool is_compared(const struct durable *durable,

@@ -26,6 +26,9 @@ enum mysql_setting {
     SETTING_SYNC_BINLOG,
     SETTING_BINLOG_FORMAT,
     SETTING_WSREP_ON,
+    SETTING_SINGLE_PRIMARY, /* of MySQL's group replication */
+    SETTING_NO_OPERATIONS,  /* of TiDB */
+    SETTING_SHARED_LOCKS,   /* of TiDB, from 8.3 on */
     SETTING_COUNT
 };
 
@@ -37,6 +40,10 @@ struct mysql_settings {
 };
 
 bool mysql_setting_is_off(const char *value);
+
+/* Whether LOCK IN SHARE MODE locks the rows that it reads. TiDB, by its
+ * documentation, accepts it and locks nothing unless it is configured to. */
+bool mysql_shared_locks(const struct mysql_settings *settings);
 
 /* Lists all settings that lose commits; "" if none does. */
 void mysql_loss_find(const struct mysql_settings *settings, char *out,

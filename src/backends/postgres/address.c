@@ -2,6 +2,7 @@
 /* A backend's options as libpq's parameters. */
 #include "backends/postgres/address.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
@@ -69,6 +70,37 @@ static bool list_item(const char *list, int i, char *out, size_t size)
 
 /* --- from options --- */
 
+static bool has_value(const char *text)
+{
+    return text != NULL && text[0] != '\0';
+}
+
+/* Refuses hosts that only libpq knows, of a service file or the environment:
+ * two of them may lead, and this engine could not choose the valid one. */
+static enum seqb_status hosts_check(const struct postgres_address *address,
+                                    struct seqb_error *err)
+{
+    static const char *const variables[] = {"PGHOST", "PGHOSTADDR",
+                                            "PGSERVICE"};
+
+    if (has_value(parameter_get(address, "service")))
+        return error_set(err, SEQB_INVALID,
+                         "%s: conninfo names a service: name its hosts "
+                         "instead, so that the one that leads is found",
+                         address->name);
+    if (has_value(parameter_get(address, "host")) ||
+        has_value(parameter_get(address, "hostaddr")))
+        return SEQB_OK;
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++) {
+        if (has_value(getenv(variables[i])))
+            return error_set(err, SEQB_INVALID,
+                             "%s: conninfo names no host, but $%s is set: name "
+                             "the hosts in conninfo",
+                             address->name, variables[i]);
+    }
+    return SEQB_OK;
+}
+
 static enum seqb_status conninfo_parse(struct postgres_address *address,
                                        const char *conninfo,
                                        struct seqb_error *err)
@@ -86,7 +118,7 @@ static enum seqb_status conninfo_parse(struct postgres_address *address,
     for (const PQconninfoOption *at = address->parsed; at->keyword != NULL;
          at++)
         parameter_set(address, at->keyword, at->val);
-    return SEQB_OK;
+    return hosts_check(address, err);
 }
 
 static const char *tls_mode(enum seqb_tls tls)
@@ -158,12 +190,8 @@ postgres_address_init(struct postgres_address *address,
     parameter_set(address, "password", options->password);
     if (parameter_get(address, "application_name") == NULL)
         parameter_set(address, "application_name", "seqbroker");
-    /* The engine itself looks for the primary, except among the hosts of a
-     * service file, which it does not know. */
-    if (parameter_get(address, "service") == NULL)
-        parameter_set(address, "target_session_attrs", "any");
-    else
-        parameter_set(address, "target_session_attrs", "read-write");
+    /* The engine itself looks for the primary. */
+    parameter_set(address, "target_session_attrs", "any");
     return SEQB_OK;
 }
 
@@ -250,12 +278,21 @@ postgres_address_resolve(const struct postgres_address *address,
                      "%s: cannot connect: host not found: %s", where, why);
 }
 
-void postgres_address_pin(struct postgres_address *address,
-                          const struct addrinfo *found)
+void postgres_address_text(const struct addrinfo *found, char *out, size_t size)
 {
-    if (getnameinfo(found->ai_addr, found->ai_addrlen, address->hostaddr,
-                    sizeof address->hostaddr, NULL, 0, NI_NUMERICHOST) == 0)
-        parameter_set(address, "hostaddr", address->hostaddr);
+    if (found == NULL ||
+        getnameinfo(found->ai_addr, found->ai_addrlen, out, (socklen_t)size,
+                    NULL, 0, NI_NUMERICHOST) != 0)
+        out[0] = '\0';
+}
+
+void postgres_address_pin(struct postgres_address *address,
+                          const char *hostaddr)
+{
+    if (hostaddr[0] == '\0')
+        return;
+    (void)text_copy(address->hostaddr, sizeof address->hostaddr, hostaddr);
+    parameter_set(address, "hostaddr", address->hostaddr);
 }
 
 void postgres_address_fini(struct postgres_address *address)

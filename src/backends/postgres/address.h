@@ -59,9 +59,13 @@ postgres_address_resolve(const struct postgres_address *address,
                          int64_t deadline_ms, const char *where,
                          struct addrinfo **out, struct seqb_error *err);
 
+/* Writes the numeric address; "" if `found` is NULL. */
+void postgres_address_text(const struct addrinfo *found, char *out,
+                           size_t size);
+
 /* Sets the parameters to one address of the chosen host. The host's name stays,
- * because a certificate must have it. */
+ * because a certificate must have it. "" changes nothing. */
 void postgres_address_pin(struct postgres_address *address,
-                          const struct addrinfo *found);
+                          const char *hostaddr);
 
 void postgres_address_fini(struct postgres_address *address);

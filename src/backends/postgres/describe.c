@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The description of a server. Only a user with pg_monitor may read how far the
- * standbys are behind. */
+ * standbys are behind. Transactions raise synchronous_commit from off, but not
+ * from local, with which a commit waits for no standby. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -11,7 +12,9 @@ static const char describe_sql[] =
     "SELECT coalesce(host(inet_server_addr()) || ':' || inet_server_port(), "
     "''),"
     " CASE WHEN pg_is_in_recovery() THEN 'standby' ELSE 'primary' END,"
-    " current_setting('synchronous_standby_names'), count(pid),"
+    " concat_ws('; ', CASE current_setting('synchronous_commit')"
+    " WHEN 'local' THEN 'waits for none: synchronous_commit is local' END,"
+    " nullif(current_setting('synchronous_standby_names'), '')), count(pid),"
     " max(CASE WHEN pg_is_in_recovery() THEN NULL"
     " ELSE pg_wal_lsn_diff(pg_current_wal_lsn(), replay_lsn)::bigint END)"
     " FROM pg_stat_replication";

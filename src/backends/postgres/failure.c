@@ -90,6 +90,19 @@ static const char *state_find(const char *text)
     return NULL;
 }
 
+/* libpq gives one text for a certificate that has expired, for one of another
+ * CA, and for one whose issuer the server does not send. Without a file of CAs
+ * it looks in the home of its user, and not where the system has them. */
+static const char *advice_of(const char *text)
+{
+    if (strstr(text, "certificate verify failed") != NULL)
+        return "; the server's certificate has expired, it does not send the "
+               "intermediate ones, or tls_ca is not its CA";
+    if (strstr(text, "root certificate file") != NULL)
+        return "; set tls_ca";
+    return "";
+}
+
 enum seqb_status postgres_failure_connect(const char *where, const char *text,
                                           char state[static 6],
                                           struct seqb_error *err)
@@ -99,8 +112,9 @@ enum seqb_status postgres_failure_connect(const char *where, const char *text,
 
     state[0] = '\0';
     if (found == NULL)
-        return error_set(err, SEQB_UNREACHABLE, "%s: cannot connect: %.*s",
-                         where, (int)strcspn(words, "\n"), words);
+        return error_set(err, SEQB_UNREACHABLE, "%s: cannot connect: %.*s%s",
+                         where, (int)strcspn(words, "\n"), words,
+                         advice_of(text));
     (void)text_format(state, STATE_LENGTH + 1, "%.*s", STATE_LENGTH, found);
     words = found + STATE_LENGTH + 1;
     words += strspn(words, " ");

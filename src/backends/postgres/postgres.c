@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "backends/backends.h"
+#include "backends/postgres/primary.h"
 #include "backends/postgres/session.h"
 #include "backends/postgres/transaction.h"
 #include "platform/error.h"
@@ -357,7 +358,7 @@ postgres_open(const struct seqb_backend_options *options,
     postgres->sql.dialect = &postgres_dialect;
     postgres->sql.where = postgres->link.where;
     postgres->timeout_ms = options->timeout_ms;
-    status = postgres_session_open(&postgres->link, &postgres->sql.base,
+    status = postgres_primary_open(&postgres->link, &postgres->sql.base,
                                    options, err);
     if (status == SEQB_OK)
         status = postgres_base_bind(postgres, err);

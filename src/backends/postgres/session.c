@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The begin of a session with PostgreSQL. Hosts are tried in their order;
- * address.c has their addresses. */
+/* The begin of a session with one PostgreSQL server. primary.c chooses the
+ * server. */
 #include "backends/postgres/session.h"
 
 #include <string.h>
 
-#include "backends/postgres/address.h"
-#include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
 #include "postgres_sql.h"
@@ -219,11 +217,10 @@ session_check(struct postgres_link *link, struct seqb_backend *base,
     return status;
 }
 
-static enum seqb_status
-session_begin(struct postgres_link *link,
-              const struct postgres_address *address, struct seqb_backend *base,
-              const struct seqb_backend_options *options,
-              struct seqb_error *err)
+enum seqb_status postgres_session_begin(
+    struct postgres_link *link, const struct postgres_address *address,
+    struct seqb_backend *base, const struct seqb_backend_options *options,
+    struct seqb_error *err)
 {
     PGresult *facts = NULL;
     enum seqb_status status =
@@ -242,203 +239,5 @@ session_begin(struct postgres_link *link,
         (void)text_copy(base->incarnation, sizeof base->incarnation,
                         answer_of(facts, COLUMN_RUN));
     PQclear(facts);
-    return status;
-}
-
-/* --- all hosts --- */
-
-/* The share of the remaining time for the hosts after a primary: one part in
- * LOOK_SHARE. */
-#define LOOK_SHARE      4
-#define TIMELINE_DIGITS 8
-
-/* What a session is opened with. */
-struct search {
-    struct postgres_link *link;
-    struct postgres_address *address;
-    struct seqb_backend *base;
-    const struct seqb_backend_options *options;
-};
-
-/* Whether another host, or another address, may be the primary. */
-static bool may_be_elsewhere(enum seqb_status status)
-{
-    return status == SEQB_ROLE || status == SEQB_UNREACHABLE;
-}
-
-/* Sets the deadline of an attempt: the next `left` attempts share the time
- * until `until_ms`. */
-static void attempt_begins(struct postgres_link *link, int64_t until_ms,
-                           int left)
-{
-    const int64_t now_ms = clock_now_ms();
-
-    link->budget_ms = (int32_t)((until_ms - now_ms) / left);
-    link->deadline_ms = now_ms + link->budget_ms;
-}
-
-static int addresses_left(const struct addrinfo *at)
-{
-    int left = 0;
-
-    for (; at != NULL; at = at->ai_next)
-        left++;
-    return left;
-}
-
-/* Tries the addresses of the chosen host, within the current call. */
-static enum seqb_status host_try(const struct search *search,
-                                 struct seqb_error *err)
-{
-    struct postgres_link *link = search->link;
-    struct postgres_address *address = search->address;
-    const int64_t until_ms = link->deadline_ms;
-    struct addrinfo *found;
-    enum seqb_status status =
-        postgres_address_resolve(address, until_ms, link->where, &found, err);
-
-    if (status != SEQB_OK)
-        return status;
-    if (found == NULL)
-        return session_begin(link, address, search->base, search->options, err);
-    status = SEQB_UNREACHABLE;
-    for (const struct addrinfo *at = found;
-         at != NULL && may_be_elsewhere(status); at = at->ai_next) {
-        postgres_link_close(link);
-        postgres_address_pin(address, at);
-        attempt_begins(link, until_ms, addresses_left(at));
-        status =
-            session_begin(link, address, search->base, search->options, err);
-    }
-    freeaddrinfo(found);
-    return status;
-}
-
-/* A host gets its share of the time that is left for it and the following
- * hosts, so that a host that hangs does not hide a primary after it. */
-static enum seqb_status host_open(const struct search *search, int host,
-                                  int64_t until_ms, struct seqb_error *err)
-{
-    struct postgres_link *link = search->link;
-    enum seqb_status status = postgres_address_choose(
-        search->address, host, link->where, sizeof link->where, err);
-
-    attempt_begins(link, until_ms, search->address->hosts - host);
-    if (status == SEQB_OK)
-        status = host_try(search, err);
-    if (status != SEQB_OK)
-        postgres_link_close(link);
-    return status;
-}
-
-/* `why` is the error of the only host, or of one of several. */
-static enum seqb_status no_primary(const struct search *search,
-                                   const struct seqb_error *why,
-                                   struct seqb_error *err)
-{
-    const int hosts = search->address->hosts;
-
-    if (hosts > 1)
-        return error_set(err, why->status,
-                         "%s; none of the %d hosts is a primary", why->text,
-                         hosts);
-    if (why->status == SEQB_ROLE)
-        return error_set(err, SEQB_ROLE, "%s: give its primary's address",
-                         why->text);
-    return error_copy(err, why);
-}
-
-/* Finds the first host that is a primary. */
-static enum seqb_status primary_find(const struct search *search, int *host,
-                                     int64_t until_ms, struct seqb_error *err)
-{
-    struct seqb_error found = {.status = SEQB_UNREACHABLE};
-
-    for (*host = 0; *host < search->address->hosts; (*host)++) {
-        struct seqb_error why;
-        const enum seqb_status status =
-            host_open(search, *host, until_ms, &why);
-
-        if (status == SEQB_OK)
-            return SEQB_OK;
-        /* The primary of a standby may be next. A standby's error is kept
-         * rather than that of a host that does not answer. */
-        if (!may_be_elsewhere(status))
-            return error_copy(err, &why);
-        if (found.status == SEQB_UNREACHABLE)
-            found = why;
-    }
-    return no_primary(search, &found, err);
-}
-
-/* Compares "SYSTEM:TIMELINE:...", both of one system. */
-static bool timeline_is_later(const char *store, const char *than)
-{
-    const size_t system = strcspn(store, ":");
-
-    return strncmp(store, than, system + 1) == 0 &&
-           strncmp(store + system, than + system, TIMELINE_DIGITS + 1) > 0;
-}
-
-/* A primary that was disconnected from its cluster may not know that another
- * one was promoted: of two primaries, the one with the later timeline is
- * valid. */
-static int latest_find(const struct search *search, int host, int64_t until_ms)
-{
-    struct seqb_backend_options options = *search->options;
-    struct postgres_link link = {.conn = NULL};
-    struct seqb_backend base = {.fd = -1};
-    const struct search look = {&link, search->address, &base, &options};
-    const int64_t now_ms = clock_now_ms();
-    char latest[SEQB_ORIGIN_SIZE];
-    int found = host;
-
-    until_ms = now_ms + (until_ms - now_ms) / LOOK_SHARE;
-    options.create = false;
-    (void)text_copy(latest, sizeof latest, search->link->store);
-    for (int i = host + 1; i < search->address->hosts; i++) {
-        struct seqb_error ignored;
-
-        if (host_open(&look, i, until_ms, &ignored) != SEQB_OK)
-            continue;
-        if (timeline_is_later(link.store, latest)) {
-            (void)text_copy(latest, sizeof latest, link.store);
-            found = i;
-        }
-        postgres_link_close(&link);
-    }
-    return found;
-}
-
-static enum seqb_status hosts_try(const struct search *search,
-                                  struct seqb_error *err)
-{
-    const int64_t until_ms =
-        clock_now_ms() + search->options->connect_timeout_ms;
-    int host;
-    int latest;
-    enum seqb_status status = primary_find(search, &host, until_ms, err);
-
-    if (status != SEQB_OK)
-        return status;
-    latest = latest_find(search, host, until_ms);
-    if (latest == host)
-        return SEQB_OK;
-    postgres_link_close(search->link);
-    return host_open(search, latest, until_ms, err);
-}
-
-enum seqb_status
-postgres_session_open(struct postgres_link *link, struct seqb_backend *base,
-                      const struct seqb_backend_options *options,
-                      struct seqb_error *err)
-{
-    struct postgres_address address;
-    const struct search search = {link, &address, base, options};
-    enum seqb_status status = postgres_address_init(&address, options, err);
-
-    if (status == SEQB_OK)
-        status = hosts_try(&search, err);
-    postgres_address_fini(&address);
     return status;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Begins a session with PostgreSQL, for the postgres engine only: finds the
- * primary among the hosts, checks that settings lose no commit, and finds our
+/* Begins a session with a PostgreSQL server, for the postgres engine only:
+ * checks that it is a primary and that settings lose no commit, and finds our
  * tables. */
 #pragma once
 
+#include "backends/postgres/address.h"
 #include "backends/postgres/link.h"
 
 /* SQL: the history in which the values of seqb_counters are valid; NULL without
@@ -27,10 +28,12 @@
 
 /* SQL: the incarnation of the store, as in seqb_backend. It includes the
  * tables' files because a dump that is restored while the server runs is older
- * data as well. */
+ * data as well, and the database's folder because a database that is copied
+ * keeps the names of its files. */
 #define POSTGRES_RUN                                                           \
-    "(" POSTGRES_INCARNATION " || '/' || " POSTGRES_NODE(                      \
-        "seqb_counters") " || '/' || " POSTGRES_NODE("seqb_claims") ")"
+    "(" POSTGRES_INCARNATION                                                   \
+    " || '/' || coalesce(pg_relation_filepath(to_regclass('seqb_counters'))"   \
+    ", '') || '/' || " POSTGRES_NODE("seqb_claims") ")"
 
 /* SQL: the origin; "" on a standby, which cannot answer the name of the WAL
  * file. */
@@ -51,12 +54,12 @@
 #define POSTGRES_CLAIMS_FILE                                                   \
     "coalesce(pg_relation_filepath(to_regclass('seqb_claims')), '')"
 
-/* Opens the link and fills `base`. Errors as for open; a failure leaves what
- * postgres_link_close frees. */
-enum seqb_status
-postgres_session_open(struct postgres_link *link, struct seqb_backend *base,
-                      const struct seqb_backend_options *options,
-                      struct seqb_error *err);
+/* Opens the link to the chosen host and fills `base`. Errors as for open; a
+ * failure leaves what postgres_link_close frees. */
+enum seqb_status postgres_session_begin(
+    struct postgres_link *link, const struct postgres_address *address,
+    struct seqb_backend *base, const struct seqb_backend_options *options,
+    struct seqb_error *err);
 
 /* Returns SEQB_UNSAFE: the value of POSTGRES_LOSSES was not "". */
 enum seqb_status postgres_loss_refuse(const struct postgres_link *link,

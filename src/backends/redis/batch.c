@@ -4,11 +4,13 @@
 
 #include "platform/error.h"
 
-/* Keeps the first failure. */
+/* Keeps the first failure. SEQB_UNREACHABLE says that nothing was done, so any
+ * other one takes its place: another server may have done something. */
 static void note(struct seqb_error *first, enum seqb_status status,
                  const struct seqb_error *why)
 {
-    if (status != SEQB_OK && first->status == SEQB_OK)
+    if (status != SEQB_OK &&
+        (first->status == SEQB_OK || first->status == SEQB_UNREACHABLE))
         *first = *why;
 }
 

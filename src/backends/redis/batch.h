@@ -36,6 +36,6 @@ struct batch {
 };
 
 /* SEQB_OK, or the first failure after which a connection must not be used;
- * every answer that could be read has been taken. SEQB_UNREACHABLE: nothing was
- * sent. */
+ * every answer that could be read has been taken. SEQB_UNREACHABLE: no answer
+ * was lost, and what was not answered was not done. */
 enum seqb_status batch_send(struct batch *batch, struct seqb_error *err);

@@ -111,11 +111,11 @@ static enum seqb_status range_read(struct redis_cluster *cluster,
     return SEQB_OK;
 }
 
-static enum seqb_status slots_read(struct redis_cluster *cluster,
-                                   struct redis_link *link,
-                                   const redisReply *reply,
-                                   const struct address *asked,
-                                   struct seqb_error *err)
+enum seqb_status cluster_read_slots(struct redis_cluster *cluster,
+                                    struct redis_link *link,
+                                    const redisReply *reply,
+                                    const struct address *asked,
+                                    struct seqb_error *err)
 {
     enum seqb_status status = SEQB_OK;
 
@@ -157,8 +157,9 @@ static enum seqb_status slots_ask(struct redis_cluster *cluster,
         status = login_answer(&link, &login, err);
     if (status == SEQB_OK) {
         reply = link_read(&link);
-        status = reply == NULL ? link_lose(&link, SEQB_UNREACHABLE, err)
-                               : slots_read(cluster, &link, reply, asked, err);
+        status = reply == NULL
+                     ? link_lose(&link, SEQB_UNREACHABLE, err)
+                     : cluster_read_slots(cluster, &link, reply, asked, err);
     }
     if (reply != NULL)
         freeReplyObject(reply);
@@ -301,6 +302,7 @@ enum seqb_status cluster_follow(struct redis_cluster *cluster,
                                 struct redis_node **out, struct seqb_error *err)
 {
     struct address address = redirection->to;
+    enum seqb_status status;
     size_t index;
 
     if (address.host[0] == '\0')
@@ -308,7 +310,8 @@ enum seqb_status cluster_follow(struct redis_cluster *cluster,
     *out = node_at(cluster, &address, &index);
     if (*out == NULL)
         return no_room(cluster, err);
-    if (!redirection->is_ask)
+    status = node_ready(cluster, *out, err);
+    if (status == SEQB_OK && !redirection->is_ask)
         cluster->owner[redirection->slot] = (uint16_t)(index + 1);
-    return node_ready(cluster, *out, err);
+    return status;
 }

@@ -31,6 +31,16 @@ enum seqb_status cluster_open(const struct seqb_backend_options *options,
                               struct redis_cluster **out,
                               struct seqb_error *err);
 
+/* Reads the answer of the server at `asked`, over `link`, to CLUSTER SLOTS:
+ * adds the nodes and sets the owners. Connects to no server. SEQB_PROTOCOL,
+ * after which the link is closed; SEQB_UNREACHABLE if no server has a slot;
+ * SEQB_NO_MEMORY; the status of an error reply. */
+enum seqb_status cluster_read_slots(struct redis_cluster *cluster,
+                                    struct redis_link *link,
+                                    const redisReply *reply,
+                                    const struct address *asked,
+                                    struct seqb_error *err);
+
 /* Begins a call that must end within `budget_ms`. SEQB_UNREACHABLE if a
  * connection was lost earlier. */
 enum seqb_status cluster_begin(struct redis_cluster *cluster, int32_t budget_ms,

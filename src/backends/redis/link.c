@@ -20,8 +20,9 @@ enum seqb_status link_connect(struct redis_link *link,
             options->tls != SEQB_TLS_OFF && address->port != 0 ? &files : NULL,
     };
     struct seqb_error why;
-    const enum seqb_status status =
-        resp_open(&link->resp, &target, budget_ms, LINK_ELEMENTS_MAX, &why);
+    const enum seqb_status status = resp_open(
+        &link->resp, &target, budget_ms,
+        (struct resp_bounds){LINK_ELEMENTS_MAX, LINK_BYTES_MAX}, &why);
 
     if (status == SEQB_OK)
         return SEQB_OK;

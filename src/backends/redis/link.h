@@ -21,7 +21,8 @@ struct redis_link {
 };
 
 #define LINK_ELEMENTS_MAX 65536 /* in an answer: far above any real one */
-#define LINK_ARGS_MAX     9     /* words in the longest command */
+#define LINK_BYTES_MAX    ((size_t)4 << 20)
+#define LINK_ARGS_MAX     9 /* words in the longest command */
 
 /* Connects with the options' TLS settings, and begins a call that must end
  * within `budget_ms`, connecting included; `where` must be set.

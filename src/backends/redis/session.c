@@ -222,6 +222,8 @@ enum seqb_status session_connect(struct redis_node *node,
 
     if (status == SEQB_OK)
         status = session_begin(&node->link, &node->session, options, err);
+    if (status != SEQB_OK)
+        link_close(&node->link);
     return status;
 }
 
@@ -247,7 +249,6 @@ session_follow(struct redis_node *node,
             return SEQB_OK;
         if (status != SEQB_UNREACHABLE && status != SEQB_ROLE)
             return error_copy(err, &why);
-        link_close(&node->link);
         sentinel_reject(&walk, &why);
     }
     return sentinel_fail(&walk, status, err);

@@ -20,8 +20,8 @@ struct redis_node {
 };
 
 /* Connects to the server at the node's address, logs in, requires a master,
- * reads its origin and loads redis.lua, all within `budget_ms`. Errors as for
- * session_open. */
+ * reads its origin and loads redis.lua, all within `budget_ms`. The link is
+ * open if that is so, and closed otherwise. Errors as for session_open. */
 enum seqb_status session_connect(struct redis_node *node,
                                  const struct seqb_backend_options *options,
                                  int32_t budget_ms, struct seqb_error *err);

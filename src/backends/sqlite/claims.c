@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "backends/sqlite/incarnation.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
@@ -81,14 +80,13 @@ static enum seqb_status claim_stand_now(struct sqlite *sqlite, const char *name,
                                         size_t size, struct seqb_error *err)
 {
     struct sqlite_link *link = &sqlite->link;
+    enum seqb_status status =
+        sqlite_link_begin_unchanged(link, &sqlite->sql.base, err);
     const int before = sqlite3_total_changes(link->db);
-    enum seqb_status status = sqlite_link_begin(link, err);
 
     if (status != SEQB_OK)
         return status;
-    status = sqlite_incarnation_hold(&sqlite->link, &sqlite->sql.base, err);
-    if (status == SEQB_OK)
-        status = claim_stand(link, name, text, standing, size, err);
+    status = claim_stand(link, name, text, standing, size, err);
     if (status == SEQB_OK && sqlite3_total_changes(link->db) != before)
         return sqlite_link_end(link, status, err);
     sqlite_link_abandon(link);
@@ -174,13 +172,12 @@ enum seqb_status sqlite_claims_stand_many(struct sqlite *sqlite,
 {
     struct sqlite_link *link = &sqlite->link;
     struct walk walk = {.query = NULL};
+    enum seqb_status status =
+        sqlite_link_begin_unchanged(link, &sqlite->sql.base, err);
     const int before = sqlite3_total_changes(link->db);
-    enum seqb_status status = sqlite_link_begin(link, err);
 
     if (status != SEQB_OK)
         return status;
-    if (sqlite->sql.base.incarnation[0] != '\0')
-        status = sqlite_incarnation_hold(link, &sqlite->sql.base, err);
     for (size_t i = 0; i < n && status == SEQB_OK; i++)
         status = claim_stand_cut(link, &walk, &claims[i], err);
     (void)sqlite3_reset(walk.query);
@@ -220,19 +217,24 @@ static enum seqb_status claim_replace(struct sqlite_link *link,
     return sqlite_link_run(link, SQLITE_QUERY_CLAIM_REPLACE, err);
 }
 
-static enum seqb_status swap_check(struct sqlite *sqlite,
+/* Begins a transaction in the incarnation that the swap needs. */
+static enum seqb_status swap_begin(struct sqlite *sqlite,
                                    const struct seqb_swap *swap,
                                    struct seqb_error *err)
 {
+    struct sqlite_link *link = &sqlite->link;
     enum seqb_status status;
 
     if (swap->incarnation == NULL)
-        return sqlite_incarnation_hold(&sqlite->link, &sqlite->sql.base, err);
-    status = sqlite_incarnation_make(&sqlite->link, err);
-    return status == SEQB_OK
-               ? sql_swap_check(&sqlite->sql.base, swap, sqlite->link.nonce,
-                                sqlite->link.where, err)
-               : status;
+        return sqlite_link_begin_unchanged(link, &sqlite->sql.base, err);
+    status = sqlite_link_begin_incarnated(link, err);
+    if (status != SEQB_OK)
+        return status;
+    status =
+        sql_swap_check(&sqlite->sql.base, swap, link->nonce, link->where, err);
+    if (status != SEQB_OK)
+        sqlite_link_abandon(link);
+    return status;
 }
 
 static enum seqb_status swap_write(struct sqlite_link *link,
@@ -251,13 +253,11 @@ enum seqb_status sqlite_claims_swap(struct sqlite *sqlite,
 {
     struct sqlite_link *link = &sqlite->link;
     bool is_found;
-    enum seqb_status status = sqlite_link_begin(link, err);
+    enum seqb_status status = swap_begin(sqlite, swap, err);
 
     if (status != SEQB_OK)
         return status;
-    status = swap_check(sqlite, swap, err);
-    if (status == SEQB_OK)
-        status = swap_write(link, swap, err);
+    status = swap_write(link, swap, err);
     if (status == SEQB_OK)
         status = claim_find(link, swap->name, standing, size, &is_found, err);
     return sqlite_link_end(link, status, err);

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "backends/sql/sql.h"
 #include "backends/sqlite/history.h"
 #include "backends/sqlite/incarnation.h"
 #include "backends/sqlite/log.h"
@@ -93,7 +94,8 @@ static enum seqb_status link_commit(struct sqlite_link *link,
     return status;
 }
 
-enum seqb_status sqlite_link_begin(struct sqlite_link *link,
+/* With `make` a missing note of the incarnation is made. */
+static enum seqb_status begin_once(struct sqlite_link *link, bool make,
                                    struct seqb_error *err)
 {
     enum seqb_status status = sqlite_link_check_process(link, err);
@@ -107,11 +109,72 @@ enum seqb_status sqlite_link_begin(struct sqlite_link *link,
     if (status == SEQB_OK)
         status = sqlite_history_check_commits(link, err);
     if (status == SEQB_OK)
-        status = sqlite_incarnation_check(link, err);
+        status = sqlite_incarnation_check(link, make, err);
     if (status != SEQB_OK)
         (void)sqlite_link_run(link, SQLITE_QUERY_ROLLBACK, NULL);
     else
         sqlite_mark_raise(link->path, link->commits); /* see link_mark */
+    return status;
+}
+
+/* Commits an incarnation that begins, so that the next transaction finds it
+ * also if this one only reads. */
+static enum seqb_status incarnation_commit(struct sqlite_link *link,
+                                           struct seqb_error *err)
+{
+    enum seqb_status status = sqlite_history_check_log(link, err);
+
+    if (status == SEQB_OK)
+        status = link_commit(link, err);
+    if (status != SEQB_OK)
+        (void)sqlite_link_run(link, SQLITE_QUERY_ROLLBACK, NULL);
+    return status;
+}
+
+static enum seqb_status link_begin(struct sqlite_link *link, bool make,
+                                   struct seqb_error *err)
+{
+    enum seqb_status status = begin_once(link, make, err);
+
+    if (status != SEQB_OK || !link->is_begun)
+        return status;
+    status = incarnation_commit(link, err);
+    if (status == SEQB_OK)
+        status = begin_once(link, make, err);
+    if (status != SEQB_OK || !link->is_begun)
+        return status;
+    (void)sqlite_link_run(link, SQLITE_QUERY_ROLLBACK, NULL);
+    return error_set(err, SEQB_UNREACHABLE,
+                     "sqlite %s: the content of %s went back, or another "
+                     "process failed to commit, while its incarnation was "
+                     "written",
+                     link->name, link->path);
+}
+
+enum seqb_status sqlite_link_begin(struct sqlite_link *link,
+                                   struct seqb_error *err)
+{
+    return link_begin(link, false, err);
+}
+
+enum seqb_status sqlite_link_begin_incarnated(struct sqlite_link *link,
+                                              struct seqb_error *err)
+{
+    return link_begin(link, true, err);
+}
+
+enum seqb_status sqlite_link_begin_unchanged(struct sqlite_link *link,
+                                             const struct seqb_backend *backend,
+                                             struct seqb_error *err)
+{
+    enum seqb_status status =
+        link_begin(link, backend->incarnation[0] != '\0', err);
+
+    if (status != SEQB_OK)
+        return status;
+    status = sql_incarnation_check(backend, link->nonce, link->where, err);
+    if (status != SEQB_OK)
+        (void)sqlite_link_run(link, SQLITE_QUERY_ROLLBACK, NULL);
     return status;
 }
 

@@ -32,6 +32,17 @@ void sqlite_link_close(struct sqlite_link *link);
 enum seqb_status sqlite_link_begin(struct sqlite_link *link,
                                    struct seqb_error *err);
 
+/* As sqlite_link_begin, and makes the file's incarnation if there is none, so
+ * that link->nonce is set. SEQB_REFUSED if its note cannot be made. */
+enum seqb_status sqlite_link_begin_incarnated(struct sqlite_link *link,
+                                              struct seqb_error *err);
+
+/* As sqlite_link_begin; SEQB_UNREACHABLE if the backend has an incarnation and
+ * the file now has another one. */
+enum seqb_status sqlite_link_begin_unchanged(struct sqlite_link *link,
+                                             const struct seqb_backend *backend,
+                                             struct seqb_error *err);
+
 /* Ends a transaction whose result is `status`. SEQB_OK: commits durably, and
  * answers SEQB_UNCERTAIN if that fails. Any other status: rolls back and
  * returns `status`. */

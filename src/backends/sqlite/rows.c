@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "backends/sqlite/claims.h"
-#include "backends/sqlite/incarnation.h"
+#include "backends/sqlite/link.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
@@ -169,26 +169,20 @@ enum seqb_status sqlite_base_bind(struct sqlite *sqlite, const char *store,
 
 /* --- the dialect --- */
 
-static enum seqb_status guards_enter(struct sqlite *sqlite,
-                                     struct seqb_error *err)
+/* Begins a transaction, and sets what cells and guards are bound to: the file
+ * and its incarnation. */
+static enum seqb_status incarnation_enter(struct sqlite *sqlite,
+                                          struct seqb_error *err)
 {
+    struct sqlite_link *link = &sqlite->link;
     struct sql_guards *guards = &sqlite->sql.guards;
-    const enum seqb_status status = sqlite_incarnation_make(&sqlite->link, err);
-
-    (void)text_copy(guards->incarnation, sizeof guards->incarnation,
-                    sqlite->link.nonce);
-    return status == SEQB_OK ? sqlite_claims_read(sqlite, guards, err) : status;
-}
-
-/* Sets what cells are bound to: the file and its incarnation. */
-static enum seqb_status cells_enter(struct sqlite *sqlite,
-                                    struct seqb_error *err)
-{
-    const enum seqb_status status = sqlite_incarnation_make(&sqlite->link, err);
+    const enum seqb_status status = sqlite_link_begin_incarnated(link, err);
 
     (void)text_format(sqlite->sql.now, sizeof sqlite->sql.now, "%s/%s",
-                      sqlite->sql.base.origin, sqlite->link.nonce);
-    return status;
+                      sqlite->sql.base.origin, link->nonce);
+    (void)text_copy(guards->incarnation, sizeof guards->incarnation,
+                    link->nonce);
+    return status == SEQB_OK ? sqlite_claims_read(sqlite, guards, err) : status;
 }
 
 /* Takes from the counters that can be granted, in the caller's transaction;
@@ -261,12 +255,11 @@ static enum seqb_status rows_lock(struct seqb_backend *backend,
                                   struct seqb_error *err)
 {
     struct sqlite *sqlite = (struct sqlite *)backend;
-    enum seqb_status status = sqlite_link_begin(&sqlite->link, err);
+    const bool is_bound =
+        sqlite->sql.guards.count > 0 || sql_have_cells(counters, n);
+    enum seqb_status status = is_bound ? incarnation_enter(sqlite, err)
+                                       : sqlite_link_begin(&sqlite->link, err);
 
-    if (status == SEQB_OK && sql_have_cells(counters, n))
-        status = cells_enter(sqlite, err);
-    if (status == SEQB_OK && sqlite->sql.guards.count > 0)
-        status = guards_enter(sqlite, err);
     for (size_t i = 0; i < n && status == SEQB_OK; i++) {
         status = row_read(sqlite, &counters[i], err);
         if (status == SEQB_OK)
@@ -337,12 +330,11 @@ enum seqb_status sqlite_rows_list(struct sqlite *sqlite, struct seqb_page *page,
         sql_page_begin(page, &range, sqlite->link.where, err);
 
     if (status == SEQB_OK)
-        status = sqlite_link_begin(&sqlite->link, err);
+        status =
+            sqlite_link_begin_unchanged(&sqlite->link, &sqlite->sql.base, err);
     if (status != SEQB_OK)
         return status;
-    status = sqlite_incarnation_hold(&sqlite->link, &sqlite->sql.base, err);
-    if (status == SEQB_OK)
-        status = page_fill(sqlite, page, &range, err);
+    status = page_fill(sqlite, page, &range, err);
     sqlite_link_abandon(&sqlite->link);
     return status;
 }

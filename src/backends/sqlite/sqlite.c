@@ -17,7 +17,6 @@
 
 #include "backends/sqlite/claims.h"
 #include "backends/sqlite/history.h"
-#include "backends/sqlite/incarnation.h"
 #include "backends/sqlite/link.h"
 #include "backends/sqlite/rows.h"
 #include "platform/error.h"
@@ -146,14 +145,17 @@ static enum seqb_status incarnation_read(struct sqlite *sqlite,
 
     if (status != SEQB_OK)
         return status;
-    status = sqlite_incarnation_make(&sqlite->link, &why);
+    sqlite_link_abandon(&sqlite->link);
+    status = sqlite_link_begin_incarnated(&sqlite->link, &why);
     sqlite_link_abandon(&sqlite->link);
     if (status == SEQB_OK)
         (void)text_copy(base->incarnation, sizeof base->incarnation,
                         sqlite->link.nonce);
-    else
+    else if (status == SEQB_REFUSED)
         (void)text_copy(sqlite->sql.unknown, sizeof sqlite->sql.unknown,
                         why.text);
+    else
+        return error_set(err, status, "%s", why.text);
     return SEQB_OK;
 }
 

@@ -29,6 +29,10 @@ static const char *const query_texts[SQLITE_QUERIES] = {
     [SQLITE_QUERY_COUNTERS_LIST] =
         ("SELECT name, value FROM seqb_counters "
          "WHERE name >= ?1 AND name < ?2 ORDER BY name LIMIT ?3"),
+    [SQLITE_QUERY_NONCES_DELETE] =
+        ("DELETE FROM seqb_counters WHERE name IN (SELECT name "
+         "FROM seqb_counters WHERE name > 'incarnation:' "
+         "AND name < 'incarnation;' ORDER BY value DESC LIMIT -1 OFFSET 63)"),
     [SQLITE_QUERY_COMMITS_FIND] = "SELECT count FROM seqb_commits",
     [SQLITE_QUERY_COMMITS_PUT] = "REPLACE INTO seqb_commits VALUES (1, ?1)",
     [SQLITE_QUERY_CLAIM_FIND] = "SELECT text FROM seqb_claims WHERE name = ?1",

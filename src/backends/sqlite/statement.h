@@ -27,6 +27,7 @@ enum sqlite_query {
     SQLITE_QUERY_MARK_PUT,        /* name, value, keep, keep stays */
     SQLITE_QUERY_COUNTERS_DELETE, /* after, before, at most */
     SQLITE_QUERY_COUNTERS_LIST,   /* from, before, at most: name, value */
+    SQLITE_QUERY_NONCES_DELETE,   /* all incarnations but the newest */
     SQLITE_QUERY_COMMITS_FIND,    /* how many commits of ours there were */
     SQLITE_QUERY_COMMITS_PUT,     /* that many */
     SQLITE_QUERY_CLAIM_FIND,      /* name: text */
@@ -49,7 +50,8 @@ struct sqlite_link {
     struct timespec compared; /* the file's last write when its pages were found
                                  to match the log; 0: never */
     int note;                 /* the open note of its incarnation; -1: none */
-    char nonce[SQLITE_RANDOM_SIZE];  /* of the note; "": none was read */
+    bool is_begun;            /* that incarnation is not in the file yet */
+    char nonce[SQLITE_RANDOM_SIZE];  /* of the note; "": there is none */
     char boot[SQLITE_BOOT_SIZE];     /* the kernel's boot id at that time */
     char file[SQLITE_FILE_ID_SIZE];  /* the file at `path` at open ... */
     char log[SQLITE_FILE_ID_SIZE];   /* ... and its write-ahead log, ... */

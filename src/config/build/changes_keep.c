@@ -171,6 +171,7 @@ static void keep_layout(const struct queue_sequence_options *runs,
         out->template = next.template;
         out->width_numbers = next.width_numbers;
         out->pool_numbers = next.pool_numbers;
+        out->text_max = next.text_max;
     }
 }
 

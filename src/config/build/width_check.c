@@ -279,6 +279,8 @@ void width_check(const struct build *build,
 
     out->width_numbers = INT64_MAX;
     out->pool_numbers = INT64_MAX;
+    if (out->template != NULL && template_max(out->template) < weighed.limit)
+        out->text_max = template_max(out->template);
     name(&weighed);
     set_shape(build->topology, &weighed);
     note_windows(&weighed);

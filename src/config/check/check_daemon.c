@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks the settings that seqbrokerd needs to serve TLS. The programs read the
- * files. */
+/* Checks the settings that seqbrokerd needs to serve TLS, and its webhook. The
+ * programs read the files. */
 #include "config/check/check.h"
 
+#include <arpa/inet.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "platform/text.h"
+
+#define HOST_SIZE 256
 
 /* The first setting that needs a certificate and its key; NULL if there is
  * none. `*line` is the setting's line. */
@@ -31,6 +37,74 @@ static const char *certificate_user(const struct draft_daemon *daemon,
     return NULL;
 }
 
+/* What is behind the scheme of a URL; NULL if it is no URL of HTTP. */
+static const char *url_rest(const char *url)
+{
+    static const char *const schemes[] = {"https://", "http://"};
+
+    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++)
+        if (strncmp(url, schemes[i], strlen(schemes[i])) == 0)
+            return url + strlen(schemes[i]);
+    return NULL;
+}
+
+/* Takes the host from the begin of `*place`, which is then behind it. */
+static bool is_host(const char **place)
+{
+    char host[HOST_SIZE];
+    struct in6_addr address;
+    const bool is_bracketed = **place == '[';
+    const char *begin = is_bracketed ? *place + 1 : *place;
+    const size_t length = strcspn(begin, is_bracketed ? "]" : ":");
+
+    if (length == 0 ||
+        !text_format(host, sizeof host, "%.*s", (int)length, begin))
+        return false;
+    *place = begin + length;
+    if (!is_bracketed)
+        return true;
+    host[strcspn(host, "%")] = '\0'; /* the zone of an address */
+    return *(*place)++ == ']' && inet_pton(AF_INET6, host, &address) == 1;
+}
+
+static bool is_port(const char *text)
+{
+    const size_t digits = strspn(text, "0123456789");
+    const long port = digits > 0 && digits <= 5 ? strtol(text, NULL, 10) : 0;
+
+    return text[digits] == '\0' && port >= 1 && port <= 65535;
+}
+
+/* Whether a webhook can be one: there are a host, and a port if there is a
+ * colon. The daemon's HTTP client checks the rest. */
+static bool is_webhook(const char *url)
+{
+    char place_text[2 * HOST_SIZE]; /* user:password@host:port */
+    const char *rest = url_rest(url);
+    const char *place = place_text;
+
+    for (const char *at = url; *at != '\0'; at++)
+        if ((unsigned char)*at <= ' ' || *at == '\x7f')
+            return false;
+    if (rest == NULL || !text_format(place_text, sizeof place_text, "%.*s",
+                                     (int)strcspn(rest, "/?#"), rest))
+        return false;
+    if (strrchr(place, '@') != NULL)
+        place = strrchr(place, '@') + 1;
+    return is_host(&place) &&
+           (*place == '\0' || (*place == ':' && is_port(place + 1)));
+}
+
+static void check_webhook(const struct draft_text *webhook,
+                          struct diagnostics *diagnostics)
+{
+    if (webhook->text != NULL && !is_webhook(webhook->text))
+        diagnostics_add(
+            diagnostics, webhook->line,
+            "'webhook' wants a URL with a host, "
+            "https://HOST[:PORT]/... or http://..., without spaces");
+}
+
 void check_daemon(const struct draft *draft, struct diagnostics *diagnostics)
 {
     const struct draft_daemon *daemon = draft->daemon;
@@ -51,4 +125,5 @@ void check_daemon(const struct draft *draft, struct diagnostics *diagnostics)
                         "'tls_client_auth' = \"%s\" needs the CAs that sign "
                         "clients' certificates: add tls_ca_file",
                         auth);
+    check_webhook(&daemon->webhook, diagnostics);
 }

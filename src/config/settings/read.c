@@ -255,7 +255,7 @@ static void list_sequences(const struct value_reader *reader,
     size_t next = 0; /* of the groups */
     uint32_t of = 0;
 
-    if (listed == NULL)
+    if (listed == NULL || draft->sequences == NULL)
         return;
     for (size_t i = 0; i < count; i++) {
         if (next < alike->count && alike->groups[next].at == i) {

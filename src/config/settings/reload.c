@@ -45,7 +45,8 @@ static const struct named named[SCHEMA_SECTIONS] = {
     [SCHEMA_DAEMON] = {"on_event, webhook, webhook_ca_file, alarm_level, "
                        "alarm_reminder, log_level, stop_delay, stop_timeout, "
                        "max_connections, max_connections_per_address, "
-                       "max_client_memory, client_timeout, idle_timeout",
+                       "max_client_memory, client_timeout, idle_timeout, "
+                       "login_timeout",
                        "", ""},
 };
 

@@ -154,7 +154,8 @@
         "of the database, 0 ... 65535, by default 0.")                         \
     ROW(BACKENDS, conninfo, TEXT, NO_RANGE, NO_DEFAULT, "postgres",            \
         "A connection string of libpq, instead of host, port, socket, user "   \
-        "and database. It can have several hosts, sslmode and so on.")         \
+        "and database. It can have several hosts, sslmode and so on, but no "  \
+        "service.")                                                            \
     ROW(BACKENDS, prefix, KEY, ONE_OF(LETTERS_KEY), "seqbroker",               \
         "redis, memcached, etcd", "The beginning of all keys in the store.")   \
     ROW(BACKENDS, sentinels, ADDRESSES, ONE_OF(LETTERS_ADDRESS), NO_DEFAULT,   \
@@ -332,7 +333,7 @@
 #define WORDS_TEXT      "text"
 #define WORDS_LABEL     "text or integer"
 #define WORDS_ADDRESSES "list of addresses"
-#define WORDS_PATHS     "list of paths"
+#define WORDS_PATHS     "path, or list of paths"
 #define WORDS_LISTEN    "address, or list of addresses"
 #define WORDS_PATTERNS  "list of key patterns"
 #define WORDS_LABELS    "list of names or numbers"

@@ -19,14 +19,15 @@
         "is started counts its day from 0.")
 
 #define DAEMON_ROWS(ROW)                                                       \
-    ROW(DAEMON, listen, ADDRESSES, ONE_OF(LETTERS_ADDRESS), NO_DEFAULT,        \
+    ROW(DAEMON, listen, LISTEN, ONE_OF(LETTERS_ADDRESS), NO_DEFAULT,           \
         ALL_ENGINES,                                                           \
-        "The TCP addresses for Redis clients, [ ] for none. By default "       \
-        "127.0.0.1:7379. The option --listen takes precedence.")               \
+        "The TCP address for Redis clients, or several, [ ] for none. By "     \
+        "default 127.0.0.1:7379. The option --listen takes precedence.")       \
     ROW(DAEMON, socket, PATHS, NO_RANGE, NO_DEFAULT, ALL_ENGINES,              \
-        "The unix sockets, [ ] for none. By default seqbrokerd.sock in the "   \
-        "state directory. A relative path starts in the working directory of " \
-        "the daemon. The option --socket takes precedence.")                   \
+        "The unix socket, or several, [ ] for none. By default "               \
+        "seqbrokerd.sock in the state directory. A relative path starts in "   \
+        "the working directory of the daemon. The option --socket takes "      \
+        "precedence.")                                                         \
     ROW(DAEMON, socket_mode, CHOICE, ONE_OF("0600, 0660, 0666"), "0660",       \
         ALL_ENGINES,                                                           \
         "Who may connect to the unix sockets. 0600: their owner. 0660: also "  \
@@ -39,10 +40,10 @@
         "The address for HTTP, or several, as [ \"127.0.0.1:9379\", "          \
         "\"[::1]:9379\" ]. By default none. The option --http takes "          \
         "precedence.")                                                         \
-    ROW(DAEMON, tls_listen, ADDRESSES, ONE_OF(LETTERS_ADDRESS), NO_DEFAULT,    \
+    ROW(DAEMON, tls_listen, LISTEN, ONE_OF(LETTERS_ADDRESS), NO_DEFAULT,       \
         ALL_ENGINES,                                                           \
-        "The addresses for Redis clients with TLS. By default none. The "      \
-        "option --tls-listen takes precedence. See tls.md.")                   \
+        "The address for Redis clients with TLS, or several. By default "      \
+        "none. The option --tls-listen takes precedence. See tls.md.")         \
     ROW(DAEMON, https, LISTEN, ONE_OF(LETTERS_ADDRESS), NO_DEFAULT,            \
         ALL_ENGINES,                                                           \
         "The address for HTTP with TLS, or several. By default none. The "     \
@@ -76,23 +77,28 @@
     ROW(DAEMON, max_connections, INTEGER, "1", "1000000", "10000",             \
         ALL_ENGINES,                                                           \
         "How many clients may be connected at a time, including HTTP. "        \
-        "Further ones are refused; unix sockets have 16 more. The system's "   \
+        "Further ones are refused; root, the daemon's user and "               \
+        "administrators have 16 more on unix sockets. The system's "           \
         "limit of open files can lower the number.")                           \
     ROW(DAEMON, max_connections_per_address, INTEGER, "0", "1000000", "0",     \
         ALL_ENGINES,                                                           \
         "How many clients of one address (IPv6: of a /64) may be connected "   \
-        "at a time, including HTTP; 0: no limit.")                             \
+        "at a time, including HTTP, and how many of one uid at unix "          \
+        "sockets; 0: no limit.")                                               \
     ROW(DAEMON, max_client_memory, INTEGER, "1", "65536", "32", ALL_ENGINES,   \
         "How many MiB the daemon may hold for clients: answers that they do "  \
         "not read, requests that they do not finish, and 16 KiB for each "     \
         "connection by TLS. Above it, long answers are refused with OOM, "     \
         "large requests wait, and connections by TLS are refused.")            \
     ROW(DAEMON, client_timeout, DURATION, "0s", "1d", "1m", ALL_ENGINES,       \
-        "A client is disconnected if it does not finish a request, or reads "  \
-        "nothing of its answers, for this time; 0s: never.")                   \
+        "A client is disconnected if it does not finish a request in this "    \
+        "time, or reads neither 64 KiB of its answers nor all; 0s: never.")    \
     ROW(DAEMON, idle_timeout, DURATION, "0s", "7d", "0s", ALL_ENGINES,         \
         "A client is disconnected if it sends nothing for this time; 0s: "     \
         "never.")                                                              \
+    ROW(DAEMON, login_timeout, DURATION, "0s", "1h", "10s", ALL_ENGINES,       \
+        "A client of the Redis protocol that has to log in is disconnected "   \
+        "if it does not within this time; 0s: never.")                         \
     ROW(DAEMON, on_event, PATH, NO_RANGE, NO_DEFAULT, ALL_ENGINES,             \
         "The absolute path of a program that is run for each alarm. It gets "  \
         "the alarm as JSON on stdin: see alarms.md.")                          \
@@ -108,8 +114,8 @@
         "After how long an alarm is sent again, while its state lasts.")       \
     ROW(DAEMON, log_level, CHOICE, ONE_OF("error, warn, info, debug"), "info", \
         ALL_ENGINES,                                                           \
-        "The lowest level that seqbrokerd logs. The option --log-level takes " \
-        "precedence.")                                                         \
+        "The lowest level that seqbrokerd logs. Lines of the audit have any: " \
+        "see secure.md. The option --log-level takes precedence.")             \
     ROW(DAEMON, open_to_all, BOOLEAN, NO_RANGE, "false", ALL_ENGINES,          \
         "Whether clients that are not logged in may take numbers, even at an " \
         "address that is not a loopback address: see secure.md.")              \
@@ -148,8 +154,8 @@
         "Groups of the system, names or numbers. Their processes are this "    \
         "user on the unix socket.")                                            \
     ROW(USERS, max_connections, INTEGER, "0", "1000000", "0", ALL_ENGINES,     \
-        "How many connections of the Redis protocol the user may have at a "   \
-        "time; 0: no limit.")                                                  \
+        "How many connections the user may have at a time, including "         \
+        "HTTP; 0: no limit.")                                                  \
     LIMIT_ROWS(ROW, USERS)                                                     \
     ROW(KEY_LIMITS, name, NAME, ONE_OF(LETTERS_NAME), SCHEMA_REQUIRED,         \
         ALL_ENGINES,                                                           \

@@ -191,6 +191,7 @@ struct draft_daemon {
     struct draft_number max_client_memory;
     struct draft_number client_timeout;
     struct draft_number idle_timeout;
+    struct draft_number login_timeout;
     struct draft_text on_event;
     struct draft_text webhook;
     struct draft_text webhook_ca_file;
@@ -283,7 +284,7 @@ enum schema_type {
     SCHEMA_GROUP,  /* a group: the nested section of that name */
     SCHEMA_NAMES,  /* a list of names */
     SCHEMA_ADDRESSES, /* a list of "host:port" */
-    SCHEMA_PATHS,     /* a list of files */
+    SCHEMA_PATHS,     /* a file or a list of them; "none" is the empty list */
     SCHEMA_LISTEN,    /* "host:port" or a list of them; port 0 is any; "none" is
                          the empty list */
     SCHEMA_PATTERNS,  /* a list of patterns, valid by text_is_pattern */

@@ -50,7 +50,7 @@ static const char *wanted_words(enum schema_type type)
     case SCHEMA_LISTEN:
         return "an address in quotes, or a list, as [ \"127.0.0.1:9379\" ]";
     case SCHEMA_PATHS:
-        return "a list of paths, as [ \"/run/a.sock\" ]";
+        return "a path in quotes, or a list, as [ \"/run/a.sock\" ]";
     case SCHEMA_PATTERNS:
         return "a list of patterns, as [ \"order*\", \"shop:*\" ]";
     case SCHEMA_LABELS:
@@ -183,7 +183,7 @@ static const char *take_text(struct value_reader *reader,
     return NULL;
 }
 
-/* One address without a list, or "none". */
+/* One address or path without a list, or "none". */
 static void read_place(struct value_reader *reader,
                        const struct schema_row *row,
                        const config_setting_t *setting, struct draft_names *out)
@@ -325,7 +325,7 @@ void value_read(struct value_reader *reader, const struct schema_row *row,
 {
     void *member = (char *)item + row->offset;
 
-    if (row->type == SCHEMA_LISTEN &&
+    if ((row->type == SCHEMA_LISTEN || row->type == SCHEMA_PATHS) &&
         config_setting_type(setting) == CONFIG_TYPE_STRING) {
         read_place(reader, row, setting, member);
     } else if (schema_is_list(row)) {

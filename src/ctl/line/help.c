@@ -91,6 +91,11 @@ enum ctl_exit command_unknown(const char *name)
 {
     struct guess guess = {.word = name};
 
+    if (show_has(name)) {
+        ctl_complain("unknown command \"%s\", did you mean \"show %s\"?", name,
+                     name);
+        return CTL_USAGE;
+    }
     for (size_t i = 0; command_at(i) != NULL; i++)
         guess_weigh(&guess, command_at(i)->name);
     if (guess.best != NULL)

@@ -12,6 +12,10 @@
  * reported. */
 bool options_read(int argc, char **argv, struct ctl_options *out);
 
+/* Whether the word of a command line means --json, also as a letter among
+ * others. */
+bool option_is_json(const char *word);
+
 /* The usage of the first option of the set; NULL if the set is empty. */
 const char *option_usage(unsigned options);
 

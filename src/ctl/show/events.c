@@ -43,7 +43,20 @@ static bool age_parse(const char *text, int64_t *out_ms)
     return true;
 }
 
-/* "2026-11-21", "2026-11-21T10:00" or "2026-11-21T10:00:00", UTC with or
+/* Skips digits of a second, which a line of the log has. */
+static const char *fraction_parse(const char *text, int64_t *out_ms)
+{
+    int64_t unit_ms = 100;
+
+    *out_ms = 0;
+    if (*text != '.')
+        return text;
+    for (text++; *text >= '0' && *text <= '9'; text++, unit_ms /= 10)
+        *out_ms += (*text - '0') * unit_ms;
+    return text;
+}
+
+/* "2026-11-21", "2026-11-21T10:00" or "2026-11-21T10:00:00.123", UTC with or
  * without a Z. */
 static bool moment_parse(const char *text, int64_t *out_ms)
 {
@@ -53,10 +66,13 @@ static bool moment_parse(const char *text, int64_t *out_ms)
     for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
         struct tm utc = {0};
         const char *end = strptime(text, formats[i], &utc);
+        int64_t ms = 0;
 
+        if (end != NULL && i == 0)
+            end = fraction_parse(end, &ms);
         if (end == NULL || (*end != '\0' && strcmp(end, "Z") != 0))
             continue;
-        *out_ms = (int64_t)timegm(&utc) * 1000;
+        *out_ms = (int64_t)timegm(&utc) * 1000 + ms;
         return true;
     }
     return false;

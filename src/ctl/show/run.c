@@ -121,6 +121,8 @@ static bool rows_print(const struct show *show, const struct rows *rows)
 {
     if (show->subject->of == STATUS_OF_EVENTS)
         return events_print(rows, &show->view);
+    if (show->subject->of == STATUS_OF_LIMITS && rows->count == 0)
+        return fputs("no user and no key has a limit\n", show->view.to) >= 0;
     if (!table_print(&show->view, show->subject->of, rows,
                      show->subject->of == STATUS_OF_ERRORS))
         return false;
@@ -246,10 +248,12 @@ static const struct subject *subject_find(const char *name)
         if (strcmp(subjects[i].name, name) == 0)
             return &subjects[i];
     }
-    ctl_complain(
-        "show config, clients, events, errors, limits or stats, not \"%s\"",
-        name);
     return NULL;
+}
+
+bool show_has(const char *name)
+{
+    return subject_find(name) != NULL;
 }
 
 enum ctl_exit show_run(const struct ctl_options *options, char **argument)
@@ -257,7 +261,13 @@ enum ctl_exit show_run(const struct ctl_options *options, char **argument)
     struct show show = {.subject = subject_find(argument[0]),
                         .pattern = argument[1]};
 
-    if (show.subject == NULL || !event_filter_init(&show.filter, options) ||
+    if (show.subject == NULL) {
+        ctl_complain(
+            "show config, clients, events, errors, limits or stats, not \"%s\"",
+            argument[0]);
+        return CTL_USAGE;
+    }
+    if (!event_filter_init(&show.filter, options) ||
         !view_init(&show.view, options))
         return CTL_USAGE;
     if (options->given & (CTL_SINCE | CTL_LEVEL) &&

@@ -51,12 +51,13 @@ static void apart_append(char line[LINE_SIZE], const redisReply *clock,
              what);
 }
 
-/* Stamps are made of this clock. A problem of it is only a warning: it affects
- * only sequences with a period. */
+/* Stamps are made of this clock. A problem of it is a warning: plain counters
+ * go on. */
 static void clock_print(const redisReply *clock, const struct view *view)
 {
     const int64_t steps = reply_integer(clock, "steps_back");
     const char *reason = reply_text(clock, "reason");
+    const char *effect = reply_text(clock, "effect");
     char moment[40];
     char line[LINE_SIZE];
 
@@ -74,8 +75,8 @@ static void clock_print(const redisReply *clock, const struct view *view)
     line_print(view, line);
     if (*reason == '\0')
         return;
-    snprintf(line, sizeof line,
-             "warning: sequences with a period have no numbers: %s", reason);
+    snprintf(line, sizeof line, "warning: %s%s%s", effect,
+             effect[0] != '\0' ? ": " : "", reason);
     line_print(view, line);
 }
 
@@ -112,6 +113,25 @@ static bool sequences_print(const struct selection *selection,
     return true;
 }
 
+static bool partitions_print(const struct selection *selection,
+                             const struct view *view, bool several)
+{
+    const size_t up = selection->up_left_out;
+    char line[LINE_SIZE];
+
+    if (selection->partitions.count > 0 &&
+        !table_print(view, STATUS_OF_PARTITIONS, &selection->partitions,
+                     several))
+        return false;
+    if (up == 0)
+        return true;
+    snprintf(line, sizeof line, "%zu %spartition%s: up", up,
+             selection->partitions.count > 0 ? "more " : "",
+             up == 1 ? "" : "s");
+    line_print(view, line);
+    return true;
+}
+
 bool status_report(const redisReply *status, const struct selection *selection,
                    const struct view *view)
 {
@@ -119,8 +139,7 @@ bool status_report(const redisReply *status, const struct selection *selection,
 
     broker_print(status, view);
     fputc('\n', view->to);
-    if (!table_print(view, STATUS_OF_PARTITIONS, &selection->partitions,
-                     several) ||
+    if (!partitions_print(selection, view, several) ||
         !lessors_print(&selection->lessors, view, several) ||
         !sequences_print(selection, view))
         return false;

@@ -22,6 +22,14 @@ static void selection_cut(struct selection *selection, size_t top)
     selection->sequences.count = top;
 }
 
+static void selection_skip_up(struct selection *selection)
+{
+    const size_t all = selection->partitions.count;
+
+    rows_drop_up(&selection->partitions);
+    selection->up_left_out = all - selection->partitions.count;
+}
+
 enum ctl_exit selection_init(struct selection *selection,
                              const redisReply *status,
                              const struct query *query)
@@ -48,6 +56,8 @@ enum ctl_exit selection_init(struct selection *selection,
     if (query->order != NULL)
         rows_sort(&selection->sequences, query->order);
     selection_cut(selection, query->top);
+    if (query->skips_up)
+        selection_skip_up(selection);
     return CTL_OK;
 }
 

@@ -10,6 +10,8 @@ struct query {
     const char *name; /* a key, a pool, or a glob of these; NULL: all */
     const struct row_order *order; /* NULL: the daemon's order */
     size_t top;                    /* how many sequences at most */
+    bool
+        skips_up; /* partitions that are up, of which there is nothing to say */
 };
 
 /* The shown parts of a status. The status owns the maps. */
@@ -17,8 +19,9 @@ struct selection {
     struct rows partitions;
     struct rows lessors;
     struct rows sequences;
-    bool has_lessors; /* the daemon is new enough to report them */
-    size_t left_out;  /* sequences that `top` left out */
+    bool has_lessors;   /* the daemon is new enough to report them */
+    size_t left_out;    /* sequences that `top` left out */
+    size_t up_left_out; /* partitions that `skips_up` left out */
 };
 
 /* Selects the parts. CTL_FAILED, with the reason reported: something is missing

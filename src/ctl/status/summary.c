@@ -47,13 +47,18 @@ static int64_t rate_sum(const struct rows *sequences)
     return sum;
 }
 
-static size_t up_count(const struct rows *partitions)
+/* An authority has a row like a partition, but none asks it for numbers. */
+static void partitions_count(const struct rows *partitions,
+                             struct summary *summary)
 {
-    size_t count = 0;
+    for (size_t i = 0; i < partitions->count; i++) {
+        const redisReply *row = partitions->row[i];
 
-    for (size_t i = 0; i < partitions->count; i++)
-        count += strcmp(reply_text(partitions->row[i], "state"), "up") == 0;
-    return count;
+        if (reply_integer(row, "partition") < 0)
+            continue;
+        summary->partitions++;
+        summary->up += strcmp(reply_text(row, "state"), "up") == 0;
+    }
 }
 
 /* NULL if out of memory: then the reason is missing. */
@@ -78,12 +83,11 @@ void summary_add(struct summaries *summaries, const char *at,
 
     *summary = (struct summary){
         .at = at,
-        .up = up_count(&selection->partitions),
-        .partitions = selection->partitions.count,
         .rate = rate_sum(&selection->sequences),
         .runway_ms = runway_lowest(&selection->sequences),
         .reason = reason_make(health),
     };
+    partitions_count(&selection->partitions, summary);
     snprintf(summary->name, sizeof summary->name, "%s",
              reply_text(status, "broker"));
     snprintf(summary->health, sizeof summary->health, "%s",

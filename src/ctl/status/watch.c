@@ -114,10 +114,10 @@ static size_t top_lower(size_t top, size_t shown, size_t excess, size_t brokers)
 }
 
 /* Shows fewer sequences if the terminal has too few rows. One of each broker
- * is always shown; screen_draw cuts what does not fit then. */
-static enum ctl_exit frame_fit(struct frame *frame,
-                               const struct ctl_options *options,
-                               const struct query *query, struct view *view)
+ * is always shown. */
+static enum ctl_exit frame_lower(struct frame *frame,
+                                 const struct ctl_options *options,
+                                 const struct query *query, struct view *view)
 {
     const size_t brokers =
         options->server_count > 1 ? options->server_count : 1;
@@ -134,6 +134,23 @@ static enum ctl_exit frame_fit(struct frame *frame,
         lines = lines_count(frame->text);
     }
     return result;
+}
+
+/* Leaves out partitions that are up if that is not enough, so that those that
+ * are not are seen. screen_draw cuts what does not fit then. */
+static enum ctl_exit frame_fit(struct frame *frame,
+                               const struct ctl_options *options,
+                               const struct query *query, struct view *view)
+{
+    struct query less = *query;
+    enum ctl_exit result = frame_lower(frame, options, query, view);
+
+    if (status_is_summary(options) ||
+        lines_count(frame->text) < terminal_size().rows)
+        return result;
+    less.skips_up = true;
+    free(frame->text);
+    return frame_lower(frame, options, &less, view);
 }
 
 /* Ctrl-Z: the shell gets its screen back, and the alternate screen returns when

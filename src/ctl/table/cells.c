@@ -80,9 +80,11 @@ static void date_format(char *to, size_t size, int64_t ms)
     const time_t at = time(NULL) + (time_t)(ms / 1000);
     struct tm parts;
 
-    if (ms < 0 || localtime_r(&at, &parts) == NULL ||
-        strftime(to, size, is_near ? "%Y-%m-%d %H:%M" : "%Y-%m-%d", &parts) ==
-            0)
+    if (ms == 0)
+        snprintf(to, size, "now");
+    else if (ms < 0 || localtime_r(&at, &parts) == NULL ||
+             strftime(to, size, is_near ? "%Y-%m-%d %H:%M" : "%Y-%m-%d",
+                      &parts) == 0)
         snprintf(to, size, "-");
 }
 

@@ -117,6 +117,21 @@ void rows_keep_pools(struct rows *rows, const char *glob,
     rows->count = kept;
 }
 
+void rows_drop_up(struct rows *rows)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < rows->count; i++) {
+        const redisReply *row = rows->row[i];
+
+        if (strcmp(reply_text(row, "state"), "up") != 0 ||
+            reply_text(row, "reason")[0] != '\0' ||
+            reply_text(row, "loss")[0] != '\0')
+            rows->row[kept++] = rows->row[i];
+    }
+    rows->count = kept;
+}
+
 /* --- sorting --- */
 
 /* "Never" comes after every time. */

@@ -46,6 +46,9 @@ void rows_keep(struct rows *rows, const char *glob, const char *field,
 void rows_keep_pools(struct rows *rows, const char *glob,
                      const struct rows *others);
 
+/* Drops the partitions that are up and give no reason. */
+void rows_drop_up(struct rows *rows);
+
 /* An order of sequences: "rate", "stock", ... */
 struct row_order;
 

@@ -63,6 +63,7 @@ static const struct {
     {"serving", "\033[32m"},     {"suspect", "\033[33m"},
     {"ramping", "\033[33m"},     {"probing", "\033[33m"},
     {"syncing", "\033[33m"},     {"waiting", "\033[33m"},
+    {"starting", "\033[33m"},    {"drained", "\033[33m"},
     {"degraded", "\033[33m"},    {"quarantined", "\033[31m"},
     {"refused", "\033[31m"},     {"poisoned", "\033[31m"},
     {"not serving", "\033[31m"}, {"unknown", "\033[31m"},

@@ -24,7 +24,7 @@ void access_swap(struct access *access, struct users *users)
 {
     access->users = users != NULL ? users : access->nobody;
     if (users != NULL)
-        users_hand_over(users, &access->quotas.list);
+        users_hand_over(users, &access->quotas);
     access->quotas.version++;
 }
 

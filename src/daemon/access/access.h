@@ -94,6 +94,9 @@ void identity_of_origin(const struct access *access, struct origin origin,
 void identity_of_user(const struct user *user, bool by_token,
                       struct identity *inout);
 
+/* The quota of its user, or NULL. */
+struct quota *identity_quota(const struct identity *identity);
+
 /* Looks up the identity again in the current table of users. False if its user
  * is gone, or its certificate no longer belongs to a user. */
 bool identity_resolve(const struct access *access, struct origin origin,

@@ -8,29 +8,59 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "daemon/log/log.h"
 
-#define LINE_SIZE   3072 /* fits five words and a reason */
 #define WORD_SIZE   256
 #define REASON_SIZE 1536 /* fits the text of an error, quoted */
+#define WORDS_MAX   7    /* of a line, without its reason */
+#define NAMES_SIZE  256  /* of a line: the names of its words, and a number */
+#define LINE_SIZE   (WORDS_MAX * WORD_SIZE + REASON_SIZE + NAMES_SIZE)
 #define DATE_SIZE   32
 
 static const struct bucket_size allowed = {.at_once = 100, .a_second = 20};
 
 /* --- the file --- */
 
-static int file_open(const char *file)
+/* Why the file must not get the lines; NULL if it may. */
+static const char *file_fault(int fd)
 {
-    return open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW,
-                0600);
+    struct stat status;
+
+    if (fstat(fd, &status) != 0)
+        return strerror(errno);
+    if (!S_ISREG(status.st_mode))
+        return "it is no regular file";
+    if (status.st_uid != geteuid() && status.st_uid != 0)
+        return "it belongs to another user: it must be the daemon's or root's";
+    if ((status.st_mode & (S_IRWXO | S_IWGRP)) != 0)
+        return "others may read or write it: chmod 600 it, or 640 for a group";
+    return NULL;
+}
+
+/* Nonblocking, because opening a FIFO would wait for its reader. -1 sets
+ * `*why`. */
+static int file_open(const char *file, const char **why)
+{
+    const int fd = open(file,
+                        O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW |
+                            O_NONBLOCK,
+                        0600);
+
+    *why = fd < 0 ? strerror(errno) : file_fault(fd);
+    if (fd < 0 || *why == NULL)
+        return fd;
+    close(fd);
+    return -1;
 }
 
 enum seqb_status audit_check(const char *file, struct seqb_error *err)
 {
-    const int fd = file == NULL ? -1 : file_open(file);
+    const char *why = NULL;
+    const int fd = file == NULL ? -1 : file_open(file, &why);
 
     if (fd >= 0)
         close(fd);
@@ -38,7 +68,7 @@ enum seqb_status audit_check(const char *file, struct seqb_error *err)
         return SEQB_OK;
     err->status = SEQB_INVALID;
     snprintf(err->text, sizeof err->text, "daemon.audit_file %s: %s", file,
-             file[0] != '/' ? "wants an absolute path" : strerror(errno));
+             file[0] != '/' ? "wants an absolute path" : why);
     return err->status;
 }
 
@@ -53,37 +83,95 @@ static void date_print(int64_t wall_ms, char out[DATE_SIZE])
     snprintf(out, DATE_SIZE, "%.19s.%03dZ", text, (int)(wall_ms % 1000));
 }
 
+/* Whether the file ends within a line, which a full disk has cut. */
+static bool file_is_torn(const char *file)
+{
+    const int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    const off_t end = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
+    char last = '\n';
+
+    if (end > 0 && pread(fd, &last, 1, end - 1) != 1)
+        last = '\n';
+    if (fd >= 0)
+        close(fd);
+    return last != '\n';
+}
+
 /* Appends the line by a single write, because other processes may append,
  * too. */
-static bool file_append(const char *file, const char *line, int64_t wall_ms)
+static bool file_append(const char *file, const char *line, int64_t wall_ms,
+                        const char **why)
 {
     char date[DATE_SIZE];
-    char text[LINE_SIZE + DATE_SIZE + 2];
-    const int fd = file_open(file);
+    char text[LINE_SIZE + DATE_SIZE + 3];
+    const int fd = file_open(file, why);
     ssize_t written = -1;
     int length = 0;
 
     if (fd < 0)
         return false;
     date_print(wall_ms, date);
-    length = snprintf(text, sizeof text, "%s %s\n", date, line);
+    length = snprintf(text, sizeof text, "%s%s %s\n",
+                      file_is_torn(file) ? "\n" : "", date, line);
     written = write(fd, text, (size_t)length);
-    return close(fd) == 0 && written == length;
+    *why = written < 0 ? strerror(errno) : "it was written in part";
+    if (close(fd) == 0)
+        return written == length;
+    *why = strerror(errno);
+    return false;
+}
+
+/* The file can be written again: says there, and then in the log, how many
+ * lines the file lacks. */
+static bool log_gap(const struct audit *audit, int64_t wall_ms,
+                    const char **why)
+{
+    const enum seqb_log_level level = SEQB_LOG_INFO;
+    char name[WORD_SIZE];
+    char line[LINE_SIZE];
+
+    snprintf(line, sizeof line, "event=audit_written file=%s lost=%lld",
+             log_quote(name, sizeof name, audit->file),
+             (long long)audit->lost_lately);
+    if (!file_append(audit->file, line, wall_ms, why))
+        return false;
+    log_event(level, "%s", line);
+    return true;
+}
+
+static void failure_log(const struct audit *audit, const char *why)
+{
+    char name[WORD_SIZE];
+
+    log_event(SEQB_LOG_WARN,
+              "event=audit_failed file=%s reason=\"%s\" lost=%lld",
+              log_quote(name, sizeof name, audit->file), why,
+              (long long)audit->lost_lately);
+}
+
+/* With the lock held. */
+static void file_write_locked(struct audit *audit, const char *line,
+                              int64_t wall_ms)
+{
+    const char *why = NULL;
+
+    if (audit->lost_lately > 0 && log_gap(audit, wall_ms, &why))
+        audit->lost_lately = 0;
+    if (audit->lost_lately == 0 &&
+        file_append(audit->file, line, wall_ms, &why))
+        return;
+    audit->lost++;
+    if (++audit->lost_lately == 1)
+        failure_log(audit, why);
 }
 
 static void file_write(struct audit *audit, const char *line, int64_t wall_ms)
 {
-    char name[WORD_SIZE];
-    const bool is_well =
-        audit->file == NULL || file_append(audit->file, line, wall_ms);
-
-    if (!is_well && !audit->has_failed)
-        log_event(SEQB_LOG_WARN, "event=audit_failed file=%s reason=\"%s\"",
-                  log_quote(name, sizeof name, audit->file), strerror(errno));
-    if (is_well && audit->has_failed)
-        log_event(SEQB_LOG_INFO, "event=audit_written file=%s",
-                  log_quote(name, sizeof name, audit->file));
-    audit->has_failed = !is_well;
+    if (audit->file == NULL)
+        return;
+    pthread_mutex_lock(&audit->lock);
+    file_write_locked(audit, line, wall_ms);
+    pthread_mutex_unlock(&audit->lock);
 }
 
 /* --- lines --- */
@@ -141,7 +229,7 @@ static void log_audited(struct audit *audit, enum seqb_log_level level,
     va_start(arguments, format);
     vsnprintf(line, sizeof line, format, arguments);
     va_end(arguments);
-    log_event(level, "%s", line);
+    log_certain(level, line);
     file_write(audit, line, time.wall_ms);
 }
 
@@ -222,4 +310,38 @@ void audit_login_refused(struct audit *audit, const struct audit_entry *entry,
                 "event=login_refused user=%s from=%s command=%s reason=%s "
                 "left_out=%lld",
                 words.user, words.from, words.command, words.reason, left_out);
+}
+
+void audit_order_begun(struct audit *audit, const struct audit_entry *entry,
+                       struct audit_time time)
+{
+    struct words words;
+
+    words_quote(entry, &words);
+    log_audited(audit, SEQB_LOG_INFO, time,
+                "event=order_begun user=%s by=%s from=%s command=%s target=%s "
+                "before=%s after=%s",
+                words.user, words.by, words.from, words.command, words.target,
+                words.before, words.after);
+}
+
+static void left_out_write(struct audit *audit, struct audit_kind *kind,
+                           const char *name, struct audit_time time)
+{
+    if (kind->left_out > 0)
+        log_audited(audit, SEQB_LOG_WARN, time,
+                    "event=lines_left_out name=%s count=%lld", name,
+                    (long long)kind->left_out);
+    kind->left_out = 0;
+}
+
+void audit_end(struct audit *audit, int64_t wall_ms)
+{
+    const struct audit_time time = {.wall_ms = wall_ms};
+
+    left_out_write(audit, &audit->orders_lines, "order", time);
+    left_out_write(audit, &audit->orders_refused_lines, "order_refused", time);
+    left_out_write(audit, &audit->logins_refused_lines, "login_refused", time);
+    if (audit->lost_lately > 1)
+        failure_log(audit, "it could not be written until the end");
 }

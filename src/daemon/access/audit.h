@@ -4,11 +4,14 @@
  * refused, and for each login that was refused. It goes to the log, and to a
  * file if there is one. Orders that cannot be undone are always written. Of
  * other orders, of refused orders, and of refused logins, at most 20 lines a
- * second are written of each kind; the rest is only counted. Private to the
- * folder, except through access.h.
+ * second are written of each kind; the rest is only counted. A line that the
+ * file does not get is counted, too: an order is carried out even then, since
+ * the log has it. Private to the folder, except through access.h.
  */
 #pragma once
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -22,11 +25,14 @@ struct audit_kind {
     int64_t left_out; /* lines that were dropped since the last one */
 };
 
+/* A zeroed struct has no file. */
 struct audit {
     const char *file; /* NULL: none; the caller's */
     struct audit_kind orders_lines, orders_refused_lines, logins_refused_lines;
     int64_t logins_refused;
-    bool has_failed; /* writing to the file failed, and this was logged */
+    _Atomic int64_t lost; /* lines that the file lacks, since the start */
+    pthread_mutex_t lock; /* guards the file and the next field */
+    int64_t lost_lately;  /* since it was written for the last time */
 };
 
 /* One entry of the audit. Texts may be NULL, and may come from a client. */
@@ -50,7 +56,8 @@ struct audit_time {
 
 /* A command was executed; one that cannot be undone was executed, which is
  * always written; was executed in some stores only; was refused; a login was
- * refused. */
+ * refused. One that cannot be undone and may take long begins, which is always
+ * written: any thread may call that. */
 typedef void audit_function(struct audit *audit,
                             const struct audit_entry *entry,
                             struct audit_time time);
@@ -60,3 +67,8 @@ audit_function audit_order_for_good;
 audit_function audit_order_in_part;
 audit_function audit_order_refused;
 audit_function audit_login_refused;
+audit_function audit_order_begun;
+
+/* The daemon ends: writes how many lines were left out, and how many the file
+ * lacks, where no other line has said that. */
+void audit_end(struct audit *audit, int64_t wall_ms);

@@ -131,17 +131,29 @@ static bool login_resolve(const struct access *access, struct identity *inout)
     return user != NULL;
 }
 
+/* Whether the user of a process was removed. The process would have the rights
+ * of one that no user names, which may be more. The operator keeps its
+ * connection: it may be the one that asked for the reload. */
+static bool peer_has_lost(const struct identity *before,
+                          const struct identity *now)
+{
+    return before->user != NULL && now->user == NULL &&
+           (now->rights & RIGHT_ADMIN) == 0;
+}
+
 bool identity_resolve(const struct access *access, struct origin origin,
                       struct identity *inout)
 {
-    const bool was_certificate = inout->means == BY_CERTIFICATE;
+    const struct identity before = *inout;
 
     if (origin.certificate != NULL && access_bars(access, origin.certificate))
         return false;
     if (is_login(inout))
         return login_resolve(access, inout);
     identity_of_origin(access, origin, inout);
-    return !was_certificate || inout->means == BY_CERTIFICATE;
+    return before.means == BY_SOCKET
+               ? !peer_has_lost(&before, inout)
+               : before.means != BY_CERTIFICATE || inout->means == before.means;
 }
 
 bool access_bars(const struct access *access,
@@ -149,6 +161,11 @@ bool access_bars(const struct access *access,
 {
     return access->wants_user &&
            user_of_certificate(access, certificate) == NULL;
+}
+
+struct quota *identity_quota(const struct identity *identity)
+{
+    return identity->user != NULL ? user_quota(identity->user) : NULL;
 }
 
 const char *identity_means_name(const struct identity *identity)

@@ -17,13 +17,17 @@
 #include "daemon/access/users.h"
 #include "daemon/signals.h"
 
+/* Waiters that are answered at once: each executes its command again, and other
+ * clients wait meanwhile. */
+#define WAITERS_A_POLL 16
+
 TAILQ_HEAD(waiter_list, login_waiter);
 TAILQ_HEAD(login_list, login);
 
 /* One password that is being checked. Many waiters may share it. */
 struct login {
     TAILQ_ENTRY(login) entry;   /* in `queued`, or in `done` */
-    TAILQ_ENTRY(login) known;   /* in `all`, which is the loop's */
+    TAILQ_ENTRY(login) known;   /* in `all` or `decided`, the loop's */
     struct waiter_list waiters; /* the loop's */
     char source[LOGIN_SOURCE_SIZE];
     char name[LOGIN_NAME_SIZE];
@@ -31,13 +35,14 @@ struct login {
     char secret[CREDENTIAL_MAX];
     size_t secret_length;
     unsigned char digest[CREDENTIAL_DIGEST_SIZE];
-    bool is_known; /* the user has a password */
-    bool fits;     /* the thread's result */
+    bool is_known;               /* the user has a password */
+    enum credential_match match; /* the thread's result */
 };
 
 struct logins {
     int wake_fd;
     struct login_list all; /* all pending; the loop's, as are the next fields */
+    struct login_list decided; /* some waiters do not know yet; by `known` */
     int count;
     bool has_thread;
     pthread_t thread;
@@ -57,6 +62,7 @@ struct logins *logins_open(int wake_fd)
         return NULL;
     logins->wake_fd = wake_fd;
     TAILQ_INIT(&logins->all);
+    TAILQ_INIT(&logins->decided);
     TAILQ_INIT(&logins->queued);
     TAILQ_INIT(&logins->done);
     pthread_mutex_init(&logins->lock, NULL);
@@ -100,8 +106,8 @@ static void *logins_run(void *argument)
     struct login *login = NULL;
 
     while ((login = login_await(logins)) != NULL) {
-        login->fits =
-            credential_fits(login->hash, login->secret, login->secret_length);
+        login->match = credential_compare(login->hash, login->secret,
+                                          login->secret_length);
         credential_wipe(login->secret, sizeof login->secret);
         login_deliver(logins, login);
     }
@@ -148,6 +154,15 @@ static void login_free(struct login *login)
     free(login);
 }
 
+/* What an unknown user is compared with, so that it is refused no faster than
+ * the others. */
+static const char *hash_of_nobody(const struct users *users)
+{
+    const char *slowest = users_slowest_hash(users);
+
+    return slowest != NULL ? slowest : credential_nobody;
+}
+
 /* NULL if memory is short. */
 static struct login *login_new(const struct users *users,
                                const struct attempt *attempt)
@@ -161,7 +176,7 @@ static struct login *login_new(const struct users *users,
         return NULL;
     TAILQ_INIT(&login->waiters);
     login->is_known = hash != NULL;
-    hash = hash != NULL ? hash : credential_nobody;
+    hash = hash != NULL ? hash : hash_of_nobody(users);
     snprintf(login->hash, sizeof login->hash, "%s", hash);
     if (attempt->name_length < sizeof login->name)
         memcpy(login->name, attempt->name, attempt->name_length);
@@ -216,11 +231,14 @@ static enum login_outcome login_begin(struct logins *logins,
     int of_source = 0;
     struct login *same = login_find(logins, login, &of_source);
 
-    if (same == NULL &&
-        (logins->count >= LOGINS_WAITING_MAX ||
-         of_source >= LOGINS_SOURCE_MAX || !logins_start(logins))) {
+    if (same == NULL && (logins->count >= LOGINS_WAITING_MAX ||
+                         of_source >= LOGINS_SOURCE_MAX)) {
         login_free(login);
         return waiter_decide(waiter, LOGIN_BUSY);
+    }
+    if (same == NULL && !logins_start(logins)) {
+        login_free(login);
+        return waiter_decide(waiter, LOGIN_SHORT);
     }
     if (same != NULL)
         login_free(login);
@@ -240,7 +258,7 @@ static enum login_outcome login_by_password(struct logins *logins,
     struct login *login = login_new(users, attempt);
 
     if (login == NULL)
-        return waiter_decide(waiter, LOGIN_BUSY);
+        return waiter_decide(waiter, LOGIN_SHORT);
     if (login->is_known &&
         remembered_has(&logins->remembered, login->digest, now_ms)) {
         login_free(login);
@@ -266,22 +284,27 @@ static const struct user *user_of_token(const struct users *users,
                : NULL;
 }
 
+/* A token cannot be guessed: a right one is accepted while its address is
+ * slowed, and a wrong one that stands alone is not counted. Otherwise one
+ * client with a wrong token would shut out all that share its address. */
 enum login_outcome logins_try(struct logins *logins, const struct users *users,
                               const struct attempt *attempt,
                               struct login_waiter *waiter, int64_t now_ms)
 {
+    const bool fits = attempt->secret_length <= CREDENTIAL_MAX;
+
     waiter->login = NULL;
-    waiter->user = NULL;
-    waiter->wait_ms = patience_left(&logins->patience, attempt->source, now_ms);
-    if (waiter->wait_ms > 0)
-        return waiter_decide(waiter, LOGIN_SLOWED);
-    if (attempt->secret_length > CREDENTIAL_MAX)
-        return login_wrong(logins, attempt, waiter, now_ms);
-    waiter->user = user_of_token(users, attempt);
+    waiter->wait_ms = 0;
+    waiter->user = fits ? user_of_token(users, attempt) : NULL;
     waiter->by_token = waiter->user != NULL;
     if (waiter->by_token)
         return waiter_decide(waiter, LOGIN_RIGHT);
     if (attempt->name == NULL)
+        return waiter_decide(waiter, LOGIN_WRONG);
+    waiter->wait_ms = patience_left(&logins->patience, attempt->source, now_ms);
+    if (waiter->wait_ms > 0)
+        return waiter_decide(waiter, LOGIN_SLOWED);
+    if (!fits)
         return login_wrong(logins, attempt, waiter, now_ms);
     return login_by_password(logins, users, attempt, waiter, now_ms);
 }
@@ -296,32 +319,54 @@ static const struct user *login_user(const struct users *users,
         users_find(users, login->name, strlen(login->name));
     const char *hash = user != NULL ? user_password_hash(user) : NULL;
 
-    return login->is_known && login->fits && hash != NULL &&
-                   strcmp(hash, login->hash) == 0
+    return login->is_known && login->match == CREDENTIAL_RIGHT &&
+                   hash != NULL && strcmp(hash, login->hash) == 0
                ? user
                : NULL;
 }
 
-static void login_end(struct logins *logins, const struct users *users,
-                      struct login *login, int64_t now_ms)
+static void login_decide(struct logins *logins, const struct users *users,
+                         struct login *login, int64_t now_ms)
 {
-    const struct user *user = login_user(users, login);
-    struct login_waiter *waiter = NULL;
-
     TAILQ_REMOVE(&logins->all, login, known);
+    TAILQ_INSERT_TAIL(&logins->decided, login, known);
     logins->count--;
-    if (user != NULL)
+    if (login_user(users, login) != NULL)
         remembered_add(&logins->remembered, login->digest, now_ms);
-    else
+    else if (login->match != CREDENTIAL_SHORT)
         patience_fail(&logins->patience, login->source, now_ms);
-    while ((waiter = TAILQ_FIRST(&login->waiters)) != NULL) {
-        TAILQ_REMOVE(&login->waiters, waiter, entry);
-        waiter->login = NULL;
-        waiter->user = user;
-        (void)waiter_decide(waiter, user != NULL ? LOGIN_RIGHT : LOGIN_WRONG);
-        waiter->done(waiter);
+}
+
+static enum login_outcome login_outcome(const struct login *login,
+                                        const struct user *user)
+{
+    if (login->match == CREDENTIAL_SHORT)
+        return LOGIN_SHORT;
+    return user != NULL ? LOGIN_RIGHT : LOGIN_WRONG;
+}
+
+static void waiter_answer(struct login *login, struct login_waiter *waiter,
+                          const struct user *user)
+{
+    TAILQ_REMOVE(&login->waiters, waiter, entry);
+    waiter->login = NULL;
+    waiter->user = user;
+    (void)waiter_decide(waiter, login_outcome(login, user));
+    waiter->done(waiter);
+}
+
+/* The next waiter of the first login; ends logins that have none. NULL: there
+ * is no other. */
+static struct login_waiter *waiter_next(struct logins *logins)
+{
+    struct login *login = NULL;
+
+    while ((login = TAILQ_FIRST(&logins->decided)) != NULL &&
+           TAILQ_EMPTY(&login->waiters)) {
+        TAILQ_REMOVE(&logins->decided, login, known);
+        login_free(login);
     }
-    login_free(login);
+    return login != NULL ? TAILQ_FIRST(&login->waiters) : NULL;
 }
 
 static struct login *login_take_done(struct logins *logins)
@@ -336,13 +381,19 @@ static struct login *login_take_done(struct logins *logins)
     return login;
 }
 
-void logins_poll(struct logins *logins, const struct users *users,
+bool logins_poll(struct logins *logins, const struct users *users,
                  int64_t now_ms)
 {
+    struct login_waiter *waiter = NULL;
     struct login *login = NULL;
+    int answered = 0;
 
     while ((login = login_take_done(logins)) != NULL)
-        login_end(logins, users, login, now_ms);
+        login_decide(logins, users, login, now_ms);
+    while ((waiter = waiter_next(logins)) != NULL &&
+           answered++ < WAITERS_A_POLL)
+        waiter_answer(waiter->login, waiter, login_user(users, waiter->login));
+    return waiter != NULL;
 }
 
 /* The login itself continues, because a failure has to be counted for its
@@ -355,10 +406,18 @@ void login_cancel(struct login_waiter *waiter)
     waiter->login = NULL;
 }
 
-void logins_close(struct logins *logins)
+static void logins_free(struct login_list *list)
 {
     struct login *login = NULL;
 
+    while ((login = TAILQ_FIRST(list)) != NULL) {
+        TAILQ_REMOVE(list, login, known);
+        login_free(login);
+    }
+}
+
+void logins_close(struct logins *logins)
+{
     if (logins == NULL)
         return;
     pthread_mutex_lock(&logins->lock);
@@ -367,10 +426,8 @@ void logins_close(struct logins *logins)
     pthread_mutex_unlock(&logins->lock);
     if (logins->has_thread)
         pthread_join(logins->thread, NULL);
-    while ((login = TAILQ_FIRST(&logins->all)) != NULL) {
-        TAILQ_REMOVE(&logins->all, login, known);
-        login_free(login);
-    }
+    logins_free(&logins->all);
+    logins_free(&logins->decided);
     pthread_cond_destroy(&logins->changed);
     pthread_mutex_destroy(&logins->lock);
     credential_wipe(logins, sizeof *logins);

@@ -27,6 +27,7 @@ enum login_outcome {
     LOGIN_WRONG,
     LOGIN_SLOWED, /* not checked: its source failed too often */
     LOGIN_BUSY,   /* not checked: too many logins wait */
+    LOGIN_SHORT,  /* not checked, and no failure: memory is short */
     LOGIN_PENDING /* not decided yet: `done` is called later */
 };
 
@@ -62,8 +63,9 @@ enum login_outcome logins_try(struct logins *logins, const struct users *users,
                               const struct attempt *attempt,
                               struct login_waiter *waiter, int64_t now_ms);
 
-/* Calls `done` of each waiter whose login is decided. */
-void logins_poll(struct logins *logins, const struct users *users,
+/* Calls `done` of waiters whose login is decided; of some, if there are many.
+ * True if there are more: call again soon, after others had their turn. */
+bool logins_poll(struct logins *logins, const struct users *users,
                  int64_t now_ms);
 
 /* The waiter is not called any more. A waiter without a pending login is

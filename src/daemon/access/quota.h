@@ -32,8 +32,8 @@ struct quota {
     int64_t today;       /* numbers taken on that day */
     int64_t taken;       /* numbers delivered since the start; never
                             decreases */
-    int64_t refused;     /* requests refused since the start */
-    int64_t connections; /* of the Redis protocol, now */
+    int64_t refused;     /* requests and connections refused since the start */
+    int64_t connections; /* of both protocols, now */
     int64_t next_log_ms; /* the next refusal is logged at this time or later */
     int64_t refused_told;
     bool is_key; /* else a user */
@@ -59,17 +59,27 @@ int64_t quota_burst(const struct quota_limits *limits);
 /* The most numbers that one request may ask for; INT64_MAX: any number. */
 int64_t quota_max_count(const struct quota *quota);
 
+/* The most that it can ever charge at once; INT64_MAX: any number. */
+int64_t quota_capacity(const struct quota *quota);
+
 /* The most that quota_take would take now. */
 int64_t quota_left(struct quota *quota, struct quota_time time);
 
-/* Takes `count` numbers (at least 1) or none. After QUOTA_RATE and QUOTA_DAY,
+/* Takes `count` numbers (at least 1) and `beside` them, which no client gets,
+ * or none. Both together are at most quota_capacity, or `beside` is 0. After
+ * QUOTA_RATE and QUOTA_DAY,
  * `*wait_ms` says when to try again. A wall clock that goes back does not begin
  * another day. */
 enum quota_verdict quota_take(struct quota *quota, int64_t count,
-                              struct quota_time time, int64_t *wait_ms);
+                              int64_t beside, struct quota_time time,
+                              int64_t *wait_ms);
 
 /* Returns `count` numbers that were charged but not delivered. */
 void quota_give_back(struct quota *quota, int64_t count);
 
 /* Whether the user has as many connections as it may. */
 bool quota_is_full(const struct quota *quota);
+
+/* Counts a connection, whose user is in `*place`, as one of `quota`; NULL: of
+ * nobody. */
+void quota_occupy(struct quota **place, struct quota *quota);

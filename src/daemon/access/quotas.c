@@ -29,9 +29,20 @@ void quotas_fini(struct quotas *quotas)
         quota = next;
     }
     TAILQ_INIT(&quotas->list);
+    quotas->first_key = NULL;
 }
 
 /* --- keys --- */
+
+/* Makes it the first of the keys. */
+static void key_move_up(struct quotas *quotas, struct quota *key)
+{
+    if (quotas->first_key != NULL && quotas->first_key != key) {
+        TAILQ_REMOVE(&quotas->list, key, entry);
+        TAILQ_INSERT_BEFORE(quotas->first_key, key, entry);
+    }
+    quotas->first_key = key;
+}
 
 static struct quota *quota_of_key(struct quotas *quotas, const char *key)
 {
@@ -42,6 +53,8 @@ static struct quota *quota_of_key(struct quotas *quotas, const char *key)
     snprintf(quota->name, sizeof quota->name, "%s", key);
     quota->is_key = true;
     TAILQ_INSERT_TAIL(&quotas->list, quota, entry);
+    if (quotas->first_key == NULL)
+        quotas->first_key = quota;
     return quota;
 }
 
@@ -97,12 +110,9 @@ static void refusal_write(struct charge_refusal *refusal,
                  (tenths + 9) / 10);
 }
 
-static void quota_log(struct quota *quota, enum quota_verdict verdict,
-                      int64_t now_ms)
+/* `limit` is the setting that refused. */
+static void quota_log(struct quota *quota, const char *limit, int64_t now_ms)
 {
-    static const char *const words[] = {[QUOTA_COUNT] = "max_count",
-                                        [QUOTA_RATE] = "rate",
-                                        [QUOTA_DAY] = "daily_limit"};
     long long count;
 
     quota->refused++;
@@ -113,12 +123,17 @@ static void quota_log(struct quota *quota, enum quota_verdict verdict,
     if (quota->is_key)
         log_event(SEQB_LOG_WARN,
                   "event=limit_reached key=%s limit=%s count=%lld", quota->name,
-                  words[verdict], count);
+                  limit, count);
     else
         log_event(SEQB_LOG_WARN,
                   "event=limit_reached user=%s limit=%s count=%lld",
-                  quota->name, words[verdict], count);
+                  quota->name, limit, count);
     quota->refused_told = quota->refused;
+}
+
+void quota_refuse_connection(struct quota *quota, int64_t now_ms)
+{
+    quota_log(quota, "max_connections", now_ms);
 }
 
 /* --- a request --- */
@@ -127,35 +142,55 @@ static bool charge_refuse(struct quotas *quotas, struct quota *quota,
                           enum quota_verdict verdict, int64_t count,
                           int64_t now_ms, struct charge_refusal *refusal)
 {
+    static const char *const words[] = {[QUOTA_COUNT] = "max_count",
+                                        [QUOTA_RATE] = "rate",
+                                        [QUOTA_DAY] = "daily_limit"};
+
     refusal_write(refusal, quota, verdict, count);
-    quota_log(quota, verdict, now_ms);
+    quota_log(quota, words[verdict], now_ms);
     quotas->refused++;
-    if (quota->is_key) {
-        TAILQ_REMOVE(&quotas->list, quota, entry);
-        TAILQ_INSERT_HEAD(&quotas->list, quota, entry);
-    }
+    if (quota->is_key)
+        key_move_up(quotas, quota);
     return false;
+}
+
+/* What is charged beside `count` numbers. */
+static int64_t beside_of(const struct charge *charge, int64_t count)
+{
+    struct quota *const both[] = {charge->user, charge->key};
+    int64_t beside = charge->beside;
+
+    for (size_t i = 0; i < sizeof both / sizeof both[0]; i++) {
+        const int64_t room =
+            both[i] != NULL ? quota_capacity(both[i]) - count : beside;
+
+        beside = room < beside ? room : beside;
+    }
+    return beside > 0 ? beside : 0;
 }
 
 bool charge_take(struct charge *charge, struct quotas *quotas, int64_t count,
                  struct quota_time time, struct charge_refusal *refusal)
 {
     struct quota *const both[] = {charge->user, charge->key};
+    const int64_t beside = beside_of(charge, count);
 
     for (size_t i = 0; i < sizeof both / sizeof both[0]; i++) {
         enum quota_verdict verdict = QUOTA_OK;
 
         if (both[i] != NULL)
-            verdict = quota_take(both[i], count, time, &refusal->wait_ms);
+            verdict =
+                quota_take(both[i], count, beside, time, &refusal->wait_ms);
         if (verdict == QUOTA_OK)
             continue;
         if (i > 0 && both[0] != NULL)
-            quota_give_back(both[0], count);
+            quota_give_back(both[0], count + beside);
         return charge_refuse(quotas, both[i], verdict, count, time.now_ms,
                              refusal);
     }
-    charge->left += count;
-    charge->charged += count;
+    charge->beside = beside;
+    charge->left += count + beside;
+    charge->charged += count + beside;
     return true;
 }
 

@@ -16,9 +16,10 @@
 struct users;
 
 struct quotas {
-    struct quota_list list; /* most recently refused keys first */
-    uint64_t version;       /* incremented when the table of users changes */
-    int64_t refused;        /* requests refused since the start */
+    struct quota_list list;  /* users, then keys, the last refused first */
+    struct quota *first_key; /* of the list, or NULL */
+    uint64_t version;        /* incremented when the table of users changes */
+    int64_t refused;         /* requests refused since the start */
 };
 
 void quotas_init(struct quotas *quotas);
@@ -37,11 +38,18 @@ struct key_quota {
 bool key_quota_update(struct key_quota *key_quota, struct quotas *quotas,
                       const struct users *users, const char *key);
 
+/* A connection of the user was refused because it has its maximum. Counts it
+ * as a refused request, and logs a line as charge_take does. */
+void quota_refuse_connection(struct quota *quota, int64_t now_ms);
+
 /* What a request was charged, and has not used up by numbers that it got. */
 struct charge {
     struct quota *user, *key; /* NULL: none */
     int64_t left;             /* numbers charged but not delivered yet */
     int64_t charged;          /* all of them */
+    /* Numbers that the request may use up and not get; charge_take sets it to
+     * those that it has charged. */
+    int64_t beside;
 };
 
 #define CHARGE_REFUSAL_SIZE 256
@@ -53,7 +61,8 @@ struct charge_refusal {
     char text[CHARGE_REFUSAL_SIZE];
 };
 
-/* Charges `count` numbers (at least 1) to the quotas in the charge. If one of
+/* Charges `count` numbers (at least 1) to the quotas in the charge, and
+ * charge->beside as far as the quotas can ever charge that at once. If one of
  * them refuses, nothing is charged: returns false, fills `*refusal`, and logs a
  * line, at most every 10 s for each quota. */
 bool charge_take(struct charge *charge, struct quotas *quotas, int64_t count,

@@ -3,15 +3,15 @@
 #include "daemon/access/users.h"
 
 #include <errno.h>
-#include <grp.h>
-#include <pwd.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "credential/credential.h"
+#include "daemon/access/quotas.h"
 #include "daemon/access/words.h"
+#include "daemon/account/account.h"
 #include "tls/tls.h"
 
 #define ANONYMOUS "default"
@@ -139,42 +139,42 @@ static enum seqb_status user_fail(const struct user *user, const char *why,
     return err->status;
 }
 
-/* Reads a user or a group of the system, by name or by number. */
-static bool id_read(const char *text, bool is_group, id_t *out)
+/* Fails for a name that account_read could not look up. */
+static enum seqb_status account_fail(const struct user *user, const char *name,
+                                     bool is_group, int error,
+                                     struct seqb_error *err)
 {
-    char *end = NULL;
-    unsigned long number = 0;
+    const char *kind = is_group ? "group" : "user";
 
-    errno = 0;
-    number = strtoul(text, &end, 10);
-    if (errno == 0 && *end == '\0' && *text != '-' && number < UINT32_MAX) {
-        *out = (id_t)number;
-        return true;
-    }
-    if (is_group) {
-        const struct group *group = getgrnam(text);
-
-        *out = group != NULL ? group->gr_gid : 0;
-        return group != NULL;
-    }
-    const struct passwd *owner = getpwnam(text);
-
-    *out = owner != NULL ? owner->pw_uid : 0;
-    return owner != NULL;
+    err->status = error == ENOMEM ? SEQB_NO_MEMORY : SEQB_INVALID;
+    if (error == ENOENT)
+        snprintf(err->text, sizeof err->text,
+                 "user %s: the system has no %s %s", user->name, kind, name);
+    else
+        snprintf(err->text, sizeof err->text,
+                 "user %s: the system's %s %s cannot be looked up: %s",
+                 user->name, kind, name, strerror(error));
+    return err->status;
 }
 
-/* Returns NULL if all were read, else the unknown name, or "" if memory is
- * short. */
-static const char *ids_read(const struct words *names, bool is_group,
-                            id_t **out)
+static enum seqb_status ids_read(const struct user *user, bool is_group,
+                                 id_t **out, struct seqb_error *err)
 {
+    const struct words *names = is_group ? &user->gid_names : &user->uid_names;
+    int error = 0;
+
     *out = calloc(names->count + 1, sizeof **out);
-    if (*out == NULL)
-        return "";
-    for (size_t i = 0; i < names->count; i++)
-        if (!id_read(names->at[i], is_group, &(*out)[i]))
-            return names->at[i];
-    return NULL;
+    if (*out == NULL) {
+        (void)user_fail(user, "out of memory", "", err);
+        err->status = SEQB_NO_MEMORY;
+        return err->status;
+    }
+    for (size_t i = 0; i < names->count; i++) {
+        error = account_read(names->at[i], is_group, &(*out)[i]);
+        if (error != 0)
+            return account_fail(user, names->at[i], is_group, error, err);
+    }
+    return SEQB_OK;
 }
 
 static unsigned rights_of(const char *role)
@@ -190,8 +190,6 @@ static unsigned rights_of(const char *role)
 
 static enum seqb_status user_check(struct user *user, struct seqb_error *err)
 {
-    const char *unknown;
-
     user->rights = rights_of(user->role);
     if (user->rights == RIGHTS_NONE)
         return user_fail(user, "role is read, take or admin", "", err);
@@ -204,21 +202,21 @@ static enum seqb_status user_check(struct user *user, struct seqb_error *err)
         !credential_token_read(user->token_hash, user->token))
         return user_fail(user, "token_hash is none: seqctl token makes one", "",
                          err);
-    unknown = ids_read(&user->uid_names, false, &user->uids);
-    if (unknown != NULL)
-        return user_fail(user, "the system has no user ", unknown, err);
-    unknown = ids_read(&user->gid_names, true, &user->gids);
-    if (unknown != NULL)
-        return user_fail(user, "the system has no group ", unknown, err);
-    return SEQB_OK;
+    if (ids_read(user, false, &user->uids, err) != SEQB_OK)
+        return err->status;
+    return ids_read(user, true, &user->gids, err);
 }
 
-enum seqb_status users_check(struct users *users, struct seqb_error *err)
+enum seqb_status users_check(struct users *users, const struct reasons *reasons,
+                             struct seqb_error *err)
 {
+    enum seqb_status status = SEQB_OK;
+    struct seqb_error why;
+
     for (size_t i = 0; i < users->count; i++)
-        if (user_check(&users->at[i], err) != SEQB_OK)
-            return err->status;
-    return SEQB_OK;
+        if (user_check(&users->at[i], &why) != SEQB_OK)
+            status = reasons_add(reasons, status, &why, err);
+    return status;
 }
 
 /* --- asking --- */
@@ -236,6 +234,14 @@ const struct user *users_find(const struct users *users, const char *name,
             memcmp(users->at[i].name, name, length) == 0)
             return &users->at[i];
     return NULL;
+}
+
+const char *users_shown_name(const struct users *users, const char *name,
+                             size_t length)
+{
+    const struct user *user = users_find(users, name, length);
+
+    return user != NULL ? user_name(user) : "(unknown)";
 }
 
 bool user_has_token(const struct user *user, const char *token, size_t length)
@@ -371,26 +377,70 @@ bool user_may_use(const struct user *user, const char *key, size_t length)
     return user->keys.count == 0 || words_match(&user->keys, key, length);
 }
 
-/* --- limits --- */
+/* --- passwords --- */
 
-static struct quota *list_find(struct quota_list *list, const char *name)
+const char *users_slowest_hash(const struct users *users)
 {
-    struct quota *quota = NULL;
+    const char *slowest = NULL;
+    uint64_t most = 0;
 
-    TAILQ_FOREACH(quota, list, entry)
-    if (!quota->is_key && strcmp(quota->name, name) == 0)
-        return quota;
-    return NULL;
+    for (size_t i = 0; i < users->count; i++) {
+        const char *hash = user_password_hash(&users->at[i]);
+        const uint64_t cost = hash != NULL ? credential_cost(hash) : 0;
+
+        if (cost <= most)
+            continue;
+        most = cost;
+        slowest = hash;
+    }
+    return slowest;
 }
 
-static void user_hand_over(struct user *user, struct quota_list *list)
+/* --- limits --- */
+
+/* The first of the users' quotas, which stand before those of the keys; NULL:
+ * there is none. */
+static struct quota *quotas_first(const struct quotas *quotas)
 {
-    struct quota *listed = list_find(list, user->name);
+    struct quota *first = TAILQ_FIRST(&quotas->list);
+
+    return first != quotas->first_key ? first : NULL;
+}
+
+static struct quota *quotas_next(const struct quotas *quotas,
+                                 struct quota *quota)
+{
+    struct quota *next = TAILQ_NEXT(quota, entry);
+
+    return next != quotas->first_key ? next : NULL;
+}
+
+static struct quota *quotas_find(const struct quotas *quotas, const char *name)
+{
+    struct quota *quota = quotas_first(quotas);
+
+    while (quota != NULL && strcmp(quota->name, name) != 0)
+        quota = quotas_next(quotas, quota);
+    return quota;
+}
+
+/* Behind the other users, and before the keys. */
+static void quotas_add(struct quotas *quotas, struct quota *added)
+{
+    if (quotas->first_key != NULL)
+        TAILQ_INSERT_BEFORE(quotas->first_key, added, entry);
+    else
+        TAILQ_INSERT_TAIL(&quotas->list, added, entry);
+}
+
+static void user_hand_over(struct user *user, struct quotas *quotas)
+{
+    struct quota *listed = quotas_find(quotas, user->name);
 
     if (listed == NULL) {
         listed = user->quota;
         snprintf(listed->name, sizeof listed->name, "%s", user->name);
-        TAILQ_INSERT_TAIL(list, listed, entry);
+        quotas_add(quotas, listed);
     } else {
         free(user->quota);
     }
@@ -399,15 +449,14 @@ static void user_hand_over(struct user *user, struct quota_list *list)
     user->has_own_quota = false;
 }
 
-void users_hand_over(struct users *users, struct quota_list *list)
+void users_hand_over(struct users *users, struct quotas *quotas)
 {
-    struct quota *quota = NULL;
+    struct quota *quota = quotas_first(quotas);
 
-    TAILQ_FOREACH(quota, list, entry)
-    if (!quota->is_key)
+    for (; quota != NULL; quota = quotas_next(quotas, quota))
         quota->limits = (struct quota_limits){.rate = 0};
     for (size_t i = 0; i < users->count; i++)
-        user_hand_over(&users->at[i], list);
+        user_hand_over(&users->at[i], quotas);
 }
 
 struct quota *user_quota(const struct user *user)

@@ -13,6 +13,7 @@
 
 #include "daemon/access/key_limits.h"
 #include "daemon/access/quota.h"
+#include "daemon/reasons.h"
 
 /* The right that a command or a route needs. */
 enum right {
@@ -30,6 +31,7 @@ enum right {
 
 struct users;
 struct user;
+struct quotas;
 struct tls_peer;
 
 /* The user and the groups of a process, as the kernel reports them. */
@@ -49,8 +51,11 @@ struct users *users_new(void);
 bool users_take(struct users *users, const char *setting, const char *value);
 
 /* To be called after the last users_take. SEQB_INVALID if a hash is malformed,
- * or a user or a group does not exist in the system. */
-enum seqb_status users_check(struct users *users, struct seqb_error *err);
+ * or a user or a group does not exist in the system. `reasons` (NULL is
+ * allowed) gets one for each user that is refused; the first one is the error.
+ */
+enum seqb_status users_check(struct users *users, const struct reasons *reasons,
+                             struct seqb_error *err);
 
 /* NULL is allowed. */
 void users_free(struct users *users);
@@ -83,21 +88,29 @@ const char *user_name(const struct user *user);
 const char *user_role(const struct user *user); /* "read", "take", "admin" */
 unsigned user_rights(const struct user *user);
 
+/* The hash that takes the longest to check; NULL if no user has a password. */
+const char *users_slowest_hash(const struct users *users);
+
 /* The hash of the user's password, or NULL; and whether the token is the
  * user's. */
 const char *user_password_hash(const struct user *user);
+/* The name as the log may show it: of a user of the table, else "(unknown)". A
+ * client that mixes up its words sends its secret as the name. */
+const char *users_shown_name(const struct users *users, const char *name,
+                             size_t length);
+
 bool user_has_token(const struct user *user, const char *token, size_t length);
 
 /* Whether the user is limited to some keys, and whether it may use that key. */
 bool user_is_limited(const struct user *user);
 bool user_may_use(const struct user *user, const char *key, size_t length);
 
-/* Attaches the quotas of all users to the list, whose owner frees them. A user
- * whose name is in the list keeps that quota with the new limits. A quota whose
+/* Hands the quotas of all users over to `quotas`, whose owner frees them. A
+ * user whose name is there keeps that quota with the new limits. A quota whose
  * user is not in the table any more loses its limits. */
-void users_hand_over(struct users *users, struct quota_list *list);
+void users_hand_over(struct users *users, struct quotas *quotas);
 
-/* The quota of a user; never NULL. It lives as long as the list. */
+/* The quota of a user; never NULL. It lives as long as these quotas. */
 struct quota *user_quota(const struct user *user);
 
 /* The limits of a key, or NULL. */

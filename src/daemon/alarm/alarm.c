@@ -4,9 +4,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "daemon/alarm/channel.h"
+#include "daemon/daemon.h"
 #include "daemon/log/log.h"
 
 enum { OF_PROGRAM, OF_WEBHOOK, CHANNELS_MAX };
@@ -14,10 +16,14 @@ enum { OF_PROGRAM, OF_WEBHOOK, CHANNELS_MAX };
 #define HOST_SIZE 256
 
 static const struct alarm_limits usual_limits = {
-    .send_ms = 10000, .grace_ms = 1000, .retry_ms = 1000};
+    .send_ms = 10000, .grace_ms = 1000, .retry_ms = 1000, .rest_ms = 10000};
 
 struct alarms {
     struct alarm_channel *channels[CHANNELS_MAX]; /* NULL: not configured */
+    const char *targets[CHANNELS_MAX]; /* paths or URLs; the settings' */
+    /* Guarded by the log's lock: the states that last, of any level, for
+     * targets that a reload adds. */
+    struct alarm_state known;
     struct log_watcher watcher;
     bool is_watching;
     bool is_awake; /* guarded by the log's lock: events become alarms */
@@ -27,11 +33,14 @@ struct alarms {
 /* Called with the log's lock held. */
 static void alarms_see(void *context, const struct log_entry *entry)
 {
-    const struct alarms *alarms = context;
+    struct alarms *alarms = context;
     const struct alarm_event event = {entry->level, entry->time_ms,
                                       entry->line};
 
-    for (size_t i = 0; alarms->is_awake && i < CHANNELS_MAX; i++)
+    if (!alarms->is_awake)
+        return;
+    (void)alarm_decide(&alarms->known, &event, daemon_now_ms());
+    for (size_t i = 0; i < CHANNELS_MAX; i++)
         if (alarms->channels[i] != NULL)
             alarm_channel_see(alarms->channels[i], &event);
 }
@@ -41,10 +50,13 @@ static bool alarms_add(struct alarms *alarms, size_t of,
                        const struct alarm_limits *limits,
                        struct alarm_target *target)
 {
+    const struct alarm_limits chosen = limits != NULL ? *limits : usual_limits;
     const struct alarm_channel_options options = {
         .target = target,
-        .rules = {settings->level, settings->reminder_ms},
-        .limits = limits != NULL ? *limits : usual_limits,
+        .rules = {.level = settings->level,
+                  .reminder_ms = settings->reminder_ms,
+                  .rest_ms = chosen.rest_ms},
+        .limits = chosen,
         .sender = {settings->broker, alarms->host}};
 
     alarms->channels[of] = alarm_channel_open(&options);
@@ -55,6 +67,12 @@ static bool alarms_start(struct alarms *alarms,
                          const struct alarm_settings *settings,
                          const struct alarm_limits *limits)
 {
+    const struct alarm_rules all = {.level = SEQB_LOG_WARN,
+                                    .only_states = true};
+
+    alarm_state_init(&alarms->known, &all);
+    alarms->targets[OF_PROGRAM] = settings->on_event;
+    alarms->targets[OF_WEBHOOK] = settings->webhook;
     if (settings->on_event != NULL &&
         !alarms_add(alarms, OF_PROGRAM, settings, limits,
                     alarm_program_open(settings->on_event)))
@@ -76,8 +94,6 @@ enum seqb_status alarms_open_next(const struct alarm_settings *settings,
     struct alarms *alarms;
 
     *out = NULL;
-    if (settings->on_event == NULL && settings->webhook == NULL)
-        return SEQB_OK;
     alarms = calloc(1, sizeof *alarms);
     if (alarms != NULL &&
         gethostname(alarms->host, sizeof alarms->host - 1) == 0 &&
@@ -95,6 +111,18 @@ struct handover {
     struct alarms *next, *previous;
 };
 
+static void channel_hand_over(struct alarms *next, struct alarms *previous,
+                              size_t of)
+{
+    if (next->channels[of] == NULL)
+        return;
+    if (previous->channels[of] != NULL)
+        alarm_channel_take_over(
+            next->channels[of], previous->channels[of],
+            strcmp(next->targets[of], previous->targets[of]) != 0);
+    alarm_channel_adopt(next->channels[of], &next->known);
+}
+
 /* Called with the log's lock held. */
 static void hand_over(void *context)
 {
@@ -102,14 +130,13 @@ static void hand_over(void *context)
     struct alarms *next = handover->next;
     struct alarms *previous = handover->previous;
 
-    if (previous != NULL)
-        previous->is_awake = false;
-    if (next == NULL)
-        return;
     next->is_awake = true;
-    for (size_t i = 0; previous != NULL && i < CHANNELS_MAX; i++)
-        if (next->channels[i] != NULL && previous->channels[i] != NULL)
-            alarm_channel_take_over(next->channels[i], previous->channels[i]);
+    if (previous == NULL)
+        return;
+    previous->is_awake = false;
+    next->known = previous->known;
+    for (size_t i = 0; i < CHANNELS_MAX; i++)
+        channel_hand_over(next, previous, i);
 }
 
 void alarms_take_over(struct alarms *next, struct alarms *previous)
@@ -126,7 +153,8 @@ enum seqb_status alarms_open(const struct alarm_settings *settings,
     const enum seqb_status status =
         alarms_open_next(settings, limits, out, err);
 
-    alarms_take_over(*out, NULL);
+    if (status == SEQB_OK)
+        alarms_take_over(*out, NULL);
     return status;
 }
 

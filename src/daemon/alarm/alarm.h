@@ -12,6 +12,8 @@
 
 #include <seqbroker/seqbroker.h>
 
+#include "daemon/reasons.h"
+
 #define ALARM_ATTEMPTS 4
 
 /* The settings of alarms in the topology. */
@@ -26,8 +28,10 @@ struct alarm_settings {
 
 struct alarm_limits {
     int64_t send_ms;  /* for one try to deliver a message */
-    int64_t grace_ms; /* for a delivery that runs when the daemon stops */
+    int64_t grace_ms; /* for all deliveries when the daemon stops: half of it
+                         for the one that runs */
     int64_t retry_ms; /* before the second try; doubled for each further one */
+    int64_t rest_ms;  /* after the last try failed; see alarm_rules */
 };
 
 /* Sets the defaults. `*out` must be passed to alarm_settings_free in any
@@ -39,8 +43,10 @@ void alarm_settings_init(struct alarm_settings *out);
 bool alarm_settings_take(struct alarm_settings *settings, const char *name,
                          const char *value);
 
-/* SEQB_INVALID if the program, the URL or the file cannot be used. */
+/* SEQB_INVALID if the program, the URL or the file cannot be used. Each one is
+ * reported to `reasons` (NULL is allowed); the first one is the error. */
 enum seqb_status alarm_settings_check(const struct alarm_settings *settings,
+                                      const struct reasons *reasons,
                                       struct seqb_error *err);
 
 void alarm_settings_free(struct alarm_settings *settings);
@@ -49,7 +55,8 @@ struct alarms;
 
 /* Starts watching the log. `limits` may be NULL: the defaults. The settings
  * stay the caller's, and must live as long as the alarms. `*out` is for
- * alarms_close; it is NULL if no target is configured. SEQB_NO_MEMORY. */
+ * alarms_close, and NULL after an error. If no target is configured, it knows
+ * the states that last, for alarms_take_over. SEQB_NO_MEMORY. */
 enum seqb_status alarms_open(const struct alarm_settings *settings,
                              const struct alarm_limits *limits,
                              struct alarms **out, struct seqb_error *err);
@@ -61,10 +68,12 @@ enum seqb_status alarms_open_next(const struct alarm_settings *settings,
 
 /* `next` takes over: each event becomes an alarm of one of them. A target gets
  * the states that the target of the same setting had, so that it is sent their
- * end. Both may be NULL. `previous` has nothing to send any more, and is still
- * to be closed. */
+ * end. A target that was not configured, or is another one, is sent the states
+ * that last; so are, at a lower level, those that were below the old one.
+ * `previous` has nothing to send any more, and is to be closed before `next`.
+ * NULL: there is none. */
 void alarms_take_over(struct alarms *next, struct alarms *previous);
 
-/* Stops. A delivery that runs may take limits.grace_ms more. NULL is
+/* Stops. What waits is tried once more, within limits.grace_ms. NULL is
  * allowed. */
 void alarms_close(struct alarms *alarms);

@@ -17,8 +17,11 @@
 
 struct alarm_channel {
     struct alarm_channel_options options;
-    pthread_mutex_t lock; /* guards state */
+    pthread_mutex_t lock; /* guards state, heir and stopped_ms; taken before
+                             the heir's */
     struct alarm_state state;
+    struct alarm_channel *heir; /* has the states since a reload; or NULL */
+    int64_t stopped_ms;
     int wake_fd;      /* an eventfd: there may be something to send */
     int stop_fd;      /* an eventfd: readable from the stop on */
     bool is_failing;  /* the thread's: the failure has been logged */
@@ -44,20 +47,32 @@ void alarm_channel_see(struct alarm_channel *channel,
     pthread_mutex_lock(&channel->lock);
     verdict = alarm_decide(&channel->state, event, daemon_now_ms());
     pthread_mutex_unlock(&channel->lock);
-    if (verdict == ALARM_WAITS)
+    if (verdict == ALARM_WAITS || verdict == ALARM_LACKS)
         fd_mark(channel->wake_fd);
 }
 
 void alarm_channel_take_over(struct alarm_channel *channel,
-                             struct alarm_channel *previous)
+                             struct alarm_channel *previous, bool is_moved)
 {
     pthread_mutex_lock(&previous->lock);
     pthread_mutex_lock(&channel->lock);
     channel->state = previous->state;
     channel->state.rules = channel->options.rules;
+    if (is_moved)
+        alarm_send_again(&channel->state, daemon_now_ms());
     alarm_state_init(&previous->state, &previous->options.rules);
+    previous->heir = channel;
     pthread_mutex_unlock(&channel->lock);
     pthread_mutex_unlock(&previous->lock);
+    fd_mark(channel->wake_fd);
+}
+
+void alarm_channel_adopt(struct alarm_channel *channel,
+                         const struct alarm_state *known)
+{
+    pthread_mutex_lock(&channel->lock);
+    alarm_adopt(&channel->state, known, daemon_now_ms());
+    pthread_mutex_unlock(&channel->lock);
     fd_mark(channel->wake_fd);
 }
 
@@ -83,7 +98,7 @@ static enum alarm_outcome channel_try(struct alarm_channel *channel,
 
     for (int attempt = 0; attempt < ALARM_ATTEMPTS; attempt++) {
         struct alarm_wait wait =
-            channel_wait(channel, limits->send_ms, limits->grace_ms);
+            channel_wait(channel, limits->send_ms, limits->grace_ms / 2);
         struct alarm_wait pause;
 
         outcome = target->send(target, body, &wait, why);
@@ -115,21 +130,65 @@ static void channel_log(struct alarm_channel *channel, bool is_delivered,
     channel->is_failing = !is_delivered;
 }
 
-static void channel_deliver(struct alarm_channel *channel,
-                            const struct alarm_message *message)
+/* Logs the first state that no alarm will be sent of. */
+static void channel_log_lacking(const struct alarm_channel *channel,
+                                const char *subject)
 {
+    char quoted[2 * ALARM_SUBJECT_SIZE];
+
+    log_event(SEQB_LOG_WARN, "event=alarm_left_out target=%s subject=%s",
+              channel->options.target->name,
+              log_quote(quoted, sizeof quoted, subject));
+}
+
+/* With the lock of the state held. */
+static void state_note(struct alarm_state *state,
+                       const struct alarm_message *message, bool is_delivered)
+{
+    if (is_delivered)
+        alarm_delivered(state, message, daemon_now_ms());
+    else
+        alarm_lost(state, message, daemon_now_ms());
+}
+
+/* Notes the outcome where the row of the message is by now. The channel stays
+ * locked: if the row moved to an heir meanwhile, it would wait there for the
+ * outcome for ever. */
+static void channel_note(struct alarm_channel *channel,
+                         const struct alarm_message *message, bool is_delivered)
+{
+    struct alarm_channel *heir;
+
+    pthread_mutex_lock(&channel->lock);
+    heir = channel->heir;
+    if (heir == NULL) {
+        state_note(&channel->state, message, is_delivered);
+    } else {
+        pthread_mutex_lock(&heir->lock);
+        state_note(&heir->state, message, is_delivered);
+        pthread_mutex_unlock(&heir->lock);
+        fd_mark(heir->wake_fd);
+    }
+    pthread_mutex_unlock(&channel->lock);
+}
+
+/* `last`: one try within that wait. NULL: all attempts. */
+static void channel_deliver(struct alarm_channel *channel,
+                            const struct alarm_message *message,
+                            struct alarm_wait *last)
+{
+    struct alarm_target *target = channel->options.target;
     char *body = alarm_message_json(message, &channel->options.sender);
     struct seqb_error why = {.text = "no memory for the message"};
-    const bool is_delivered =
-        body != NULL && channel_try(channel, body, &why) == ALARM_DELIVERED;
+    enum alarm_outcome outcome = ALARM_FAILED;
 
+    if (body != NULL)
+        outcome = last != NULL ? target->send(target, body, last, &why)
+                               : channel_try(channel, body, &why);
     free(body);
-    if (!is_delivered) {
-        pthread_mutex_lock(&channel->lock);
-        alarm_lost(&channel->state, message);
-        pthread_mutex_unlock(&channel->lock);
-    }
-    channel_log(channel, is_delivered, &why);
+    if (last == NULL)
+        channel_note(channel, message, outcome == ALARM_DELIVERED);
+    channel_log(channel, outcome == ALARM_DELIVERED, &why);
 }
 
 /* Waits until a message may be due, or the stop. */
@@ -153,24 +212,50 @@ static bool is_stop_marked(const struct alarm_channel *channel)
     return poll(&stop, 1, 0) > 0;
 }
 
+/* At the stop. What waits may say why the daemon stops. */
+static void channel_finish(struct alarm_channel *channel)
+{
+    for (;;) {
+        struct alarm_wait wait = {.stop_fd = channel->stop_fd,
+                                  .is_stopping = true};
+        struct alarm_message message;
+        bool is_due = false;
+
+        pthread_mutex_lock(&channel->lock);
+        wait.end_ms = channel->stopped_ms + channel->options.limits.grace_ms;
+        is_due =
+            alarm_wait_left(&wait) > 0 && alarm_last(&channel->state, &message);
+        pthread_mutex_unlock(&channel->lock);
+        if (!is_due)
+            return;
+        channel_deliver(channel, &message, &wait);
+    }
+}
+
 static void *channel_run(void *argument)
 {
     struct alarm_channel *channel = argument;
 
     while (!channel->is_stopping && !is_stop_marked(channel)) {
         struct alarm_message message;
+        char subject[ALARM_SUBJECT_SIZE];
+        bool is_lacking = false;
         bool is_due = false;
         int64_t next_ms = 0;
 
         pthread_mutex_lock(&channel->lock);
+        is_lacking = alarm_lacking(&channel->state, subject);
         is_due = alarm_due(&channel->state, daemon_now_ms(), &message);
         next_ms = alarm_next_ms(&channel->state);
         pthread_mutex_unlock(&channel->lock);
+        if (is_lacking)
+            channel_log_lacking(channel, subject);
         if (is_due)
-            channel_deliver(channel, &message);
+            channel_deliver(channel, &message, NULL);
         else
             channel_rest(channel, next_ms);
     }
+    channel_finish(channel);
     return NULL;
 }
 
@@ -203,6 +288,9 @@ alarm_channel_open(const struct alarm_channel_options *options)
 
 void alarm_channel_stop(struct alarm_channel *channel)
 {
+    pthread_mutex_lock(&channel->lock);
+    channel->stopped_ms = daemon_now_ms();
+    pthread_mutex_unlock(&channel->lock);
     fd_mark(channel->stop_fd);
 }
 

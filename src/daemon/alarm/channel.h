@@ -27,12 +27,18 @@ void alarm_channel_see(struct alarm_channel *channel,
                        const struct alarm_event *event);
 
 /* Moves the states of another channel, under the rules of this one. The other
- * one has none any more. */
+ * one has none any more. It tells this one what becomes of a delivery that
+ * runs, and so is to be closed first. `is_moved`: the receiver is another one,
+ * so that the states that last are sent again. */
 void alarm_channel_take_over(struct alarm_channel *channel,
-                             struct alarm_channel *previous);
+                             struct alarm_channel *previous, bool is_moved);
 
-/* Asks the thread to end. A delivery that runs may take limits.grace_ms
- * more. */
+/* Takes note of the states that last in `known` and not in the channel. */
+void alarm_channel_adopt(struct alarm_channel *channel,
+                         const struct alarm_state *known);
+
+/* Asks the thread to end. It tries once more what waits, errors first, within
+ * limits.grace_ms. */
 void alarm_channel_stop(struct alarm_channel *channel);
 
 /* Waits for the thread to end, and frees the channel. alarm_channel_stop must

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "daemon/log/log.h"
+#include "status/json/json.h"
 
 static const char *kind_name(enum alarm_kind kind)
 {
@@ -66,7 +67,7 @@ static char *object_print(const struct alarm_message *message,
             member_move(object, "ended_by", words, "event");
         json_object_del(words, "event");
         json_object_set(object, "fields", words);
-        text = json_dumps(object, JSON_COMPACT);
+        text = json_to_text(object, JSON_COMPACT);
     }
     json_decref(object);
     json_decref(words);

@@ -60,29 +60,52 @@ static bool is_program(const char *path)
            S_ISREG(about.st_mode) && access(path, X_OK) == 0;
 }
 
-static bool is_url(const char *text)
-{
-    return strncmp(text, "https://", strlen("https://")) == 0 ||
-           strncmp(text, "http://", strlen("http://")) == 0;
-}
-
-enum seqb_status alarm_settings_check(const struct alarm_settings *settings,
+static enum seqb_status program_check(const struct alarm_settings *settings,
                                       struct seqb_error *err)
 {
-    if (settings->on_event != NULL && !is_program(settings->on_event))
-        return refuse(err, "on_event",
-                      "wants the absolute path of a program that the daemon "
-                      "may execute");
+    return settings->on_event == NULL || is_program(settings->on_event)
+               ? SEQB_OK
+               : refuse(err, "on_event",
+                        "wants the absolute path of a program that the daemon "
+                        "may execute");
+}
+
+static enum seqb_status webhook_check(const struct alarm_settings *settings,
+                                      struct seqb_error *err)
+{
     if (settings->webhook != NULL && !alarm_webhook_is_built())
         return refuse(err, "webhook",
                       "cannot be used: this seqbrokerd was built without "
                       "libcurl");
-    if (settings->webhook != NULL && !is_url(settings->webhook))
-        return refuse(err, "webhook", "wants a URL, https://... or http://...");
-    if (settings->webhook_ca_file != NULL &&
-        access(settings->webhook_ca_file, R_OK) != 0)
-        return refuse(err, "webhook_ca_file", "cannot be read");
+    if (settings->webhook != NULL && !alarm_webhook_is_url(settings->webhook))
+        return refuse(err, "webhook",
+                      "wants a URL with a host, https://... or http://...");
     return SEQB_OK;
+}
+
+static enum seqb_status ca_file_check(const struct alarm_settings *settings,
+                                      struct seqb_error *err)
+{
+    return settings->webhook_ca_file == NULL ||
+                   access(settings->webhook_ca_file, R_OK) == 0
+               ? SEQB_OK
+               : refuse(err, "webhook_ca_file", "cannot be read");
+}
+
+enum seqb_status alarm_settings_check(const struct alarm_settings *settings,
+                                      const struct reasons *reasons,
+                                      struct seqb_error *err)
+{
+    static enum seqb_status (*const checks[])(const struct alarm_settings *,
+                                              struct seqb_error *) = {
+        program_check, webhook_check, ca_file_check};
+    enum seqb_status status = SEQB_OK;
+    struct seqb_error why;
+
+    for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
+        if (checks[i](settings, &why) != SEQB_OK)
+            status = reasons_add(reasons, status, &why, err);
+    return status;
 }
 
 void alarm_settings_free(struct alarm_settings *settings)

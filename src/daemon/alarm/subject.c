@@ -24,9 +24,11 @@ static const struct state_event state_events[ALARM_STATE_EVENTS] = {
     {"poisoned", "partition", false},
     {"up", "partition", true},
     {"drained", "partition", true},
-    {"layout", "layout", false}, /* ends only by a restart */
     {"counter_refused", "counter", false},
-    {"exhausted", "counter", false}, /* a stamp's end, or a restart, ends it */
+    {"exhausted", "counter", false}, /* a stamp's end, a wider
+                                        template, or a restart ends it */
+    {"layout", "counter", false}, /* ends when a reload takes the sequence out,
+                                     or by a restart */
     {"counter_recovered", "counter", true},
     {"lessor_waits", "lessor", false},
     {"lessor_level", "lessor", true},
@@ -49,7 +51,8 @@ static const struct state_event state_events[ALARM_STATE_EVENTS] = {
 /* The keys that identify the subject of an event. The other keys describe its
  * condition. */
 static const char *const identities[] = {"pool", "partition", "backend",
-                                         "key",  "counter",   "file"};
+                                         "key",  "counter",   "file",
+                                         "user", "target",    "name"};
 
 static const struct state_event *state_event_find(const char *event)
 {
@@ -58,6 +61,14 @@ static const struct state_event *state_event_find(const char *event)
             return &state_events[i];
     }
     return NULL;
+}
+
+static enum alarm_subject_kind state_kind(const struct state_event *state)
+{
+    if (state == NULL)
+        return ALARM_OF_ONCE;
+    return strcmp(state->of, "counter") == 0 ? ALARM_OF_COUNTER
+                                             : ALARM_OF_SYSTEM;
 }
 
 static bool is_identity(const struct log_word *word)
@@ -120,7 +131,7 @@ bool alarm_subject_find(const char *line, struct alarm_subject *out)
     snprintf(out->event, sizeof out->event, "%.*s", (int)word.value_length,
              word.value);
     state = state_event_find(out->event);
-    out->lasts = state != NULL;
+    out->kind = state_kind(state);
     out->ends = state != NULL && state->ends && !is_in_part(line);
     name_print(out->name, state != NULL ? state->of : out->event, line);
     return true;

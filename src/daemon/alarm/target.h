@@ -35,3 +35,6 @@ struct alarm_target *alarm_webhook_open(const char *url, const char *ca_file);
 
 /* Whether this program was built with libcurl. */
 bool alarm_webhook_is_built(void);
+
+/* Whether libcurl can post to that URL, of http or https. */
+bool alarm_webhook_is_url(const char *url);

@@ -9,6 +9,8 @@
 
 #include <curl/curl.h>
 
+#include <seqbroker/seqbroker.h>
+
 #define CONNECT_MS 5000
 
 struct webhook {
@@ -74,6 +76,8 @@ static bool post_prepare(struct post *post, const struct webhook *webhook,
            curl_easy_setopt(post->easy, CURLOPT_POSTFIELDS, body) == CURLE_OK &&
            curl_easy_setopt(post->easy, CURLOPT_HTTPHEADER, webhook->headers) ==
                CURLE_OK &&
+           curl_easy_setopt(post->easy, CURLOPT_USERAGENT,
+                            "seqbroker/" SEQB_VERSION) == CURLE_OK &&
            curl_easy_setopt(post->easy, CURLOPT_WRITEFUNCTION, answer_drop) ==
                CURLE_OK &&
            curl_easy_setopt(post->easy, CURLOPT_ERRORBUFFER, post->error) ==
@@ -203,4 +207,21 @@ struct alarm_target *alarm_webhook_open(const char *url, const char *ca_file)
 bool alarm_webhook_is_built(void)
 {
     return true;
+}
+
+/* Parses the URL as the request does, which would fail for good. */
+bool alarm_webhook_is_url(const char *url)
+{
+    CURLU *parsed = curl_url();
+    char *host = NULL;
+    const bool is_url =
+        parsed != NULL &&
+        (is_encrypted(url) || strncmp(url, "http:", strlen("http:")) == 0) &&
+        curl_url_set(parsed, CURLUPART_URL, url, 0) == CURLUE_OK &&
+        curl_url_get(parsed, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
+        host[0] != '\0';
+
+    curl_free(host);
+    curl_url_cleanup(parsed);
+    return is_url;
 }

@@ -14,3 +14,9 @@ bool alarm_webhook_is_built(void)
 {
     return false;
 }
+
+bool alarm_webhook_is_url(const char *url)
+{
+    (void)url;
+    return false;
+}

@@ -19,6 +19,10 @@
 #define NUMBERS_STEP 1024 /* numbers taken or written by one call */
 #define TEXTS_STEP   128  /* the same for texts, which are longer */
 
+/* Bytes of an answer that is held whole: of a number, and beside a text. */
+#define NUMBER_ANSWER 26
+#define TEXT_ANSWER   6
+
 struct batch {
     struct waitlist *waitlist;
     void *items; /* int64_t each, or texts of `size` bytes each */
@@ -177,6 +181,17 @@ static enum command_outcome batch_send(struct session *session,
     return COMMAND_DONE;
 }
 
+/* The bytes that the batch takes, and its answer if that is held whole: they
+ * are asked for before any number is taken. */
+static size_t batch_bytes(const struct session *session,
+                          const struct batch *batch, bool is_text)
+{
+    const size_t answer =
+        is_text ? batch->size + TEXT_ANSWER : (size_t)NUMBER_ANSWER;
+
+    return batch->most * (batch->size + (session->holds_answer ? answer : 0));
+}
+
 /* Begins the batch, before any number is taken. False after answering that the
  * key has no sequence, that clients hold too much memory, or that a quota
  * refuses. */
@@ -186,6 +201,7 @@ static bool batch_begin(struct session *session, struct resp_slice key,
     struct waitlist *waitlist =
         take_request_waitlist(session, key, take_request);
     struct batch *batch = NULL;
+    size_t bytes = 0;
 
     if (waitlist == NULL)
         return false;
@@ -194,13 +210,14 @@ static bool batch_begin(struct session *session, struct resp_slice key,
         session->out.is_broken = true;
         return false;
     }
-    if (!session_may_hold(session, batch->most * batch->size, false) ||
-        !session_charge(session, waitlist, batch->most, &batch->charge)) {
+    bytes = batch_bytes(session, batch, take_request->is_text);
+    if (!session_may_hold(session, bytes, false) ||
+        !session_charge(session, waitlist, batch->most, 0, &batch->charge)) {
         batch_free(batch);
         return false;
     }
     session->batch = batch;
-    session->batch_size = batch->most * batch->size;
+    session->batch_size = bytes;
     session_account(session, 0);
     return true;
 }

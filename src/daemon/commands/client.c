@@ -177,6 +177,7 @@ void client_describe(const struct session *session, struct client_texts *texts,
     *out = (struct status_client){
         .id = session->id,
         .address = texts->address,
+        .user = identity_name(&session->identity, texts->user),
         .name = session->name,
         .library = texts->library,
         .state = state_name(session->state),

@@ -5,8 +5,10 @@
 #include "daemon/commands/commands.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "daemon/blocking_call.h"
 #include "daemon/daemon.h"
 #include "daemon/session.h"
 
@@ -32,12 +34,12 @@ static const struct command commands[] = {
     {"SEQ.WORKERS", 1, false, RIGHT_READ, "readonly", "status", command_workers,
      "The worker ids of snowflakes, and who has them"},
     {"SEQ.HEALTH", 1, false, RIGHT_READ, "readonly", "status", command_health,
-     "Whether every pool can serve, and what is wrong"},
+     "Whether each pool has a partition that answers, and what is wrong"},
     {"SEQ.SHOW", -2, false, RIGHT_READ, "readonly", "status", command_show,
      "CONFIG [pattern]|CLIENTS|EVENTS|ERRORS|STATS|LIMITS of this daemon"},
-    {"SEQ.PARTITION", 3, false, RIGHT_ADMIN, "admin", "operator",
+    {"SEQ.PARTITION", -3, false, RIGHT_ADMIN, "admin", "operator",
      command_partition,
-     "QUARANTINE|RESCUE|DRAIN|RESUME pool/partition or backend"},
+     "QUARANTINE|RESCUE|DRAIN|RESUME pool/partition or backend [REPORT]"},
     {"SEQ.DRAIN", 1, false, RIGHT_ADMIN, "admin", "operator", command_drain,
      "Stops the whole daemon, as SIGTERM does"},
     {"SEQ.ADVANCE", -3, true, RIGHT_ADMIN, "write", "operator", command_advance,
@@ -72,6 +74,9 @@ static const struct command commands[] = {
 };
 
 #define COMMAND_COUNT (sizeof commands / sizeof commands[0])
+
+/* Of an error, and of a key, in the audit. */
+#define AUDITED_SIZE 512
 
 /* Approximate bytes of an answer with the whole table. */
 #define TABLE_SIZE 16384
@@ -175,24 +180,63 @@ static void command_count(struct session *session,
     const char *reply = buffer_content(&session->out) + before;
     const size_t length = session->out.length - before;
 
-    if (command != NULL)
+    if (command != NULL) {
         counts->commands[command - commands] += 1 + session->repeats;
+        session->other_commands +=
+            (command->needs & (RIGHT_TAKE | RIGHT_OPEN)) == 0;
+    }
     session->repeats = 0;
-    if (!session->out.is_broken && length > 0 && *reply == '-')
+    if (!session->out.is_broken && length > 0 && *reply == '-') {
         counts_add_error(counts, reply, length);
+        session->errors++;
+    }
+}
+
+/* Writes a refused order into the audit, unless the order did that itself. The
+ * error is the only reply that it has written, at offset `before` of the
+ * output. */
+static void command_audit(struct session *session,
+                          const struct command *command,
+                          const struct resp_request *request, size_t before)
+{
+    const char *reply = buffer_content(&session->out) + before;
+    const size_t length = session->out.length - before;
+    char why[AUDITED_SIZE];
+    char target[AUDITED_SIZE] = "";
+
+    if (command == NULL || command->needs != RIGHT_ADMIN ||
+        session->is_audited || session->out.is_broken || length == 0 ||
+        *reply != '-')
+        return;
+    snprintf(why, sizeof why, "%.*s", (int)strcspn(reply, "\r") - 1, reply + 1);
+    if (command->takes_key && request->argc > 1)
+        snprintf(target, sizeof target, "%.*s", word_shown(request->argv[1]),
+                 request->argv[1].data);
+    session_audit(session, audit_order_refused,
+                  &(struct audit_entry){.command = command->name,
+                                        .target = target,
+                                        .reason = why});
 }
 
 enum command_outcome command_run(struct session *session,
                                  const struct resp_request *request)
 {
     const struct command *command = command_find(request->argv[0]);
+    const struct blocking_call *call = session->blocking_call;
     const size_t before = session->out.length;
-    const enum command_outcome outcome =
-        command == NULL ? command_refuse(session, request->argv[0])
-                        : command_execute(session, command, request);
+    enum command_outcome outcome;
 
-    if (outcome == COMMAND_DONE)
-        command_count(session, command, before);
+    /* A timer that outlived its purpose may have resumed the session. */
+    if (call != NULL && !blocking_call_is_done(call))
+        return COMMAND_WAITS;
+    /* A blocking call has a line of its own. */
+    session->is_audited = call != NULL;
+    outcome = command == NULL ? command_refuse(session, request->argv[0])
+                              : command_execute(session, command, request);
+    if (outcome != COMMAND_DONE)
+        return outcome;
+    command_audit(session, command, request, before);
+    command_count(session, command, before);
     return outcome;
 }
 

@@ -74,12 +74,15 @@ struct listing {
     size_t skipped;  /* settings of sequences that nobody asked for */
     bool is_counted; /* all settings are counted */
     char pattern[LISTING_PATTERN_SIZE];
-    /* For lists of connections, whose rows are collected, since the length of
-     * the list comes first. */
+    /* For SEQ.SHOW EVENTS: the numbers of the line that was read last, and of
+     * the last one to be read. */
+    uint64_t line, last_line;
+    /* For lists of connections. */
     LIST_ENTRY(listing) walk;   /* in the daemon's walks, if is_walk */
     const struct session *next; /* the connection to look at next, or NULL */
     int64_t last_id;            /* those that connect later are not listed */
     int64_t total;              /* connections; 0: all are listed */
+    /* For lists whose rows are collected, since their number comes first. */
     struct buffer text;
     size_t text_size; /* bytes of memory that the text is counted with */
     bool is_walk;
@@ -172,6 +175,7 @@ bool client_rename(struct session *session, struct resp_slice name);
  * `texts`. */
 struct client_texts {
     char address[160];
+    char user[IDENTITY_NAME_SIZE];
     char library[160];
     char command[COMMAND_NAME_SIZE];
 };
@@ -222,5 +226,5 @@ void stats_read(const struct daemon *daemon, struct status_stats *out);
 void limit_read(const struct quota *quota, struct status_limit *out);
 
 /* Of status.c: a copy of all partitions, lessors or sequences, to be freed with
- * free(); NULL if there are none or memory is short. Any thread. */
+ * free(); NULL if memory is short, but not if there are none. Any thread. */
 void *status_copy(struct seqb_broker *broker, enum status_of of, size_t *count);

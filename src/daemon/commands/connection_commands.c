@@ -13,11 +13,20 @@
 
 #define PATTERN_SIZE 64
 
+/* Bytes that PING answers before the login, so that little is unsent. */
+#define OPEN_WORD_MAX 64
+
 enum command_outcome command_ping(struct session *session,
                                   const struct resp_request *request)
 {
     if (request->argc == 1)
         reply_simple(&session->out, "PONG");
+    else if (session_is_unknown(session) &&
+             request->argv[1].length > OPEN_WORD_MAX)
+        reply_error(&session->out, "NOAUTH",
+                    "Authentication required: before the login, PING answers "
+                    "at most %d bytes",
+                    OPEN_WORD_MAX);
     else
         reply_bulk(&session->out, request->argv[1].data,
                    request->argv[1].length);
@@ -50,7 +59,11 @@ enum command_outcome command_reset(struct session *session,
     session->name[0] = '\0';
     identity_of_origin(&session->daemon->access, session_origin(session),
                        &identity);
-    session_become(session, &identity);
+    if (!session_try_become(session, &identity)) {
+        session_refuse_place(session, identity.user);
+        session->state = SESSION_CLOSING;
+        return COMMAND_DONE;
+    }
     reply_simple(&session->out, "RESET");
     return COMMAND_DONE;
 }

@@ -12,7 +12,8 @@
 #define ROW_COST 64
 
 /* The first turn of a listing is short: all clients whose input has just come
- * have one in the same turn of the loop, and the later turns one by one. */
+ * have one in the same turn of the loop. Of the later ones, the loop serves a
+ * slice of time at once: fairness.h. */
 #define FIRST_TURN (4 * ROW_COST)
 
 void listing_free(struct listing *listing)

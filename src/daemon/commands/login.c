@@ -8,8 +8,6 @@
 #include "daemon/daemon.h"
 #include "daemon/session.h"
 
-#define SHOWN_MAX 64 /* bytes of a user's name in the audit */
-
 static const struct resp_slice default_user = {"default", 7};
 
 void secret_blank(struct resp_slice secret)
@@ -62,6 +60,8 @@ static void reply_login_refused(struct session *session,
     else if (outcome == LOGIN_BUSY)
         reply_error(&session->out, "LIMIT",
                     "too many logins at once: try again");
+    else if (outcome == LOGIN_SHORT)
+        reply_error(&session->out, "NOMEMORY", "out of memory: try again");
     else
         reply_error(&session->out, "WRONGPASS",
                     "invalid username-password pair or user is disabled.");
@@ -72,16 +72,14 @@ static void login_refuse(struct session *session, struct resp_slice name,
 {
     static const char *const reasons[] = {[LOGIN_WRONG] = "wrong",
                                           [LOGIN_SLOWED] = "slowed",
-                                          [LOGIN_BUSY] = "busy"};
-    char user[SHOWN_MAX + 1];
-
-    if (!word_copy((struct resp_slice){name.data, (size_t)word_shown(name)},
-                   user, sizeof user))
-        user[0] = '\0';
+                                          [LOGIN_BUSY] = "busy",
+                                          [LOGIN_SHORT] = "out of memory"};
     session_audit(session, audit_login_refused,
-                  &(struct audit_entry){.user = user,
-                                        .command = session->command->name,
-                                        .reason = reasons[outcome]});
+                  &(struct audit_entry){
+                      .user = users_shown_name(session->daemon->access.users,
+                                               name.data, name.length),
+                      .command = session->command->name,
+                      .reason = reasons[outcome]});
     reply_login_refused(session, outcome);
 }
 
@@ -93,14 +91,10 @@ static bool login_enter(struct session *session)
     struct identity identity = session->identity;
 
     identity_of_user(login->user, login->by_token, &identity);
-    if (!session_has_place(session, &identity)) {
-        reply_error(&session->out, "LIMIT",
-                    "user '%s' has as many connections as it may: close one, "
-                    "or try again later",
-                    user_name(login->user));
+    if (!session_try_become(session, &identity)) {
+        session_refuse_place(session, login->user);
         return false;
     }
-    session_become(session, &identity);
     return true;
 }
 

@@ -63,6 +63,43 @@ static void number_repeat(struct session *session, struct waitlist *waitlist,
     session_answered(session, items.count, size);
 }
 
+/* How many numbers the library may skip to find a run of `count`: those that
+ * the current run of 2^memory_bits has left, if they are too few. All of it
+ * goes in the order of the numbers, and the daemon is the only one that takes
+ * them. After a text it is not known which number was the last. */
+static int64_t run_skips(const struct session *session,
+                         const struct waitlist *waitlist, int64_t count)
+{
+    struct seqb_decoded last;
+    int64_t left = 0;
+
+    if ((session->quota == NULL && waitlist->limit.quota == NULL) ||
+        waitlist->last == WAITLIST_NONE_TAKEN)
+        return 0;
+    if (waitlist->last == WAITLIST_TEXT_TAKEN)
+        return count - 1;
+    if (seqb_decode(waitlist->sequence, waitlist->last, &last, NULL) !=
+            SEQB_OK ||
+        last.time_ms != -1)
+        return 0;
+    left = (INT64_C(1) << last.memory_bits) - 1 - last.memory;
+    return left < count ? left : 0;
+}
+
+/* What a run has used up. One that does not begin a run of 2^memory_bits has
+ * skipped nothing, nor has a run of ids. */
+static int64_t run_used(const struct waitlist *waitlist, int64_t first,
+                        int64_t count, int64_t beside)
+{
+    struct seqb_decoded decoded;
+
+    if (beside > 0 &&
+        seqb_decode(waitlist->sequence, first, &decoded, NULL) == SEQB_OK &&
+        (decoded.memory > 0 || decoded.time_ms != -1))
+        return count;
+    return count + beside;
+}
+
 /* Answers one number, of a run the last one; or one text. */
 static enum command_outcome single_run(struct session *session,
                                        const struct resp_request *request,
@@ -77,15 +114,23 @@ static enum command_outcome single_run(struct session *session,
     struct take_request_items items = {.at = &item,
                                        .size = sizeof item.text,
                                        .count = take_request->take.count};
+    const bool is_run = (take_request->take.flags & SEQB_CONTIGUOUS) != 0;
     struct charge charge;
     enum command_outcome outcome;
 
     if (waitlist == NULL ||
-        !session_charge(session, waitlist, items.count, &charge))
+        !session_charge(
+            session, waitlist, items.count,
+            is_run ? run_skips(session, waitlist, (int64_t)items.count) : 0,
+            &charge))
         return COMMAND_DONE;
     outcome = take_request_take_or_wait(session, waitlist, take_request, &items,
                                         NULL);
-    charge.left -= (int64_t)items.count;
+    charge.left -= is_run && items.count > 0
+                       ? run_used(waitlist, item.number, (int64_t)items.count,
+                                  charge.beside)
+                       : (int64_t)items.count;
+    charge.beside = 0;
     if (outcome == COMMAND_DONE && items.count > 0) {
         if (!take_request->is_text)
             item.number += (int64_t)items.count - 1;

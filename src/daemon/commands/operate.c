@@ -45,6 +45,11 @@ static const char *order_word(enum seqb_order order)
     return orders[i].word;
 }
 
+static void order_print(enum seqb_order order, char out[static ORDER_SIZE])
+{
+    snprintf(out, ORDER_SIZE, "SEQ.PARTITION %s", order_word(order));
+}
+
 /* "pool/partition", as in the fields of SEQ.STATUS. */
 static void place_print(const struct seqb_partition_status *partition,
                         char *out, size_t size)
@@ -64,7 +69,8 @@ struct places {
     bool is_one_pool;
 };
 
-static void places_read(struct seqb_broker *broker, struct places *out)
+/* False if memory is short. */
+static bool places_read(struct seqb_broker *broker, struct places *out)
 {
     out->all = status_copy(broker, STATUS_OF_PARTITIONS, &out->count);
     out->is_one_pool = true;
@@ -72,6 +78,7 @@ static void places_read(struct seqb_broker *broker, struct places *out)
         if (strcmp(out->all[i].known.pool, out->all[0].known.pool) != 0)
             out->is_one_pool = false;
     }
+    return out->all != NULL;
 }
 
 /* Whether `name` is the place of the i-th partition or the name of its
@@ -142,7 +149,7 @@ static const char *state_now(struct seqb_broker *broker,
     enum seqb_partition_state state = partition->state;
     struct places places;
 
-    places_read(broker, &places);
+    (void)places_read(broker, &places);
     for (size_t i = 0; i < places.count; i++)
         if (places.all[i].known.partition == partition->partition &&
             strcmp(places.all[i].known.pool, partition->pool) == 0)
@@ -151,7 +158,16 @@ static const char *state_now(struct seqb_broker *broker,
     return seqb_partition_state_name(state);
 }
 
+static void reply_states(struct session *session, const char *before,
+                         const char *after)
+{
+    reply_map(&session->out, 2, session->is_resp3);
+    reply_field_string(&session->out, "before", before);
+    reply_field_string(&session->out, "after", after);
+}
+
 static void order_carry_out(struct session *session, enum seqb_order order,
+                            bool is_report,
                             const struct seqb_partition_status *partition)
 {
     struct seqb_broker *broker = session->daemon->broker;
@@ -163,13 +179,16 @@ static void order_carry_out(struct session *session, enum seqb_order order,
         .before = seqb_partition_state_name(partition->state)};
     struct seqb_error err;
 
-    snprintf(command, sizeof command, "SEQ.PARTITION %s", order_word(order));
+    order_print(order, command);
     place_print(partition, place, sizeof place);
     if (seqb_command(broker, partition->pool, partition->partition, order,
                      &err) == SEQB_OK) {
         entry.after = state_now(broker, partition);
         session_audit(session, audit_order, &entry);
-        reply_simple(&session->out, "OK");
+        if (is_report)
+            reply_states(session, entry.before, entry.after);
+        else
+            reply_simple(&session->out, "OK");
         return;
     }
     entry.reason = err.text;
@@ -178,25 +197,43 @@ static void order_carry_out(struct session *session, enum seqb_order order,
 }
 
 static void order_give(struct session *session, enum seqb_order order,
-                       const char *name)
+                       bool is_report, const char *name)
 {
     const struct seqb_partition_status *found;
     struct places places;
 
-    places_read(session->daemon->broker, &places);
+    if (!places_read(session->daemon->broker, &places)) {
+        reply_error(&session->out, "NOMEMORY", "out of memory");
+        return;
+    }
     found = place_find(session, name, &places);
-    if (found != NULL)
-        order_carry_out(session, order, found);
+    if (found != NULL) {
+        order_carry_out(session, order, is_report, found);
+    } else {
+        char command[ORDER_SIZE];
+
+        order_print(order, command);
+        session_audit(
+            session, audit_order_refused,
+            &(struct audit_entry){.command = command,
+                                  .target = name,
+                                  .reason = "it does not name one partition"});
+    }
     free(places.all);
 }
 
 enum command_outcome command_partition(struct session *session,
                                        const struct resp_request *request)
 {
+    const bool is_report =
+        request->argc == 4 && word_is(request->argv[3], "REPORT");
     enum seqb_order order;
     char name[PLACE_SIZE];
 
-    if (!order_read(request->argv[1], &order))
+    if (request->argc > 3 && !is_report)
+        reply_error(&session->out, "ERR",
+                    "syntax error, use SEQ.PARTITION order partition [REPORT]");
+    else if (!order_read(request->argv[1], &order))
         reply_error(&session->out, "ERR",
                     "unknown order: use SEQ.PARTITION QUARANTINE, RESCUE, "
                     "DRAIN or RESUME, and a partition");
@@ -204,21 +241,8 @@ enum command_outcome command_partition(struct session *session,
         reply_error(&session->out, "ERR",
                     "not the name of a partition or backend: it is too long");
     else
-        order_give(session, order, name);
+        order_give(session, order, is_report, name);
     return COMMAND_DONE;
-}
-
-/* A warning about the clock: the verdict covers only the pools, and is good
- * even if the clock is not. */
-static void warning_read(struct seqb_broker *broker, char *out, size_t size)
-{
-    struct seqb_clock_status clock;
-
-    out[0] = '\0';
-    if (seqb_clock(broker, &clock, sizeof clock, NULL) == SEQB_OK &&
-        clock.reason[0] != '\0')
-        snprintf(out, size, "sequences with a period have no numbers: %s",
-                 clock.reason);
 }
 
 enum command_outcome command_health(struct session *session,
@@ -227,7 +251,7 @@ enum command_outcome command_health(struct session *session,
     const char *leaves = daemon_leaves(session->daemon);
     enum seqb_health health;
     char reason[SEQB_HEALTH_SIZE];
-    char warning[SEQB_ERROR_TEXT_SIZE];
+    char warning[DAEMON_WARNING_SIZE];
     struct seqb_error err;
 
     (void)request;
@@ -239,7 +263,7 @@ enum command_outcome command_health(struct session *session,
         reply_failure(&session->out, &err);
         return COMMAND_DONE;
     }
-    warning_read(session->daemon->broker, warning, sizeof warning);
+    daemon_warn(session->daemon, warning);
     reply_map(&session->out, 3, session->is_resp3);
     reply_field_string(&session->out, "health", seqb_health_name(health));
     reply_field_string(&session->out, "reason", reason);
@@ -251,14 +275,35 @@ enum command_outcome command_drain(struct session *session,
                                    const struct resp_request *request)
 {
     (void)request;
+    if (!session->is_drain && !daemon_drain(session->daemon, session->fd)) {
+        reply_error(&session->out, "ERR",
+                    "the broker cannot say when it has stopped: %d clients "
+                    "wait for that, or no descriptor is left; nothing was "
+                    "changed, SIGTERM stops it",
+                    DAEMON_DRAINS_MAX);
+        return COMMAND_DONE;
+    }
     session_audit(session, audit_order_for_good,
                   &(struct audit_entry){.command = "SEQ.DRAIN",
                                         .before = "serving",
                                         .after = "stopping"});
     reply_simple(&session->out, "OK");
     session->is_drain = true;
-    daemon_drain(session->daemon, session->fd);
     return COMMAND_DONE;
+}
+
+static void advance_refuse(struct session *session, struct resp_slice key,
+                           const char *reason)
+{
+    char target[SEQB_KEY_MAX + 1];
+
+    key.length = (size_t)word_shown(key);
+    if (!word_copy(key, target, sizeof target))
+        target[0] = '\0';
+    session_audit(session, audit_order_refused,
+                  &(struct audit_entry){.command = "SEQ.ADVANCE",
+                                        .target = target,
+                                        .reason = reason});
 }
 
 static enum command_outcome advance_begin(struct session *session,
@@ -266,6 +311,7 @@ static enum command_outcome advance_begin(struct session *session,
 {
     struct blocking_call_order order = {.kind = BLOCKING_CALL_ADVANCE};
     const struct waitlist *waitlist;
+    struct seqb_error err;
     long long to;
 
     order.is_forced = request->argc == 4 && word_is(request->argv[3], "FORCE");
@@ -276,9 +322,11 @@ static enum command_outcome advance_begin(struct session *session,
     }
     if (!session_integer(session, request->argv[2], &to))
         return COMMAND_DONE;
-    waitlist = session_waitlist(session, request->argv[1]);
-    if (waitlist == NULL)
+    waitlist = session_waitlist(session, request->argv[1], &err);
+    if (waitlist == NULL) {
+        advance_refuse(session, request->argv[1], err.text);
         return COMMAND_DONE;
+    }
     order.to = to;
     memcpy(order.key, waitlist->key, waitlist->key_length + 1);
     return blocking_call_start(session, &order) ? COMMAND_WAITS : COMMAND_DONE;

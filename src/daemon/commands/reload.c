@@ -23,6 +23,7 @@ static enum command_outcome reload_begin(struct session *session,
         }
         *is_asked = true;
     }
+    session->is_audited = order.is_check; /* no order */
     return blocking_call_start(session, &order) ? COMMAND_WAITS : COMMAND_DONE;
 }
 

@@ -25,91 +25,110 @@
 /* Users and keys in one answer, at most. */
 #define LIMITS_LISTED_MAX 1000
 
-#define SHOW_LONG  524288
-#define SHOW_SHORT 4096
+#define SHOW_LONG   524288
+#define SHOW_MIDDLE 65536
+#define SHOW_SHORT  4096
+
+/* --- answers whose rows are collected --- */
+
+/* Begins a listing whose rows need some `size` bytes. False: it is answered. */
+static bool rows_begin(struct session *session, size_t size)
+{
+    if (!session_may_hold(session, size, true) ||
+        !listing_begin(session, 0, false))
+        return false;
+    session->listing->text_size = size;
+    session_account(session, 0);
+    return true;
+}
+
+static void rows_add(struct session *session, enum status_of of,
+                     const void *status)
+{
+    write_fields(&session->listing->text, session->is_resp3, of, status, 0);
+    listing_row(session);
+}
+
+/* Writes the rows, whose number comes first. */
+static enum command_outcome rows_end(struct session *session)
+{
+    const struct listing *listing = session->listing;
+
+    if (listing->text.is_broken)
+        session->out.is_broken = true;
+    reply_array(&session->out, listing->at);
+    buffer_append(&session->out, buffer_content(&listing->text),
+                  listing->text.length);
+    listing_end(session);
+    return COMMAND_DONE;
+}
 
 /* --- lines of the log --- */
 
-/* Copies of the log's lines, so that the log's lock is not held while the
- * answer is written. */
-struct lines {
-    struct log_entry *entries; /* LOG_KEPT of them; NULL: memory is short */
-    size_t count;
-};
-
-/* Leaves the line out if memory is short. */
-static void lines_add(void *context, const struct log_entry *entry)
+/* The lines that are kept when the command comes. Those that are dropped
+ * meanwhile are left out. */
+static bool events_begin(struct session *session)
 {
-    struct lines *lines = context;
-    struct log_entry *copy = &lines->entries[lines->count];
+    uint64_t oldest;
 
-    *copy = *entry;
-    copy->line = strdup(entry->line);
-    if (copy->line != NULL)
-        lines->count++;
+    if (!rows_begin(session, SHOW_LONG))
+        return false;
+    log_span(&oldest, &session->listing->last_line);
+    return true;
 }
 
-static void lines_init(struct lines *lines)
+static enum command_outcome show_events(struct session *session)
 {
-    *lines = (struct lines){calloc(LOG_KEPT, sizeof *lines->entries), 0};
-    if (lines->entries != NULL)
-        log_visit(lines_add, lines);
-}
+    struct listing *listing = session->listing;
+    struct log_entry entry;
 
-static void lines_fini(struct lines *lines)
-{
-    for (size_t i = 0; i < lines->count; i++)
-        free(lines->entries[i].line);
-    free(lines->entries);
-}
+    if (listing == NULL && !events_begin(session))
+        return COMMAND_DONE;
+    listing = session->listing;
+    while (listing->line < listing->last_line) {
+        struct status_event event;
 
-static void show_events(struct session *session,
-                        const struct resp_request *request)
-{
-    struct lines lines;
-
-    (void)request;
-    lines_init(&lines);
-    reply_array(&session->out, lines.count);
-    for (size_t i = 0; i < lines.count; i++) {
-        const struct log_entry *entry = &lines.entries[i];
-        const struct status_event event = {
-            .number = (int64_t)entry->number,
-            .time_ms = entry->time_ms,
-            .level = log_level_name(entry->level),
-            .line = entry->line,
+        if (session->budget <= 0)
+            return COMMAND_YIELDS;
+        if (!log_read(&listing->line, SEQB_LOG_DEBUG, &entry)) {
+            /* No line is left, or there is no memory for the next one. */
+            listing->text.is_broken |= listing->line < listing->last_line;
+            break;
+        }
+        event = (struct status_event){
+            .number = (int64_t)entry.number,
+            .time_ms = entry.time_ms,
+            .level = log_level_name(entry.level),
+            .line = entry.line,
         };
-
-        reply_fields(session, STATUS_OF_EVENTS, &event, 0);
+        if (entry.number <= listing->last_line)
+            rows_add(session, STATUS_OF_EVENTS, &event);
+        free(entry.line);
     }
-    lines_fini(&lines);
+    return rows_end(session);
 }
 
-/* The last line of level warn or error about the partition, or NULL. The
- * library names a partition in this form in each line. */
-static const struct log_entry *
-lines_last(const struct lines *lines,
-           const struct seqb_partition_status *partition)
+/* The last line of level warn or error about the partition; its text is NULL if
+ * there is none. The library names a partition in this form in each line. */
+static struct log_entry
+line_of_partition(const struct seqb_partition_status *partition)
 {
+    struct log_entry last = {.line = NULL};
     char place[128];
 
     snprintf(place, sizeof place, " pool=%s partition=%d backend=%s ",
              partition->pool, (int)partition->partition, partition->backend);
-    for (size_t i = lines->count; i-- > 0;) {
-        if (lines->entries[i].level <= SEQB_LOG_WARN &&
-            strstr(lines->entries[i].line, place) != NULL)
-            return &lines->entries[i];
-    }
-    return NULL;
+    (void)log_find_last(place, SEQB_LOG_WARN, &last);
+    return last;
 }
 
 /* The log has only the first of several failures in a row, so the present
  * reason is shown, too. */
-static void reply_errors(struct session *session,
-                         const struct status_partition *status,
-                         const struct log_entry *last)
+static void errors_add(struct session *session,
+                       const struct status_partition *status)
 {
     const struct seqb_partition_status *partition = &status->known;
+    const struct log_entry last = line_of_partition(partition);
     const struct status_errors errors = {
         .pool = partition->pool,
         .partition = partition->partition,
@@ -118,30 +137,34 @@ static void reply_errors(struct session *session,
         .errors = partition->errors,
         .slow = partition->slow,
         .ejections = partition->ejections,
-        .last_ms = last != NULL ? last->time_ms : 0,
-        .last = last != NULL ? last->line : "",
+        .last_ms = last.line != NULL ? last.time_ms : 0,
+        .last = last.line != NULL ? last.line : "",
         .reason = status->reason,
     };
 
-    reply_fields(session, STATUS_OF_ERRORS, &errors, 0);
+    rows_add(session, STATUS_OF_ERRORS, &errors);
+    /* It was found, and there was no memory for it. */
+    session->listing->text.is_broken |= last.number > 0 && last.line == NULL;
+    free(last.line);
 }
 
-static void show_errors(struct session *session,
-                        const struct resp_request *request)
+static enum command_outcome show_errors(struct session *session)
 {
-    size_t count;
-    struct status_partition *partitions =
-        status_copy(session->daemon->broker, STATUS_OF_PARTITIONS, &count);
-    struct lines lines;
+    struct status_partition *partitions = NULL;
+    size_t count = 0;
 
-    (void)request;
-    lines_init(&lines);
-    reply_array(&session->out, count);
-    for (size_t i = 0; i < count; i++)
-        reply_errors(session, &partitions[i],
-                     lines_last(&lines, &partitions[i].known));
-    lines_fini(&lines);
+    if (session->listing == NULL && !rows_begin(session, SHOW_MIDDLE))
+        return COMMAND_DONE;
+    partitions =
+        status_copy(session->daemon->broker, STATUS_OF_PARTITIONS, &count);
+    if (partitions == NULL) {
+        session->listing->text.is_broken = true;
+        return rows_end(session);
+    }
+    while (session->listing->at < count && session->budget > 0)
+        errors_add(session, &partitions[session->listing->at]);
     free(partitions);
+    return session->listing->at < count ? COMMAND_YIELDS : rows_end(session);
 }
 
 /* --- clients --- */
@@ -161,19 +184,12 @@ static bool client_add(struct session *session, const struct session *client,
 
 static enum command_outcome show_clients(struct session *session)
 {
-    const struct listing *listing = NULL;
-
     if (session->listing == NULL &&
         !client_walk_begin(session, false, CLIENTS_LISTED_MAX))
         return COMMAND_DONE;
     if (client_walk_run(session, client_add, NULL) == COMMAND_YIELDS)
         return COMMAND_YIELDS;
-    listing = session->listing;
-    reply_array(&session->out, listing->at);
-    buffer_append(&session->out, buffer_content(&listing->text),
-                  listing->text.length);
-    listing_end(session);
-    return COMMAND_DONE;
+    return rows_end(session);
 }
 
 /* --- limits --- */
@@ -197,8 +213,8 @@ void limit_read(const struct quota *quota, struct status_limit *out)
     };
 }
 
-/* Users, and limited keys that were asked for; the most recently refused keys
- * come first. */
+/* Users, and limited keys that were asked for, the most recently refused
+ * first. */
 static void show_limits(struct session *session,
                         const struct resp_request *request)
 {
@@ -276,9 +292,11 @@ void stats_read(const struct daemon *daemon, struct status_stats *out)
         .max_client_memory = limits->options.max_client_memory,
         .answers_refused = limits->answers_refused,
         .logins_refused = daemon->access.audit.logins_refused,
+        .audit_lines_lost = daemon->access.audit.lost,
         .takes_refused = daemon->access.quotas.refused,
         .tls_handshakes = daemon->counts.tls_handshakes,
         .tls_failed = daemon->counts.tls_failed,
+        .commands_waiting = daemon->waitlists.waiter_count,
     };
 }
 
@@ -404,7 +422,8 @@ static bool config_begin(struct session *session,
         reply_error(&session->out, "ERR", "the pattern is too long");
         return false;
     }
-    if (!session_may_hold(session, 0, true) || !listing_begin(session, 0, true))
+    if (!session_may_hold(session, SESSION_LONG_ANSWER, true) ||
+        !listing_begin(session, 0, true))
         return false;
     memcpy(session->listing->pattern, pattern, sizeof pattern);
     return true;
@@ -429,13 +448,21 @@ static enum command_outcome show_config(struct session *session,
     return listing_run(session, &rows);
 }
 
+/* Long answers, in parts. */
+static const struct {
+    const char *word;
+    enum command_outcome (*show)(struct session *session);
+} lists[] = {
+    {"CLIENTS", show_clients},
+    {"EVENTS", show_events},
+    {"ERRORS", show_errors},
+};
+
 static const struct {
     const char *word;
     size_t size; /* approximate bytes of the answer, if it is long */
     void (*show)(struct session *session, const struct resp_request *request);
 } shows[] = {
-    {"EVENTS", SHOW_LONG, show_events},
-    {"ERRORS", SHOW_SHORT, show_errors},
     {"LIMITS", SHOW_LONG, show_limits},
     {"STATS", SHOW_SHORT, show_stats},
 };
@@ -445,8 +472,9 @@ enum command_outcome command_show(struct session *session,
 {
     if (word_is(request->argv[1], "CONFIG") && request->argc <= 3)
         return show_config(session, request);
-    if (word_is(request->argv[1], "CLIENTS") && request->argc == 2)
-        return show_clients(session);
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        if (word_is(request->argv[1], lists[i].word) && request->argc == 2)
+            return lists[i].show(session);
     for (size_t i = 0; i < sizeof shows / sizeof shows[0]; i++) {
         if (word_is(request->argv[1], shows[i].word) && request->argc == 2) {
             if (session_may_hold(session, shows[i].size, true))

@@ -67,7 +67,7 @@ void reply_fields(struct session *session, enum status_of of,
 }
 
 /* Sequences that appear between the call that counts and the call that copies
- * are left out. NULL if there are none or memory is short. */
+ * are left out. NULL if memory is short, but not if there are none. */
 static void *list_copy(struct seqb_broker *broker, const struct list *list,
                        size_t *count)
 {
@@ -75,23 +75,28 @@ static void *list_copy(struct seqb_broker *broker, const struct list *list,
     void *all;
 
     *count = 0;
-    if (list->read(broker, NULL, list->size, 0, &room) != SEQB_OK || room == 0)
+    if (list->read(broker, NULL, list->size, 0, &room) != SEQB_OK)
         return NULL;
-    all = calloc(room, list->size);
-    if (all == NULL)
-        return NULL;
-    if (list->read(broker, all, list->size, room, count) != SEQB_OK)
+    all = calloc(room > 0 ? room : 1, list->size);
+    if (all == NULL || room == 0)
+        return all;
+    if (list->read(broker, all, list->size, room, count) != SEQB_OK) {
         *count = 0;
+        free(all);
+        return NULL;
+    }
     if (*count > room)
         *count = room;
     return all;
 }
 
+/* Without memory the connection is closed: an empty list would not be true. */
 static void reply_list(struct session *session, const struct list *list)
 {
     size_t count = 0;
     char *all = list_copy(session->daemon->broker, list, &count);
 
+    session->out.is_broken |= all == NULL;
     reply_string(&session->out, status_tables[list->of].name);
     reply_array(&session->out, count);
     for (size_t i = 0; i < count; i++)
@@ -205,7 +210,7 @@ static bool status_begin(struct session *session)
 
     if (seqb_clock(daemon->broker, &clock, sizeof clock, NULL) != SEQB_OK)
         clock.is_used = false;
-    if (!session_may_hold(session, 0, true) ||
+    if (!session_may_hold(session, SESSION_LONG_ANSWER, true) ||
         !listing_begin(session, count, clock.is_used))
         return false;
     reply_fields(session, STATUS_OF_BROKER, &broker, 4 + (size_t)clock.is_used);

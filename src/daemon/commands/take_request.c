@@ -202,8 +202,10 @@ struct waitlist *take_request_waitlist(struct session *session,
                                        struct resp_slice key,
                                        const struct take_request *take_request)
 {
+    struct seqb_error err;
+
     return is_answerable(session, key, take_request)
-               ? session_waitlist(session, key)
+               ? session_waitlist(session, key, &err)
                : NULL;
 }
 
@@ -215,8 +217,25 @@ static bool is_plain(const struct take_request *take_request, size_t count)
            (take_request->take.flags & SEQB_SHARD) == 0;
 }
 
+/* For what a later run uses up. Of a run, only the first number is written. */
+static void note_last(const struct take_request *take_request,
+                      struct waitlist *waitlist,
+                      const struct take_request_items *items)
+{
+    const int64_t *numbers = items->at;
+
+    if (items->count == 0)
+        return;
+    if (take_request->is_text)
+        waitlist->last = WAITLIST_TEXT_TAKEN;
+    else if ((take_request->take.flags & SEQB_CONTIGUOUS) != 0)
+        waitlist->last = numbers[0] + (int64_t)items->count - 1;
+    else
+        waitlist->last = numbers[items->count - 1];
+}
+
 enum seqb_status take_request_take(const struct take_request *take_request,
-                                   const struct waitlist *waitlist,
+                                   struct waitlist *waitlist,
                                    struct take_request_items *items,
                                    struct seqb_stamp *stamp,
                                    struct seqb_error *err)
@@ -237,6 +256,7 @@ enum seqb_status take_request_take(const struct take_request *take_request,
         status = seqb_take(waitlist->sequence, &take, items->at, &taken, err);
     }
     items->count = taken.count;
+    note_last(take_request, waitlist, items);
     if (stamp != NULL)
         *stamp = taken.stamp;
     return status;

@@ -83,7 +83,7 @@ struct waitlist *take_request_waitlist(struct session *session,
  * whatever is returned. SEQB_OK only if all were taken. `*stamp` is set to
  * their stamp; `stamp` may be NULL. */
 enum seqb_status take_request_take(const struct take_request *take_request,
-                                   const struct waitlist *waitlist,
+                                   struct waitlist *waitlist,
                                    struct take_request_items *items,
                                    struct seqb_stamp *stamp,
                                    struct seqb_error *err);

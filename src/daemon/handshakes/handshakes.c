@@ -57,12 +57,17 @@ struct handshakes {
     struct handshake_list ready;
     struct event *turn;     /* active while a handshake is ready */
     struct event *deadline; /* of the oldest handshake */
-    int64_t new_ms;         /* for connections_finish, while the daemon stops */
+    bool is_resting;        /* no clients are accepted, until one has left */
 };
 
+/* If there is none, a further one begins or is refused: nobody would leave. */
 static bool handshakes_have_room(const struct handshakes *all)
 {
-    return all->daemon->handshake_count < HANDSHAKES_MAX;
+    const struct daemon *daemon = all->daemon;
+
+    return daemon->handshake_count == 0 ||
+           (daemon->handshake_count < HANDSHAKES_MAX &&
+            !limits_are_passed(&daemon->limits, LIMITS_OPENING_BYTES));
 }
 
 /* Sets the timer for the deadline of the oldest handshake. */
@@ -81,12 +86,21 @@ static void handshakes_watch(struct handshakes *all)
     timer_start(all->deadline, left_ms > 0 ? left_ms : 0);
 }
 
+/* Accepts clients again, if there is room for one. */
+static void handshakes_wake(struct handshakes *all)
+{
+    if (!all->is_resting || all->daemon->is_stopping ||
+        !handshakes_have_room(all))
+        return;
+    all->is_resting = false;
+    listeners_watch_tls(all->listeners, true);
+}
+
 /* Removes the handshake from all lists and frees it. Its transport stays the
  * caller's. */
 static void handshake_leave(struct handshake *handshake)
 {
     struct handshakes *all = handshake->all;
-    const bool had_room = handshakes_have_room(all);
 
     event_del(&handshake->event);
     if (handshake->is_ready)
@@ -95,8 +109,7 @@ static void handshake_leave(struct handshake *handshake)
     all->daemon->handshake_count--;
     free(handshake);
     handshakes_watch(all);
-    if (!had_room && !all->daemon->is_stopping)
-        listeners_watch_tls(all->listeners, true);
+    handshakes_wake(all);
     if (daemon_is_done(all->daemon))
         event_base_loopbreak(all->connections->base);
 }
@@ -105,8 +118,10 @@ static void handshake_drop(struct handshake *handshake)
 {
     struct transport transport = handshake->transport;
 
-    handshake_leave(handshake);
+    /* First, so that its memory counts no more. */
+    event_del(&handshake->event);
     transport_close(&transport, false);
+    handshake_leave(handshake);
 }
 
 static void handshake_done(struct handshake *handshake)
@@ -116,9 +131,8 @@ static void handshake_done(struct handshake *handshake)
 
     /* The first command may have come with the client's last message. */
     transport.holds_input = SSL_has_pending(transport.ssl) == 1;
+    limits_hold(&all->daemon->limits, &transport.held, LIMITS_TLS_BYTES);
     connection_adopt(all->connections, &transport, false);
-    if (all->daemon->is_stopping)
-        connections_finish_last(all->connections, all->new_ms);
     handshake_leave(handshake);
 }
 
@@ -172,22 +186,6 @@ static void certificate_audit(struct handshake *handshake,
         (struct audit_time){daemon_now_ms(), daemon_wall_ms()});
 }
 
-static bool handshake_is_barred(struct handshake *handshake)
-{
-    const struct access *access = &handshake->all->daemon->access;
-    struct tls_peer *certificate = NULL;
-    bool is_barred = false;
-
-    if (!access->wants_user)
-        return false;
-    certificate = tls_peer_new(handshake->transport.ssl);
-    is_barred = access_bars(access, certificate);
-    if (is_barred)
-        certificate_audit(handshake, certificate);
-    free(certificate);
-    return is_barred;
-}
-
 /* Tells a client by TLS that its certificate belongs to no user. */
 static void handshake_refuse(struct handshake *handshake)
 {
@@ -195,6 +193,26 @@ static void handshake_refuse(struct handshake *handshake)
                           strlen(NO_USER_ANSWER));
     transport_end(&handshake->transport);
     handshake_end(handshake);
+}
+
+static void handshake_admit(struct handshake *handshake)
+{
+    const struct access *access = &handshake->all->daemon->access;
+    struct tls_peer *certificate = NULL;
+
+    if (access->wants_user &&
+        !tls_peer_read(handshake->transport.ssl, &certificate)) {
+        tls_server_log(handshake->all->server, handshake->transport.fd,
+                       "the names in the certificate cannot be read: out of "
+                       "memory, or malformed");
+        handshake_end(handshake);
+    } else if (access->wants_user && access_bars(access, certificate)) {
+        certificate_audit(handshake, certificate);
+        handshake_refuse(handshake);
+    } else {
+        handshake_done(handshake);
+    }
+    free(certificate);
 }
 
 static void handshake_discard(struct handshake *handshake)
@@ -257,10 +275,7 @@ static void handshake_step(struct handshake *handshake)
         return;
     result = SSL_do_handshake(handshake->transport.ssl);
     if (result == 1) {
-        if (handshake_is_barred(handshake))
-            handshake_refuse(handshake);
-        else
-            handshake_done(handshake);
+        handshake_admit(handshake);
         return;
     }
     result = SSL_get_error(handshake->transport.ssl, result);
@@ -352,7 +367,7 @@ void handshakes_add(struct handshakes *all, struct transport *plain)
         .started_ms = daemon_now_ms(),
     };
     limits_hold(&all->daemon->limits, &handshake->transport.held,
-                LIMITS_TLS_BYTES);
+                LIMITS_OPENING_BYTES);
     TAILQ_INSERT_TAIL(&all->list, handshake, entry);
     all->daemon->handshake_count++;
     handshake_wait(handshake, EV_READ);
@@ -364,19 +379,21 @@ bool handshakes_admit(struct handshakes *all)
 {
     const bool has_room = handshakes_have_room(all);
 
-    if (!has_room)
-        listeners_watch_tls(all->listeners, false);
-    return has_room;
+    if (has_room)
+        return true;
+    all->is_resting = true;
+    listeners_watch_tls(all->listeners, false);
+    handshakes_watch(all);
+    return false;
 }
 
-void handshakes_finish(struct handshakes *all, int64_t new_ms)
+void handshakes_finish(struct handshakes *all)
 {
     struct handshake *handshake = NULL;
     struct handshake *next = NULL;
 
     if (all == NULL)
         return;
-    all->new_ms = new_ms;
     for (handshake = TAILQ_FIRST(&all->list); handshake != NULL;
          handshake = next) {
         next = TAILQ_NEXT(handshake, entry);
@@ -388,11 +405,15 @@ void handshakes_finish(struct handshakes *all, int64_t new_ms)
 void handshakes_free(struct handshakes *all)
 {
     struct handshake *handshake = NULL;
+    struct handshake *next = NULL;
 
     if (all == NULL)
         return;
-    while ((handshake = TAILQ_FIRST(&all->list)) != NULL)
+    for (handshake = TAILQ_FIRST(&all->list); handshake != NULL;
+         handshake = next) {
+        next = TAILQ_NEXT(handshake, entry);
         handshake_drop(handshake);
+    }
     if (all->turn != NULL)
         event_free(all->turn);
     if (all->deadline != NULL)

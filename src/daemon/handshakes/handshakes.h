@@ -33,7 +33,7 @@ void handshakes_add(struct handshakes *all, struct transport *plain);
 /* The daemon stops: handshakes that have failed are closed at once, the others
  * become connections, with connections_finish applied. The last one to end
  * breaks the loop if the daemon is done. NULL is allowed, and does nothing. */
-void handshakes_finish(struct handshakes *all, int64_t new_ms);
+void handshakes_finish(struct handshakes *all);
 
 /* Closes all that are left. NULL is allowed, and does nothing. */
 void handshakes_free(struct handshakes *all);

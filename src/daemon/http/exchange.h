@@ -13,13 +13,17 @@
 #include <event2/event.h>
 #include <event2/http.h>
 
+#include <seqbroker/seqbroker.h>
+
 #include "daemon/access/access.h"
 
 struct daemon;
 struct exchange;
+struct http_clients;
 struct reports;
 struct streams;
 struct tls_peer;
+struct turns;
 
 TAILQ_HEAD(exchange_list, exchange);
 
@@ -29,6 +33,7 @@ struct exchanges {
     struct event_base *base;
     struct reports *reports;
     struct streams *streams;
+    struct turns *turns; /* of takes that need several */
     struct exchange_list all;
     int64_t held; /* bytes of their answers that are not sent yet */
 };
@@ -52,13 +57,17 @@ struct exchange {
     struct pending *pending;        /* NULL: it need not wait */
     struct event *closed; /* while it waits: fires when the client closes */
     int64_t held; /* bytes of its answer, as counted by the daemon's limits */
-    int64_t held_request;     /* the same of its request */
-    struct identity identity; /* who the client is, if is_identified */
+    int64_t held_request;         /* the same of its request */
+    struct http_clients *clients; /* its connection is one of these */
+    struct identity identity;     /* who the client is, if is_identified */
     bool is_identified;
+    enum right needs;           /* of the client, once it is admitted */
+    char key[SEQB_KEY_MAX + 1]; /* the same; "": the request has no key */
     /* Routes the request again, after the client was identified. */
     void (*route)(struct exchange *exchange);
     bool is_answered; /* the answer is being sent */
     bool is_endless;  /* the answer has no end */
+    bool is_short;    /* there was no memory for a part of the answer's head */
 };
 
 /* Opens the exchange of a request. NULL if memory is short; the request is
@@ -66,15 +75,23 @@ struct exchange {
 struct exchange *exchange_open(struct exchanges *exchanges,
                                struct evhttp_request *request);
 
-/* Counts the bytes of its request, until the exchange is closed. */
-void exchange_hold_request(struct exchange *exchange, size_t size);
+/* Counts the bytes of its request from now on, until the exchange is closed.
+ * `clients` has counted them. To be called before it can be answered. */
+void exchange_take_over(struct exchange *exchange,
+                        struct http_clients *clients);
+
+/* Counts its connection as one of the user that has sent it. False if that user
+ * has as many as it may. */
+bool exchange_enter(const struct exchange *exchange);
 
 /* The socket of its client. */
 int exchange_socket(const struct exchange *exchange);
 
-/* The client's verified certificate, to be freed with free(). NULL: it has
- * shown none, or memory is short. */
-struct tls_peer *exchange_certificate(const struct exchange *exchange);
+/* Reads the client's verified certificate as tls_peer_read does. NULL also if
+ * the client does not speak TLS. If it returns false, the connection must
+ * end. */
+bool exchange_certificate(const struct exchange *exchange,
+                          struct tls_peer **out);
 
 /* The exchange waits for `pending` and is answered later. If the client closes
  * meanwhile, pending->cancel is called. */
@@ -83,13 +100,18 @@ void exchange_wait(struct exchange *exchange, struct pending *pending);
 /* The exchange waits no more, and can be answered. */
 void exchange_resume(struct exchange *exchange);
 
+/* Overwrites the secrets in the request's headers: libevent keeps them until
+ * the request is freed, and does not wipe them. An answer does it, too. */
+void exchange_wipe(const struct exchange *exchange);
+
 /* Whether an answer of `size` bytes may be held within the memory of all
  * clients. Any size may if no other answer of HTTP is held, so that an answer
  * larger than the limit is possible. */
 bool exchange_may_hold(const struct exchange *exchange, size_t size);
 
 /* Sends the answer with the content of `body` (may be NULL), which is emptied.
- * The exchange may be gone afterwards. */
+ * If memory is short for the whole answer, closes the connection. The exchange
+ * may be gone afterwards. */
 void exchange_answer(struct exchange *exchange, int status, const char *type,
                      struct evbuffer *body);
 
@@ -105,8 +127,9 @@ void exchange_header(struct exchange *exchange, const char *name,
 void exchange_retry_after(struct exchange *exchange, int64_t ms);
 
 /* Begins an answer without an end, which `pending` sends in parts. A stop of
- * the daemon does not wait for it. */
-void exchange_begin(struct exchange *exchange, const char *type,
+ * the daemon does not wait for it. False if memory is short: nothing is begun,
+ * and the exchange can be answered. */
+bool exchange_begin(struct exchange *exchange, const char *type,
                     struct pending *pending);
 
 /* Sends a part of such an answer. False if memory is short. */
@@ -119,8 +142,9 @@ size_t exchange_unsent(const struct exchange *exchange);
  * exchange is gone afterwards. */
 void exchange_abort(struct exchange *exchange);
 
-/* The table of users was replaced: identifies all clients again, and aborts
- * answers without an end whose clients may not read any more. */
+/* The table of users was replaced: identifies all clients again. Of those that
+ * may not do any more what they asked for, answers without an end are aborted,
+ * and requests that wait are refused. */
 void exchanges_resolve(struct exchanges *exchanges);
 
 /* Aborts answers without an end. Cancels what exchanges wait for, and calls

@@ -17,13 +17,14 @@ void live_route(struct exchange *exchange, const struct target *target)
     exchange_answer_text(exchange, HTTP_OK, TEXT_TYPE, "ok\n");
 }
 
-/* Degraded counts as ready, because every pool can serve. */
+/* Degraded counts as ready: each pool has a partition that answers. */
 void ready_route(struct exchange *exchange, const struct target *target)
 {
     const struct daemon *daemon = exchange->exchanges->daemon;
     enum seqb_health health = SEQB_HEALTH_UNKNOWN;
     char reason[SEQB_HEALTH_SIZE] = "";
-    char line[SEQB_HEALTH_SIZE + 64];
+    char warning[DAEMON_WARNING_SIZE];
+    char line[SEQB_HEALTH_SIZE + DAEMON_WARNING_SIZE + 64];
     bool is_ready = false;
 
     (void)target;
@@ -33,10 +34,12 @@ void ready_route(struct exchange *exchange, const struct target *target)
     is_ready =
         daemon_leaves(daemon) == NULL &&
         (health == SEQB_HEALTH_SERVING || health == SEQB_HEALTH_DEGRADED);
-    snprintf(line, sizeof line, "%s%s%s\n",
+    daemon_warn(daemon, warning);
+    snprintf(line, sizeof line, "%s%s%s%s%s\n",
              daemon_leaves(daemon) != NULL ? "stopping"
                                            : seqb_health_name(health),
-             reason[0] != '\0' ? ": " : "", reason);
+             reason[0] != '\0' ? ": " : "", reason,
+             warning[0] != '\0' ? "; warning: " : "", warning);
     exchange_answer_text(exchange, is_ready ? HTTP_OK : HTTP_SERVUNAVAIL,
                          TEXT_TYPE, line);
 }

@@ -21,6 +21,7 @@
 #include "daemon/http/problem.h"
 #include "daemon/http/report.h"
 #include "daemon/http/route.h"
+#include "daemon/http/turns.h"
 #include "daemon/listeners/listeners.h"
 #include "daemon/transport/transport.h"
 
@@ -90,8 +91,7 @@ static void http_on_request(struct evhttp_request *request, void *context)
     exchange = exchange_open(&http->exchanges, request);
     if (exchange == NULL)
         return;
-    exchange_hold_request(exchange,
-                          http_clients_hand_over(port->clients, stream));
+    exchange_take_over(exchange, port->clients);
     if (!http_clients_refuse(port->clients, stream)) {
         if (!port->is_tls || admit_certificate(exchange))
             route_request(exchange);
@@ -176,7 +176,9 @@ static enum seqb_status http_start(struct http *http, struct seqb_error *err)
 
     http->exchanges.reports = reports_open(http->exchanges.daemon, base);
     http->exchanges.streams = streams_open(base);
-    if (http->exchanges.reports == NULL || http->exchanges.streams == NULL)
+    http->exchanges.turns = turns_open(base);
+    if (http->exchanges.reports == NULL || http->exchanges.streams == NULL ||
+        http->exchanges.turns == NULL)
         return http_fail(err);
     for (size_t i = 0; i < http->count; i++)
         if (port_start(&http->ports[i], http, err) != SEQB_OK)
@@ -384,6 +386,7 @@ void http_close(struct http *http)
     }
     reports_close(http->exchanges.reports);
     streams_close(http->exchanges.streams);
+    turns_close(http->exchanges.turns);
     for (size_t i = 0; i < http->count; i++)
         listener_close(&http->ports[i].listener);
     free(http);

@@ -53,7 +53,8 @@ const char *http_tls_name(const struct http *http);
 void http_finish(struct http *http, bool keeps);
 
 /* The table of users was replaced: closes the streams of clients that may not
- * read any more. To be called while both tables exist. NULL is allowed. */
+ * read any more, and refuses requests that wait and are permitted no more. To
+ * be called while both tables exist. NULL is allowed. */
 void http_resolve(struct http *http);
 
 /* Lists its listening sockets, which stay its own. NULL is allowed. */

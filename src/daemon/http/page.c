@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page at "/", whose script reads the status. */
+/* The page at "/", whose script reads the status, and the description of all
+ * paths. */
 #include "daemon/http/exchange.h"
 #include "daemon/http/route.h"
+#include "openapi_json.h"
 #include "page_html.h"
 
 void page_route(struct exchange *exchange, const struct target *target)
@@ -13,4 +15,10 @@ void page_route(struct exchange *exchange, const struct target *target)
                     "connect-src 'self'; frame-ancestors 'none'");
     exchange_answer_text(exchange, HTTP_OK, "text/html; charset=utf-8",
                          page_html);
+}
+
+void openapi_route(struct exchange *exchange, const struct target *target)
+{
+    (void)target;
+    exchange_answer_text(exchange, HTTP_OK, "application/json", openapi_json);
 }

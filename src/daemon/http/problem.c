@@ -39,7 +39,7 @@ void problem_answer(struct exchange *exchange, int status, const char *code,
     json_t *problem = json_pack("{ss ss si ss so*}", "type", "about:blank",
                                 "title", title_of(status), "status", status,
                                 "code", code, "detail", json_of_text(detail));
-    char *text = json_dumps(problem, 0);
+    char *text = json_to_text(problem, 0);
 
     json_decref(problem);
     if (status == HTTP_SERVUNAVAIL)
@@ -47,4 +47,9 @@ void problem_answer(struct exchange *exchange, int status, const char *code,
     exchange_answer_text(exchange, status, "application/problem+json",
                          text != NULL ? text : "{}");
     free(text);
+}
+
+void problem_answer_short(struct exchange *exchange)
+{
+    problem_answer(exchange, HTTP_SERVUNAVAIL, "NOMEMORY", "out of memory");
 }

@@ -10,3 +10,6 @@ struct exchange;
  * protocol; `detail` is a sentence for people. */
 void problem_answer(struct exchange *exchange, int status, const char *code,
                     const char *detail);
+
+/* Answers that memory was short. */
+void problem_answer_short(struct exchange *exchange);

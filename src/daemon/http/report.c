@@ -8,7 +8,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <sys/prctl.h>
 #include <sys/queue.h>
 #include <unistd.h>
 
@@ -59,10 +58,10 @@ static void *report_run(void *argument)
     struct report *report = argument;
     const uint64_t one = 1;
 
-    /* By default a pause of snapshot_read would be 50 us longer: prctl(2). */
-    (void)prctl(PR_SET_TIMERSLACK, 1L);
-    snapshot_read(&report->snapshot);
-    report->order.write(&report->text, &report->snapshot);
+    if (snapshot_read(&report->snapshot))
+        report->order.write(&report->text, &report->snapshot);
+    else
+        report->text.is_broken = true;
     atomic_store_explicit(&report->is_done, true, memory_order_release);
     /* Fails only if the eventfd's counter is full: the loop is awake then. */
     if (write(report->reports->done_fd, &one, sizeof one) < 0)
@@ -113,7 +112,7 @@ static void report_answer(struct report *report)
     } else if (body == NULL || text->is_broken ||
                evbuffer_add_reference(body, buffer_content(text), text->length,
                                       text_free, text->data) != 0) {
-        problem_answer(exchange, HTTP_SERVUNAVAIL, "NOMEMORY", "out of memory");
+        problem_answer_short(exchange);
     } else {
         *text = (struct buffer){0};
         exchange_answer(exchange, HTTP_OK, report->order.type, body);
@@ -153,7 +152,7 @@ static void report_run_next(struct reports *reports, struct report *report)
     if (is_full)
         report_refuse(exchange);
     else
-        problem_answer(exchange, HTTP_SERVUNAVAIL, "NOMEMORY", "out of memory");
+        problem_answer_short(exchange);
 }
 
 /* Starts waiting reports until one runs. */
@@ -172,7 +171,8 @@ static void reports_on_done(evutil_socket_t fd, short events, void *context)
     uint64_t count = 0;
 
     (void)events;
-    if (read(fd, &count, sizeof count) < 0 || report == NULL ||
+    (void)!read(fd, &count, sizeof count);
+    if (report == NULL ||
         !atomic_load_explicit(&report->is_done, memory_order_acquire))
         return;
     pthread_join(report->thread, NULL);

@@ -44,6 +44,7 @@ route_function ready_route;
 
 /* page.c */
 route_function page_route;
+route_function openapi_route;
 
 /* reports.c */
 route_function metrics_route;

@@ -7,8 +7,7 @@
 #include "daemon/http/route.h"
 #include "daemon/http/take.h"
 
-/* The most numbers of one answer: the answer is written in one turn of the
- * loop. */
+/* The most numbers of one answer, which is held until it is complete. */
 #define COUNT_MAX 10000
 
 /* Reads the count, 1 to COUNT_MAX; "1" if the query has none. False after

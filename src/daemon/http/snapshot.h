@@ -15,17 +15,18 @@
 
 #include "daemon/access/access.h"
 #include "daemon/counts.h"
+#include "daemon/limits/limits.h"
 #include "daemon/log/log.h"
 #include "status/status.h"
 
 #define SNAPSHOT_BUSIEST_MAX 100
-#define SNAPSHOT_USERS_MAX   100
+#define SNAPSHOT_LIMITS_MAX  100
 
 struct daemon;
 
-/* A user. The name is a copy, because the original may be freed before the
- * snapshot. */
-struct snapshot_user {
+/* A user, or a key with limits. The name is a copy, because the original may be
+ * freed before the snapshot. */
+struct snapshot_limit {
     struct status_limit status;
     char name[QUOTA_NAME_SIZE];
 };
@@ -55,9 +56,13 @@ struct snapshot {
     struct status_stats stats;
     struct counts counts;
     struct log_tally events[LOG_EVENTS_MAX];
+    bool is_stopping; /* or is going to, see daemon_leaves */
     int64_t connections, connections_received;
-    struct snapshot_user users[SNAPSHOT_USERS_MAX];
+    struct snapshot_limit users[SNAPSHOT_LIMITS_MAX];
     size_t user_count;
+    struct snapshot_limit keys[SNAPSHOT_LIMITS_MAX]; /* last refused first */
+    size_t key_count;
+    int64_t refused_by[LIMITS_OF_CONNECTIONS];
     /* The following fields are set by snapshot_read. */
     enum seqb_health health;
     struct seqb_clock_status clock;
@@ -74,8 +79,15 @@ struct snapshot {
 void snapshot_begin(struct snapshot *snapshot, const struct daemon *daemon,
                     size_t most);
 
-/* Reads the library's data. Any thread. */
-void snapshot_read(struct snapshot *snapshot);
+/* Reads the library's data. False if memory is short: some of it is missing.
+ * Any thread. */
+bool snapshot_read(struct snapshot *snapshot);
+
+/* Leaves the CPU to a thread that waits for it, most likely to the loop's
+ * commands, if the caller has had it for 20 us. The kernel would let them wait
+ * for some milliseconds. For the thread of /metrics. A longer report would
+ * take too long on a CPU that others keep busy. */
+void snapshot_yield(void);
 
 /* Frees what snapshot_read has allocated. */
 void snapshot_fini(struct snapshot *snapshot);

@@ -18,7 +18,7 @@ static void text_append(struct buffer *out, const char *text)
 static void value_append(struct buffer *out, json_t *value, size_t flags)
 {
     char *text =
-        value != NULL ? json_dumps(value, JSON_ENCODE_ANY | flags) : NULL;
+        value != NULL ? json_to_text(value, JSON_ENCODE_ANY | flags) : NULL;
 
     json_decref(value);
     if (text == NULL)

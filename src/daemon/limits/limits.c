@@ -15,10 +15,15 @@
  * has one, and one more while its name is looked up. */
 #define STORE_DESCRIPTORS 6
 
+const char *const limit_names[LIMITS_OF_CONNECTIONS] = {
+    LIMIT_OF_ALL, LIMIT_OF_ADDRESS, LIMIT_OF_USER, LIMIT_OF_MEMORY,
+    LIMIT_OF_HEAP};
+
 const struct limits_options limits_defaults = {
     .max_connections = 10000,
     .max_client_memory = INT64_C(32) << 20,
     .client_timeout_ms = 60000,
+    .login_timeout_ms = 10000,
 };
 
 bool limits_take(struct limits_options *options, const char *setting,
@@ -35,6 +40,7 @@ bool limits_take(struct limits_options *options, const char *setting,
         {"max_client_memory", &options->max_client_memory, MIB},
         {"client_timeout", &options->client_timeout_ms, 1},
         {"idle_timeout", &options->idle_timeout_ms, 1},
+        {"login_timeout", &options->login_timeout_ms, 1},
     };
 
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
@@ -44,6 +50,13 @@ bool limits_take(struct limits_options *options, const char *setting,
         return true;
     }
     return false;
+}
+
+void limits_count_refused(struct limits *limits, const char *limit)
+{
+    limits->connections_refused++;
+    for (size_t i = 0; i < LIMITS_OF_CONNECTIONS; i++)
+        limits->refused_by[i] += strcmp(limit, limit_names[i]) == 0;
 }
 
 bool limits_are_full(const struct limits *limits)

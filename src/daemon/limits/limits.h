@@ -17,13 +17,29 @@
  * affected. */
 #define LIMITS_SMALL 1000
 
+/* A request before the login may have this many bytes: a password and the names
+ * beside it. */
+#define LIMITS_LOGIN 2000
+
 /* What a connection by TLS and one by HTTP are counted as, beside their input
  * and output. Measured: 15.2 and 2.1 KiB, 16.1 with both. */
 #define LIMITS_TLS_BYTES  16384
 #define LIMITS_HTTP_BYTES 2560
 
-/* Connections by unix sockets beyond max_connections, reserved for the
- * operator. */
+/* What a connection by TLS is counted as until its handshake is done, beside
+ * the above. Measured: 71 KiB in all, for a ClientHello of the greatest length
+ * that is not complete. */
+#define LIMITS_HANDSHAKE_BYTES 57344
+
+/* What it is counted as at the start of its handshake. */
+#define LIMITS_OPENING_BYTES (LIMITS_TLS_BYTES + LIMITS_HANDSHAKE_BYTES)
+
+/* The same while a record is not complete, or not read completely, after the
+ * handshake: OpenSSL's buffer for one. Measured: 16,720. */
+#define LIMITS_RECORD_BYTES 16896
+
+/* Connections by unix sockets beyond max_connections, reserved for those who
+ * may give orders. */
 #define LIMITS_LOCAL 16
 
 /* The names of the limits of connections, as settings. */
@@ -34,6 +50,9 @@
 /* The limit of memory, for connections that are refused because of it. */
 #define LIMIT_OF_MEMORY "max_client_memory"
 
+/* Not a setting: the process has no memory for the connection. */
+#define LIMIT_OF_HEAP "memory"
+
 /* HTTP connections beyond max_connections, which are answered 503. */
 #define LIMITS_HTTP 16
 
@@ -41,9 +60,14 @@ struct limits_options {
     int64_t max_connections;             /* of both protocols */
     int64_t max_connections_per_address; /* of both protocols; 0: no limit */
     int64_t max_client_memory;           /* bytes */
-    int64_t client_timeout_ms;           /* these two: 0 means no time-out */
+    int64_t client_timeout_ms;           /* these three: 0 means no time-out */
     int64_t idle_timeout_ms;
+    int64_t login_timeout_ms;
 };
+
+/* The names of the limits that refuse connections, as above. */
+#define LIMITS_OF_CONNECTIONS 5
+extern const char *const limit_names[LIMITS_OF_CONNECTIONS];
 
 /* The defaults. */
 extern const struct limits_options limits_defaults;
@@ -57,12 +81,16 @@ struct limits {
     struct limits_options options; /* as of the last reload */
     int64_t client_memory;         /* bytes that clients hold now */
     int64_t http_connections;
-    struct sources sources; /* of connections by TCP, of both protocols */
+    struct sources sources; /* of connections of both protocols */
     /* Since the start. */
     int64_t connections_refused, answers_refused, connections_timed_out;
+    int64_t refused_by[LIMITS_OF_CONNECTIONS]; /* connections; by the limit */
     int64_t refused_told;   /* connections_refused when it was logged last */
     int64_t log_refused_ms; /* the next time it may be logged */
 };
+
+/* Counts a connection that was refused by one of limit_names. */
+void limits_count_refused(struct limits *limits, const char *limit);
 
 /* Whether clients hold more memory than they may. */
 bool limits_are_full(const struct limits *limits);

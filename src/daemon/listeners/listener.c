@@ -4,7 +4,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <grp.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -16,6 +15,8 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+#include "daemon/account/account.h"
 
 #define HOST_SIZE   256
 #define PORT_MAX    65535
@@ -102,7 +103,28 @@ static void listener_name_tcp(struct listener *listener)
     address_print(&address, length, listener->name);
 }
 
-/* A socket bound to that address, or -1 with errno. */
+static void socket_set_reuse(int fd, int is_on)
+{
+    (void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &is_on, sizeof is_on);
+}
+
+/* Binds although connections of an earlier listener are in TIME_WAIT. */
+static bool address_reuse(int fd, const struct addrinfo *info)
+{
+    bool is_bound;
+    int why;
+
+    socket_set_reuse(fd, 1);
+    is_bound = bind(fd, info->ai_addr, info->ai_addrlen) == 0;
+    why = errno;
+    socket_set_reuse(fd, 0);
+    errno = why;
+    return is_bound;
+}
+
+/* A socket bound to that address, or -1 with errno. Nobody listens there yet,
+ * and Linux lets a second program bind the address meanwhile if both sockets
+ * may reuse it. So neither may; see listener_start. */
 static int tcp_bind(const struct addrinfo *info)
 {
     const int on = 1;
@@ -111,10 +133,10 @@ static int tcp_bind(const struct addrinfo *info)
 
     if (fd < 0)
         return -1;
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (info->ai_family == AF_INET6)
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
-    if (bind(fd, info->ai_addr, info->ai_addrlen) != 0) {
+    if (bind(fd, info->ai_addr, info->ai_addrlen) != 0 &&
+        (errno != EADDRINUSE || !address_reuse(fd, info))) {
         int why = errno;
 
         close(fd);
@@ -124,11 +146,12 @@ static int tcp_bind(const struct addrinfo *info)
     return fd;
 }
 
-enum seqb_status address_find(const char *address, struct addrinfo **out,
-                              struct seqb_error *err)
+enum seqb_status address_find(const char *address, int flags,
+                              struct addrinfo **out, struct seqb_error *err)
 {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
-                                   .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+                                   .ai_flags =
+                                       flags | AI_PASSIVE | AI_NUMERICSERV};
     char host[HOST_SIZE];
     const char *port = NULL;
     int why = 0;
@@ -159,7 +182,7 @@ enum seqb_status listener_open_tcp(struct listener *listener,
     int why = 0;
 
     errno = 0;
-    if (address_find(address, &found, err) != SEQB_OK)
+    if (address_find(address, 0, &found, err) != SEQB_OK)
         return err->status;
     /* A name may have several addresses: uses the first one that can be
      * bound. */
@@ -182,6 +205,10 @@ enum seqb_status listener_open_tcp(struct listener *listener,
 enum seqb_status listener_start(struct listener *listener,
                                 struct seqb_error *err)
 {
+    /* Its connections have this from it, and the next program can bind the
+     * address while they are in TIME_WAIT. */
+    if (!listener->is_local)
+        socket_set_reuse(listener->fd, 1);
     if (listen(listener->fd, LISTENER_BACKLOG) == 0)
         return SEQB_OK;
     return tcp_fail(err, listener->name, errno);
@@ -202,23 +229,33 @@ static bool socket_is_alive(const struct sockaddr_un *address)
     return is_alive;
 }
 
+enum seqb_status listener_check_file(const char *path, bool *is_there,
+                                     struct seqb_error *err)
+{
+    struct stat file;
+
+    *is_there = lstat(path, &file) == 0;
+    if (!*is_there && errno != ENOENT)
+        return fail(err, "cannot use socket %s: %s", path, strerror(errno));
+    if (*is_there && !S_ISSOCK(file.st_mode))
+        return fail(err,
+                    "cannot listen on %s: a file stands there that is not a "
+                    "socket; choose another path with --socket PATH",
+                    path);
+    return SEQB_OK;
+}
+
 /* Removes the socket of a dead daemon from the path. */
 static enum seqb_status socket_clear(const struct sockaddr_un *address,
                                      struct seqb_error *err)
 {
     const char *path = address->sun_path;
-    struct stat file;
+    bool is_there;
 
-    if (lstat(path, &file) != 0) {
-        if (errno == ENOENT)
-            return SEQB_OK;
-        return fail(err, "cannot use socket %s: %s", path, strerror(errno));
-    }
-    if (!S_ISSOCK(file.st_mode))
-        return fail(err,
-                    "cannot listen on %s: a file stands there that is not a "
-                    "socket; choose another path with --socket PATH",
-                    path);
+    if (listener_check_file(path, &is_there, err) != SEQB_OK)
+        return err->status;
+    if (!is_there)
+        return SEQB_OK;
     if (socket_is_alive(address))
         return fail(err,
                     "another daemon is listening on %s: stop it, or choose "
@@ -228,25 +265,6 @@ static enum seqb_status socket_clear(const struct sockaddr_un *address,
         return fail(err, "cannot remove the stale socket %s: %s", path,
                     strerror(errno));
     return SEQB_OK;
-}
-
-/* The id of a group, given by name or as a number. False if there is no such
- * group. */
-static bool group_find(const char *name, gid_t *out)
-{
-    char *end = NULL;
-    const unsigned long number = strtoul(name, &end, 10);
-    const struct group *found;
-
-    if (*name >= '0' && *name <= '9' && *end == '\0') {
-        *out = (gid_t)number;
-        return true;
-    }
-    found = getgrnam(name); /* not thread-safe: called at the start only */
-    if (found == NULL)
-        return false;
-    *out = found->gr_gid;
-    return true;
 }
 
 /* The file gets the mode of the socket, less the umask. So it never has more
@@ -282,6 +300,37 @@ static bool listener_name_local(struct listener *listener)
     return true;
 }
 
+static enum seqb_status rights_group(const char *path,
+                                     const struct listener_rights *rights,
+                                     gid_t *out, struct seqb_error *err)
+{
+    int error = 0;
+
+    *out = (gid_t)-1;
+    if (rights->group != NULL)
+        error = account_read(rights->group, true, out);
+    if (error == ENOENT)
+        return fail(err, "cannot listen on %s: there is no group '%s'", path,
+                    rights->group);
+    if (error != 0)
+        return fail(err, "cannot listen on %s: cannot look up group '%s': %s",
+                    path, rights->group, strerror(error));
+    return SEQB_OK;
+}
+
+enum seqb_status listener_check_local(const char *path,
+                                      const struct listener_rights *rights,
+                                      struct seqb_error *err)
+{
+    const size_t max = sizeof((struct sockaddr_un *)NULL)->sun_path - 1;
+    gid_t group;
+
+    if (strlen(path) > max)
+        return fail(err, "socket path %s is longer than %zu bytes: shorten it",
+                    path, max);
+    return rights_group(path, rights, &group, err);
+}
+
 enum seqb_status listener_open_local(struct listener *listener,
                                      const char *path,
                                      const struct listener_rights *rights,
@@ -289,16 +338,11 @@ enum seqb_status listener_open_local(struct listener *listener,
 {
     const mode_t mode = rights->mode == 0 ? SOCKET_MODE : rights->mode;
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    gid_t group = (gid_t)-1;
+    gid_t group;
 
-    if (strlen(path) >= sizeof address.sun_path)
-        return fail(err,
-                    "socket path %s is longer than %zu bytes: choose a "
-                    "shorter one with --socket PATH",
-                    path, sizeof address.sun_path - 1);
-    if (rights->group != NULL && !group_find(rights->group, &group))
-        return fail(err, "cannot listen on %s: there is no group '%s'", path,
-                    rights->group);
+    if (listener_check_local(path, rights, err) != SEQB_OK ||
+        rights_group(path, rights, &group, err) != SEQB_OK)
+        return err->status;
     memcpy(address.sun_path, path, strlen(path));
     if (socket_clear(&address, err) != SEQB_OK)
         return err->status;
@@ -317,11 +361,10 @@ enum seqb_status listener_set_rights(const struct listener *listener,
                                      struct seqb_error *err)
 {
     const mode_t mode = rights->mode == 0 ? SOCKET_MODE : rights->mode;
-    gid_t group = (gid_t)-1;
+    gid_t group;
 
-    if (rights->group != NULL && !group_find(rights->group, &group))
-        return fail(err, "cannot listen on %s: there is no group '%s'",
-                    listener->name, rights->group);
+    if (rights_group(listener->name, rights, &group, err) != SEQB_OK)
+        return err->status;
     if (!listener->is_own)
         return SEQB_OK;
     if ((group != (gid_t)-1 && chown(listener->name, (uid_t)-1, group) != 0) ||
@@ -351,7 +394,7 @@ enum inherited_kind listener_kind(const struct listener *listener)
     return listener->is_tls ? INHERITED_TLS : INHERITED_TCP;
 }
 
-static bool is_loopback(const struct sockaddr_storage *address)
+bool address_is_loopback(const struct sockaddr_storage *address)
 {
     const struct in6_addr *v6 = &((struct sockaddr_in6 *)address)->sin6_addr;
     const struct in_addr *v4 = &((struct sockaddr_in *)address)->sin_addr;
@@ -364,6 +407,17 @@ static bool is_loopback(const struct sockaddr_storage *address)
            (IN6_IS_ADDR_V4MAPPED(v6) && v6->s6_addr[12] == IN_LOOPBACKNET);
 }
 
+enum seqb_status address_lacks_guard(const char *address,
+                                     struct seqb_error *err)
+{
+    return fail(err,
+                "%s is not of loopback: whoever reaches it could take numbers; "
+                "add users to the topology (and no user 'default' who takes "
+                "numbers without a login), or open_to_all = true to its "
+                "section daemon; see docs/secure.md",
+                address);
+}
+
 enum seqb_status listener_check_guard(const struct listener *listener,
                                       struct seqb_error *err)
 {
@@ -371,14 +425,9 @@ enum seqb_status listener_check_guard(const struct listener *listener,
     socklen_t length = sizeof address;
 
     if (getsockname(listener->fd, (struct sockaddr *)&address, &length) != 0 ||
-        is_loopback(&address))
+        address_is_loopback(&address))
         return SEQB_OK;
-    return fail(err,
-                "%s is not of loopback: whoever reaches it could take numbers; "
-                "add users to the topology (and no user 'default' who takes "
-                "numbers without a login), or open_to_all = true to its "
-                "section daemon; see docs/secure.md",
-                listener->name);
+    return address_lacks_guard(listener->name, err);
 }
 
 int listener_port(const struct listener *listener)

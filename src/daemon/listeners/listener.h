@@ -42,8 +42,8 @@ struct listener_rights {
 /*
  * Binds the address "ADDR:PORT". ADDR is an IPv4 address, an IPv6 address in
  * brackets, or a name; port 0 means any free port. Clients are refused until
- * listener_start. SEQB_INVALID with what is wrong and what to do; then errno is
- * why it cannot be bound, or 0.
+ * listener_start, and no other program can bind the address. SEQB_INVALID with
+ * what is wrong and what to do; then errno is why it cannot be bound, or 0.
  */
 enum seqb_status listener_open_tcp(struct listener *listener,
                                    const char *address, struct seqb_error *err);
@@ -54,6 +54,17 @@ enum seqb_status listener_open_tcp(struct listener *listener,
 enum seqb_status listener_open_local(struct listener *listener,
                                      const char *path,
                                      const struct listener_rights *rights,
+                                     struct seqb_error *err);
+
+/* Whether a unix socket can have this path and these rights, as far as that is
+ * known without opening it. SEQB_INVALID. */
+enum seqb_status listener_check_local(const char *path,
+                                      const struct listener_rights *rights,
+                                      struct seqb_error *err);
+
+/* Whether a file that is at the path of a unix socket is a socket, which may be
+ * that of a dead daemon. SEQB_INVALID. */
+enum seqb_status listener_check_file(const char *path, bool *is_there,
                                      struct seqb_error *err);
 
 /* Takes over an inherited socket, which listens already: clients may be
@@ -75,9 +86,15 @@ enum seqb_status listener_start(struct listener *listener,
 bool listener_is_address(const char *address);
 
 /* The addresses that "ADDR:PORT" stands for, to be freed by freeaddrinfo.
- * SEQB_INVALID. */
-enum seqb_status address_find(const char *address, struct addrinfo **out,
-                              struct seqb_error *err);
+ * `flags`: more of getaddrinfo's, such as AI_NUMERICHOST. SEQB_INVALID. */
+enum seqb_status address_find(const char *address, int flags,
+                              struct addrinfo **out, struct seqb_error *err);
+
+bool address_is_loopback(const struct sockaddr_storage *address);
+
+/* SEQB_INVALID, with what to do: see listener_check_guard. */
+enum seqb_status address_lacks_guard(const char *address,
+                                     struct seqb_error *err);
 
 /* The kind of the socket, one of those for Redis clients. */
 enum inherited_kind listener_kind(const struct listener *listener);

@@ -2,11 +2,13 @@
 /* Inherited sockets and those of the options; see listeners.h. */
 #include "daemon/listeners/listeners.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
-#define PATH_SIZE 4096
+#include <seqbroker/admin.h>
 
 /* NULL, with the reason, if there are too many. */
 static struct listener *listeners_add(struct listeners *listeners,
@@ -25,40 +27,6 @@ static struct listener *listeners_add(struct listeners *listeners,
     listeners->count++;
     *listener = (struct listener){.fd = -1};
     return listener;
-}
-
-static bool folder_is_there(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    char folder[PATH_SIZE];
-
-    if (slash == NULL || slash == path)
-        return true;
-    snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
-    return access(folder, F_OK) == 0;
-}
-
-/* Opens the unix sockets that are not open yet. `later`: skips those whose
- * folder does not exist yet. */
-static enum seqb_status
-listeners_take_sockets(struct listeners *listeners,
-                       const struct listeners_options *options, bool later,
-                       struct seqb_error *err)
-{
-    for (size_t i = 0; i < options->socket_count; i++) {
-        struct listener *listener;
-
-        if (listeners->has_socket[i] ||
-            (later && !folder_is_there(options->sockets[i])))
-            continue;
-        listener = listeners_add(listeners, err);
-        if (listener == NULL ||
-            listener_open_local(listener, options->sockets[i], &options->rights,
-                                err) != SEQB_OK)
-            return err->status;
-        listeners->has_socket[i] = true;
-    }
-    return SEQB_OK;
 }
 
 /* The inherited sockets of clients of unix sockets. */
@@ -122,10 +90,114 @@ enum seqb_status listeners_take(struct listeners *listeners,
 
     if (listeners_adopt_sockets(listeners, options, inherited, err) !=
             SEQB_OK ||
-        listeners_take_kind(listeners, plain, inherited, err) != SEQB_OK ||
-        listeners_take_kind(listeners, tls, inherited, err) != SEQB_OK)
+        listeners_take_kind(listeners, plain, inherited, err) != SEQB_OK)
         return err->status;
-    return listeners_take_sockets(listeners, options, true, err);
+    return listeners_take_kind(listeners, tls, inherited, err);
+}
+
+static enum seqb_status path_check_once(const struct listeners_options *options,
+                                        size_t i, struct seqb_error *err)
+{
+    for (size_t j = 0; j < i; j++) {
+        if (strcmp(options->sockets[i], options->sockets[j]) != 0)
+            continue;
+        snprintf(err->text, sizeof err->text,
+                 "cannot listen on %s: the topology or an option has it "
+                 "already; choose another path",
+                 options->sockets[i]);
+        err->status = SEQB_INVALID;
+        return SEQB_INVALID;
+    }
+    return SEQB_OK;
+}
+
+enum seqb_status listeners_check_local(const struct listeners *listeners,
+                                       const struct listeners_options *options,
+                                       struct seqb_error *err)
+{
+    for (size_t i = 0; i < options->socket_count; i++)
+        if (!listeners->has_socket[i] &&
+            (path_check_once(options, i, err) != SEQB_OK ||
+             listener_check_local(options->sockets[i], &options->rights, err) !=
+                 SEQB_OK))
+            return err->status;
+    return SEQB_OK;
+}
+
+/* Whether this user may not look at the path. The daemon's user may be another
+ * one. */
+static bool is_hidden(const char *path)
+{
+    struct stat found;
+
+    return lstat(path, &found) != 0 && errno == EACCES;
+}
+
+/* Whether the folder may be the state directory, which is not there yet. Paths
+ * of which only one is absolute cannot be compared. */
+static bool folder_may_be_made(const char *folder, const char *state_dir)
+{
+    struct stat found;
+
+    return stat(state_dir, &found) != 0 &&
+           ((folder[0] == '/') != (state_dir[0] == '/') ||
+            strncmp(folder, state_dir, strlen(state_dir)) == 0);
+}
+
+static enum seqb_status folder_check(const char *path, const char *state_dir,
+                                     struct seqb_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    struct stat found;
+    char folder[ADDRESS_SIZE];
+
+    if (slash == NULL || slash == path)
+        return SEQB_OK;
+    snprintf(folder, sizeof folder, "%.*s", (int)(slash - path), path);
+    if (stat(folder, &found) == 0 || folder_may_be_made(folder, state_dir))
+        return SEQB_OK;
+    snprintf(err->text, sizeof err->text,
+             "cannot listen on %s: there is no folder %s: make it, or choose "
+             "another path with --socket PATH",
+             path, folder);
+    err->status = SEQB_INVALID;
+    return SEQB_INVALID;
+}
+
+enum seqb_status listeners_check_files(const struct listeners_options *options,
+                                       struct seqb_error *err)
+{
+    for (size_t i = 0; i < options->socket_count; i++) {
+        const char *path = options->sockets[i];
+        bool is_there;
+
+        if (!is_hidden(path) &&
+            (listener_check_file(path, &is_there, err) != SEQB_OK ||
+             folder_check(path, options->state_dir, err) != SEQB_OK))
+            return err->status;
+    }
+    return SEQB_OK;
+}
+
+enum seqb_status listeners_take_local(struct listeners *listeners,
+                                      const struct listeners_options *options,
+                                      struct seqb_error *err)
+{
+    if (listeners_check_local(listeners, options, err) != SEQB_OK ||
+        seqb_make_state_dir(options->state_dir, err) != SEQB_OK)
+        return err->status;
+    for (size_t i = 0; i < options->socket_count; i++) {
+        struct listener *listener;
+
+        if (listeners->has_socket[i])
+            continue;
+        listener = listeners_add(listeners, err);
+        if (listener == NULL ||
+            listener_open_local(listener, options->sockets[i], &options->rights,
+                                err) != SEQB_OK)
+            return err->status;
+    }
+    return SEQB_OK;
 }
 
 static bool listeners_have_path(const struct listeners *listeners,
@@ -185,11 +257,8 @@ static void places_name(char *out, const struct listeners *listeners,
 }
 
 enum seqb_status listeners_start(struct listeners *listeners,
-                                 const struct listeners_options *options,
                                  struct seqb_error *err)
 {
-    if (listeners_take_sockets(listeners, options, false, err) != SEQB_OK)
-        return err->status;
     for (size_t i = 0; i < listeners->count; i++)
         if (listener_start(&listeners->all[i], err) != SEQB_OK)
             return err->status;

@@ -32,6 +32,7 @@ struct listeners_options {
     const char *sockets[SERVER_LISTENERS_MAX];
     size_t socket_count;
     struct listener_rights rights; /* of all unix sockets */
+    const char *state_dir;         /* also what SEQ.STATUS says */
 };
 
 struct listeners {
@@ -42,19 +43,36 @@ struct listeners {
     char tls_addresses[SERVER_PLACES_SIZE];
     char sockets[SERVER_PLACES_SIZE];
     bool has_socket[SERVER_LISTENERS_MAX]; /* whether that path of
-                                              options.sockets is open */
+                                              options.sockets was inherited */
     /* Inherited, but at no address of the settings any more. */
     struct listener left[INHERITED_MAX];
     size_t left_count;
 };
 
-/* Opens all sockets, except unix sockets in a folder that does not exist yet:
- * the broker still has to make its state directory, where no other process can
- * have a socket. SEQB_INVALID. */
+/* Opens the TCP sockets, and takes the inherited unix sockets. SEQB_INVALID. */
 enum seqb_status listeners_take(struct listeners *listeners,
                                 const struct listeners_options *options,
                                 struct inherited *inherited,
                                 struct seqb_error *err);
+
+/* Whether the unix sockets that were not inherited can have their paths and
+ * rights, as far as that is known without opening them. SEQB_INVALID. */
+enum seqb_status listeners_check_local(const struct listeners *listeners,
+                                       const struct listeners_options *options,
+                                       struct seqb_error *err);
+
+/* Whether other files are in the way of the unix sockets, and whether their
+ * folders are there. The state directory need not be: a start makes it. A
+ * folder that this user may not search is not checked. SEQB_INVALID. */
+enum seqb_status listeners_check_files(const struct listeners_options *options,
+                                       struct seqb_error *err);
+
+/* Makes the state directory, which is the usual place of a unix socket, and
+ * opens the unix sockets that were not inherited. SEQB_INVALID;
+ * SEQB_STATE_DIR. */
+enum seqb_status listeners_take_local(struct listeners *listeners,
+                                      const struct listeners_options *options,
+                                      struct seqb_error *err);
 
 /* Adopts the inherited sockets that nobody has taken, until
  * listeners_close_left. Closes those of HTTP. */
@@ -65,10 +83,9 @@ void listeners_close_left(struct listeners *listeners);
 enum seqb_status listeners_check_guard(const struct listeners *listeners,
                                        struct seqb_error *err);
 
-/* Opens the remaining sockets and starts to listen on all. Clients can connect,
- * and wait until the loop watches the sockets. SEQB_INVALID. */
+/* Starts to listen on all. Clients can connect, and wait until the loop watches
+ * the sockets. SEQB_INVALID. */
 enum seqb_status listeners_start(struct listeners *listeners,
-                                 const struct listeners_options *options,
                                  struct seqb_error *err);
 
 /* Sets whether the loop accepts clients. The server makes the events of the

@@ -36,80 +36,185 @@ static bool is_same_host(const struct sockaddr_storage *a,
            a6->sin6_scope_id == b6->sin6_scope_id;
 }
 
+static bool is_any_host(const struct sockaddr_storage *address)
+{
+    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)address;
+
+    if (address->ss_family == AF_INET)
+        return ((const struct sockaddr_in *)address)->sin_addr.s_addr ==
+               htonl(INADDR_ANY);
+    return IN6_IS_ADDR_UNSPECIFIED(&v6->sin6_addr);
+}
+
+/* Whether sockets at both cannot be bound at the same time. */
+static bool is_same_place(struct sockaddr_storage *a,
+                          struct sockaddr_storage *b)
+{
+    if (a->ss_family != b->ss_family || *port_of(a) != *port_of(b) ||
+        *port_of(a) == 0)
+        return false;
+    return is_any_host(a) || is_any_host(b) || is_same_host(a, b);
+}
+
+static bool place_is_taken(struct places_known *known,
+                           struct known_place *place, struct seqb_error *err)
+{
+    for (size_t i = 0; i < known->count; i++) {
+        if (!is_same_place(&known->all[i].address, &place->address))
+            continue;
+        snprintf(err->text, sizeof err->text,
+                 "cannot listen on %s: the topology or an option has %s "
+                 "already; choose another port",
+                 place->name, known->all[i].name);
+        err->status = SEQB_INVALID;
+        return true;
+    }
+    return false;
+}
+
+enum seqb_status places_check(const char *const *at, size_t count,
+                              struct places_known *known,
+                              struct seqb_error *err)
+{
+    for (size_t i = 0;
+         i < count && known->count < sizeof known->all / sizeof known->all[0];
+         i++) {
+        struct known_place *place = &known->all[known->count];
+        struct addrinfo *found = NULL;
+        bool is_only;
+
+        if (address_find(at[i], 0, &found, err) != SEQB_OK)
+            return err->status;
+        *place = (struct known_place){.name = at[i]};
+        memcpy(&place->address, found->ai_addr, found->ai_addrlen);
+        is_only = found->ai_next == NULL;
+        freeaddrinfo(found);
+        if (known->public_place == NULL &&
+            !address_is_loopback(&place->address))
+            known->public_place = at[i];
+        if (!is_only)
+            continue; /* the socket gets one of them that is free */
+        if (place_is_taken(known, place, err))
+            return err->status;
+        known->count++;
+    }
+    return SEQB_OK;
+}
+
 /* Whether the socket is at that address. With port 0 any port is right. */
-static bool is_at(struct sockaddr_storage *socket, const struct addrinfo *info)
+static bool is_at(const struct inherited_socket *socket,
+                  const struct addrinfo *info)
 {
     struct sockaddr_storage address = {0};
+    struct sockaddr_storage there = {0};
+    socklen_t length = sizeof there;
 
-    memcpy(&address, info->ai_addr, info->ai_addrlen);
-    return is_same_host(socket, &address) &&
-           (*port_of(&address) == 0 || *port_of(&address) == *port_of(socket));
-}
-
-static bool socket_is_at_address(int fd, const char *place)
-{
-    struct sockaddr_storage socket = {0};
-    socklen_t length = sizeof socket;
-    struct addrinfo *found = NULL;
-    struct seqb_error err; /* the opening of the place reports it */
-    bool is_there = false;
-
-    if (getsockname(fd, (struct sockaddr *)&socket, &length) != 0 ||
-        address_find(place, &found, &err) != SEQB_OK)
+    if (getsockname(socket->fd, (struct sockaddr *)&there, &length) != 0)
         return false;
-    for (const struct addrinfo *at = found; at != NULL && !is_there;
-         at = at->ai_next)
-        is_there = is_at(&socket, at);
-    freeaddrinfo(found);
-    return is_there;
+    memcpy(&address, info->ai_addr, info->ai_addrlen);
+    return is_same_host(&there, &address) &&
+           (*port_of(&address) == 0 || *port_of(&address) == *port_of(&there));
 }
 
-static bool socket_is_at(const struct inherited_socket *socket,
-                         const char *place)
+static bool is_at_path(const struct inherited_socket *socket, const char *path)
 {
     struct sockaddr_un local = {0};
     socklen_t length = sizeof local;
 
-    if (socket->kind != INHERITED_LOCAL)
-        return socket_is_at_address(socket->fd, place);
     /* Without its file nobody can connect: it is opened again. */
     return getsockname(socket->fd, (struct sockaddr *)&local, &length) == 0 &&
-           strncmp(local.sun_path, place, sizeof local.sun_path) == 0 &&
-           access(place, F_OK) == 0;
+           strncmp(local.sun_path, path, sizeof local.sun_path) == 0 &&
+           access(path, F_OK) == 0;
 }
 
+/* One of the sockets that no place has yet: at the address `info`, or, if that
+ * is NULL, at the path. */
 static struct inherited_socket *socket_find(struct inherited *inherited,
                                             enum inherited_kind kind,
-                                            const char *place)
+                                            const struct addrinfo *info,
+                                            const char *path)
 {
     for (size_t i = 0; i < inherited->count; i++) {
         struct inherited_socket *socket = &inherited->sockets[i];
 
         if (socket->kind == kind && socket->is_ours && !socket->is_taken &&
-            socket_is_at(socket, place))
+            (info != NULL ? is_at(socket, info) : is_at_path(socket, path)))
             return socket;
     }
     return NULL;
+}
+
+/* If there are sockets at several addresses of a name: the one that a start
+ * would bind. */
+static struct inherited_socket *socket_find_address(struct inherited *inherited,
+                                                    enum inherited_kind kind,
+                                                    const char *place)
+{
+    struct inherited_socket *socket = NULL;
+    struct addrinfo *found = NULL;
+    struct seqb_error err; /* the opening of the place reports it */
+
+    if (address_find(place, 0, &found, &err) != SEQB_OK)
+        return NULL;
+    for (const struct addrinfo *at = found; at != NULL && socket == NULL;
+         at = at->ai_next)
+        socket = socket_find(inherited, kind, at, NULL);
+    freeaddrinfo(found);
+    return socket;
 }
 
 static bool wants_any_port(const char *place)
 {
     const char *colon = strrchr(place, ':');
 
-    return colon != NULL && strcmp(colon, ":0") == 0;
+    return colon != NULL && strtol(colon + 1, NULL, 10) == 0;
 }
 
-/* Places that want any port come last: they must not take the port of
- * another. */
+static bool is_literal(const char *place)
+{
+    struct addrinfo *found = NULL;
+    struct seqb_error err;
+
+    if (address_find(place, AI_NUMERICHOST, &found, &err) != SEQB_OK)
+        return false;
+    freeaddrinfo(found);
+    return true;
+}
+
+enum { TURNS = 4 };
+
+/* When a place may choose: places that fit more sockets come later, so that
+ * they do not take the only one that fits another. */
+static int turn_of(const char *place)
+{
+    return 2 * wants_any_port(place) + !is_literal(place);
+}
+
+static void paths_match(const struct listener_places *places,
+                        struct inherited *inherited,
+                        struct inherited_socket *found[PLACES_MAX])
+{
+    for (size_t i = 0; i < places->count; i++) {
+        found[i] = socket_find(inherited, places->kind, NULL, places->at[i]);
+        if (found[i] != NULL)
+            found[i]->is_taken = true;
+    }
+}
+
 void places_match(const struct listener_places *places,
                   struct inherited *inherited,
                   struct inherited_socket *found[PLACES_MAX])
 {
-    for (int turn = 0; turn < 2; turn++) {
+    if (places->kind == INHERITED_LOCAL) {
+        paths_match(places, inherited, found);
+        return;
+    }
+    for (int turn = 0; turn < TURNS; turn++) {
         for (size_t i = 0; i < places->count; i++) {
-            if (wants_any_port(places->at[i]) != (turn == 1))
+            if (turn_of(places->at[i]) != turn)
                 continue;
-            found[i] = socket_find(inherited, places->kind, places->at[i]);
+            found[i] =
+                socket_find_address(inherited, places->kind, places->at[i]);
             if (found[i] != NULL)
                 found[i]->is_taken = true;
         }

@@ -21,8 +21,29 @@ struct listener_places {
     size_t room;           /* for how many listeners there is room */
 };
 
+/* Those for Redis clients and those for HTTP. */
+#define PLACES_KNOWN (2 * PLACES_MAX)
+
+/* Addresses that were checked without a socket. */
+struct places_known {
+    struct known_place {
+        struct sockaddr_storage address;
+        const char *name;
+    } all[PLACES_KNOWN];
+    size_t count;
+    const char *public_place; /* the first that is not of loopback, or NULL */
+};
+
+/* Adds addresses, which must be valid as long as `known`. SEQB_INVALID: one is
+ * none, or two cannot be listened on at the same time. */
+enum seqb_status places_check(const char *const *at, size_t count,
+                              struct places_known *known,
+                              struct seqb_error *err);
+
 /* The inherited sockets of ours that are at these places: `found[i]` is for the
- * i-th place, NULL if there is none. No socket is found twice. */
+ * i-th place, NULL if there is none. No socket is found twice. An address with
+ * its port comes before a name, which can use another socket, and port 0
+ * comes last. */
 void places_match(const struct listener_places *places,
                   struct inherited *inherited,
                   struct inherited_socket *found[PLACES_MAX]);

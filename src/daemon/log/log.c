@@ -14,7 +14,9 @@
 
 #include "daemon/log/flood.h"
 #include "daemon/log/log_line.h"
+#include "daemon/log/log_output.h"
 #include "daemon/log/log_tally.h"
+#include "status/json/json.h"
 
 #define LINE_SIZE 4096 /* of a line of the daemon itself */
 
@@ -83,7 +85,7 @@ static char *value_quoted(char *to, size_t size, const char *value)
                 *at = '?';
         string = json_string(to);
     }
-    quoted = log_controls_escape(json_dumps(string, JSON_ENCODE_ANY));
+    quoted = log_controls_escape(json_to_text(string, JSON_ENCODE_ANY));
     json_decref(string);
     return quoted;
 }
@@ -113,18 +115,39 @@ static void quoted_cut(char *to, size_t size, const char *quoted)
     snprintf(to, size, "%.*s%s", (int)end, quoted, cut);
 }
 
+/* For want of memory: all but plain characters becomes "?". */
+static void quoted_plainly(char *to, size_t size, const char *value)
+{
+    const char *at = value;
+    size_t used = 1;
+
+    to[0] = '"';
+    for (; *at != '\0' && used + sizeof "...\"" < size; at++) {
+        const bool is_plain =
+            *at >= ' ' && *at <= '~' && *at != '"' && *at != '\\';
+
+        to[used++] = '?';
+        if (is_plain)
+            to[used - 1] = *at;
+    }
+    snprintf(to + used, size - used, "%s\"", *at != '\0' ? "..." : "");
+}
+
 const char *log_quote(char *to, size_t size, const char *value)
 {
     char *quoted = NULL;
 
-    if (value_is_bare(value) && strlen(value) < size)
-        quoted = strdup(value);
-    else
-        quoted = value_quoted(to, size, value);
-    if (quoted != NULL && strlen(quoted) >= size)
+    if (value_is_bare(value) && strlen(value) < size) {
+        snprintf(to, size, "%s", value);
+        return to;
+    }
+    quoted = value_quoted(to, size, value);
+    if (quoted == NULL)
+        quoted_plainly(to, size, value);
+    else if (strlen(quoted) >= size)
         quoted_cut(to, size, quoted);
     else
-        snprintf(to, size, "%s", quoted != NULL ? quoted : "\"\"");
+        snprintf(to, size, "%s", quoted);
     free(quoted);
     return to;
 }
@@ -153,6 +176,16 @@ static void entry_keep(const struct log_entry *entry)
     log_state.count++;
 }
 
+/* Without its date and as logfmt, since memory is short. */
+static void entry_write_plainly(const struct log_entry *entry)
+{
+    const char *const parts[] = {log_level_name(entry->level), " ", entry->line,
+                                 "\n"};
+
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        log_output_write(parts[i], strlen(parts[i]));
+}
+
 /* With the lock held. Written at once, so that no other output comes in
  * between. */
 static void entry_write(const struct log_entry *entry)
@@ -161,7 +194,9 @@ static void entry_write(const struct log_entry *entry)
         log_line_make(entry, log_state.options.format, log_state.is_journal);
 
     if (line != NULL)
-        fputs(line, stderr);
+        log_output_write(line, strlen(line));
+    else
+        entry_write_plainly(entry);
     free(line);
 }
 
@@ -178,7 +213,7 @@ static void entry_show(const struct log_entry *entry)
 
 /* With the lock held. */
 static void line_add(enum seqb_log_level level, const char *line,
-                     int64_t time_ms)
+                     int64_t time_ms, bool is_certain)
 {
     struct log_entry entry = {.number = ++log_state.line_count,
                               .time_ms = time_ms,
@@ -188,8 +223,8 @@ static void line_add(enum seqb_log_level level, const char *line,
     log_tally_add(log_state.tallies, &entry);
     entry_keep(&entry);
     entry_show(&entry);
-    if (level <= log_state.options.level &&
-        flood_admit(&log_state.flood, line, entry.time_ms))
+    if (is_certain || (level <= log_state.options.level &&
+                       flood_admit(&log_state.flood, line, entry.time_ms)))
         entry_write(&entry);
 }
 
@@ -207,14 +242,19 @@ static void log_locked(enum seqb_log_level level, int64_t time_ms,
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    line_add(level, line, time_ms);
+    line_add(level, line, time_ms, false);
 }
 
 /* With the lock held. */
-static void flood_tell(int64_t time_ms)
+static void losses_tell(int64_t time_ms)
 {
-    int64_t count = 0;
-    const char *name = flood_report(&log_state.flood, time_ms, &count);
+    int64_t count = log_output_lost();
+    const char *name = NULL;
+
+    if (count > 0)
+        log_locked(SEQB_LOG_WARN, time_ms, "event=lines_lost count=%lld",
+                   (long long)count);
+    name = flood_report(&log_state.flood, time_ms, &count);
 
     if (name != NULL)
         log_locked(SEQB_LOG_WARN, time_ms,
@@ -222,22 +262,41 @@ static void flood_tell(int64_t time_ms)
                    (long long)count);
 }
 
-void log_write(void *context, enum seqb_log_level level, const char *line)
+static void line_log(enum seqb_log_level level, const char *line,
+                     bool is_certain)
 {
     int64_t time_ms;
 
-    (void)context;
     pthread_mutex_lock(&log_state.lock);
     time_ms = now_ms();
-    line_add(level, line, time_ms);
-    flood_tell(time_ms);
+    line_add(level, line, time_ms, is_certain);
+    losses_tell(time_ms);
     pthread_mutex_unlock(&log_state.lock);
+}
+
+void log_write(void *context, enum seqb_log_level level, const char *line)
+{
+    (void)context;
+    line_log(level, line, false);
+}
+
+void log_certain(enum seqb_log_level level, const char *line)
+{
+    line_log(level, line, true);
 }
 
 void log_tick(void)
 {
     pthread_mutex_lock(&log_state.lock);
-    flood_tell(now_ms());
+    log_output_flush();
+    losses_tell(now_ms());
+    pthread_mutex_unlock(&log_state.lock);
+}
+
+void log_finish(int32_t ms)
+{
+    pthread_mutex_lock(&log_state.lock);
+    log_output_drain(ms);
     pthread_mutex_unlock(&log_state.lock);
 }
 
@@ -274,6 +333,7 @@ void log_open(const struct log_options *options)
     pthread_mutex_lock(&log_state.lock);
     log_state.options = *options;
     log_state.is_journal = stderr_is_journal();
+    log_output_open();
     pthread_mutex_unlock(&log_state.lock);
 }
 
@@ -308,18 +368,6 @@ void log_tallies(struct log_tally out[LOG_EVENTS_MAX])
 {
     pthread_mutex_lock(&log_state.lock);
     memcpy(out, log_state.tallies, sizeof log_state.tallies);
-    pthread_mutex_unlock(&log_state.lock);
-}
-
-void log_visit(void (*visit)(void *context, const struct log_entry *entry),
-               void *context)
-{
-    size_t at;
-
-    pthread_mutex_lock(&log_state.lock);
-    at = log_state.count > LOG_KEPT ? log_state.count - LOG_KEPT : 0;
-    for (; at < log_state.count; at++)
-        visit(context, &log_state.kept[at % LOG_KEPT]);
     pthread_mutex_unlock(&log_state.lock);
 }
 
@@ -363,6 +411,27 @@ bool log_read(uint64_t *at, enum seqb_log_level level, struct log_entry *out)
         *at = entry != NULL ? entry->number : log_state.line_count;
     pthread_mutex_unlock(&log_state.lock);
     return line != NULL;
+}
+
+bool log_find_last(const char *words, enum seqb_log_level level,
+                   struct log_entry *out)
+{
+    const struct log_entry *found = NULL;
+
+    pthread_mutex_lock(&log_state.lock);
+    for (size_t at = log_state.count, first = entry_find(0);
+         at > first && found == NULL; at--) {
+        const struct log_entry *entry = &log_state.kept[(at - 1) % LOG_KEPT];
+
+        if (entry->level <= level && strstr(entry->line, words) != NULL)
+            found = entry;
+    }
+    if (found != NULL) {
+        *out = *found;
+        out->line = strdup(found->line);
+    }
+    pthread_mutex_unlock(&log_state.lock);
+    return found != NULL && out->line != NULL;
 }
 
 void log_span(uint64_t *oldest, uint64_t *newest)

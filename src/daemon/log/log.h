@@ -75,14 +75,29 @@ struct log_tally {
 
 void log_tallies(struct log_tally out[LOG_EVENTS_MAX]);
 
-/* Writes a line; this function is the library's logger. If an event comes very
+/* Writes a line; this function is the library's logger. It does not wait for
+ * who reads stderr: what a pipe, a socket or a terminal does not take is held,
+ * up to 256 KiB, and written with a later line or by log_tick. Lines beyond
+ * that are lost, and counted in a line. If an event comes very
  * often, some of its lines are not written to stderr. All lines are kept and
  * passed to the watchers. */
 void log_write(void *context, enum seqb_log_level level, const char *line);
 
-/* Logs how many lines were not written, as each line does. To be called while
- * no line may come. */
+/* As log_write, for a line that is written whatever the level is, and however
+ * often its event comes. */
+void log_certain(enum seqb_log_level level, const char *line);
+
+/* Writes lines that are held, and logs how many were not written, as each line
+ * does. To be called while no line may come. */
 void log_tick(void);
+
+/* Waits until no line is held; without progress, `ms` at most. The process
+ * ends. */
+void log_finish(int32_t ms);
+
+/* Writes the text, as it is, if stderr takes it at once. For a signal
+ * handler. */
+void log_last_words(const char *text);
 
 /* Logs a line of the daemon itself: "event=... key=value ...". A value that may
  * have a space, a quote or the like must go through log_quote. */
@@ -113,15 +128,17 @@ bool log_word_find(const char *line, const char *key, struct log_word *out);
  * free(). NULL if memory is short. */
 char *log_json(const struct log_entry *entry);
 
-/* Calls `visit` for each kept line, the oldest first. `visit` must not log. */
-void log_visit(void (*visit)(void *context, const struct log_entry *entry),
-               void *context);
-
 /* Copies the first kept line after number `*at` that is of `level` or above,
  * and sets `*at` to its number. The copy's text must be freed with free().
  * False if there is no such line, and `*at` becomes the number of the last
  * line; or if memory is short, and `*at` is unchanged. */
 bool log_read(uint64_t *at, enum seqb_log_level level, struct log_entry *out);
+
+/* Copies the last kept line that is of `level` or above and contains `words`.
+ * The copy's text must be freed with free(). False if there is none, or memory
+ * is short. */
+bool log_find_last(const char *words, enum seqb_log_level level,
+                   struct log_entry *out);
 
 /* The numbers of the oldest and the newest kept line; 0 if no line is kept
  * yet. */

@@ -8,6 +8,7 @@
 #define IS_INFO  (1U << SEQB_LOG_INFO)
 
 const struct log_event_kind log_event_kinds[] = {
+    {"start_failed", IS_ERROR},
     {"ready", IS_INFO},
     {"stopping", IS_INFO},
     {"leaving", IS_INFO},
@@ -20,6 +21,7 @@ const struct log_event_kind log_event_kinds[] = {
     {"connections_refused", IS_WARN},
     {"limit_reached", IS_WARN},
     {"lines_left_out", IS_WARN},
+    {"lines_lost", IS_WARN},
     {"tls_failed", IS_INFO},
     {"tls_reloaded", IS_INFO},
     {"tls_reload_failed", IS_ERROR},
@@ -62,7 +64,9 @@ const struct log_event_kind log_event_kinds[] = {
     {"purge_failed", IS_WARN},
     {"alarm_failed", IS_WARN},
     {"alarm_delivered", IS_INFO},
+    {"alarm_left_out", IS_WARN},
     {"order", IS_INFO},
+    {"order_begun", IS_INFO},
     {"order_in_part", IS_WARN},
     {"order_refused", IS_INFO},
     {"login_refused", IS_INFO},

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "status/json/json.h"
+
 #define PREFIX_SIZE 8 /* "<6>" */
 #define ESCAPE_SIZE 6 /* "\u009b" */
 
@@ -111,7 +113,7 @@ static char *object_print(const struct log_entry *entry, bool is_journal)
         json_object_set_new(object, "level",
                             json_string(log_level_name(entry->level))) == 0 &&
         words_add(object, entry->line))
-        text = log_controls_escape(json_dumps(object, JSON_COMPACT));
+        text = log_controls_escape(json_to_text(object, JSON_COMPACT));
     json_decref(object);
     return text;
 }

@@ -114,15 +114,13 @@ static bool reloader_bars_users(const struct reloader *reloader,
 
 /* Without users, non-loopback addresses are refused at the start only: so a
  * reload must not remove the last user. */
-static enum seqb_status users_prepare(struct reload_attempt *attempt,
-                                      struct seqb_error *err)
+static enum seqb_status users_guard(const struct reload_attempt *attempt,
+                                    struct seqb_error *err)
 {
     if (users_count(attempt->users) == 0 && attempt->reloader->user_count > 0)
         return refuse(err, SEQB_INVALID,
                       "without users everybody could take numbers: leave one, "
                       "or restart, which looks at the addresses");
-    if (users_check(attempt->users, err) != SEQB_OK)
-        return err->status;
     if (reloader_bars_users(attempt->reloader, attempt->users))
         return refuse(err, SEQB_INVALID,
                       "the user 'default' could take numbers without a login, "
@@ -131,23 +129,41 @@ static enum seqb_status users_prepare(struct reload_attempt *attempt,
     return SEQB_OK;
 }
 
+/* All of it is looked at, so that the report names all reasons. The alarm also
+ * if its settings are as before: its program may have gone, with which neither
+ * a restart nor an alarm succeeds. */
+static enum seqb_status attempt_check(struct reload_attempt *attempt,
+                                      struct seqb_error *err)
+{
+    const struct reasons reasons = {take_mistake, attempt};
+    enum seqb_status status = users_check(attempt->users, &reasons, err);
+    struct seqb_error why;
+
+    if (users_guard(attempt, &why) != SEQB_OK)
+        status = reasons_add(&reasons, status, &why, err);
+    attempt->has_other_alarms =
+        !is_same_alarm(&attempt->alarm, &attempt->reloader->alarm);
+    if (status != SEQB_OK)
+        err = &why;
+    return alarm_settings_check(&attempt->alarm, &reasons, err) == SEQB_OK ||
+                   status != SEQB_OK
+               ? status
+               : err->status;
+}
+
 static enum seqb_status prepare(void *context, struct seqb_error *err)
 {
     struct reload_attempt *attempt = context;
+    const bool is_refused = attempt->report->reason_count > 0;
 
     attempt->told.has_settings = true;
     if (!attempt->is_whole ||
         !reload_report_explain(attempt->report, attempt->reloader->daemon,
                                &attempt->told))
         return refuse(err, SEQB_NO_MEMORY, "reload: out of memory");
-    if (users_prepare(attempt, err) != SEQB_OK)
+    if (attempt_check(attempt, err) != SEQB_OK)
         return err->status;
-    if (is_same_alarm(&attempt->alarm, &attempt->reloader->alarm))
-        return SEQB_OK;
-    attempt->has_other_alarms = true;
-    if (alarm_settings_check(&attempt->alarm, err) != SEQB_OK)
-        return err->status;
-    return attempt->is_check
+    return attempt->is_check || is_refused || !attempt->has_other_alarms
                ? SEQB_OK
                : alarms_open_next(&attempt->alarm, NULL, &attempt->alarms, err);
 }
@@ -309,13 +325,29 @@ struct limits_options *reloader_take_limits(struct reloader *reloader)
     return reloader == NULL ? NULL : atomic_exchange(&reloader->limits, NULL);
 }
 
+void reloader_unwatch(struct reloader *reloader)
+{
+    pthread_mutex_lock(&reloader->lock);
+    alarms_close(reloader->alarms);
+    reloader->alarms = NULL;
+    pthread_mutex_unlock(&reloader->lock);
+}
+
+void reloader_watch_again(struct reloader *reloader)
+{
+    struct seqb_error err;
+
+    pthread_mutex_lock(&reloader->lock);
+    (void)alarms_open(&reloader->alarm, NULL, &reloader->alarms, &err);
+    pthread_mutex_unlock(&reloader->lock);
+}
+
 void reloader_end(struct reloader *reloader)
 {
     if (reloader == NULL)
         return;
+    reloader_unwatch(reloader);
     pthread_mutex_lock(&reloader->lock);
-    alarms_close(reloader->alarms);
-    reloader->alarms = NULL;
     alarm_settings_free(&reloader->alarm);
     alarm_settings_init(&reloader->alarm);
     pthread_mutex_unlock(&reloader->lock);

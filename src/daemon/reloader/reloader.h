@@ -55,5 +55,11 @@ void reloader_run(struct reloader *reloader, bool is_check, const char *by,
  * is NULL. */
 int64_t reloader_read_ms(const struct reloader *reloader);
 
+/* Ends the alarms until reloader_watch_again, which uses the same settings. */
+void reloader_unwatch(struct reloader *reloader);
+
+/* Without memory there are no alarms. */
+void reloader_watch_again(struct reloader *reloader);
+
 /* Ends the alarms. NULL is allowed. */
 void reloader_end(struct reloader *reloader);

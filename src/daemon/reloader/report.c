@@ -9,6 +9,7 @@
 #include "daemon/daemon.h"
 
 #define ADVICE_SIZE 128
+#define MORE_SIZE   32 /* "; and 100000 more" */
 
 static void line_fini(struct reload_line *line)
 {
@@ -177,6 +178,28 @@ bool reload_report_explain(struct reload_report *report,
     return true;
 }
 
+/* The error has as many of the reasons as fit. */
+static void reasons_join(struct reload_report *report)
+{
+    const size_t all = report->reason_count + report->reasons_left_out;
+    const size_t room = sizeof report->err.text - MORE_SIZE;
+    char *text = report->err.text;
+    size_t told = 0;
+    size_t length;
+
+    snprintf(text, room, "nothing was applied, for %zu reasons", all);
+    length = strlen(text);
+    while (told < report->reason_count &&
+           length + strlen("; ") + strlen(report->reasons[told]) < room) {
+        snprintf(text + length, room - length, "%s %s", told == 0 ? ":" : ";",
+                 report->reasons[told]);
+        length += strlen(text + length);
+        told++;
+    }
+    if (told < all)
+        snprintf(text + length, MORE_SIZE, "; and %zu more", all - told);
+}
+
 /* If memory is short, the report has no lines, or no reasons but its error. */
 void reload_report_refuse(struct reload_report *report,
                           const struct daemon *daemon,
@@ -188,4 +211,6 @@ void reload_report_refuse(struct reload_report *report,
     report->restart = 0;
     if (report->reason_count == 0)
         (void)reload_report_reason(report, report->err.text);
+    else if (report->reason_count > 1)
+        reasons_join(report);
 }

@@ -31,7 +31,8 @@ struct files {
         dev_t device;
         ino_t inode;
         off_t size;
-        struct timespec changed;
+        struct timespec modified;
+        struct timespec changed; /* also by chmod and chown */
     } all[FILES];
 };
 
@@ -39,12 +40,12 @@ struct tls_server {
     struct tls_settings settings; /* its strings are the caller's */
     SSL_CTX *context;
     struct event *poll;
-    struct files read;     /* the files at the last attempt to read them */
-    struct files seen;     /* the files at the last check */
-    int64_t look_ms;       /* when the expiry is checked next */
-    int64_t log_next_ms;   /* the next line is not before that */
-    int64_t left_out;      /* lines dropped since the last one */
-    struct counts *counts; /* the daemon's */
+    struct files read;   /* the files at the last attempt to read them */
+    struct files seen;   /* the files at the last check */
+    int64_t look_ms;     /* when the expiry is checked next */
+    int64_t log_next_ms; /* the next line is not before that */
+    int64_t left_out;    /* lines dropped since the last one */
+    struct daemon *daemon;
 };
 
 /* --- the log --- */
@@ -57,7 +58,7 @@ void tls_server_log(struct tls_server *server, int fd, const char *reason)
     char peer[ADDRESS_SIZE];
     char why[QUOTE_SIZE];
 
-    server->counts->tls_failed++;
+    server->daemon->counts.tls_failed++;
     if (now_ms < server->log_next_ms) {
         server->left_out++;
         return;
@@ -71,15 +72,18 @@ void tls_server_log(struct tls_server *server, int fd, const char *reason)
     server->left_out = 0;
 }
 
-/* Called by OpenSSL at the end of each handshake step. A handshake that waits
- * for its peer, or whose peer hung up, has no error in OpenSSL's queue. */
+/* Called by OpenSSL at the begin of a handshake, and at the end of each of its
+ * steps. A handshake that waits for its peer, or whose peer hung up, has no
+ * error in OpenSSL's queue. */
 static void on_handshake(const SSL *ssl, int where, int result)
 {
     struct tls_server *server = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
     char reason[TLS_REASON_SIZE];
 
+    if (where == SSL_CB_HANDSHAKE_START)
+        tls_input_watch(ssl, &server->daemon->limits);
     if (where == SSL_CB_HANDSHAKE_DONE)
-        server->counts->tls_handshakes++;
+        server->daemon->counts.tls_handshakes++;
     if (where != SSL_CB_ACCEPT_EXIT || result > 0 || ERR_peek_error() == 0)
         return;
     tls_handshake_reason(ssl, reason);
@@ -117,7 +121,8 @@ static struct files files_look(const struct tls_settings *settings)
         files.all[i].device = file.st_dev;
         files.all[i].inode = file.st_ino;
         files.all[i].size = file.st_size;
-        files.all[i].changed = file.st_mtim;
+        files.all[i].modified = file.st_mtim;
+        files.all[i].changed = file.st_ctim;
     }
     return files;
 }
@@ -204,7 +209,7 @@ static enum seqb_status server_watch(struct tls_server *server,
 }
 
 enum seqb_status tls_server_open(const struct tls_settings *settings,
-                                 struct event_base *base, struct counts *counts,
+                                 struct event_base *base, struct daemon *daemon,
                                  struct tls_server **out,
                                  struct seqb_error *err)
 {
@@ -219,7 +224,7 @@ enum seqb_status tls_server_open(const struct tls_settings *settings,
     if (server == NULL)
         return open_fail(err, SEQB_NO_MEMORY, "out of memory");
     server->settings = *settings;
-    server->counts = counts;
+    server->daemon = daemon;
     if (server_read(server, err) != SEQB_OK ||
         server_watch(server, base, err) != SEQB_OK) {
         tls_server_close(server);

@@ -59,6 +59,7 @@ static ssize_t tls_read(struct transport *transport, char *to, size_t size)
         length += (size_t)got;
     } while (length < size && SSL_has_pending(transport->ssl) == 1);
     transport->holds_input = SSL_has_pending(transport->ssl) == 1;
+    tls_input_note_rest(transport->ssl);
     return (ssize_t)length;
 }
 

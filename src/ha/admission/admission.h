@@ -25,6 +25,9 @@ struct admission;
 
 /* What a store is asked about a counter. */
 struct visit {
+    /* Whether it writes claims, so that the pool must not have been retired
+     * meanwhile. */
+    bool claims;
     /* Whether the worker's store is asked about the counter. */
     bool (*concerns)(const struct worker *worker,
                      const struct ha_counter *counter);

@@ -25,6 +25,7 @@ struct part {
     struct claim_batch *batch; /* NULL: all counters are visited one by one */
     size_t first;              /* index in the admission */
     size_t count;
+    bool is_retired;              /* one of the worker's pools may be */
     bool is_refused[CLAIM_BATCH]; /* the i-th, by another store */
     size_t claims[CLAIM_BATCH +
                   1]; /* [i, i + 1): those of the i-th, in the batch */
@@ -60,7 +61,8 @@ static void claim_add(const struct worker *worker,
         claim_batch_add(batch, &worker->connection, &claimed);
 }
 
-/* What was compared now is not compared again before the first grant. */
+/* Neither the claims nor the pool, see slot_admit, are looked at again before
+ * the first grant. */
 static void claim_accept(const struct worker *worker,
                          struct admission *admission, size_t i)
 {
@@ -84,6 +86,8 @@ static enum seqb_status claim_one(struct worker *worker,
     if (!is_own(worker, counter))
         return SEQB_OK;
     status = claim_sequence(&worker->connection, &claimed, err);
+    if (status == SEQB_OK)
+        status = claim_check_retired(&worker->connection, claimed.layout, err);
     if (status != SEQB_OK)
         return status;
     pthread_mutex_lock(worker->lock);
@@ -92,7 +96,8 @@ static enum seqb_status claim_one(struct worker *worker,
     return SEQB_OK;
 }
 
-const struct visit visit_claim = {is_own, claim_add, claim_accept, claim_one};
+const struct visit visit_claim = {true, is_own, claim_add, claim_accept,
+                                  claim_one};
 
 static bool is_own_note(const struct worker *worker,
                         const struct ha_counter *counter)
@@ -107,7 +112,7 @@ static void note_accept(const struct worker *worker,
     admission->admitted[i].is_noted = true;
 }
 
-const struct visit visit_note = {is_own_note, claim_add, note_accept,
+const struct visit visit_note = {true, is_own_note, claim_add, note_accept,
                                  claim_one};
 
 static bool is_own_copy(const struct worker *worker,
@@ -116,7 +121,7 @@ static bool is_own_copy(const struct worker *worker,
     return worker_guarantee(worker) != SEQB_DIRECT && is_own(worker, counter);
 }
 
-const struct visit visit_copy = {is_own_copy, claim_add, claim_accept,
+const struct visit visit_copy = {true, is_own_copy, claim_add, claim_accept,
                                  claim_one};
 
 /* --- its own pool --- */
@@ -162,7 +167,8 @@ static enum seqb_status known_one(struct worker *worker,
     return SEQB_OK;
 }
 
-const struct visit visit_known = {is_own, known_add, known_accept, known_one};
+const struct visit visit_known = {false, is_own, known_add, known_accept,
+                                  known_one};
 
 /* --- other pools --- */
 
@@ -226,7 +232,7 @@ static enum seqb_status elsewhere_one(struct worker *worker,
     return SEQB_OK;
 }
 
-const struct visit visit_elsewhere = {is_elsewhere, elsewhere_add,
+const struct visit visit_elsewhere = {false, is_elsewhere, elsewhere_add,
                                       elsewhere_accept, elsewhere_one};
 
 /* --- one counter --- */
@@ -314,7 +320,7 @@ static void part_look(struct part *part)
     pthread_mutex_lock(part->worker->lock);
     for (size_t i = 0; i < part->count; i++) {
         if (i + AHEAD < part->count)
-            __builtin_prefetch(&part_at(part, i + AHEAD)->counter->is_void);
+            __builtin_prefetch(&part_at(part, i + AHEAD)->counter->memory_bits);
         part->is_refused[i] = is_refused_now(part_at(part, i));
     }
     pthread_mutex_unlock(part->worker->lock);
@@ -346,8 +352,25 @@ static enum seqb_status part_check(const struct part *part,
                : SEQB_OK;
 }
 
-/* Asks the store. If it refuses the batch, the counters are visited one by
- * one. */
+/* After the claims, as in slot_admit. */
+static enum seqb_status part_check_retired(struct part *part,
+                                           struct seqb_error *err)
+{
+    struct worker *worker = part->worker;
+
+    for (size_t i = 0; i < worker->membership_count; i++) {
+        const enum seqb_status status = claim_check_retired(
+            &worker->connection, &worker->memberships[i].pool->options->layout,
+            err);
+
+        if (status != SEQB_OK)
+            return status;
+    }
+    return SEQB_OK;
+}
+
+/* Asks the store. If it refuses the batch, or a pool is retired, the counters
+ * are visited one by one. */
 static enum seqb_status part_ask(struct part *part, struct seqb_error *err)
 {
     struct worker *worker = part->worker;
@@ -362,6 +385,10 @@ static enum seqb_status part_ask(struct part *part, struct seqb_error *err)
         status = claim_batch_step(part->batch, &worker->connection, err);
         ask_step(part->ask);
     }
+    if (status == SEQB_OK && part->admission->visit->claims) {
+        status = part_check_retired(part, err);
+        part->is_retired = status != SEQB_OK;
+    }
     if (connection_was_refused(status))
         return SEQB_OK;
     worker_fail(worker, err, 0);
@@ -372,7 +399,8 @@ static enum seqb_status part_ask(struct part *part, struct seqb_error *err)
  * expected. */
 static bool part_stands(const struct part *part, size_t i)
 {
-    if (part->batch == NULL || part->claims[i] == part->claims[i + 1])
+    if (part->batch == NULL || part->is_retired ||
+        part->claims[i] == part->claims[i + 1])
         return false;
     for (size_t at = part->claims[i]; at < part->claims[i + 1]; at++) {
         if (!claim_batch_stands(part->batch, at))

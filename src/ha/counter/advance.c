@@ -128,9 +128,11 @@ static bool slot_may_rise(const struct slot *slot)
 }
 
 /* Asks the slots that are below the floor and were not asked yet, or had to
- * wait for those. */
+ * wait for those. Before that, all stores are asked for their claims. */
 static void raise_post(struct ha_counter *counter, uint64_t *asked)
 {
+    if (counter_receive(counter, clock_now_ms()))
+        return;
     for (int32_t i = 0; i < counter->partitions; i++) {
         struct slot *slot = &counter->slots[i];
 
@@ -256,6 +258,6 @@ enum seqb_status ha_counter_raise(struct ha_counter *counter, int64_t until_ms,
         (void)text_format(why.text, sizeof why.text,
                           "by an operator, beyond counter value %lld",
                           (long long)floor);
-    counter_report(counter, SEQB_EVENT_ADVANCED, why.text);
+    ha_counter_report(counter, SEQB_EVENT_ADVANCED, why.text);
     return status == SEQB_OK ? SEQB_OK : error_copy(err, &why);
 }

@@ -10,6 +10,7 @@ void ha_counter_join(struct ha_counter *counter, struct ha_counter *other)
 {
     pthread_mutex_lock(other->pool->lock);
     counter->is_void = other->is_void;
+    counter->is_unlisted = other->is_unlisted;
     counter->next = other->next;
     other->next = counter;
     pthread_mutex_unlock(other->pool->lock);

@@ -81,12 +81,7 @@ static int32_t count_usable(const struct pool *pool, uint64_t skip)
     return n;
 }
 
-/* With the pool's lock held: has the stores asked for their claims of the
- * sequence, and returns whether their answers have to be waited for before any
- * number is asked for. Two brokers may give the sequence different bits, and
- * each may reach another store first. A call that hangs is waited for until it
- * ends; a store that failed is not. */
-static bool counter_receive(struct ha_counter *counter, int64_t now_ms)
+bool counter_receive(struct ha_counter *counter, int64_t now_ms)
 {
     bool is_waiting = false;
 

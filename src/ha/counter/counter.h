@@ -42,10 +42,12 @@ struct ha_counter {
      * is the only one. Guarded by the pool's lock. */
     struct ha_counter *next;
     int8_t memory_bits;
-    bool is_void;       /* a store claims it with other bits: see ha_grant.
-                           All of the ring are */
-    int16_t partitions; /* number of slots, for ha_counter_free, when the pool
-                           is gone */
+    bool is_void : 1;     /* a store claims it with other bits: see ha_grant.
+                             All of the ring are. Guarded by the pool's lock, as
+                             the next one */
+    bool is_unlisted : 1; /* see ha_counter_set_listed. All of the ring are */
+    int16_t partitions;   /* number of slots, for ha_counter_free, when the pool
+                             is gone */
     /* The backend, counted from 1, of another pool's store that did not say
      * whether it knows the sequence, which is new in this pool; or
      * AWAITS_OWN_POOL; 0: none. Guarded by the pool's lock. */
@@ -102,6 +104,28 @@ static inline bool counter_grants_windows(const struct ha_counter *counter)
            counter->memory_bits + counter_window_bits(counter) <=
                GRANT_WINDOW_BITS;
 }
+
+/* With the pool's lock held: whether a store that may be asked has not compared
+ * the claim of the sequence yet, which has to be before any number is asked
+ * for. */
+static inline bool counter_is_unheard(const struct ha_counter *counter)
+{
+    const struct pool *pool = &counter->pool->pool;
+    bool is_unheard = false;
+
+    if (counter->attributes == NULL || !counter->attributes->asks_first)
+        return false;
+    for (int32_t i = 0; i < pool->partitions && !is_unheard; i++)
+        is_unheard = (counter->heard >> i & 1) == 0 && pool_is_usable(pool, i);
+    return is_unheard;
+}
+
+/* With the pool's lock held: has the stores asked for their claims of the
+ * sequence, and returns whether their answers have to be waited for before any
+ * number is asked for. Two brokers may give the sequence different bits, and
+ * each may reach another store first. A call that hangs is waited for until it
+ * ends; a store that failed is not. */
+bool counter_receive(struct ha_counter *counter, int64_t now_ms);
 
 /* What is claimed in the stores for the counter's sequence. */
 static inline struct claim_attributes
@@ -178,8 +202,8 @@ static inline bool slot_is_lessors(const struct slot *slot)
     return slot->is_lease && slot_pool(slot)->lessors.count > 0;
 }
 
-/* In events.c: reports what happened to a counter in the worker's store, or in
- * the whole pool. `name` is the counter's name there; NULL: not needed. Hold no
+/* In events.c: reports what happened to a counter in the worker's store. `name`
+ * is the counter's name there; NULL: not needed. Hold no
  * lock. */
 void slot_report(const struct worker *worker, const struct slot *slot,
                  enum seqb_event_kind kind, const char *name,
@@ -188,8 +212,6 @@ void slot_report(const struct worker *worker, const struct slot *slot,
 void slot_report_info(const struct worker *worker, const struct slot *slot,
                       enum seqb_event_kind kind, const char *name,
                       const char *reason);
-void counter_report(const struct ha_counter *counter, enum seqb_event_kind kind,
-                    const char *reason);
 
 /*
  * In grant.c: carries a batch of slots through one backend, on its worker's

@@ -127,6 +127,17 @@ static void lease_give_up(struct lease *lease, struct failed *failed)
     lease_end(lease, failed);
 }
 
+/* Each lessor compares the claim of the sequence on its own connection: their
+ * serial numbers are no different. */
+static void lease_turn_to(struct lease *lease, int32_t lessor)
+{
+    struct slot *slot = &lease->source->lease;
+
+    lease->marks[lease->lessor].admitted_on = slot->admitted_on;
+    slot->admitted_on = lease->marks[lessor].admitted_on;
+    lease->lessor = lessor;
+}
+
 /* Asks the next lessor. If there is none, gives up. */
 static void lease_go_on(struct lease *lease, struct failed *failed)
 {
@@ -137,7 +148,7 @@ static void lease_go_on(struct lease *lease, struct failed *failed)
     while (i >= 0) {
         struct worker *worker = lease_worker(lease, i);
 
-        lease->lessor = i;
+        lease_turn_to(lease, i);
         lease->asked |= (uint64_t)1 << i;
         lease->noted = 0;
         (void)text_copy(lease->nonce, sizeof lease->nonce,
@@ -226,8 +237,8 @@ static void lease_keep(struct lease *lease)
     const struct worker *worker = lease_worker(lease, lease->lessor);
 
     lease->leased = slot->block;
-    lease->marks[lease->lessor] = (struct lease_mark){
-        lease_last(lease), lessors->lessor[lease->lessor].run};
+    lease->marks[lease->lessor].value = lease_last(lease);
+    lease->marks[lease->lessor].run = lessors->lessor[lease->lessor].run;
     (void)text_format(lease->term, sizeof lease->term, "%s%s", lease->nonce,
                       worker->connection.incarnation);
     lessors_leased(lessors, lease->lessor, clock_now_ms());

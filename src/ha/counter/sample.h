@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Samples of a counter's values, for its forecast. Hold the pool's lock, except
- * for sample_report.
+ * Samples of a counter's values, for its forecast. Hold the pool's lock.
  */
 #pragma once
 
@@ -13,6 +12,7 @@
 struct sample {
     struct forecast forecast;
     int64_t tops[CLASSES]; /* by class: the highest values at the last sample */
+    int64_t text_max;      /* of its template at the last forecast */
 };
 
 /* Value of a counter's `runs_out`: no end was found. */
@@ -33,9 +33,9 @@ static inline bool sample_is_due(const struct ha_counter *counter,
            forecast_is_due(&sample->forecast, now_ms);
 }
 
-/* Takes a sample if one is due. Returns when the sequence runs out if a warning
- * is due, else FORECAST_NEVER. */
-int64_t sample_take(struct ha_counter *counter, int64_t now_ms);
+#define SAMPLE_REASON_SIZE 160
 
-/* With no lock held. */
-void sample_report(const struct ha_counter *counter, int64_t end_ms);
+/* Takes a sample if one is due. True if a warning that the sequence runs out is
+ * due, with its reason. Call it when all that was granted is delivered. */
+bool sample_take(struct ha_counter *counter, int64_t now_ms,
+                 char reason[SAMPLE_REASON_SIZE]);

@@ -16,7 +16,7 @@
 /* The rest of a counter that granted all of this ms: until the next one. */
 #define SLOT_AGAIN_MS 1
 
-/* Refusals that one round of retries checks at most. */
+/* Refusals that one retry, or one look at health, checks at most. */
 #define RETRY_LOOKS 16
 
 /* --- asking --- */
@@ -117,7 +117,7 @@ static void slot_granted(struct slot *slot)
     counter->level[class] = max_of(counter->level[class], level);
 }
 
-/* True if the failure has to be reported. */
+/* True if the failure has to be reported, if the sequence is listed. */
 static bool slot_failed(struct slot *slot, int64_t now_ms)
 {
     struct pool *pool = &slot->counter->pool->pool;
@@ -129,6 +129,8 @@ static bool slot_failed(struct slot *slot, int64_t now_ms)
         return false;
     is_news = refusal_note(slot_refusals(slot), slot->refusal, slot->why,
                            slot->is_refused, now_ms);
+    if (slot->counter->is_unlisted)
+        refusal_unlist(slot_refusals(slot), slot->refusal);
     pool->member[slot->partition].errors +=
         slot->is_refused && refusal_is_reported(slot->refusal);
     return is_news;
@@ -144,7 +146,8 @@ static void slot_received(const struct slot *slot)
         counter->heard |= (uint64_t)1 << slot->partition;
 }
 
-/* Keeps the result of the answer. True if it has to be reported. */
+/* Keeps the result of the answer. True if it has to be reported, if the
+ * sequence is listed. */
 static bool slot_note(struct slot *slot, int64_t now_ms)
 {
     struct refusal *refusal = slot->refusal;
@@ -215,21 +218,20 @@ static void slot_done(struct slot *slot)
     const struct ha_pool_options *options = counter->pool->options;
     const int64_t now_ms = clock_now_ms();
     struct ha_grant grant = {.count = 0};
-    int64_t end_ms = FORECAST_NEVER;
+    char reason[SAMPLE_REASON_SIZE];
+    bool runs_out = false;
     bool is_stale;
     bool is_news;
+    bool is_ended;
 
     pthread_mutex_lock(counter->pool->lock);
-    is_news = slot_note(slot, now_ms);
+    is_news = slot_note(slot, now_ms) && !counter->is_unlisted;
+    slot->is_reporting = is_news && slot->why != NULL;
     is_stale = slot_is_stale(slot);
     grant.is_void = counter->is_void;
-    if (sample_is_due(counter, slot->at_ms))
-        end_ms = sample_take(counter, slot->at_ms);
     pthread_mutex_unlock(counter->pool->lock);
     if (is_news)
         slot_report_news(slot);
-    if (end_ms != FORECAST_NEVER)
-        sample_report(counter, end_ms);
     if (slot->why == NULL && !grant.is_void && !is_stale) {
         grant.first = layout_number(slot->block.first, slot->partition,
                                     options->layout.bits, counter->memory_bits);
@@ -239,11 +241,21 @@ static void slot_done(struct slot *slot)
     /* Cleared only now: while runs are between a slot and a ring, they would be
      * asked for again. */
     pthread_mutex_lock(counter->pool->lock);
+    if (sample_is_due(counter, slot->at_ms))
+        runs_out = sample_take(counter, slot->at_ms, reason);
+    is_ended = slot->end_is_due;
+    slot->is_reporting = false;
+    slot->end_is_due = false;
     slot->is_busy = false;
     slot->at_ms = slot_rest_until(slot, clock_now_ms());
     if (counter->advancing > 0)
         pthread_cond_broadcast(&counter->pool->answered);
     pthread_mutex_unlock(counter->pool->lock);
+    if (is_ended)
+        slot_report(counter->pool->workers[slot->partition], slot,
+                    SEQB_EVENT_COUNTER_RECOVERED, NULL, HA_UNLISTED);
+    if (runs_out)
+        ha_counter_report(counter, SEQB_EVENT_FORECAST, reason);
 }
 
 void slot_init(struct slot *slot, struct ha_counter *counter, int32_t partition)
@@ -281,8 +293,37 @@ void slot_renew(struct slot *slot)
 
 /* --- refusals --- */
 
-/* The period is over, so its numbers are useless. */
-static bool slot_is_over(const struct slot *slot)
+bool slot_unlist(struct slot *slot)
+{
+    const bool was_reported =
+        refusal_is_reported(slot->refusal) || slot->was_final;
+
+    slot->end_is_due = slot->is_reporting;
+    if (slot->refusal != NULL)
+        refusal_unlist(slot_refusals(slot), slot->refusal);
+    slot->was_final = false;
+    return was_reported && !slot->is_reporting;
+}
+
+bool slot_list(struct slot *slot, int64_t now_ms)
+{
+    if (slot->refusal == NULL)
+        return false;
+    if (slot_closed(slot) == SEQB_LAYOUT) {
+        const bool was_reported_once = slot->end_is_due;
+
+        slot->end_is_due = false;
+        refusal_list(slot_refusals(slot), slot->refusal, now_ms);
+        return !was_reported_once;
+    }
+    refusal_drop(slot_refusals(slot), slot->refusal);
+    slot->refusal = NULL;
+    if (!slot->is_busy)
+        slot->at_ms = 0;
+    return false;
+}
+
+bool slot_is_over(const struct slot *slot)
 {
     const struct ha_stamp *stamp = &slot->counter->stamp;
 
@@ -296,33 +337,48 @@ static struct slot *slot_try(struct refusal *refusal, int64_t now_ms)
 
     if (slot_is_over(slot))
         refusal_unlist(slot_refusals(slot), refusal);
-    else if (!slot->is_busy && slot_closed(slot) == SEQB_OK) {
+    else if (!slot->is_busy && slot_closed(slot) == SEQB_OK &&
+             !counter_is_unheard(slot->counter)) {
         slot_ask(slot, 1, now_ms);
         return slot;
     }
     return NULL;
 }
 
+/* Returns the first slot that is to be asked, if there is one within a few
+ * turns of this round. `*turns`: how many were used. */
+static struct slot *slot_try_next(struct refusals *refusals, int64_t now_ms,
+                                  int32_t *turns)
+{
+    struct slot *slot = NULL;
+
+    do {
+        struct refusal *refusal = refusals_next(refusals, now_ms);
+
+        if (refusal == NULL)
+            return NULL;
+        (*turns)++;
+        slot = slot_try(refusal, now_ms);
+    } while (slot == NULL && *turns < RETRY_LOOKS &&
+             !refusals_round_is_over(refusals));
+    return slot;
+}
+
 struct slot *slot_retry(struct ha_pool *pool, int32_t i, int64_t now_ms,
                         int64_t *next_ms)
 {
     struct refusals *refusals = &pool->refusals[i];
-    struct slot *slot = NULL;
+    struct slot *slot;
+    int32_t turns = 0;
 
     *next_ms = INT64_MAX;
     if (!pool_is_usable(&pool->pool, i))
         return NULL; /* wait for its state to change, which is evaluated */
-    for (int n = 0; n < RETRY_LOOKS && slot == NULL; n++) {
-        struct refusal *refusal = refusals_next(refusals, now_ms);
-
-        if (refusal == NULL)
-            break;
-        slot = slot_try(refusal, now_ms);
-    }
+    slot = slot_try_next(refusals, now_ms, &turns);
     if (refusals->first == NULL)
         return slot;
-    if (refusals->retry_ms <= now_ms)
-        refusals_rest(refusals, now_ms);
+    if (turns > 0)
+        refusals_rest(refusals, turns, now_ms);
     *next_ms = refusals->retry_ms;
     return slot;
 }
@@ -340,4 +396,27 @@ void slot_refusals_report(const struct ha_pool *pool, int32_t i, char *out,
         (void)text_append(out, size, "refuses counter ");
     (void)text_append(out, size, "%s: %s", first->slot->counter->key,
                       refusal_reason(first));
+}
+
+/* Whether each partition that may be asked refuses the counter. */
+static bool is_unserved(const struct ha_counter *counter)
+{
+    for (int32_t i = 0; i < counter->partitions; i++) {
+        if (pool_is_usable(&counter->pool->pool, i) &&
+            !refusal_is_reported(counter->slots[i].refusal))
+            return false;
+    }
+    return true;
+}
+
+const char *slot_refusals_unserved(const struct ha_pool *pool, int32_t i)
+{
+    const struct refusal *refusal = pool->refusals[i].first;
+
+    for (int n = 0; n < RETRY_LOOKS && refusal != NULL; n++) {
+        if (is_unserved(refusal->slot->counter))
+            return refusal->slot->counter->key;
+        refusal = refusal->next;
+    }
+    return NULL;
 }

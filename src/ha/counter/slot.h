@@ -51,6 +51,10 @@ struct slot {
                             pool's lock */
     bool is_waiting : 1; /* its store changed: see slot_waits; guarded by the
                             pool's lock */
+    bool is_reporting : 1; /* a refusal of it is being reported by the worker;
+                              guarded by the pool's lock */
+    bool end_is_due : 1;   /* meanwhile it was taken off the list, so the worker
+                              reports the end, too; guarded by the pool's lock */
 
     /* Starts another memory location: what follows is not guarded by the
      * lock. */
@@ -125,11 +129,28 @@ bool slot_waits(struct slot *slot);
  * the stamp, until the next answer. */
 void slot_renew(struct slot *slot);
 
+/* The topology no longer lists the slot's sequence: what is refused is neither
+ * shown nor retried. True if it was reported, so that its end has to be. While
+ * its begin is being reported, the worker reports the end. */
+bool slot_unlist(struct slot *slot);
+
+/* It lists the sequence again. What closed the sequence for good is shown
+ * again: true, and then that has to be reported. Anything else is forgotten, so
+ * that the next answer decides. */
+bool slot_list(struct slot *slot, int64_t now_ms);
+
+/* The period is over, so its numbers are useless. */
+bool slot_is_over(const struct slot *slot);
+
 /* A slot of partition `i` to be posted, because a refusal is retried although
  * nobody asks; or NULL. `*next_ms`: when to call again; INT64_MAX: no time is
  * known. */
 struct slot *slot_retry(struct ha_pool *pool, int32_t i, int64_t now_ms,
                         int64_t *next_ms);
+
+/* The key of a counter that partition `i`, which may be asked, refuses, and all
+ * others as well; NULL: there is none among the oldest refusals. */
+const char *slot_refusals_unserved(const struct ha_pool *pool, int32_t i);
 
 /* Appends in words what partition `i` refuses. It must refuse something. */
 void slot_refusals_report(const struct ha_pool *pool, int32_t i, char *out,

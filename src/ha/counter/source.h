@@ -13,6 +13,7 @@
 struct lease_mark {
     int64_t value;
     uint32_t run;
+    uint32_t admitted_on; /* as in struct slot, at that lessor */
 };
 
 /* A lease from neighbours under way: asked of a lessor, then noted at a

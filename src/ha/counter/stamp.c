@@ -37,6 +37,8 @@ static void counter_renew(struct ha_counter *counter)
     }
     free(counter->sample);
     counter->sample = NULL;
+    atomic_store_explicit(&counter->runs_out, SAMPLE_NEVER,
+                          memory_order_relaxed);
 }
 
 bool ha_counter_restamp(struct ha_counter *counter,

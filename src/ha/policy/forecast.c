@@ -55,9 +55,26 @@ int64_t forecast_end_ms(const struct forecast *forecast, const int64_t *now,
         is_known = true;
         left += (double)max_of(limit - now[i], 0);
     }
-    if (!is_known)
-        return FORECAST_NEVER;
-    if (left < 1)
+    return is_known ? forecast_left_ms(forecast, left) : FORECAST_NEVER;
+}
+
+double forecast_texts_left(const int64_t *above, size_t n, int64_t stock)
+{
+    double left = 0;
+    double beyond = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (above[i] > 0)
+            left += (double)above[i];
+        else
+            beyond -= (double)above[i];
+    }
+    return left + ((double)stock > beyond ? (double)stock - beyond : 0);
+}
+
+int64_t forecast_left_ms(const struct forecast *forecast, double left)
+{
+    if (left <= 0)
         return 0;
     /* Compared before dividing, because the rate may be 0 or close to it. */
     if (left >= forecast->rate * (double)FORECAST_FAR_MS)

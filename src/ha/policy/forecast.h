@@ -42,6 +42,16 @@ void forecast_sample(struct forecast *forecast, const int64_t *before,
 int64_t forecast_end_ms(const struct forecast *forecast, const int64_t *now,
                         size_t n, int64_t limit);
 
+/* The same for so many values that are left. */
+int64_t forecast_left_ms(const struct forecast *forecast, double left);
+
+/*
+ * How many numbers that have a text are not taken yet. `stock` numbers are at
+ * hand, the newest of n partitions. A partition has `above` numbers with a text
+ * yet to give; less than 0: it gave so many without one.
+ */
+double forecast_texts_left(const int64_t *above, size_t n, int64_t stock);
+
 /* Whether `end_ms` is within a term that was not warned of yet: a year, 30
  * days, a day. True once for each term. */
 bool forecast_warns(struct forecast *forecast, int64_t end_ms);

@@ -9,9 +9,6 @@
 #include "platform/minmax.h"
 #include "platform/text.h"
 
-#define CREDIT_FULL  256 /* a whole turn */
-#define CREDIT_FIRST 32  /* of a turn, when ramping begins */
-
 const char *seqb_partition_state_name(enum seqb_partition_state state)
 {
     static const char *const names[] = {
@@ -66,20 +63,21 @@ static bool is_locked_out(enum seqb_partition_state state)
 
 static struct pool_change no_change(const struct pool_member *member)
 {
-    return (struct pool_change){member->state, member->state};
+    return (struct pool_change){.from = member->state, .to = member->state};
 }
 
 static struct pool_change member_enter(struct pool_member *member,
                                        enum seqb_partition_state state,
                                        int64_t now_ms)
 {
-    const struct pool_change change = {member->state, state};
+    const struct pool_change change = {.from = member->state, .to = state};
 
     if (pool_state_is_usable(state) && !pool_state_is_usable(member->state))
         member->well_since_ms = now_ms;
     if (state != member->state)
         member->since_ms = now_ms;
     member->state = state;
+    member->is_ordered = false;
     return change;
 }
 
@@ -126,6 +124,7 @@ static struct pool_change member_quarantine(struct pool *pool, int32_t i,
 {
     struct pool_member *member = &pool->member[i];
     const bool was_resting = member->state == SEQB_PARTITION_PROBING;
+    const bool was_ordered = member->is_ordered;
     const int64_t since_ms = member->since_ms;
     struct pool_change change;
 
@@ -138,9 +137,12 @@ static struct pool_change member_quarantine(struct pool *pool, int32_t i,
     change = member_enter(member, SEQB_PARTITION_QUARANTINED, now_ms);
     if (!was_resting)
         return change;
-    /* A failed probe prolongs the quarantine, it does not begin another. */
+    /* A failed probe prolongs the quarantine, it does not begin another. But
+     * the first failure after an order was not caused by the order. */
     member->since_ms = since_ms;
-    return no_change(member);
+    change.from = member->state;
+    change.is_for_another_reason = was_ordered;
+    return change;
 }
 
 static struct pool_change member_lock_out(struct pool_member *member,
@@ -168,32 +170,89 @@ static bool is_last_usable(const struct pool *pool, int32_t i)
     return i >= pool->partitions || !pool_has_usable(pool, (uint64_t)1 << i);
 }
 
+/* When the last but `before` time-out was passed; 0: there were fewer. */
+static int64_t slow_at(const struct pool_member *member, int32_t before)
+{
+    return member
+        ->slow_at_ms[(member->slow_next + POOL_SLOW_COUNT_MAX - 1 - before) %
+                     POOL_SLOW_COUNT_MAX];
+}
+
+/* Whether slow_count time-outs were passed within the span. */
+static bool is_slow_within(const struct pool *pool,
+                           const struct pool_member *member, int64_t span_ms,
+                           int64_t now_ms)
+{
+    const int64_t oldest = slow_at(member, pool->options->slow_count - 1);
+
+    return oldest > 0 && now_ms - oldest <= span_ms;
+}
+
 /* Records one passed time-out. True if it was one too many within the window.
  */
 static bool slow_note(const struct pool *pool, struct pool_member *member,
                       int64_t now_ms)
 {
-    const int32_t count = pool->options->slow_count;
-    int64_t oldest;
-
     member->slow++;
     member->slow_at_ms[member->slow_next] = now_ms;
-    member->slow_next = (member->slow_next + 1) % count;
-    oldest = member->slow_at_ms[member->slow_next];
-    return oldest > 0 && now_ms - oldest <= pool->options->slow_window_ms;
+    member->slow_next = (member->slow_next + 1) % POOL_SLOW_COUNT_MAX;
+    return is_slow_within(pool, member, pool->options->slow_window_ms, now_ms);
 }
 
-static void slow_forget(struct pool_member *member)
+/* So many time-outs passed, and nothing was answered. It is asked again soon,
+ * by the broker itself if nobody else does. If that hangs, too, the rest that
+ * was set when it began is not shortened. */
+static void member_unanswered(struct pool_member *member, int64_t times,
+                              int64_t now_ms)
 {
-    memset(member->slow_at_ms, 0, sizeof member->slow_at_ms);
+    const int64_t soon_ms = now_ms + POOL_FORCE_REST_MS;
+
+    member->is_silent = true;
+    member->next_look_ms = member->unanswered == 0
+                               ? soon_ms
+                               : max_of(member->next_look_ms, soon_ms);
+    member->unanswered =
+        (int32_t)min_of(member->unanswered + times, POOL_SLOW_COUNT_MAX);
 }
 
-static int64_t slow_latest(const struct pool *pool,
-                           const struct pool_member *member)
+static void unanswered_forget(struct pool_member *member)
 {
-    const int32_t count = pool->options->slow_count;
+    member->unanswered = 0;
+    member->is_stuck = false;
+}
 
-    return member->slow_at_ms[(member->slow_next + count - 1) % count];
+/* Where no reservation can be tried, as with an authority, time has to do. But
+ * the member's own reservations may be farther apart than the window is long.
+ */
+static void unanswered_evaluate(const struct pool *pool,
+                                struct pool_member *member, int64_t now_ms,
+                                int64_t *next_ms)
+{
+    const int64_t until_ms = slow_at(member, 0) + 1 +
+                             max_of(pool->options->slow_window_ms,
+                                    INT64_C(2) * POOL_UNANSWERED_REST_MS);
+
+    if (member->unanswered == 0)
+        return;
+    if (now_ms >= until_ms)
+        unanswered_forget(member);
+    else
+        *next_ms = min_of(*next_ms, until_ms);
+}
+
+/* Whether so many time-outs were passed without an answer. If nobody else asks
+ * it, a window may be too short for so many of the member's own reservations,
+ * with a time-out and a rest each: it counts as twice what these take. */
+static bool is_stuck_now(const struct pool *pool,
+                         const struct pool_member *member, int64_t now_ms)
+{
+    const int32_t most = pool->options->slow_count;
+    const int64_t own_ms =
+        INT64_C(2) * most * (pool->options->timeout_ms + POOL_FORCE_REST_MS);
+    const int64_t span_ms = max_of(pool->options->slow_window_ms, own_ms);
+
+    return member->unanswered >= most &&
+           is_slow_within(pool, member, span_ms, now_ms);
 }
 
 static struct pool_change member_suspect(struct pool *pool, int32_t i,
@@ -219,6 +278,7 @@ static struct pool_change member_slowed(struct pool *pool, int32_t i,
     times = min_of(times, pool->options->slow_count);
     for (; times > 0; times--)
         is_too_slow |= slow_note(pool, member, now_ms);
+    member->is_stuck |= is_stuck_now(pool, member, now_ms);
     (void)text_format(
         reason, sizeof reason,
         "slow: %s%d time-outs of %d ms, the last call took %lld "
@@ -268,7 +328,7 @@ static struct pool_change member_rise(struct pool *pool, int32_t i,
         return no_change(member);
     }
     member->reason[0] = '\0';
-    slow_forget(member);
+    memset(member->slow_at_ms, 0, sizeof member->slow_at_ms);
     member->credit = 0;
     return member_enter(
         member, is_needed ? SEQB_PARTITION_UP : SEQB_PARTITION_RAMPING, now_ms);
@@ -282,6 +342,7 @@ struct pool_change pool_succeeded(struct pool *pool, int32_t i,
 
     assert(i < pool->members);
     member->is_silent = false;
+    unanswered_forget(member);
     slow = timeouts_left(pool, member, elapsed_us);
     if (member->state == SEQB_PARTITION_STARTING) {
         member_average(member, elapsed_us);
@@ -324,7 +385,8 @@ struct pool_change pool_failed(struct pool *pool, int32_t i,
 
     assert(i < pool->members);
     slow = timeouts_left(pool, member, elapsed_us);
-    member->is_silent |= slow > 0;
+    if (slow > 0)
+        member_unanswered(member, slow, now_ms);
     if (is_locked_out(member->state))
         return no_change(member);
     /* A probe that failed for any reason has rescued nothing. */
@@ -367,7 +429,7 @@ static struct pool_change member_hangs(struct pool *pool, int32_t i,
     if (more <= 0)
         return no_change(member);
     member->evaluated = (int32_t)min_of(passed, INT32_MAX);
-    member->is_silent = true;
+    member_unanswered(member, more, now_ms);
     return member_slowed(pool, i, more, elapsed_us, now_ms);
 }
 
@@ -385,11 +447,11 @@ struct pool_change pool_evaluate(struct pool *pool, int32_t i, int64_t call_ms,
         change = member_hangs(pool, i, call_ms, now_ms, next_ms);
     if (change.from != change.to)
         return change;
+    unanswered_evaluate(pool, member, now_ms, next_ms);
     if (member->state == SEQB_PARTITION_RAMPING)
         until_ms = member->since_ms + POOL_RAMP_MS;
     else if (member->state == SEQB_PARTITION_SUSPECT)
-        until_ms =
-            slow_latest(pool, member) + pool->options->slow_window_ms + 1;
+        until_ms = slow_at(member, 0) + pool->options->slow_window_ms + 1;
     else
         return change;
     if (now_ms >= until_ms) {
@@ -400,54 +462,13 @@ struct pool_change pool_evaluate(struct pool *pool, int32_t i, int64_t call_ms,
     return change;
 }
 
-/* --- round robin --- */
-
-static bool may_pick(const struct pool *pool, uint64_t skip, int32_t i)
-{
-    return pool_is_usable(pool, i) && (skip >> i & 1) == 0;
-}
+/* --- all --- */
 
 bool pool_has_usable(const struct pool *pool, uint64_t skip)
 {
     for (int32_t i = 0; i < pool->partitions; i++) {
-        if (may_pick(pool, skip, i))
+        if (pool_may_pick(pool, skip, i))
             return true;
     }
     return false;
-}
-
-/* While the member ramps, its share of turns grows from CREDIT_FIRST to all. */
-static bool takes_share(struct pool_member *member, int64_t now_ms)
-{
-    const int64_t past_ms = now_ms - member->since_ms;
-
-    if (member->state != SEQB_PARTITION_RAMPING || past_ms >= POOL_RAMP_MS)
-        return true;
-    member->credit += CREDIT_FIRST + (int32_t)((CREDIT_FULL - CREDIT_FIRST) *
-                                               past_ms / POOL_RAMP_MS);
-    if (member->credit < CREDIT_FULL)
-        return false;
-    member->credit -= CREDIT_FULL;
-    return true;
-}
-
-int32_t pool_pick(struct pool *pool, uint64_t skip, bool all, int64_t now_ms)
-{
-    int32_t passed = -1;
-
-    for (int32_t step = 0; step < pool->partitions; step++) {
-        const int32_t i = (pool->next + step) & (pool->partitions - 1);
-
-        if (!may_pick(pool, skip, i))
-            continue;
-        if (all || takes_share(&pool->member[i], now_ms)) {
-            pool->next = i + 1;
-            return i;
-        }
-        if (passed < 0)
-            passed = i;
-    }
-    if (passed >= 0)
-        pool->next = passed + 1;
-    return passed;
 }

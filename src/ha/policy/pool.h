@@ -4,10 +4,16 @@
  * and rescue. Pure: plain structs, no lock, no clock; the owner's lock guards a
  * pool.
  *
- *   starting -> up <-> suspect     suspect: slow calls count against it
- *   up, suspect, ramping -> quarantined -> probing -> ramping -> up
- *   drained, and back, by an operator
- *   refused and poisoned until an operator rescues it
+ *   starting -> up <-> suspect           suspect: a call passed a time-out
+ *   these, ramping -> quarantined        it failed, was too slow, or by order
+ *   quarantined <-> probing              until enough probes have succeeded
+ *   probing -> ramping -> up             up at once if no other one is usable
+ *   any -> refused, poisoned             by what the store says
+ *   any other -> drained                 by order
+ *   drained, refused, poisoned -> quarantined, with a probe due now: by order
+ *
+ * An order is an operator's. A reload that changes the backend rescues a
+ * refused member as an order does.
  */
 #pragma once
 
@@ -19,14 +25,17 @@
 
 #define POOL_SLOW_COUNT_MAX 64
 
-#define POOL_FIRST_PROBE_MS 100 /* rest before the first probe */
-#define POOL_NEXT_PROBE_MS                                                     \
-    100                          /* between a probe that succeeds and the next \
-                                  */
-#define POOL_PROBES_TO_RISE 2    /* probes that must succeed in a row */
-#define POOL_RAMP_MS        5000 /* from a small share of the turns to all */
+#define POOL_FIRST_PROBE_MS 100   /* rest before the first probe */
+#define POOL_NEXT_PROBE_MS  100   /* from one that succeeds to the next */
+#define POOL_PROBES_TO_RISE 2     /* probes that must succeed in a row */
+#define POOL_RAMP_MS        5000  /* from a small share of the turns to all */
 #define POOL_CALM_MS        30000 /* if up for less, the next rest is longer */
-#define POOL_FORCE_REST_MS  500   /* at least this between two forced probes */
+#define POOL_FORCE_REST_MS  500   /* at least, between two forced probes */
+
+/* The longest rest between the worker's own reservations of a store that does
+ * not answer and stays usable, because it is the last one. With nobody calling,
+ * health may say for so long after its recovery that it does not answer. */
+#define POOL_UNANSWERED_REST_MS 8000
 
 /* Bytes of a member's reason in a text with those of other members. */
 #define POOL_REASON_BRIEF 255
@@ -43,12 +52,18 @@ struct pool_member {
     int64_t rest_ms;       /* the present rest between probes */
     int32_t successes;     /* probes that succeeded in a row */
     bool is_forced;        /* the next probe is a forced one */
+    bool is_ordered;       /* an operator quarantined it, and no failure since
+                              then was reported */
     int32_t credit;        /* of turns while ramping, in 256ths */
     int64_t evaluated_ms;  /* begin of the hanging call that `evaluated` is of;
                               POOL_NO_CALL: none */
     int32_t evaluated;     /* time-outs of that call that were counted */
     bool is_silent;        /* a time-out passed since its store last answered */
-    int32_t slow_next;     /* index in slow_at_ms of the next entry */
+    int32_t unanswered;    /* time-outs passed since its store last answered a
+                              reservation; at most POOL_SLOW_COUNT_MAX */
+    bool is_stuck;     /* slow_count of these were passed within slow_window;
+                          until a reservation is answered */
+    int32_t slow_next; /* index in slow_at_ms of the next entry */
     int64_t slow_at_ms[POOL_SLOW_COUNT_MAX]; /* ring of the latest time-outs */
     int64_t latency_us;                      /* moving average; 0: none yet */
     int64_t granted;
@@ -85,11 +100,18 @@ static inline int pool_reason_bytes(const struct pool *pool, int32_t i,
                                    : SEQB_ERROR_TEXT_SIZE);
 }
 
-/* A change of a member's state, to be reported once. from == to: no change. */
+/* A change of a member's state, to be reported once. from == to: no change,
+ * unless it has another reason now. */
 struct pool_change {
     enum seqb_partition_state from;
     enum seqb_partition_state to;
+    bool is_for_another_reason; /* no operator's any more: it failed */
 };
+
+static inline bool pool_change_is_news(struct pool_change change)
+{
+    return change.from != change.to || change.is_for_another_reason;
+}
 
 /* `seed` is for the jitter of the rests. */
 void pool_init(struct pool *pool, const struct ha_pool_options *options,
@@ -112,7 +134,8 @@ struct pool_change pool_succeeded(struct pool *pool, int32_t i,
                                   int64_t elapsed_us, int64_t now_ms);
 
 /* The same for a look. It does not count for the latency, because a look takes
- * another time than a reservation, and it rescues nothing. */
+ * another time than a reservation. It rescues nothing, and does not show that
+ * reservations are answered. */
 struct pool_change pool_looked(struct pool *pool, int32_t i, int64_t elapsed_us,
                                int64_t now_ms);
 

@@ -15,9 +15,11 @@ static int32_t doubled(int32_t rest_ms)
 
 /* --- the list --- */
 
-static void refusals_add(struct refusals *refusals, struct refusal *refusal,
-                         int64_t now_ms)
+void refusal_list(struct refusals *refusals, struct refusal *refusal,
+                  int64_t now_ms)
 {
+    if (refusal->is_listed)
+        return;
     refusal->previous = refusals->last;
     refusal->next = NULL;
     if (refusals->last == NULL) {
@@ -61,10 +63,16 @@ struct refusal *refusals_next(struct refusals *refusals, int64_t now_ms)
     return refusal;
 }
 
-void refusals_rest(struct refusals *refusals, int64_t now_ms)
+/* Lateness is made up for, so that a round does not take longer. */
+void refusals_rest(struct refusals *refusals, int32_t turns, int64_t now_ms)
 {
-    refusals->retry_ms = now_ms + refusals->rest_ms;
-    refusals->rest_ms = doubled(refusals->rest_ms);
+    const int64_t share_ms =
+        refusals->rest_ms * (int64_t)turns / max_of(refusals->count, turns);
+    const int64_t step_ms = max_of(share_ms, REFUSAL_PACE_MS);
+
+    refusals->retry_ms = max_of(refusals->retry_ms, now_ms - step_ms) + step_ms;
+    if (refusals_round_is_over(refusals))
+        refusals->rest_ms = doubled(refusals->rest_ms);
 }
 
 /* --- one refusal --- */
@@ -146,8 +154,7 @@ bool refusal_note(struct refusals *refusals, struct refusal *refusal,
     refusal->rest_ms = rest_after(refusal, why->status);
     if (!refusal_is_reported(refusal))
         return false;
-    if (!refusal->is_listed)
-        refusals_add(refusals, refusal, now_ms);
+    refusal_list(refusals, refusal, now_ms);
     return !was_reported ||
            (why->status != before &&
             (!may_pass(why->status) || refusal->kind == REFUSAL_FINAL));

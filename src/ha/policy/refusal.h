@@ -24,9 +24,13 @@ struct slot;
 /* What may pass by itself is reported when it has lasted this long. */
 #define REFUSAL_PATIENCE_MS 3000
 
-/* The first rest between two retries that no caller asked for. It doubles,
- * too. */
+/* How long the first round of retries that no caller asked for takes. It
+ * doubles, too. In a round, each refusal has one turn. */
 #define REFUSAL_RETRY_MS 1000
+
+/* Between two of these retries, at least: so many counters may be refused that
+ * a round takes longer than it should. */
+#define REFUSAL_PACE_MS 10
 
 enum refusal_kind {
     REFUSAL_SHARED,  /* no refusal: the partition failed, for every counter */
@@ -58,7 +62,7 @@ struct refusals {
     int64_t count;
     int64_t retry_ms; /* no unasked retry before this; read only if the list is
                          not empty */
-    int32_t rest_ms;  /* from one unasked retry to the next */
+    int32_t rest_ms;  /* of a round of unasked retries */
 };
 
 /* NULL when out of memory: then the reason of the failure is not kept. */
@@ -83,6 +87,10 @@ bool refusal_end(struct refusals *refusals, struct refusal *refusal,
  * valid, and refusal_note may list it again. */
 void refusal_unlist(struct refusals *refusals, struct refusal *refusal);
 
+/* Lists it again, if it is not listed. It must have been reported. */
+void refusal_list(struct refusals *refusals, struct refusal *refusal,
+                  int64_t now_ms);
+
 /* Takes the refusal out of the list and frees it. */
 void refusal_drop(struct refusals *refusals, struct refusal *refusal);
 
@@ -104,6 +112,12 @@ const char *refusal_reason(const struct refusal *refusal);
  */
 struct refusal *refusals_next(struct refusals *refusals, int64_t now_ms);
 
-/* A round of retries is over. The next one comes after the rest, which then
- * doubles. */
-void refusals_rest(struct refusals *refusals, int64_t now_ms);
+/* So many turns were used. The next one comes after their share of the round.
+ * If the round is over, the next round takes twice as long. */
+void refusals_rest(struct refusals *refusals, int32_t turns, int64_t now_ms);
+
+/* Whether the next turn is the first one of a round. */
+static inline bool refusals_round_is_over(const struct refusals *refusals)
+{
+    return refusals->next == NULL;
+}

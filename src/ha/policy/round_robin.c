@@ -1,10 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which member is probed or looked at next, and what an operator may order. */
+/* Which member is asked, probed or looked at next, and what an operator may
+ * order. */
 #include "ha/policy/round_robin.h"
 
 #include "platform/error.h"
 #include "platform/minmax.h"
 #include "platform/text.h"
+
+#define CREDIT_FULL  256 /* a whole turn */
+#define CREDIT_FIRST 32  /* of a turn, when ramping begins */
+
+/* --- turns --- */
+
+/* While the member ramps, its share of turns grows from CREDIT_FIRST to all. */
+static bool takes_share(struct pool_member *member, int64_t now_ms)
+{
+    const int64_t past_ms = now_ms - member->since_ms;
+
+    if (member->state != SEQB_PARTITION_RAMPING || past_ms >= POOL_RAMP_MS)
+        return true;
+    member->credit += CREDIT_FIRST + (int32_t)((CREDIT_FULL - CREDIT_FIRST) *
+                                               past_ms / POOL_RAMP_MS);
+    if (member->credit < CREDIT_FULL)
+        return false;
+    member->credit -= CREDIT_FULL;
+    return true;
+}
+
+int32_t pool_pick(struct pool *pool, uint64_t skip, bool all, int64_t now_ms)
+{
+    int32_t passed = -1;
+
+    for (int32_t step = 0; step < pool->partitions; step++) {
+        const int32_t i = (pool->next + step) & (pool->partitions - 1);
+
+        if (!pool_may_pick(pool, skip, i))
+            continue;
+        if (all || takes_share(&pool->member[i], now_ms)) {
+            pool->next = i + 1;
+            return i;
+        }
+        if (passed < 0)
+            passed = i;
+    }
+    if (passed >= 0)
+        pool->next = passed + 1;
+    return passed;
+}
 
 /* --- probes --- */
 
@@ -34,14 +76,31 @@ int64_t pool_look_at(const struct pool *pool, int32_t i, int64_t answered_ms)
 {
     const int64_t interval_ms = pool->options->check_interval_ms;
 
+    if (pool_is_usable(pool, i) && pool->member[i].unanswered > 0)
+        return pool->member[i].next_look_ms;
     if (interval_ms == 0 || !pool_is_usable(pool, i))
         return INT64_MAX;
     return max_of(answered_ms + interval_ms, pool->member[i].next_look_ms);
 }
 
+/* Between two reservations of a store that does not answer: it doubles with
+ * each one that is not answered either, since those that are answered too late
+ * are gaps. */
+static int64_t unanswered_rest_ms(const struct pool *pool, int32_t i)
+{
+    const int64_t more =
+        max_of(pool->member[i].unanswered - pool->options->slow_count, 0);
+
+    return min_of((int64_t)POOL_FORCE_REST_MS << min_of(more, 8),
+                  POOL_UNANSWERED_REST_MS);
+}
+
 void pool_look_begins(struct pool *pool, int32_t i, int64_t now_ms)
 {
-    pool->member[i].next_look_ms = now_ms + pool->options->check_interval_ms;
+    pool->member[i].next_look_ms =
+        now_ms + (pool->member[i].unanswered > 0
+                      ? unanswered_rest_ms(pool, i)
+                      : pool->options->check_interval_ms);
 }
 
 static bool may_be_forced(const struct pool_member *member, int64_t now_ms)
@@ -72,10 +131,34 @@ int32_t pool_force_probe(struct pool *pool, uint64_t skip, int64_t now_ms)
 
 /* --- orders --- */
 
-/* Why the order makes no sense in that state, NULL if it does. */
-static const char *objection(enum seqb_order order,
-                             enum seqb_partition_state state)
+/* Why a partition that is not drained cannot be resumed, NULL if a resume has
+ * nothing to do. */
+static const char *resume_objection(const struct pool_member *member,
+                                    int64_t now_ms)
 {
+    if (member->state == SEQB_PARTITION_REFUSED ||
+        member->state == SEQB_PARTITION_POISONED)
+        return "it is not drained: rescue it instead";
+    return member->state == SEQB_PARTITION_QUARANTINED && member->is_ordered &&
+                   member->next_probe_ms > now_ms
+               ? "an operator quarantined it: rescue it instead"
+               : NULL;
+}
+
+/* Whether the order was carried out before. */
+static bool order_is_done(enum seqb_order order,
+                          enum seqb_partition_state state)
+{
+    return (order == SEQB_ORDER_DRAIN && state == SEQB_PARTITION_DRAINED) ||
+           (order == SEQB_ORDER_RESUME && state != SEQB_PARTITION_DRAINED);
+}
+
+/* Why the order makes no sense in the member's state, NULL if it does. */
+static const char *objection(enum seqb_order order,
+                             const struct pool_member *member, int64_t now_ms)
+{
+    const enum seqb_partition_state state = member->state;
+
     switch (order) {
     case SEQB_ORDER_QUARANTINE:
         if (state == SEQB_PARTITION_UP || state == SEQB_PARTITION_SUSPECT ||
@@ -92,9 +175,9 @@ static const char *objection(enum seqb_order order,
         /* A resume would lose the reason why it is not asked any more. */
         if (state == SEQB_PARTITION_REFUSED || state == SEQB_PARTITION_POISONED)
             return "it is asked no more as it is";
-        return state == SEQB_PARTITION_DRAINED ? "it is drained already" : NULL;
+        return NULL;
     default:
-        return state == SEQB_PARTITION_DRAINED ? NULL : "it is not drained";
+        return resume_objection(member, now_ms);
     }
 }
 
@@ -105,6 +188,7 @@ static void member_leave(struct pool_member *member,
     member->state = state;
     member->since_ms = now_ms;
     member->successes = 0;
+    member->is_ordered = state == SEQB_PARTITION_QUARANTINED;
     (void)text_copy(member->reason, sizeof member->reason, reason);
 }
 
@@ -125,16 +209,17 @@ enum seqb_status pool_command(struct pool *pool, int32_t i,
                               struct seqb_error *err)
 {
     struct pool_member *member = &pool->member[i];
-    const char *why = objection(order, member->state);
+    const char *why = objection(order, member, now_ms);
 
-    change->from = member->state;
-    change->to = member->state;
+    *change = (struct pool_change){.from = member->state, .to = member->state};
     if (why != NULL)
         return error_set(err, SEQB_INVALID,
                          "partition %d of pool %s is %s: %s; nothing was "
                          "changed",
                          (int)i, pool->options->layout.name,
                          seqb_partition_state_name(member->state), why);
+    if (order_is_done(order, member->state))
+        return SEQB_OK;
     if (order == SEQB_ORDER_DRAIN) {
         member_leave(member, SEQB_PARTITION_DRAINED, "drained by an operator",
                      now_ms);

@@ -13,6 +13,27 @@ static inline bool pool_is_usable(const struct pool *pool, int32_t i)
     return pool_state_is_usable(pool->member[i].state);
 }
 
+/* Bit i of `skip`: not partition i. */
+static inline bool pool_may_pick(const struct pool *pool, uint64_t skip,
+                                 int32_t i)
+{
+    return pool_is_usable(pool, i) && (skip >> i & 1) == 0;
+}
+
+/* Whether the member does not answer: as many time-outs were passed as take out
+ * a partition that is not the last one, and no reservation was answered since.
+ * An end of time-outs is enough after a while. */
+static inline bool pool_is_stuck(const struct pool *pool, int32_t i)
+{
+    return pool->member[i].is_stuck;
+}
+
+/* Whether a caller may expect an answer of that member. */
+static inline bool pool_may_answer(const struct pool *pool, int32_t i)
+{
+    return pool_is_usable(pool, i) && !pool_is_stuck(pool, i);
+}
+
 /* Whether any partition is usable and not in `skip` (bit i: partition i). */
 bool pool_has_usable(const struct pool *pool, uint64_t skip);
 
@@ -41,8 +62,9 @@ int64_t pool_probe_at(const struct pool *pool, int32_t i);
 
 /*
  * When the member's next look is due: check_interval after `answered_ms`, when
- * its store last answered any caller, and after the last look. INT64_MAX: none
- * is due, because looks are off or the member may not be asked.
+ * its store last answered any caller, and after the last look. After a time-out
+ * it is due sooner, until a reservation is answered. INT64_MAX: none is due,
+ * because looks are off or the member may not be asked.
  */
 int64_t pool_look_at(const struct pool *pool, int32_t i, int64_t answered_ms);
 
@@ -61,8 +83,9 @@ void pool_probe_begins(struct pool *pool, int32_t i, int64_t now_ms);
  */
 int32_t pool_force_probe(struct pool *pool, uint64_t skip, int64_t now_ms);
 
-/* Carries out an operator's order. SEQB_INVALID, with the reason, if the order
- * makes no sense in the member's state. */
+/* Carries out an operator's order. A drain of a drained member and a resume of
+ * one that is not drained change nothing. SEQB_INVALID, with the reason, if the
+ * order makes no sense in the member's state. */
 enum seqb_status pool_command(struct pool *pool, int32_t i,
                               enum seqb_order order, int64_t now_ms,
                               struct pool_change *change,

@@ -72,6 +72,11 @@ static void guarded_clock_read(struct guarded_clock *clock,
         clock_state_log(out);
 }
 
+static bool gives_time(const struct clock_view *view)
+{
+    return view->verdict == GUARD_GO || view->verdict == GUARD_HELD;
+}
+
 enum seqb_status guarded_clock_now(struct guarded_clock *clock, int64_t *out,
                                    struct seqb_error *err)
 {
@@ -79,7 +84,7 @@ enum seqb_status guarded_clock_now(struct guarded_clock *clock, int64_t *out,
     struct clock_view view;
 
     guarded_clock_read(clock, &view);
-    if (view.verdict == GUARD_GO || view.verdict == GUARD_HELD) {
+    if (gives_time(&view)) {
         *out = view.time_ms;
         return SEQB_OK;
     }
@@ -303,7 +308,7 @@ enum seqb_status guarded_clock_issue(struct guarded_clock *clock,
     return error_set(err, SEQB_AGAIN, "the stamp is not kept yet");
 }
 
-void guarded_clock_status(struct guarded_clock *clock,
+bool guarded_clock_status(struct guarded_clock *clock,
                           struct seqb_clock_status *out)
 {
     char why[SEQB_ERROR_TEXT_SIZE] = "";
@@ -314,7 +319,7 @@ void guarded_clock_status(struct guarded_clock *clock,
     if (clock->failure.status != SEQB_OK)
         (void)text_copy(why, sizeof why, clock->failure.text);
     pthread_mutex_unlock(&clock->lock);
-    if (view.verdict == GUARD_WAITS || view.verdict == GUARD_REFUSES)
+    if (!gives_time(&view))
         clock_explain(&view, why, sizeof why);
     *out = (struct seqb_clock_status){
         .is_used = true,
@@ -326,6 +331,7 @@ void guarded_clock_status(struct guarded_clock *clock,
         .steps_back = view.guard.steps_back,
     };
     (void)text_copy(out->reason, sizeof out->reason, why);
+    return gives_time(&view);
 }
 
 /* --- opening and closing --- */

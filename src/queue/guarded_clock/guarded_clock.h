@@ -64,5 +64,7 @@ enum seqb_status guarded_clock_issue(struct guarded_clock *clock,
                                      int64_t begin_ms, int64_t until_ms,
                                      struct seqb_error *err);
 
-void guarded_clock_status(struct guarded_clock *clock,
+/* Fills all but the effect. Returns whether it gives the time at that moment.
+ */
+bool guarded_clock_status(struct guarded_clock *clock,
                           struct seqb_clock_status *out);

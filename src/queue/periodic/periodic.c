@@ -5,6 +5,7 @@
 
 #include "platform/clock.h"
 #include "platform/error.h"
+#include "platform/minmax.h"
 #include "platform/text.h"
 
 /* The slot of the next stamp is filled this long before its begin: 1/LEAD_PART
@@ -278,7 +279,8 @@ static void sum_counts(struct periodic *periodic, int64_t now_ms,
     int64_t waits =
         atomic_load_explicit(&front->ring->waits, memory_order_relaxed);
 
-    *out = (struct seqb_sequence_counts){.runway_ms = INT64_MAX};
+    *out = (struct seqb_sequence_counts){.runway_ms = INT64_MAX,
+                                         .runs_out_ms = INT64_MAX};
     for (int i = 0; i < PERIOD_SLOTS; i++) {
         struct seqb_sequence_counts slot;
 
@@ -300,7 +302,8 @@ static int64_t ends_ms(const struct bits_layout *ids)
 {
     const int64_t end_ms = ids == NULL ? INT64_MAX : bits_end_ms(ids);
 
-    return end_ms == INT64_MAX ? INT64_MAX : end_ms - clock_wall_ms();
+    return end_ms == INT64_MAX ? INT64_MAX
+                               : max_of(end_ms - clock_wall_ms(), 0);
 }
 
 static void periodic_status(struct seqb_sequence *front, int64_t now_ms,
@@ -323,7 +326,7 @@ static void periodic_status(struct seqb_sequence *front, int64_t now_ms,
     out->taken = counts.taken;
     out->waits = counts.waits;
     out->dropped = counts.dropped;
-    out->runs_out_ms = ends_ms(options->ids);
+    out->runs_out_ms = at_most(out->runs_out_ms, ends_ms(options->ids));
     (void)text_copy(out->period, sizeof out->period,
                     period_unit_name(options->period->unit));
 }
@@ -336,7 +339,7 @@ static void periodic_counts(struct seqb_sequence *front, int64_t now_ms,
     pthread_mutex_lock(&periodic->lock);
     sum_counts(periodic, now_ms, out);
     pthread_mutex_unlock(&periodic->lock);
-    out->runs_out_ms = ends_ms(front->options->ids);
+    out->runs_out_ms = at_most(out->runs_out_ms, ends_ms(front->options->ids));
 }
 
 /* Prefetches the front and the current slot. Few sequences have a second

@@ -5,32 +5,10 @@
  * everything is put in place.
  */
 #include <stdlib.h>
-#include <string.h>
 
 #include "platform/error.h"
-#include "platform/text.h"
-#include "queue/flusher/flusher.h"
 #include "queue/queue_state.h"
-#include "queue/reload/compare.h"
-
-/* Sequences that are looked up while the catalog is locked once. */
-#define PART 256
-
-struct queue_reload {
-    struct queue *queue;
-    const struct queue_options *options;
-    struct comparison comparison;
-    /* By index in the catalog, for the first `known` sequences: the options
-     * that the sequence gets; NULL: it is removed. */
-    const struct queue_sequence_options **wanted;
-    size_t known;
-    size_t likely; /* where the next key probably is in the catalog */
-    struct seqb_sequence **added; /* NULL: the reload is only checked */
-    size_t added_count;
-    size_t old;    /* count of the catalog before those were added */
-    bool is_known; /* workers and the agenda may know those added */
-    bool is_kept;  /* sequences point to the options */
-};
+#include "queue/reload/reload_state.h"
 
 static enum seqb_status no_memory(struct seqb_error *err)
 {
@@ -38,6 +16,34 @@ static enum seqb_status no_memory(struct seqb_error *err)
 }
 
 /* --- preparing --- */
+
+/* Notes a sequence that is refused, and lets the reload look at the others.
+ * Other failures are returned. */
+static enum seqb_status refusal_note(struct queue_reload *reload,
+                                     enum seqb_status status,
+                                     const struct seqb_error *why,
+                                     struct seqb_error *err)
+{
+    if (status == SEQB_OK)
+        return SEQB_OK;
+    if (status != SEQB_LAYOUT)
+        return error_copy(err, why);
+    if (reload->refused.status == SEQB_OK)
+        reload->refused = *why;
+    if (reload->refusals != NULL)
+        reload->refusals->add(reload->refusals->context, why);
+    return SEQB_OK;
+}
+
+/* A refusal takes precedence over a later failure. */
+static enum seqb_status refusal_or(const struct queue_reload *reload,
+                                   enum seqb_status status,
+                                   struct seqb_error *err)
+{
+    return reload->refused.status == SEQB_OK
+               ? status
+               : error_copy(err, &reload->refused);
+}
 
 /* With the catalog locked. */
 static enum seqb_status find_listed(
@@ -94,18 +100,25 @@ static enum seqb_status find_part(struct queue_reload *reload, size_t *at,
                                   struct seqb_error *err)
 {
     const struct queue_options *options = reload->options;
-    const struct queue_sequence_options *absent[PART];
+    const struct queue_sequence_options *absent[RELOAD_PART];
     enum seqb_status status = SEQB_OK;
     size_t count = 0;
 
     pthread_rwlock_rdlock(&reload->queue->catalog_lock);
-    for (; count < PART && *at < options->sequence_count && status == SEQB_OK;
-         (*at)++)
+    for (; count < RELOAD_PART && *at < options->sequence_count &&
+           status == SEQB_OK;
+         (*at)++) {
+        struct seqb_error why;
+
         status = find_listed(reload, &options->sequences[*at], &absent[count++],
-                             err);
+                             &why);
+        status = refusal_note(reload, status, &why, err);
+    }
     pthread_rwlock_unlock(&reload->queue->catalog_lock);
+    if (reload->added == NULL || reload->refused.status != SEQB_OK)
+        return status;
     for (size_t i = 0; i < count && status == SEQB_OK; i++) {
-        if (absent[i] != NULL && reload->added != NULL)
+        if (absent[i] != NULL)
             status = add_listed(reload, absent[i], err);
     }
     return status;
@@ -136,12 +149,17 @@ static enum seqb_status find_all(struct queue_reload *reload,
         status = find_part(reload, &at, err);
     for (at = 0; at < reload->known && status == SEQB_OK;) {
         pthread_rwlock_rdlock(&reload->queue->catalog_lock);
-        for (size_t i = 0; i < PART && at < reload->known && status == SEQB_OK;
-             i++, at++)
-            status = find_automatic(reload, at, err);
+        for (size_t i = 0;
+             i < RELOAD_PART && at < reload->known && status == SEQB_OK;
+             i++, at++) {
+            struct seqb_error why;
+
+            status = find_automatic(reload, at, &why);
+            status = refusal_note(reload, status, &why, err);
+        }
         pthread_rwlock_unlock(&reload->queue->catalog_lock);
     }
-    return status;
+    return refusal_or(reload, status, err);
 }
 
 /* As at the start, except that the reload fails if a store refuses one
@@ -163,10 +181,16 @@ static enum seqb_status admit_added(struct queue_reload *reload,
                                       : ha_admit(reload->queue->ha, counters,
                                                  reload->added_count, err);
     pthread_mutex_unlock(&reload->queue->admit_lock);
-    for (size_t i = 0; i < reload->added_count && status == SEQB_OK; i++) {
-        if (ha_counter_availability(counters[i], err) == SEQB_LAYOUT)
-            status = SEQB_LAYOUT;
+    /* ha_admit names one, if none is left. */
+    for (size_t i = 0; i < reload->added_count &&
+                       (status == SEQB_OK || status == SEQB_LAYOUT);
+         i++) {
+        struct seqb_error why;
+
+        if (ha_counter_availability(counters[i], &why) == SEQB_LAYOUT)
+            (void)refusal_note(reload, SEQB_LAYOUT, &why, err);
     }
+    status = refusal_or(reload, status, err);
     free(counters);
     return status == SEQB_OK ? admitter_expect(reload->queue, reload->added,
                                                reload->added_count, err)
@@ -186,11 +210,14 @@ static bool keeps_automatic(const struct queue_sequence_options *runs,
 /* All but the sequences that are to be added. */
 static enum seqb_status compare_begin(struct queue *queue,
                                       const struct queue_options *options,
+                                      const struct queue_refusals *refusals,
                                       struct queue_reload *reload,
                                       struct seqb_error *err)
 {
-    *reload = (struct queue_reload){
-        .queue = queue, .options = options, .comparison = {.options = options}};
+    *reload = (struct queue_reload){.queue = queue,
+                                    .options = options,
+                                    .refusals = refusals,
+                                    .comparison = {.options = options}};
     pthread_rwlock_rdlock(&queue->catalog_lock);
     reload->known = queue->catalog.count;
     pthread_rwlock_unlock(&queue->catalog_lock);
@@ -201,10 +228,12 @@ static enum seqb_status compare_begin(struct queue *queue,
 
 enum seqb_status queue_check(struct queue *queue,
                              const struct queue_options *options,
+                             const struct queue_refusals *refusals,
                              struct seqb_error *err)
 {
     struct queue_reload reload;
-    enum seqb_status status = compare_begin(queue, options, &reload, err);
+    enum seqb_status status =
+        compare_begin(queue, options, refusals, &reload, err);
 
     if (status == SEQB_OK)
         status = find_all(&reload, err);
@@ -229,6 +258,7 @@ static enum seqb_status prepare(struct queue_reload *reload,
 
 enum seqb_status queue_prepare(struct queue *queue,
                                const struct queue_options *options,
+                               const struct queue_refusals *refusals,
                                struct queue_reload **out,
                                struct seqb_error *err)
 {
@@ -238,7 +268,7 @@ enum seqb_status queue_prepare(struct queue *queue,
     if (reload == NULL)
         return no_memory(err);
     *out = reload;
-    status = compare_begin(queue, options, reload, err);
+    status = compare_begin(queue, options, refusals, reload, err);
     return status == SEQB_OK ? prepare(reload, err) : status;
 }
 
@@ -308,97 +338,6 @@ static enum seqb_status add_all(struct queue_reload *reload,
     return SEQB_OK;
 }
 
-/* Settings that do not change are not written: each write makes callers fetch
- * another cache line again. */
-static bool has_settings(const struct sequence_settings *settings,
-                         const struct queue_sequence_options *options)
-{
-    return !settings->is_removed &&
-           settings->deadline_ms == options->deadline_ms &&
-           settings->runway_ms == options->runway_ms &&
-           settings->max_unused == options->max_unused &&
-           settings->idle_after_ms == options->idle_after_ms &&
-           settings->prefetch == options->prefetch &&
-           settings->warm == options->warm &&
-           settings->full_waits == options->full_waits;
-}
-
-/* The state while a reload visits all sequences. */
-struct setting {
-    struct queue_reload *reload;
-    size_t at; /* index of the next one in the catalog */
-    bool has_removed;
-};
-
-static void remove_one(struct setting *setting, struct seqb_sequence *sequence)
-{
-    if (sequence_is_removed(sequence))
-        return;
-    sequence_remove(sequence, setting->reload->queue->flusher != NULL &&
-                                  sequence->source->permits(
-                                      sequence, SOURCE_SPOOL, NULL) == SEQB_OK);
-    setting->has_removed = true;
-}
-
-/* An automatic sequence that was made meanwhile was not compared before. It
- * keeps its template if that may not change. */
-static void set_texts(struct queue_reload *reload,
-                      struct seqb_sequence *sequence,
-                      const struct queue_sequence_options *wanted)
-{
-    struct seqb_error why;
-    bool is_same;
-
-    if (compare_templates(&reload->comparison, queue_template(sequence), wanted,
-                          &is_same, &why) == SEQB_OK &&
-        !is_same)
-        sequence_set_texts(sequence, wanted);
-}
-
-/* With the catalog locked, in the catalog's order: the sequences that were
- * known, those that were made automatically meanwhile, and those that were
- * added. */
-static void set_next(void *context, struct seqb_sequence *sequence)
-{
-    struct setting *setting = context;
-    struct queue_reload *reload = setting->reload;
-    const struct queue_sequence_options *wanted = NULL;
-    const size_t i = setting->at++;
-
-    if (i >= reload->old)
-        return;
-    if (i < reload->known)
-        wanted = reload->wanted[i];
-    else if (options_match(reload->options, sequence->key))
-        wanted = reload->options->automatic;
-    if (wanted == NULL) {
-        remove_one(setting, sequence);
-        return;
-    }
-    set_texts(reload, sequence, wanted);
-    if (!has_settings(sequence->settings, wanted)) {
-        sequence_set(sequence, wanted);
-        sequence_wake(sequence);
-    }
-}
-
-static void set_all(struct queue_reload *reload)
-{
-    struct setting setting = {.reload = reload};
-    struct queue *queue = reload->queue;
-    size_t at = 0;
-
-    while (queue_visit(queue, &at, set_next, &setting))
-        continue;
-    for (size_t i = 0; i < reload->added_count; i++) {
-        if (reload->added[i]->settings->warm)
-            sequence_wake(reload->added[i]);
-    }
-    flusher_set(queue->flusher, reload->options);
-    if (setting.has_removed)
-        flusher_keep_removed(queue->flusher);
-}
-
 bool queue_keeps_options(const struct queue_reload *reload)
 {
     return reload->is_known && reload->is_kept;
@@ -417,7 +356,7 @@ enum seqb_status queue_commit(struct queue_reload *reload,
         return status;
     queue->context.interval_ms = reload->options->interval_ms;
     admitter_put_off(queue, reload->added, reload->added_count);
-    set_all(reload);
+    reload_set_all(reload);
     reload->added_count = 0;
     return SEQB_OK;
 }
@@ -430,6 +369,7 @@ void queue_reload_free(struct queue_reload *reload)
         struct seqb_sequence *sequence = reload->added[i];
 
         if (reload->is_known) {
+            sequence_set_listed(sequence, false);
             sequence->next_aside = reload->queue->abandoned;
             reload->queue->abandoned = sequence;
         } else {

@@ -98,39 +98,57 @@ static void read_clocks(const struct generator *generator,
         out->time_ms = guarded_ms;
 }
 
+/* With the lock held: what the present ms depends on. */
+struct present {
+    struct worker_id id;
+    struct flake_lease lease;
+    struct flake_reading now;
+};
+
+static enum seqb_status present_read(const struct generator *generator,
+                                     struct present *out,
+                                     struct seqb_error *err)
+{
+    const enum seqb_status status =
+        worker_lease_get(generator->lease, &out->id, err);
+
+    if (status != SEQB_OK)
+        return status;
+    read_clocks(generator, &out->now);
+    out->lease = (struct flake_lease){out->id.above_ms, out->id.upto_ms,
+                                      out->id.until_ms};
+    return SEQB_OK;
+}
+
 /* With the lock held: opens the present ms, unless it is open. */
 static enum seqb_status open_ms(struct generator *generator,
                                 struct seqb_error *err)
 {
     struct flake *flake = &generator->flake;
     const struct lease_options *options = generator->options;
-    struct flake_reading now;
+    struct present at;
     struct flake_block block;
-    struct worker_id id;
-    struct flake_lease lease;
     enum flake_verdict verdict;
-    const enum seqb_status status =
-        worker_lease_get(generator->lease, &id, err);
-    const int64_t shard =
-        options->datacenter *
-            (INT64_C(1) << (options->layout.shard - options->datacenter_bits)) +
-        id.worker;
+    const enum seqb_status status = present_read(generator, &at, err);
+    int64_t shard;
 
     if (status != SEQB_OK)
         return status;
-    read_clocks(generator, &now);
-    lease = (struct flake_lease){id.above_ms, id.upto_ms, id.until_ms};
-    if (flake_go_on(flake, shard, &lease, &now))
+    shard =
+        options->datacenter *
+            (INT64_C(1) << (options->layout.shard - options->datacenter_bits)) +
+        at.id.worker;
+    if (flake_go_on(flake, shard, &at.lease, &at.now))
         return SEQB_OK;
-    verdict = flake_poll(flake, &lease, &now, &block);
+    verdict = flake_poll(flake, &at.lease, &at.now, &block);
     if (verdict == FLAKE_GIVE &&
-        !worker_lease_use(generator->lease, &id, block.time_ms))
+        !worker_lease_use(generator->lease, &at.id, block.time_ms))
         verdict = FLAKE_AGAIN;
-    if (verdict == FLAKE_AGAIN && now.time_ms > id.upto_ms)
-        worker_lease_hurry(generator->lease, &id);
+    if (verdict == FLAKE_AGAIN && at.now.time_ms > at.id.upto_ms)
+        worker_lease_hurry(generator->lease, &at.id);
     if (verdict != FLAKE_GIVE)
-        return refuse(generator, verdict, block.time_ms - now.time_ms, err);
-    flake_open(flake, shard, &lease, &now, &block);
+        return refuse(generator, verdict, block.time_ms - at.now.time_ms, err);
+    flake_open(flake, shard, &at.lease, &at.now, &block);
     return SEQB_OK;
 }
 
@@ -204,6 +222,37 @@ enum seqb_status generator_poll(struct generator *generator,
 
     pthread_mutex_lock(&generator->lock);
     status = open_unless_closed(generator, err);
+    pthread_mutex_unlock(&generator->lock);
+    return status;
+}
+
+/* With the lock held. What open_ms would say. */
+static enum seqb_status look(const struct generator *generator,
+                             struct seqb_error *err)
+{
+    struct present at;
+    struct flake_block block;
+    enum flake_verdict verdict;
+    enum seqb_status status;
+
+    if (generator->is_closed)
+        return error_set(err, SEQB_CLOSED, "the broker is closing");
+    status = present_read(generator, &at, err);
+    if (status != SEQB_OK)
+        return status;
+    verdict = flake_poll(&generator->flake, &at.lease, &at.now, &block);
+    return verdict == FLAKE_GIVE ? SEQB_OK
+                                 : refuse(generator, verdict,
+                                          block.time_ms - at.now.time_ms, err);
+}
+
+enum seqb_status generator_look(struct generator *generator,
+                                struct seqb_error *err)
+{
+    enum seqb_status status;
+
+    pthread_mutex_lock(&generator->lock);
+    status = look(generator, err);
     pthread_mutex_unlock(&generator->lock);
     return status;
 }

@@ -11,8 +11,6 @@
 #include "queue/queue_state.h"
 #include "queue/snowflake/snowflake.h"
 
-#define LEASES_SIZE 1024 /* bytes for why pools have no worker id */
-
 /* If only one sequence uses the generator, counting each take would cost it a
  * quarter of its speed. */
 static bool is_shared(const struct queue_options *options,
@@ -128,42 +126,19 @@ void queue_worker_leases(struct queue *queue, struct seqb_worker_lease *out,
         lease_describe(queue->context.generators[i].lease, &out[i]);
 }
 
-/* Whether each pool with snowflakes has a worker id; else `why` says why
- * not. */
-static bool have_worker_ids(const struct queue *queue, struct text_list *why)
+bool generators_can_make(const struct queue *queue, struct text_list *why)
 {
-    bool have_all = true;
+    bool can_all = true;
 
     for (size_t i = 0; i < count_of(queue); i++) {
-        struct worker_id id;
         struct seqb_error err;
+        const enum seqb_status status =
+            generator_look(&queue->context.generators[i], &err);
 
-        if (worker_lease_get(queue->context.generators[i].lease, &id, &err) ==
-            SEQB_OK)
+        if (status == SEQB_OK || status == SEQB_AGAIN)
             continue;
-        have_all = false;
+        can_all = false;
         text_list_add(why, err.text);
     }
-    text_list_finish(why);
-    return have_all;
-}
-
-/* A pool without a worker id makes no snowflakes. The reason for that is put
- * after the others, which leave room for it. */
-enum seqb_health queue_health(struct queue *queue, char *reason, size_t size)
-{
-    char words[LEASES_SIZE];
-    struct text_list why;
-    enum seqb_health health;
-    size_t room;
-
-    text_list_init(&why, words, sizeof words, "; ");
-    if (have_worker_ids(queue, &why))
-        return ha_health(queue->ha, reason, size);
-    room = strlen(words) + strlen("; ");
-    health = ha_health(queue->ha, reason, size > room ? size - room : size);
-    if (reason != NULL && size > 0)
-        (void)text_append(reason, size, "%s%s", reason[0] == '\0' ? "" : "; ",
-                          words);
-    return health > SEQB_HEALTH_NOT_SERVING ? health : SEQB_HEALTH_NOT_SERVING;
+    return can_all;
 }

@@ -60,6 +60,11 @@ enum seqb_status generator_take_run(struct generator *generator, size_t count,
 enum seqb_status generator_poll(struct generator *generator,
                                 struct seqb_error *err);
 
+/* The same, and opens no ms: who looks again and again, and takes no ids, must
+ * not use up times. */
+enum seqb_status generator_look(struct generator *generator,
+                                struct seqb_error *err);
+
 /* How many ids were taken so far. */
 int64_t generator_taken(struct generator *generator);
 

@@ -72,6 +72,20 @@ static json_t *value_of(const struct status_field *field, const void *status)
     return json_string(digits);
 }
 
+char *json_to_text(const json_t *value, size_t flags)
+{
+    const size_t size = json_dumpb(value, NULL, 0, flags);
+    char *text = size > 0 ? malloc(size + 1) : NULL;
+
+    if (text == NULL)
+        return NULL;
+    text[size] = '\0';
+    if (json_dumpb(value, text, size, flags) == size)
+        return text;
+    free(text);
+    return NULL;
+}
+
 json_t *json_of_status(const struct status_field *fields, const void *status)
 {
     json_t *object = json_object();

@@ -11,6 +11,10 @@
  * server gives valid JSON. NULL: out of memory. */
 json_t *json_of_text(const char *text);
 
+/* The value's text, to be freed with free(). NULL: out of memory, or no value.
+ * json_dumps() of jansson 2.14 leaves out parts of keys if memory is short. */
+char *json_to_text(const json_t *value, size_t flags);
+
 /* A struct as a JSON object, by its table: null for a field that does not
  * apply, a string of digits for a number that may be above 2^53. NULL: out of
  * memory. */

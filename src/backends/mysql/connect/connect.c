@@ -2,8 +2,10 @@
 /* Connecting, and what each session of the mysql engines is set to. */
 #include "backends/mysql/connect/connect.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "backends/mysql/connect/client.h"
@@ -38,6 +40,22 @@ static unsigned whole_seconds(int32_t ms)
     return ((unsigned)ms + 999) / 1000;
 }
 
+/* The library does not say which file it could not read. */
+static enum seqb_status files_check(const struct mysql_link *link,
+                                    const struct seqb_backend_options *options,
+                                    struct seqb_error *err)
+{
+    const char *const files[] = {options->tls_ca, options->tls_cert,
+                                 options->tls_key};
+
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        if (files[i] != NULL && access(files[i], R_OK) != 0)
+            return error_set(err, SEQB_INVALID, "%s: cannot read %s: %s",
+                             link->where, files[i], strerror(errno));
+    }
+    return SEQB_OK;
+}
+
 static enum seqb_status
 options_check(struct mysql_link *link,
               const struct seqb_backend_options *options,
@@ -61,7 +79,7 @@ options_check(struct mysql_link *link,
                          "%s: a unix socket has no tls: leave tls off, or give "
                          "a host",
                          link->where);
-    return SEQB_OK;
+    return files_check(link, options, err);
 }
 
 /* The library reads none of its own configuration files. */

@@ -53,6 +53,13 @@ enum seqb_status mysql_node_read(struct mysql_link *link,
     return status;
 }
 
+bool mysql_node_is_usable(const struct node_state *state)
+{
+    return strcmp(state->ready, "ON") == 0 &&
+           strcmp(state->local, SYNCED) == 0 &&
+           strcmp(state->status, PRIMARY) == 0;
+}
+
 bool mysql_node_is_with(const struct node_state *a, const struct node_state *b)
 {
     return strcmp(a->status, PRIMARY) == 0 && strcmp(b->status, PRIMARY) == 0 &&
@@ -82,8 +89,7 @@ static enum seqb_status node_check(const struct mysql_link *link,
                          "alone, since servers that only copy each other "
                          "repeat numbers; give one server by 'host'",
                          link->where);
-    if (strcmp(state->ready, "ON") == 0 && strcmp(state->local, SYNCED) == 0 &&
-        strcmp(state->status, PRIMARY) == 0)
+    if (mysql_node_is_usable(state))
         return SEQB_OK;
     return error_set(err, SEQB_UNREACHABLE,
                      "%s: the node is not used, nothing was changed: "

@@ -21,6 +21,10 @@ enum seqb_status mysql_node_read(struct mysql_link *link,
                                  struct node_state *out,
                                  struct seqb_error *err);
 
+/* Whether the node answers, has what its cluster committed, and the cluster has
+ * a quorum. */
+bool mysql_node_is_usable(const struct node_state *state);
+
 /* Whether both nodes are members of one component now. */
 bool mysql_node_is_with(const struct node_state *a, const struct node_state *b);
 

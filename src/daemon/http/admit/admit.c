@@ -24,7 +24,7 @@
 struct admission {
     struct pending pending; /* first: an admission is found by its pending */
     struct login_waiter waiter;
-    char user[SHOWN_MAX + 1]; /* as the client sent it */
+    char user[SHOWN_MAX + 1]; /* users_shown_name; empty for a token */
 };
 
 /* --- refusing --- */
@@ -61,6 +61,12 @@ static void login_refuse(struct exchange *exchange,
         login_audit(exchange, user, "wrong");
         refuse(exchange, HTTP_UNAUTHORIZED, "WRONGPASS",
                "the user, its password or the token is wrong");
+        return;
+    }
+    if (waiter->outcome == LOGIN_SHORT) {
+        login_audit(exchange, user, "out of memory");
+        refuse(exchange, HTTP_SERVUNAVAIL, "NOMEMORY",
+               "out of memory: try again");
         return;
     }
     login_audit(exchange, user,
@@ -124,9 +130,11 @@ static bool admission_begin(struct exchange *exchange,
         .source = source};
 
     identity_source(exchange_socket(exchange), source);
-    snprintf(admission->user, sizeof admission->user, "%.*s",
-             authorization->is_token ? 0 : (int)authorization->name_length,
-             authorization->text);
+    snprintf(admission->user, sizeof admission->user, "%s",
+             authorization->is_token
+                 ? ""
+                 : users_shown_name(access->users, authorization->text,
+                                    authorization->name_length));
     waiter->done = admission_on_login;
     if (logins_try(access->logins, access->users, &attempt, waiter,
                    daemon_now_ms()) == LOGIN_PENDING) {
@@ -142,13 +150,6 @@ static bool admission_begin(struct exchange *exchange,
     return exchange->is_identified;
 }
 
-/* Overwrites the secret: libevent keeps the header until the request is freed,
- * and does not wipe it. */
-static void header_blank(const char *header)
-{
-    credential_wipe((char *)(uintptr_t)header, strlen(header));
-}
-
 static bool log_in(struct exchange *exchange, const char *header)
 {
     struct authorization authorization;
@@ -156,10 +157,12 @@ static bool log_in(struct exchange *exchange, const char *header)
     struct admission *admission = calloc(1, sizeof *admission);
     bool is_well = false;
 
-    header_blank(header);
+    exchange_wipe(exchange);
     if (!is_read || admission == NULL) {
         free(admission);
-        refuse(exchange, is_read ? HTTP_SERVUNAVAIL : HTTP_UNAUTHORIZED, "ERR",
+        authorization_wipe(&authorization);
+        refuse(exchange, is_read ? HTTP_SERVUNAVAIL : HTTP_UNAUTHORIZED,
+               is_read ? "NOMEMORY" : "ERR",
                is_read ? "out of memory"
                        : "Authorization is Basic, or Bearer and a token");
         return false;
@@ -171,14 +174,30 @@ static bool log_in(struct exchange *exchange, const char *header)
 
 /* --- who asks --- */
 
-static void identify_origin(struct exchange *exchange)
+/* False after answering that memory is short. */
+static bool certificate_read(struct exchange *exchange, struct tls_peer **out)
 {
-    struct tls_peer *certificate = exchange_certificate(exchange);
+    if (exchange_certificate(exchange, out))
+        return true;
+    exchange_header(exchange, "Connection", "close");
+    refuse(exchange, HTTP_SERVUNAVAIL, "NOMEMORY",
+           "the names in the certificate cannot be read: out of memory, or "
+           "malformed");
+    return false;
+}
 
+/* False if a refusal is answered. */
+static bool identify_origin(struct exchange *exchange)
+{
+    struct tls_peer *certificate = NULL;
+
+    if (!certificate_read(exchange, &certificate))
+        return false;
     identity_of_origin(&exchange->exchanges->daemon->access,
                        (struct origin){exchange_socket(exchange), certificate},
                        &exchange->identity);
     free(certificate);
+    return true;
 }
 
 /* Identifies the client. If there are no users, a password that it sends is
@@ -189,7 +208,8 @@ static bool identify(struct exchange *exchange)
     const char *header = evhttp_find_header(
         evhttp_request_get_input_headers(exchange->request), "Authorization");
 
-    identify_origin(exchange);
+    if (!identify_origin(exchange))
+        return false;
     if (header != NULL && users_count(access->users) > 0)
         return log_in(exchange, header);
     exchange->is_identified = true;
@@ -204,7 +224,8 @@ bool admit_certificate(struct exchange *exchange)
 
     if (!access->wants_user)
         return true;
-    certificate = exchange_certificate(exchange);
+    if (!certificate_read(exchange, &certificate))
+        return false;
     is_barred = access_bars(access, certificate);
     if (is_barred) {
         login_audit(exchange,
@@ -218,6 +239,22 @@ bool admit_certificate(struct exchange *exchange)
     return !is_barred;
 }
 
+/* False after answering that the user has as many connections as it may. */
+static bool enter(struct exchange *exchange)
+{
+    char why[WHY_SIZE];
+
+    if (exchange_enter(exchange))
+        return true;
+    daemon_refuse_place(exchange->exchanges->daemon,
+                        identity_quota(&exchange->identity));
+    snprintf(why, sizeof why, USER_IS_FULL, user_name(exchange->identity.user));
+    exchange_retry_after(exchange, 0);
+    exchange_header(exchange, "Connection", "close");
+    refuse(exchange, HTTP_TOO_MANY, "LIMIT", why);
+    return false;
+}
+
 bool admit(struct exchange *exchange, enum right needs, const char *path,
            const char *key)
 {
@@ -227,7 +264,9 @@ bool admit(struct exchange *exchange, enum right needs, const char *path,
 
     if (needs == RIGHT_OPEN)
         return true;
-    if (!exchange->is_identified && !identify(exchange))
+    exchange->needs = needs;
+    snprintf(exchange->key, sizeof exchange->key, "%s", key);
+    if ((!exchange->is_identified && !identify(exchange)) || !enter(exchange))
         return false;
     if ((identity->rights & needs) == 0) {
         code = access_refuse(identity, needs, path, why, sizeof why);

@@ -28,6 +28,13 @@
  * this many bytes: that of a probe has. */
 #define SMALL_REQUEST ((size_t)2 * LIMITS_SMALL)
 
+/* What a connection by TLS is counted as before its handshake is done. */
+#define OPENING_BYTES (LIMITS_HTTP_BYTES + LIMITS_OPENING_BYTES)
+
+/* When so many bytes have come during an answer without an end, nothing more is
+ * read. libevent reads at most 16 KiB at once. */
+#define INPUT_MAX 1024
+
 #define FULL                                                                   \
     "{\"type\": \"about:blank\", \"title\": \"Service Unavailable\", "         \
     "\"status\": 503, \"code\": \"OOM\", \"detail\": \"clients hold all of "   \
@@ -44,12 +51,19 @@ struct http_client {
     struct bufferevent *stream;         /* our reference */
     struct evbuffer_cb_entry *on_input; /* counts what arrives */
     struct source *source;              /* once its socket is known */
-    size_t own;     /* bytes that it is counted with beside its request */
-    size_t request; /* bytes of the request that is not complete yet */
-    int64_t held;   /* the sum of both, as counted by the daemon's limits */
+    struct quota *quota; /* of the user of its last request, or NULL */
+    size_t own;          /* bytes that it is counted with beside its request */
+    size_t request;      /* bytes of the request that is not complete yet */
+    int64_t begun_ms; /* when its first bytes came, or the answer before it was
+                         sent */
+    int64_t held;     /* the sum of both, as counted by the daemon's limits */
+    struct records records;
     bool is_refused;
     bool is_too_large; /* memory was used up when it came */
     bool is_ended;     /* it was shut down because of the memory */
+    bool is_answered;  /* the request before this one is not closed yet */
+    bool is_opening;   /* by TLS: its handshake is not done */
+    bool is_bounded;   /* its answer has no end */
 };
 
 TAILQ_HEAD(http_client_list, http_client);
@@ -63,6 +77,7 @@ struct http_clients {
     struct event *sweep;
     struct http_client_list all;
     struct http_client_slot slots[SLOTS];
+    size_t opening;  /* connections that are */
     bool is_resting; /* accepting is paused until some connections have ended */
     bool is_stopped;
 };
@@ -98,11 +113,13 @@ static void client_forget(struct http_clients *clients,
 {
     TAILQ_REMOVE(&clients->all, client, entry);
     LIST_REMOVE(client, same_slot);
+    clients->opening -= client->is_opening;
     clients->daemon->limits.http_connections--;
     limits_hold(&clients->daemon->limits, &client->held, 0);
     evbuffer_remove_cb_entry(bufferevent_get_input(client->stream),
                              client->on_input);
     source_leave(client->source);
+    quota_occupy(&client->quota, NULL);
     bufferevent_decref(client->stream);
     free(client);
 }
@@ -113,6 +130,17 @@ static void client_hold(struct http_client *client)
 {
     limits_hold(&client->all->daemon->limits, &client->held,
                 client->own + client->request);
+}
+
+/* Its handshake may be done since. */
+static void client_open(struct http_client *client)
+{
+    if (!client->is_opening || !client->records.is_open)
+        return;
+    client->is_opening = false;
+    client->all->opening--;
+    client->own -= LIMITS_HANDSHAKE_BYTES;
+    client_hold(client);
 }
 
 /* Shuts the connection down, which libevent sees as a close by the peer, and
@@ -134,6 +162,16 @@ static void client_end(struct http_client *client)
     shutdown(transport.fd, SHUT_RDWR);
 }
 
+/* A watermark would do the same, but libevent 2.1.12 crashes if it has no
+ * memory for one. */
+static void client_stop_reading(struct http_client *client)
+{
+    const struct evbuffer *input = bufferevent_get_input(client->stream);
+
+    if (client->is_bounded && evbuffer_get_length(input) >= INPUT_MAX)
+        bufferevent_disable(client->stream, EV_READ);
+}
+
 static void client_on_input(struct evbuffer *input,
                             const struct evbuffer_cb_info *info, void *context)
 {
@@ -141,8 +179,13 @@ static void client_on_input(struct evbuffer *input,
 
     if (info->n_added == 0)
         return;
+    if (client->request == 0)
+        client->begun_ms = daemon_now_ms();
+    records_note(&client->records, bufferevent_openssl_get_ssl(client->stream));
+    client_open(client);
     client->request += head_cost(input, info->n_added);
     client_hold(client);
+    client_stop_reading(client);
     if (client->request <= SMALL_REQUEST ||
         !limits_are_full(&client->all->daemon->limits))
         return;
@@ -176,6 +219,50 @@ static void client_find_source(struct http_clients *clients,
     shutdown(fd, SHUT_RDWR);
 }
 
+/* Whether its request, which may come byte by byte, takes too long. libevent's
+ * own time-out is of silence. What comes while another request is answered has
+ * to wait. */
+static bool client_is_late(const struct http_client *client)
+{
+    const int64_t most = client->all->daemon->limits.options.client_timeout_ms;
+
+    return most > 0 && client->request > 0 && !client->is_answered &&
+           !client->is_ended && daemon_now_ms() - client->begun_ms >= most;
+}
+
+/* The same for what is not decrypted yet. What holds memory that others wait
+ * for may take less time. */
+static bool client_is_stuck(struct http_client *client)
+{
+    const struct http_clients *clients = client->all;
+    const struct limits *limits = &clients->daemon->limits;
+    const bool is_in_the_way =
+        client->is_opening ? clients->is_resting : limits_are_full(limits);
+
+    return !client->is_ended &&
+           records_are_late(
+               &client->records, bufferevent_openssl_get_ssl(client->stream),
+               daemon_now_ms(),
+               is_in_the_way ? TLS_FULL_MS : limits->options.client_timeout_ms);
+}
+
+static void client_time_out(struct http_client *client)
+{
+    const int fd = bufferevent_getfd(client->stream);
+
+    if (fd < 0)
+        return;
+    client->is_ended = true;
+    client->all->daemon->limits.connections_timed_out++;
+    shutdown(fd, SHUT_RDWR);
+}
+
+static void client_look(struct http_client *client)
+{
+    client_open(client);
+    client_find_source(client->all, client);
+}
+
 static void clients_forget_ended(struct http_clients *clients)
 {
     struct http_client *client = TAILQ_FIRST(&clients->all);
@@ -187,22 +274,34 @@ static void clients_forget_ended(struct http_clients *clients)
             client_forget(clients, client);
         else if (client->is_too_large)
             client_end(client);
+        else if (client_is_late(client) || client_is_stuck(client))
+            client_time_out(client);
         else
-            client_find_source(clients, client);
+            client_look(client);
         client = next;
     }
+}
+
+/* Whether a further connection can be made or refused. While there is no memory
+ * for a further handshake, those in progress end first. */
+static bool clients_have_room(const struct http_clients *clients)
+{
+    const struct daemon *daemon = clients->daemon;
+
+    return limits_admit(&daemon->limits, daemon->session_count, LIMITS_HTTP) &&
+           (clients->opening == 0 ||
+            !limits_are_passed(&daemon->limits, OPENING_BYTES));
 }
 
 static void clients_on_sweep(evutil_socket_t fd, short events, void *context)
 {
     struct http_clients *clients = context;
-    const struct daemon *daemon = clients->daemon;
 
     (void)fd;
     (void)events;
     clients_forget_ended(clients);
     if (clients->is_resting && !clients->is_stopped &&
-        limits_admit(&daemon->limits, daemon->session_count, LIMITS_HTTP)) {
+        clients_have_room(clients)) {
         clients->is_resting = false;
         evconnlistener_enable(clients->incoming);
     }
@@ -210,13 +309,10 @@ static void clients_on_sweep(evutil_socket_t fd, short events, void *context)
         timer_start(clients->sweep, SWEEP_MS);
 }
 
-/* Pauses accepting when there are as many connections as can be refused:
- * further clients wait in the socket's backlog. */
+/* Pauses accepting: further clients wait in the socket's backlog. */
 static void clients_rest_if_full(struct http_clients *clients)
 {
-    const struct daemon *daemon = clients->daemon;
-
-    if (limits_admit(&daemon->limits, daemon->session_count, LIMITS_HTTP))
+    if (clients_have_room(clients))
         return;
     clients->is_resting = true;
     evconnlistener_disable(clients->incoming);
@@ -231,6 +327,7 @@ static struct http_client *client_new(struct http_clients *clients,
     if (client == NULL)
         return NULL;
     client->all = clients;
+    records_begin(&client->records, daemon_now_ms());
     client->stream = clients->make(base, clients->context);
     if (client->stream != NULL)
         client->on_input = evbuffer_add_cb(
@@ -252,7 +349,9 @@ static void client_count(struct http_client *client)
     struct limits *limits = &client->all->daemon->limits;
     const bool is_tls = bufferevent_openssl_get_ssl(client->stream) != NULL;
 
-    client->own = LIMITS_HTTP_BYTES + (is_tls ? LIMITS_TLS_BYTES : 0);
+    client->own = is_tls ? OPENING_BYTES : LIMITS_HTTP_BYTES;
+    client->is_opening = is_tls;
+    client->all->opening += is_tls;
     client->is_too_large = is_tls && limits_are_passed(limits, client->own);
     client_hold(client);
     limits->http_connections++;
@@ -316,6 +415,19 @@ bool http_clients_refuse(struct http_clients *clients,
     return client != NULL && client->is_refused;
 }
 
+bool http_clients_enter(struct http_clients *clients,
+                        const struct bufferevent *stream, struct quota *quota)
+{
+    struct http_client *client = client_find(clients, stream);
+
+    if (client == NULL || client->quota == quota)
+        return true;
+    if (quota != NULL && quota_is_full(quota))
+        return false;
+    quota_occupy(&client->quota, quota);
+    return true;
+}
+
 size_t http_clients_hand_over(struct http_clients *clients,
                               const struct bufferevent *stream)
 {
@@ -328,9 +440,33 @@ size_t http_clients_hand_over(struct http_clients *clients,
     bytes = client->request;
     rest = bufferevent_get_input(client->stream);
     client->request = head_cost(rest, evbuffer_get_length(rest));
+    client->is_answered = true;
     bytes -= client->request < bytes ? client->request : bytes;
     client_hold(client);
     return bytes;
+}
+
+void http_clients_answered(struct http_clients *clients,
+                           const struct bufferevent *stream)
+{
+    struct http_client *client = client_find(clients, stream);
+
+    if (client == NULL)
+        return;
+    client->is_answered = false;
+    client->begun_ms = daemon_now_ms();
+}
+
+bool http_clients_bound(struct http_clients *clients,
+                        const struct bufferevent *stream)
+{
+    struct http_client *client = client_find(clients, stream);
+
+    if (client == NULL)
+        return false;
+    client->is_bounded = true;
+    client_stop_reading(client);
+    return true;
 }
 
 void http_clients_stop(struct http_clients *clients)

@@ -15,6 +15,7 @@
 
 struct daemon;
 struct http_clients;
+struct quota;
 
 /* Makes the bufferevent of a connection, without its socket. NULL if memory is
  * short. */
@@ -34,10 +35,27 @@ struct http_clients *http_clients_open(struct daemon *daemon,
 bool http_clients_refuse(struct http_clients *clients,
                          const struct bufferevent *stream);
 
+/* From now on the connection counts as one of the user with that quota, or of
+ * no user (NULL). False if the user has as many as it may: nothing was
+ * changed. */
+bool http_clients_enter(struct http_clients *clients,
+                        const struct bufferevent *stream, struct quota *quota);
+
 /* A request of this connection is complete: returns the bytes that it is
- * counted with. From now on the caller counts them. */
+ * counted with. From now on the caller counts them. What the client sends
+ * behind it is not late before http_clients_answered. */
 size_t http_clients_hand_over(struct http_clients *clients,
                               const struct bufferevent *stream);
+
+/* The answer to that request was sent, and the connection is still open. */
+void http_clients_answered(struct http_clients *clients,
+                           const struct bufferevent *stream);
+
+/* The answer of this connection has no end: it is not read any more once it has
+ * sent some bytes. False if the connection is not counted, because memory was
+ * short when it was made. */
+bool http_clients_bound(struct http_clients *clients,
+                        const struct bufferevent *stream);
 
 /* Never accepts again, also when connections end. */
 void http_clients_stop(struct http_clients *clients);

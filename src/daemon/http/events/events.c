@@ -2,6 +2,7 @@
 /* The streams, and how far each has read the log; see events.h. */
 #include "daemon/http/events/events.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,8 +31,13 @@
 /* Tells browsers to reconnect after that many ms. */
 #define BEGIN "retry: 2000\n\n"
 
+#define HEX 16 /* the base of the start in an id */
+
+#define READER_SIZE (LOGIN_SOURCE_SIZE + 8)
+
 struct stream {
-    struct pending pending; /* first */
+    struct pending pending;   /* first */
+    char reader[READER_SIZE]; /* a user, or an address */
     struct streams *streams;
     TAILQ_ENTRY(stream) entry;
     uint64_t at; /* the number of the last line that it has read */
@@ -43,6 +49,7 @@ TAILQ_HEAD(stream_list, stream);
 struct streams {
     struct stream_list all;
     size_t count;
+    uint64_t start; /* random: lines are numbered from 1 at each start */
     struct log_watcher watcher; /* registered while there are streams */
     int line_fd;                /* an eventfd: there are further lines */
     struct event *line;
@@ -61,8 +68,8 @@ static bool stream_send_line(struct stream *stream,
     bool is_sent = false;
 
     if (object != NULL)
-        length = asprintf(&text, "id: %ju\ndata: %s\n\n",
-                          (uintmax_t)entry->number, object);
+        length = asprintf(&text, "id: %016" PRIx64 "-%" PRIu64 "\ndata: %s\n\n",
+                          stream->streams->start, entry->number, object);
     free(object);
     if (length < 0)
         return false;
@@ -152,8 +159,7 @@ static void streams_on_line(evutil_socket_t fd, short events, void *context)
     (void)events;
     /* Done before the log is read, so that a later line wakes the loop
      * again. */
-    if (read(fd, &count, sizeof count) < 0)
-        return;
+    (void)!read(fd, &count, sizeof count);
     streams_visit(context, stream_go_on);
 }
 
@@ -194,26 +200,62 @@ static void stream_cancel(struct pending *pending)
 
 /* --- the route --- */
 
-/* The number of the last line that a reconnecting client has seen; 0: none. A
- * number that the log has not reached yet is from an earlier process. */
+/* The number of the last line that a reconnecting client has seen; 0: none. An
+ * id of an earlier start says nothing about the lines of this one, whether the
+ * log has reached its number or not. */
 static uint64_t last_seen(struct exchange *exchange)
 {
     const char *id = evhttp_find_header(
         evhttp_request_get_input_headers(exchange->request), "Last-Event-ID");
-    const uint64_t number = id != NULL ? strtoull(id, NULL, 10) : 0;
     uint64_t oldest = 0;
     uint64_t newest = 0;
+    uint64_t number = 0;
+    char *rest = NULL;
 
+    if (id == NULL ||
+        strtoull(id, &rest, HEX) != exchange->exchanges->streams->start ||
+        *rest != '-')
+        return 0;
+    number = strtoull(rest + 1, NULL, 10);
     log_span(&oldest, &newest);
     return number <= newest ? number : 0;
+}
+
+/* The client's user if it has logged in, else its address. */
+static void reader_of(const struct exchange *exchange, char out[READER_SIZE])
+{
+    const struct identity *identity = &exchange->identity;
+    char name[IDENTITY_NAME_SIZE];
+    char source[LOGIN_SOURCE_SIZE];
+
+    if (identity->user != NULL && identity->means != BY_NOTHING) {
+        snprintf(out, READER_SIZE, "user %s", identity_name(identity, name));
+        return;
+    }
+    identity_source(exchange_socket(exchange), source);
+    snprintf(out, READER_SIZE, "%s", source);
+}
+
+/* A reader may have as many streams as would be free: the first one half of
+ * them. So one reader leaves some for others. */
+static bool streams_have_room(const struct streams *streams, const char *reader)
+{
+    const struct stream *stream = NULL;
+    size_t own = 0;
+
+    TAILQ_FOREACH(stream, &streams->all, entry)
+    own += strcmp(stream->reader, reader) == 0;
+    return streams->count < STREAMS_MAX && own < STREAMS_MAX - streams->count;
 }
 
 static void stream_start(struct exchange *exchange, enum seqb_log_level level)
 {
     struct streams *streams = exchange->exchanges->streams;
     struct stream *stream = NULL;
+    char reader[READER_SIZE];
 
-    if (streams->count < STREAMS_MAX)
+    reader_of(exchange, reader);
+    if (streams_have_room(streams, reader))
         stream = calloc(1, sizeof *stream);
     if (stream == NULL || !streams_add(streams, stream)) {
         free(stream);
@@ -224,8 +266,13 @@ static void stream_start(struct exchange *exchange, enum seqb_log_level level)
     stream->pending.cancel = stream_cancel;
     stream->pending.drained = stream_on_drained;
     stream->level = level;
+    memcpy(stream->reader, reader, sizeof reader);
     stream->at = last_seen(exchange);
-    exchange_begin(exchange, "text/event-stream", &stream->pending);
+    if (!exchange_begin(exchange, "text/event-stream", &stream->pending)) {
+        stream_cancel(&stream->pending);
+        problem_answer_short(exchange);
+        return;
+    }
     if (!exchange_send(exchange, BEGIN, strlen(BEGIN)))
         exchange_abort(exchange);
 }
@@ -254,6 +301,7 @@ struct streams *streams_open(struct event_base *base)
     if (streams == NULL)
         return NULL;
     TAILQ_INIT(&streams->all);
+    evutil_secure_rng_get_bytes(&streams->start, sizeof streams->start);
     streams->watcher = (struct log_watcher){streams_see, streams};
     streams->line_fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
     if (streams->line_fd >= 0)

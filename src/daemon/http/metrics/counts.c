@@ -1,32 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The metrics of commands and HTTP requests; see metrics.h. */
 #include <stdio.h>
+#include <string.h>
 
 #include "daemon/commands/commands.h"
 #include "daemon/http/metrics/metrics.h"
 
 static void commands_write(struct buffer *out, const struct counts *counts)
 {
-    metric_begin(out, "seqbroker_commands_total",
-                 "commands answered, by their name");
-    for (size_t i = 0; command_at(i) != NULL; i++) {
-        struct buffer labels = {0};
+    static const char name[] = "seqbroker_commands_total";
 
-        metric_label(&labels, '{', "command", command_at(i)->name);
-        metric_sample(out, "seqbroker_commands_total", &labels,
-                      counts->commands[i]);
-        buffer_fini(&labels);
-    }
-    metric_begin(out, "seqbroker_command_errors_total",
-                 "commands answered by an error, by its code");
-    for (size_t i = 0; i < COUNTS_ERRORS && counts->errors[i].count > 0; i++) {
-        struct buffer labels = {0};
+    metric_begin(out, name, "commands answered, by their name");
+    for (size_t i = 0; command_at(i) != NULL; i++)
+        metric_labelled(out, name, "command", command_at(i)->name,
+                        counts->commands[i]);
+}
 
-        metric_label(&labels, '{', "code", counts->errors[i].code);
-        metric_sample(out, "seqbroker_command_errors_total", &labels,
-                      counts->errors[i].count);
-        buffer_fini(&labels);
-    }
+static bool is_counted(const struct counts *counts, const char *code)
+{
+    for (size_t i = 0; i < COUNTS_ERRORS && counts->errors[i].count > 0; i++)
+        if (strcmp(counts->errors[i].code, code) == 0)
+            return true;
+    return false;
+}
+
+/* Those of which alerts are made have a sample before the first one: rate()
+ * does not see an error with which its counter begins. */
+static void errors_write(struct buffer *out, const struct counts *counts)
+{
+    static const char name[] = "seqbroker_command_errors_total";
+    static const char *const codes[] = {"TIMEOUT", "UNAVAILABLE", "EXHAUSTED",
+                                        "LAYOUT", "CLOCK"};
+
+    metric_begin(out, name, "commands answered by an error, by its code");
+    for (size_t i = 0; i < COUNTS_ERRORS && counts->errors[i].count > 0; i++)
+        metric_labelled(out, name, "code", counts->errors[i].code,
+                        counts->errors[i].count);
+    for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
+        if (!is_counted(counts, codes[i]))
+            metric_labelled(out, name, "code", codes[i], 0);
 }
 
 static void durations_write(struct buffer *out, const struct counts *counts)
@@ -51,23 +63,21 @@ static void durations_write(struct buffer *out, const struct counts *counts)
 
 static void responses_write(struct buffer *out, const struct counts *counts)
 {
-    metric_begin(out, "seqbroker_http_responses_total",
+    static const char name[] = "seqbroker_http_responses_total";
+
+    metric_begin(out, name,
                  "requests of HTTP answered, by the class of their status");
     for (int i = 2; i < COUNTS_CLASSES; i++) {
-        char name[] = "0xx";
-        struct buffer labels = {0};
+        const char class[] = {(char)('0' + i), 'x', 'x', '\0'};
 
-        name[0] = (char)('0' + i);
-        metric_label(&labels, '{', "code", name);
-        metric_sample(out, "seqbroker_http_responses_total", &labels,
-                      counts->responses[i]);
-        buffer_fini(&labels);
+        metric_labelled(out, name, "code", class, counts->responses[i]);
     }
 }
 
 void metrics_write_counts(struct buffer *out, const struct counts *counts)
 {
     commands_write(out, counts);
+    errors_write(out, counts);
     durations_write(out, counts);
     responses_write(out, counts);
 }

@@ -205,16 +205,6 @@ static void lessors_write(struct buffer *out, const struct snapshot *snapshot)
 
 /* --- worker ids --- */
 
-static void labelled_write(struct buffer *out, const char *metric,
-                           const char *label, const char *value, int64_t amount)
-{
-    struct buffer labels = {0};
-
-    metric_label(&labels, '{', label, value);
-    metric_sample(out, metric, &labels, amount);
-    buffer_fini(&labels);
-}
-
 static void leases_write(struct buffer *out, const struct snapshot *snapshot)
 {
     static const char *const all[][2] = {
@@ -234,7 +224,7 @@ static void leases_write(struct buffer *out, const struct snapshot *snapshot)
                                       lease->left_ms / 1000};
 
             if (i == 0 || is_held)
-                labelled_write(out, all[i][0], "pool", lease->pool, values[i]);
+                metric_labelled(out, all[i][0], "pool", lease->pool, values[i]);
         }
     }
 }
@@ -283,127 +273,19 @@ static void other_write(struct buffer *out, const struct status_field *field,
             row_write(out, &rows, field, &other);
 }
 
-static void total_write(struct buffer *out, const char *metric,
-                        const char *help, int64_t value)
-{
-    metric_begin(out, metric, help);
-    metric_sample(out, metric, NULL, value);
-}
-
 static void totals_write(struct buffer *out, const struct snapshot_sums *sums)
 {
-    total_write(out, "seqbroker_sequences", "sequences in use",
-                sums->sequences);
-    total_write(out, "seqbroker_taken_total",
-                "numbers handed out since the start, of all sequences",
-                sums->taken);
-    total_write(out, "seqbroker_waits_total",
-                "calls that found no number at hand, of all sequences",
-                sums->waits);
-    total_write(out, "seqbroker_dropped_total",
-                "numbers of stamps that were over, unused, of all sequences",
-                sums->dropped);
-}
-
-/* --- events of the log --- */
-
-static const struct log_tally *event_find(const struct snapshot *snapshot,
-                                          const char *event)
-{
-    static const struct log_tally none = {.event = ""};
-
-    for (size_t i = 0; i < LOG_EVENTS_MAX; i++)
-        if (strcmp(snapshot->events[i].event, event) == 0)
-            return &snapshot->events[i];
-    return &none;
-}
-
-static void gaps_write(struct buffer *out, const struct snapshot *snapshot)
-{
-    static const char name[] = "seqbroker_gap_numbers_total";
-    static const char *const events[] = {"dropped", "spool_lost", "resumed"};
-
-    metric_begin(out, name,
-                 "numbers that nobody will get though a store granted them, by "
-                 "the event of the log that told");
-    for (size_t i = 0; i < sizeof events / sizeof events[0]; i++)
-        labelled_write(out, name, "cause", events[i],
-                       event_find(snapshot, events[i])->numbers);
-    labelled_write(out, name, "cause", "stamp_over", snapshot->sums.dropped);
-}
-
-/* Writes a sample for each of the event's levels, and for each level that it
- * had. A counter that appeared only with its first event would hide that event
- * from rate() and increase(). */
-static void tally_write(struct buffer *out, const char *event,
-                        const struct log_tally *tally, unsigned levels)
-{
-    for (int level = 0; level < LOG_LEVELS; level++) {
-        struct buffer labels = {0};
-
-        if ((levels >> level & 1U) == 0 && tally->lines[level] == 0)
-            continue;
-        metric_label(&labels, '{', "event", event);
-        metric_label(&labels, ',', "level", log_level_name(level));
-        metric_sample(out, "seqbroker_events_total", &labels,
-                      tally->lines[level]);
-        buffer_fini(&labels);
-    }
-}
-
-static bool is_listed(const char *event)
-{
-    const struct log_event_kind *kind = log_event_kinds;
-
-    while (kind->name != NULL && strcmp(kind->name, event) != 0)
-        kind++;
-    return kind->name != NULL;
-}
-
-/* Of two events that begin and end a state, the later one says which it is. */
-static void last_lines_write(struct buffer *out,
-                             const struct snapshot *snapshot)
-{
-    static const char name[] = "seqbroker_event_last_line";
-
-    metric_begin(out, name,
-                 "the number of the event's last line of the log; "
-                 "0 before the first");
-    for (const struct log_event_kind *kind = log_event_kinds;
-         kind->name != NULL; kind++)
-        labelled_write(out, name, "event", kind->name,
-                       (int64_t)event_find(snapshot, kind->name)->last);
-}
-
-static void events_write(struct buffer *out, const struct snapshot *snapshot)
-{
-    const struct log_tally *spool = event_find(snapshot, "spool");
-    const struct log_tally *asked = event_find(snapshot, "asked");
-    const struct log_tally *unasked = event_find(snapshot, "unasked");
-
-    metric_begin(out, "seqbroker_events_total", "lines of the log, by event");
-    for (const struct log_event_kind *kind = log_event_kinds;
-         kind->name != NULL; kind++)
-        tally_write(out, kind->name, event_find(snapshot, kind->name),
-                    kind->levels);
-    for (size_t i = 0;
-         i < LOG_EVENTS_MAX && snapshot->events[i].event[0] != '\0'; i++)
-        if (!is_listed(snapshot->events[i].event))
-            tally_write(out, snapshot->events[i].event, &snapshot->events[i],
-                        0);
-    last_lines_write(out, snapshot);
-    gaps_write(out, snapshot);
-    total_write(out, "seqbroker_sequences_unasked",
-                "sequences that wait for a store of another pool",
-                (asked->last > unasked->last ? asked : unasked)->waiting);
-    total_write(out, "seqbroker_spool_taken_total",
-                "numbers taken out of the spool, for their sequences",
-                spool->taken);
-    total_write(out, "seqbroker_spool_given_total",
-                "unused numbers given to the spool", spool->given);
-    total_write(out, "seqbroker_spool_numbers",
-                "numbers that the last exchange left in the spool",
-                spool->kept);
+    metric_single(out, "seqbroker_sequences", "sequences in use",
+                  sums->sequences);
+    metric_single(out, "seqbroker_taken_total",
+                  "numbers handed out since the start, of all sequences",
+                  sums->taken);
+    metric_single(out, "seqbroker_waits_total",
+                  "calls that found no number at hand, of all sequences",
+                  sums->waits);
+    metric_single(out, "seqbroker_dropped_total",
+                  "numbers of stamps that were over, unused, of all sequences",
+                  sums->dropped);
 }
 
 static void sequences_write(struct buffer *out, const struct snapshot *snapshot)
@@ -426,14 +308,28 @@ static void sequences_write(struct buffer *out, const struct snapshot *snapshot)
 
 /* --- the daemon --- */
 
+/* A stop is a state of its own, as in /readyz: no alert is for it, and a broker
+ * that waits for its stop_delay still serves. */
+static void health_write(struct buffer *out, const struct snapshot *snapshot)
+{
+    const char *states[SEQB_HEALTH_UNKNOWN + 3] = {NULL};
+    const struct buffer none = {0};
+
+    for (size_t i = 0; i <= SEQB_HEALTH_UNKNOWN; i++)
+        states[i] = seqb_health_name(i);
+    states[SEQB_HEALTH_UNKNOWN + 1] = "stopping";
+    metric_begin(out, "seqbroker_health", "1 for how the broker is");
+    states_write(out, "seqbroker_health", &none, states,
+                 snapshot->is_stopping ? "stopping"
+                                       : seqb_health_name(snapshot->health));
+}
+
 static void broker_write(struct buffer *out, const struct snapshot *snapshot)
 {
     const struct rows self = {STATUS_OF_BROKER, single_at, &snapshot->self, 1,
                               NULL};
     const struct rows clock = {STATUS_OF_CLOCK, single_at, &snapshot->clock,
                                snapshot->clock.is_used, NULL};
-    const char *states[SEQB_HEALTH_UNKNOWN + 2] = {NULL};
-    const struct buffer none = {0};
     struct buffer labels = {0};
 
     metric_label(&labels, '{', "version", snapshot->self.version);
@@ -443,30 +339,25 @@ static void broker_write(struct buffer *out, const struct snapshot *snapshot)
     metric_sample(out, "seqbroker_build_info", &labels, 1);
     buffer_fini(&labels);
     rows_write(out, &self);
-    for (size_t i = 0; i <= SEQB_HEALTH_UNKNOWN; i++)
-        states[i] = seqb_health_name(i);
-    metric_begin(out, "seqbroker_health", "1 for how the broker is");
-    states_write(out, "seqbroker_health", &none, states,
-                 seqb_health_name(snapshot->health));
+    health_write(out, snapshot);
     rows_write(out, &clock);
 }
 
 static const void *user_at(const void *context, size_t i)
 {
-    return &((const struct snapshot_user *)context)[i].status;
+    return &((const struct snapshot_limit *)context)[i].status;
 }
 
-/* `row` is the status, which is the first member of its snapshot_user. */
+/* `row` is the status, which is the first member of its snapshot_limit. */
 static void user_label(struct buffer *out, const void *row)
 {
-    metric_label(out, '{', "user", ((const struct snapshot_user *)row)->name);
+    metric_label(out, '{', "user", ((const struct snapshot_limit *)row)->name);
 }
 
 void metrics_write(struct buffer *out, const struct snapshot *snapshot)
 {
     const struct rows stats = {STATUS_OF_STATS, single_at, &snapshot->stats, 1,
                                NULL};
-
     const struct rows users = {STATUS_OF_LIMITS, user_at, snapshot->users,
                                snapshot->user_count, user_label};
 
@@ -475,7 +366,7 @@ void metrics_write(struct buffer *out, const struct snapshot *snapshot)
     lessors_write(out, snapshot);
     leases_write(out, snapshot);
     sequences_write(out, snapshot);
-    events_write(out, snapshot);
+    metrics_write_events(out, snapshot);
     metric_begin(out, "seqbroker_connections", "clients that are connected");
     metric_sample(out, "seqbroker_connections", NULL, snapshot->connections);
     metric_begin(out, "seqbroker_connections_received_total",
@@ -484,7 +375,9 @@ void metrics_write(struct buffer *out, const struct snapshot *snapshot)
                   snapshot->connections_received);
     rows_write(out, &stats);
     rows_write(out, &users);
+    metrics_write_limits(out, snapshot);
     metrics_write_counts(out, &snapshot->counts);
+    metrics_write_process(out);
 }
 
 void openmetrics_write(struct buffer *out, const struct snapshot *snapshot)

@@ -23,6 +23,22 @@ void openmetrics_write(struct buffer *out, const struct snapshot *snapshot);
 /* Appends the metrics of commands and of HTTP requests. */
 void metrics_write_counts(struct buffer *out, const struct counts *counts);
 
+/* --- events.c --- */
+
+/* Appends the metrics of the events of the log: how many there were, the last
+ * line of each, and what their lines count. */
+void metrics_write_events(struct buffer *out, const struct snapshot *snapshot);
+
+/* --- limits.c --- */
+
+/* Appends the metrics of keys with limits, and of refused connections. */
+void metrics_write_limits(struct buffer *out, const struct snapshot *snapshot);
+
+/* --- process.c --- */
+
+/* Appends the metrics of this process. */
+void metrics_write_process(struct buffer *out);
+
 /* --- text.c: what a metric is written with --- */
 
 /* Writes the lines before a metric's samples. The help is cut at its first
@@ -44,6 +60,14 @@ void metric_label(struct buffer *out, char before, const char *name,
  * '}'. */
 void metric_sample(struct buffer *out, const char *name,
                    const struct buffer *labels, int64_t value);
+
+/* Writes the sample of one label. */
+void metric_labelled(struct buffer *out, const char *name, const char *label,
+                     const char *value, int64_t amount);
+
+/* Writes a metric that has one sample, without labels. */
+void metric_single(struct buffer *out, const char *name, const char *help,
+                   int64_t value);
 
 /* Appends a complete text of the older format as OpenMetrics, where the name of
  * a counter has "_total" in its samples only. */

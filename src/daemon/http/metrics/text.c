@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "daemon/http/metrics/metrics.h"
+#include "daemon/http/snapshot.h"
 
 #define LINE_SIZE 128
 
@@ -29,6 +30,7 @@ static void text_append(struct buffer *out, const char *text)
 
 void metric_begin(struct buffer *out, const char *name, const char *help)
 {
+    snapshot_yield();
     text_append(out, "# HELP ");
     text_append(out, name);
     text_append(out, " ");
@@ -112,6 +114,23 @@ void metric_sample(struct buffer *out, const char *name,
     }
     snprintf(line, sizeof line, " %lld\n", (long long)value);
     text_append(out, line);
+}
+
+void metric_labelled(struct buffer *out, const char *name, const char *label,
+                     const char *value, int64_t amount)
+{
+    struct buffer labels = {0};
+
+    metric_label(&labels, '{', label, value);
+    metric_sample(out, name, &labels, amount);
+    buffer_fini(&labels);
+}
+
+void metric_single(struct buffer *out, const char *name, const char *help,
+                   int64_t value)
+{
+    metric_begin(out, name, help);
+    metric_sample(out, name, NULL, value);
 }
 
 /* Removes "_total" from the lines "# TYPE NAME_total counter" and "# HELP

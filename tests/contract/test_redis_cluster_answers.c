@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the redis engine makes of servers of a cluster that do not answer, or
+ * not as they should. Impostors are the servers; one more says which slots they
+ * have. */
+#include <string.h>
+
+#include "backends/backends.h"
+#include "backends/redis/script.h"
+#include "contract/impostor.h"
+#include "platform/text.h"
+#include "support/servers.h"
+#include "support/test.h"
+
+#define TEXT_SIZE 2048
+#define SIZE      1000
+#define HALF      (REDIS_SLOTS / 2)
+
+#define ID "0123456789012345678901234567890123456789"
+
+/* Two masters, with the lower and the upper half of the slots. */
+struct servers {
+    struct impostor low;
+    struct impostor high;
+    struct impostor guide;
+    char address[32];
+    const char *endpoints[2];
+};
+
+static void add_bulk(char *out, const char *text)
+{
+    assert_true(
+        text_append(out, TEXT_SIZE, "$%zu\r\n%s\r\n", strlen(text), text));
+}
+
+/* A sound beginning of a session, and then `answers`. */
+static void master_start(struct impostor *master, const char *answers,
+                         enum after after)
+{
+    char text[TEXT_SIZE] = "";
+
+    add_bulk(text, "redis_version:7.0.15\r\nrun_id:" ID "\r\n");
+    add_bulk(text, "role:master\r\nmaster_replid:" ID "\r\n");
+    add_bulk(text, ID); /* 40 characters, as a script's name */
+    assert_true(text_append(text, TEXT_SIZE, "%s", answers));
+    impostor_start(master, text, after);
+}
+
+static void range_add(char *out, int first, int last,
+                      const struct impostor *master)
+{
+    assert_true(text_append(out, TEXT_SIZE,
+                            "*3\r\n:%d\r\n:%d\r\n*2\r\n$9\r\n127.0.0.1\r\n"
+                            ":%d\r\n",
+                            first, last, (int)master->options.port));
+}
+
+/* Opens a backend by what `text` says of the slots. */
+static struct seqb_backend *cluster_start(struct servers *servers,
+                                          const char *text)
+{
+    struct seqb_backend *backend = NULL;
+    struct seqb_error err;
+
+    impostor_start(&servers->guide, text, WAITS);
+    (void)text_format(servers->address, sizeof servers->address, "127.0.0.1:%d",
+                      (int)servers->guide.options.port);
+    servers->endpoints[0] = servers->address;
+    servers->guide.options.host = NULL;
+    servers->guide.options.endpoints = servers->endpoints;
+    assert_done(backend_redis.open(&servers->guide.options, &backend, &err),
+                err);
+    return backend;
+}
+
+static void servers_stop(struct servers *servers, struct seqb_backend *backend)
+{
+    backend_redis.close(backend);
+    impostor_stop(&servers->low);
+    impostor_stop(&servers->high);
+    impostor_stop(&servers->guide);
+}
+
+/* A request for a counter in that half of the slots. */
+static struct seqb_request request_of(struct seqb_backend *backend, bool is_low,
+                                      char counter[static 32])
+{
+    char key[REDIS_KEY_SIZE];
+
+    for (int i = 0;; i++) {
+        (void)text_format(counter, 32, "main/0/key%d", i);
+        assert_true(script_key(redis_of(backend), "", counter, key));
+        if ((slot_of_key(key) < HALF) == is_low)
+            break;
+    }
+    return (struct seqb_request){
+        .counter = counter, .want = 1, .limit = SIZE, .window = SEQB_NO_WINDOW};
+}
+
+/* One server says that it is busy, the other one ends the connection. */
+TEST(lost_answer_is_uncertain_though_another_server_did_nothing)
+{
+    struct servers servers = {.address = ""};
+    char text[TEXT_SIZE] = "*2\r\n";
+    char counters[2][32];
+    struct seqb_request requests[2];
+    struct seqb_backend *backend;
+    struct seqb_error err;
+
+    master_start(&servers.low, "-LOADING Redis is loading\r\n", WAITS);
+    master_start(&servers.high, "", CLOSES);
+    range_add(text, 0, HALF - 1, &servers.low);
+    range_add(text, HALF, REDIS_SLOTS - 1, &servers.high);
+    backend = cluster_start(&servers, text);
+    requests[0] = request_of(backend, true, counters[0]);
+    requests[1] = request_of(backend, false, counters[1]);
+    assert_true(backend_redis.reserve(backend, requests, 2, &err) != SEQB_OK);
+    assert_status(requests[0].status, SEQB_UNREACHABLE);
+    assert_status(requests[1].status, SEQB_UNCERTAIN);
+    servers_stop(&servers, backend);
+}
+
+/* A slot moved to a server that refuses the session after the connection was
+ * made. Its other answers wait to be read. */
+TEST(server_that_refuses_the_session_is_not_connected)
+{
+    struct servers servers = {.address = ""};
+    char text[TEXT_SIZE] = "*1\r\n";
+    char moved[128];
+    char counter[32];
+    struct seqb_request request;
+    struct seqb_backend *backend;
+    struct seqb_error err;
+
+    impostor_start(&servers.high, "-NOPERM no\r\n+OK\r\n+OK\r\n", WAITS);
+    (void)text_format(moved, sizeof moved,
+                      "-MOVED 1 127.0.0.1:%d\r\n-MOVED 1 127.0.0.1:%d\r\n",
+                      (int)servers.high.options.port,
+                      (int)servers.high.options.port);
+    master_start(&servers.low, moved, WAITS);
+    range_add(text, 0, REDIS_SLOTS - 1, &servers.low);
+    backend = cluster_start(&servers, text);
+    request = request_of(backend, true, counter);
+    assert_status(backend_redis.reserve(backend, &request, 1, &err),
+                  SEQB_REFUSED);
+    assert_false(link_is_open(&redis_of(backend)->cluster->nodes[1]->link));
+    assert_status(backend_redis.reserve(backend, &request, 1, &err),
+                  SEQB_UNREACHABLE);
+    servers_stop(&servers, backend);
+}
+
+TEST_BEFORE_ALL(without_sigpipe);

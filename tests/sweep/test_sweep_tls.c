@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* TLS: what a client with a certificate gets while calls of the daemon fail. It
+ * may be disconnected, but not be taken for a client without one. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <openssl/ssl.h>
+
+#include "served.h"
+#include "support/test.h"
+#include "support/tls_pair.h"
+
+static struct tls_files files;
+
+static bool has_one(struct served *served)
+{
+    const int64_t number = strtoll(served->heard + 1, NULL, 10);
+
+    if (served->heard[0] != ':' || number <= 0)
+        return false;
+    sweep_note(served->sweep, "order", &number, 1);
+    return true;
+}
+
+static bool is_ok(struct served *served)
+{
+    return strcmp(served->heard, "+OK\r\n") == 0;
+}
+
+static bool is_true_error(const struct served *served)
+{
+    static const char *const begins[] = {"-NOMEMORY ", "-ERR out of memory",
+                                         "-UNAVAILABLE ", "-TIMEOUT ",
+                                         "-AGAIN "};
+
+    for (size_t i = 0; i < COUNT_OF(begins); i++)
+        if (strncmp(served->heard, begins[i], strlen(begins[i])) == 0)
+            return true;
+    return false;
+}
+
+/* False if it has to be tried again. */
+static bool do_step(struct served *served, const char *command,
+                    bool (*is_right)(struct served *served))
+{
+    bool is_open = served_say(served, command);
+
+    while (is_open && strstr(served->heard, "\r\n") == NULL)
+        is_open = served_hear(served);
+    if (!is_open) {
+        served_close(served);
+        if (served->is_strict)
+            sweep_fail("the connection is closed after %s", command);
+        return true;
+    }
+    if (is_right(served))
+        return true;
+    if (!is_true_error(served))
+        sweep_fail("%s is answered: %.300s", command, served->heard);
+    return false;
+}
+
+static void talk(struct served *served)
+{
+    static const struct {
+        const char *say;
+        bool (*is_right)(struct served *served);
+    } steps[] = {
+        {"INCR order\r\n", has_one}, /* as the user of the certificate */
+        {"AUTH " SERVED_USER " " SERVED_PASSWORD "\r\n", is_ok},
+        {"INCR order\r\n", has_one},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(steps); i++) {
+        int tries = 0;
+
+        while (!do_step(served, steps[i].say, steps[i].is_right) &&
+               served_again(served, tries++))
+            served_close(served);
+    }
+}
+
+static void serve(struct sweep *sweep)
+{
+    served_run(sweep, false, talk);
+}
+
+static const struct sweep_scene scene = {
+    .before = serve, .during = serve, .after = serve, .places = 24};
+
+static int files_make(void **state)
+{
+    (void)state;
+    if (!faults_prepare_tls())
+        return -1;
+    tls_files_make(&files, SERVED_USER, "DNS:a.example");
+    served_use_tls(&files);
+    return 0;
+}
+
+static int files_remove(void **state)
+{
+    (void)state;
+    tls_files_remove(&files);
+    return 0;
+}
+
+TEST_BEFORE_ALL(files_make);
+TEST_AFTER_ALL(files_remove);
+
+TEST(memory_of_a_client_by_tls)
+{
+    sweep_run(&scene, FAULTS_MEMORY);
+}
+
+TEST(calls_of_a_client_by_tls)
+{
+    sweep_run(&scene, FAULTS_CALLS);
+}
+
+TEST(memory_of_openssl_with_a_client)
+{
+    sweep_run(&scene, FAULTS_TLS_MEMORY);
+}
+
+/* --- what OpenSSL keeps of a certificate --- */
+
+/* The CAs that are invalid. */
+static size_t invalid_of(SSL_CTX *context)
+{
+    const STACK_OF(X509_OBJECT) *objects =
+        X509_STORE_get0_objects(SSL_CTX_get_cert_store(context));
+    size_t invalid = 0;
+
+    assert_true(sk_X509_OBJECT_num(objects) > 0);
+    for (int i = 0; i < sk_X509_OBJECT_num(objects); i++) {
+        X509 *ca = X509_OBJECT_get0_X509(sk_X509_OBJECT_value(objects, i));
+
+        invalid += X509_check_purpose(ca, -1, 0) != 1;
+    }
+    return invalid;
+}
+
+TEST(authority_stays_valid_if_memory_is_short_at_its_first_client)
+{
+    static struct faults_record record;
+    const struct tls_settings settings = {.cert_file = files.cert,
+                                          .key_file = files.key,
+                                          .ca_file = files.cert,
+                                          .client_auth = TLS_CLIENTS_USERS};
+    struct seqb_error err;
+    SSL_CTX *context = NULL;
+
+    assert_done(tls_server_context(&settings, &context, &err), err);
+    faults_arm(&(struct faults_plan){.kind = FAULTS_TLS_MEMORY,
+                                     .at = 1,
+                                     .goes_on = true},
+               &record);
+    (void)invalid_of(context); /* as the first client's certificate does */
+    faults_disarm();
+    assert_int_equal(invalid_of(context), 0);
+    SSL_CTX_free(context);
+}
