@@ -28,6 +28,7 @@ static void cluster_require(void)
         server_galera_cluster(galera_args, galera_nodes);
         fixture_share(galera_nodes[0]);
     }
+    cluster_await(); /* a busy machine splits a cluster */
     hosts_set(&hosts_all, 0, GALERA_NODES);
     hosts_set(&hosts_other, 1, GALERA_NODES);
 }

@@ -60,6 +60,7 @@ static struct contract_store *store_start(void)
     assert_non_null(store);
     if (fixture == NULL)
         cluster_start();
+    nodes_await("wsrep_ready", "ON"); /* a busy machine splits a cluster */
     TELL(fixture, "DELETE FROM seqb_counters; DELETE FROM seqb_claims");
     store_renew(&store->base);
     store->server = nodes[0];
