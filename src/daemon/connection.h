@@ -60,9 +60,10 @@ struct connections {
     int64_t marked_us; /* when it was last noted that others may wait */
     struct fairness fairness;
     struct event *defer, *sweep;
-    int64_t new_ms;        /* of connections_finish */
-    struct session *swept; /* checked next; NULL: the first one */
-    struct buffer spare;   /* see wire.h */
+    struct event *interleave; /* of LOOP_CLIENTS: serves the delayed ones */
+    int64_t new_ms;           /* of connections_finish */
+    struct session *swept;    /* checked next; NULL: the first one */
+    struct buffer spare;      /* see wire.h */
     char input[CONNECTION_INPUT_SIZE];
 };
 
@@ -71,6 +72,11 @@ void connections_answer_logins(struct connections *all);
 
 /* Resumes clients, of both protocols, whose numbers have come. */
 void connections_serve_waiters(struct connections *all);
+
+/* To be called by events of LOOP_OTHERS of which many may be active at once:
+ * light connections that queue since others have waited for too long are served
+ * after a few of these, not after all. */
+void connections_interleave(const struct daemon *daemon);
 
 /* False if memory is short. `daemon` and `base` stay the caller's.
  * connections_fini is needed in any case. */

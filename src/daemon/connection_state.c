@@ -52,6 +52,7 @@ static void connection_delay(struct connection *connection)
     connection->is_deferred = true;
     connection->is_delayed = true;
     all->delayed_count++;
+    all->daemon->delayed = all->interleave;
     TAILQ_INSERT_TAIL(&all->delayed, connection, deferred);
     timer_start(all->defer, 0);
 }
@@ -73,6 +74,8 @@ void connection_dequeue(struct connection *connection)
     TAILQ_REMOVE(connection->is_delayed ? &all->delayed : &all->deferred,
                  connection, deferred);
     all->delayed_count -= connection->is_delayed;
+    if (all->delayed_count == 0)
+        all->daemon->delayed = NULL;
     connection->is_deferred = false;
     connection->is_delayed = false;
 }

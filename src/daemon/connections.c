@@ -46,6 +46,29 @@ static int64_t connection_turn(struct connection *connection, int64_t now_us)
     return daemon_now_us();
 }
 
+/* Each of those that wait now has a turn. */
+static int64_t delayed_serve(struct connections *all, int64_t now_us)
+{
+    for (size_t left = all->delayed_count; left > 0 && all->delayed_count > 0;
+         left--)
+        now_us = connection_turn(TAILQ_FIRST(&all->delayed), now_us);
+    return now_us;
+}
+
+static void connections_on_interleave(evutil_socket_t fd, short events,
+                                      void *context)
+{
+    (void)fd;
+    (void)events;
+    (void)delayed_serve(context, daemon_now_us());
+}
+
+void connections_interleave(const struct daemon *daemon)
+{
+    if (daemon->delayed != NULL)
+        event_active(daemon->delayed, EV_TIMEOUT, 0);
+}
+
 /* The queues' part of a turn of the loop: the light ones that wait now, and a
  * slice of time for the heavy ones, so that a client that asks for little waits
  * no longer, however many ask for much. */
@@ -62,9 +85,7 @@ static void connections_on_defer(evutil_socket_t fd, short events,
     all->fairness = (struct fairness){.used_us = 0};
     connections_answer_logins(all);
     connections_serve_waiters(all);
-    for (size_t left = all->delayed_count; left > 0 && all->delayed_count > 0;
-         left--)
-        begun_us = now_us = connection_turn(TAILQ_FIRST(&all->delayed), now_us);
+    begun_us = now_us = delayed_serve(all, now_us);
     while (!TAILQ_EMPTY(&all->deferred) &&
            fairness_goes_on(turns++, begun_us, now_us))
         now_us = connection_turn(TAILQ_FIRST(&all->deferred), now_us);
@@ -193,8 +214,11 @@ bool connections_init(struct connections *all, struct daemon *daemon,
     TAILQ_INIT(&all->delayed);
     all->defer = evtimer_new(base, connections_on_defer, all);
     all->sweep = evtimer_new(base, connections_on_sweep, all);
+    all->interleave = evtimer_new(base, connections_on_interleave, all);
     daemon->session_size = sizeof(struct connection);
-    return all->defer != NULL && all->sweep != NULL;
+    return all->defer != NULL && all->sweep != NULL &&
+           all->interleave != NULL &&
+           event_priority_set(all->interleave, LOOP_CLIENTS) == 0;
 }
 
 void connections_finish(struct connections *all, int64_t new_ms)
@@ -251,5 +275,7 @@ void connections_fini(struct connections *all)
         event_free(all->defer);
     if (all->sweep != NULL)
         event_free(all->sweep);
+    if (all->interleave != NULL)
+        event_free(all->interleave);
     buffer_fini(&all->spare);
 }

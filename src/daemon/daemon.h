@@ -90,6 +90,9 @@ struct daemon {
     struct counts counts;
     struct limits limits;
     struct stop_times stop;
+    /* Active soon, it serves the light connections that queue; NULL: none does.
+     * See connections_interleave. */
+    struct event *delayed;
     bool is_drain_asked; /* the loop stops in its next turn */
     bool is_leaving;     /* it still serves, and announces its stop */
     bool is_stopping;    /* it accepts nothing new */

@@ -162,3 +162,44 @@ const char *web_body(const struct web *web)
     }
     return body;
 }
+
+int web_dial(const struct web *web, const char *text)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    const int small = 4096; /* what the kernel holds for it */
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    assert_true(fd >= 0);
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+    address.sin_port =
+        htons((uint16_t)atoi(strrchr(http_name(web->http), ':') + 1));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(
+        connect(fd, (const struct sockaddr *)&address, sizeof address), 0);
+    assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
+    return fd;
+}
+
+void web_crowd_join(struct web *web, int *crowd, int count)
+{
+    const int64_t *connections = &web->server->daemon.limits.http_connections;
+    const int64_t before = *connections;
+
+    for (int i = 0; i < count; i++)
+        crowd[i] = web_dial(web, "");
+    while (*connections < before + count)
+        dialogue_turn(web->server);
+}
+
+void web_crowd_say(const int *crowd, int count, const char *text)
+{
+    for (int i = 0; i < count; i++)
+        assert_int_equal(send(crowd[i], text, strlen(text), MSG_NOSIGNAL),
+                         strlen(text));
+}
+
+void web_crowd_leave(const int *crowd, int count)
+{
+    for (int i = 0; i < count; i++)
+        close(crowd[i]);
+}

@@ -47,3 +47,13 @@ void web_receive(struct web *web, size_t count);
 
 /* The body of the last answer. */
 const char *web_body(const struct web *web);
+
+/* Connects another client, for which the kernel holds little, and sends the
+ * text. Returns its socket, which the caller closes. */
+int web_dial(const struct web *web, const char *text);
+
+/* Connects so many of these, and runs the loop until all are accepted; lets
+ * each send the text; closes them. */
+void web_crowd_join(struct web *web, int *crowd, int count);
+void web_crowd_say(const int *crowd, int count, const char *text);
+void web_crowd_leave(const int *crowd, int count);

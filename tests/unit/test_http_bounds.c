@@ -43,27 +43,9 @@ static int64_t answered(const struct web *web)
     return responses[2] + responses[5];
 }
 
-/* Connects and sends the text. */
-static int client_connect(const struct web *web, const char *text)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET};
-    const int small = 4096; /* what the kernel holds for it */
-    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    assert_true(fd >= 0);
-    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
-    address.sin_port =
-        htons((uint16_t)atoi(strrchr(http_name(web->http), ':') + 1));
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    assert_int_equal(
-        connect(fd, (const struct sockaddr *)&address, sizeof address), 0);
-    assert_int_equal(send(fd, text, strlen(text), MSG_NOSIGNAL), strlen(text));
-    return fd;
-}
-
 static int reader_connect(const struct web *web)
 {
-    return client_connect(web, ASK);
+    return web_dial(web, ASK);
 }
 
 static struct web *web_begin(size_t sequences)
@@ -213,8 +195,8 @@ TEST(many_numbers_for_many_clients_are_bounded_before_they_are_taken)
     limits = &web->server->daemon.limits;
     limits->options.max_client_memory = TAKERS_ROOM;
     before = heap_used();
-    for (int i = 0; i < TAKERS; i++)
-        crowd[i] = client_connect(web, TAKE);
+    web_crowd_join(web, crowd, TAKERS);
+    web_crowd_say(crowd, TAKERS, TAKE);
     while (limits->answers_refused +
                web->server->daemon.waitlists.waiter_count <
            TAKERS)
@@ -229,8 +211,7 @@ TEST(many_numbers_for_many_clients_are_bounded_before_they_are_taken)
     assert_true(most_held <= TAKERS_ROOM);
     assert_true(most_used <= before + (size_t)TAKERS_ROOM + TAKERS_SLACK);
     assert_int_equal(taken(), EACH * (TAKERS - refused));
-    for (int i = 0; i < TAKERS; i++)
-        close(crowd[i]);
+    web_crowd_leave(crowd, TAKERS);
     web_close(web);
 }
 
@@ -247,7 +228,7 @@ TEST(a_light_client_is_served_between_those_that_take_many)
     web->server->daemon.limits.options.max_client_memory = PLENTY;
     talker_init(&light, web->server);
     for (int i = 0; i < LOOPERS; i++)
-        crowd[i] = client_connect(web, TAKE);
+        crowd[i] = web_dial(web, TAKE);
     while (web->server->daemon.waitlists.waiter_count < LOOPERS)
         dialogue_turn(web->server);
     stub_refill(EACH * LOOPERS + 2);
@@ -264,8 +245,7 @@ TEST(a_light_client_is_served_between_those_that_take_many)
         assert_true(taken() - before <= share);
     }
     assert_int_equal(taken(), EACH * LOOPERS);
-    for (int i = 0; i < LOOPERS; i++)
-        close(crowd[i]);
+    web_crowd_leave(crowd, LOOPERS);
     talker_fini(&light);
     web_close(web);
 }
@@ -305,7 +285,7 @@ TEST(requests_that_are_not_finished_are_bounded)
 
     limits->options.max_client_memory = HALF_MEMORY;
     for (int i = 0; i < HALF_COUNT; i++)
-        crowd[i] = client_connect(web, half);
+        crowd[i] = web_dial(web, half);
     while (limits->connections_refused == 0)
         dialogue_turn(web->server);
     head_read(web, crowd[HALF_COUNT - 1], head, sizeof head);
@@ -314,8 +294,7 @@ TEST(requests_that_are_not_finished_are_bounded)
     web_ask(web, "GET", "/livez"); /* a small request has room */
     web_receive(web, 1);
     assert_non_null(strstr(web->heard, "HTTP/1.1 200 "));
-    for (int i = 0; i < HALF_COUNT; i++)
-        close(crowd[i]);
+    web_crowd_leave(crowd, HALF_COUNT);
     while (limits->client_memory > LIMITS_HTTP_BYTES) /* of web's own */
         dialogue_turn(web->server);
     assert_int_equal(limits->client_memory, LIMITS_HTTP_BYTES);
@@ -339,7 +318,7 @@ static void expect_counted(const char *whole, const char *header)
     web_receive(web, 1);
     used = heap_used();
     before = limits->client_memory;
-    fd = client_connect(web, half);
+    fd = web_dial(web, half);
     while (limits->client_memory < before + HEAD_SIZE)
         dialogue_turn(web->server);
     if (whole[0] != '\0')
@@ -369,7 +348,7 @@ TEST(requests_that_take_too_long_are_ended)
 
     web_ask(web, "GET", "/livez");
     web_receive(web, 1);
-    fd = client_connect(web, "GET /livez HTTP/1.1\r\nX: ");
+    fd = web_dial(web, "GET /livez HTTP/1.1\r\nX: ");
     limits->options.client_timeout_ms = 20;
     for (int sent = 0; limits->connections_timed_out == 0; sent++) {
         if (sent < 1000) /* its header stays within what is allowed */
@@ -390,7 +369,7 @@ TEST(requests_that_take_too_long_are_ended)
 static void expect_one_is_late(struct web *web)
 {
     struct limits *limits = &web->server->daemon.limits;
-    const int fd = client_connect(web, "GET /livez HTTP/1.1\r\nX: ");
+    const int fd = web_dial(web, "GET /livez HTTP/1.1\r\nX: ");
 
     while (limits->http_connections < 2)
         dialogue_turn(web->server);

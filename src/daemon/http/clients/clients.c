@@ -17,6 +17,7 @@
 #include "daemon/connection.h"
 #include "daemon/daemon.h"
 #include "daemon/http/clients/head.h"
+#include "daemon/http/clients/intake.h"
 #include "daemon/transport/transport.h"
 
 /* ms between two searches for connections that have ended. */
@@ -71,15 +72,13 @@ LIST_HEAD(http_client_slot, http_client);
 
 struct http_clients {
     struct daemon *daemon;
-    struct evconnlistener *incoming;
+    struct intake intake;
     http_make_stream *make;
     void *context; /* for make() */
     struct event *sweep;
     struct http_client_list all;
     struct http_client_slot slots[SLOTS];
-    size_t opening;  /* connections that are */
-    bool is_resting; /* accepting is paused until some connections have ended */
-    bool is_stopped;
+    size_t opening; /* connections that are */
 };
 
 static struct http_client_slot *slot_of(struct http_clients *clients,
@@ -177,6 +176,7 @@ static void client_on_input(struct evbuffer *input,
 {
     struct http_client *client = context;
 
+    connections_interleave(client->all->daemon);
     if (info->n_added == 0)
         return;
     if (client->request == 0)
@@ -236,8 +236,8 @@ static bool client_is_stuck(struct http_client *client)
 {
     const struct http_clients *clients = client->all;
     const struct limits *limits = &clients->daemon->limits;
-    const bool is_in_the_way =
-        client->is_opening ? clients->is_resting : limits_are_full(limits);
+    const bool is_in_the_way = client->is_opening ? clients->intake.is_resting
+                                                  : limits_are_full(limits);
 
     return !client->is_ended &&
            records_are_late(
@@ -300,22 +300,10 @@ static void clients_on_sweep(evutil_socket_t fd, short events, void *context)
     (void)fd;
     (void)events;
     clients_forget_ended(clients);
-    if (clients->is_resting && !clients->is_stopped &&
-        clients_have_room(clients)) {
-        clients->is_resting = false;
-        evconnlistener_enable(clients->incoming);
-    }
-    if (clients->is_resting || !TAILQ_EMPTY(&clients->all))
+    if (clients->intake.is_resting && clients_have_room(clients))
+        intake_go_on(&clients->intake);
+    if (clients->intake.is_resting || !TAILQ_EMPTY(&clients->all))
         timer_start(clients->sweep, SWEEP_MS);
-}
-
-/* Pauses accepting: further clients wait in the socket's backlog. */
-static void clients_rest_if_full(struct http_clients *clients)
-{
-    if (clients_have_room(clients))
-        return;
-    clients->is_resting = true;
-    evconnlistener_disable(clients->incoming);
 }
 
 /* NULL if memory is short. */
@@ -366,6 +354,7 @@ static struct bufferevent *clients_on_connection(struct event_base *base,
     struct daemon *daemon = clients->daemon;
     struct http_client *client = client_new(clients, base);
 
+    intake_count(&clients->intake);
     if (client == NULL)
         return NULL;
     if (!limits_admit(&daemon->limits, daemon->session_count, 0))
@@ -379,7 +368,8 @@ static struct bufferevent *clients_on_connection(struct event_base *base,
     TAILQ_INSERT_HEAD(&clients->all, client, entry);
     LIST_INSERT_HEAD(slot_of(clients, client->stream), client, same_slot);
     client_count(client);
-    clients_rest_if_full(clients);
+    if (!clients_have_room(clients))
+        intake_rest(&clients->intake);
     return client->stream;
 }
 
@@ -393,14 +383,13 @@ struct http_clients *http_clients_open(struct daemon *daemon,
     if (clients == NULL)
         return NULL;
     clients->daemon = daemon;
-    clients->incoming = incoming;
     clients->make = make;
     clients->context = context;
     TAILQ_INIT(&clients->all);
     clients->sweep = evtimer_new(evconnlistener_get_base(incoming),
                                  clients_on_sweep, clients);
-    if (clients->sweep == NULL) {
-        free(clients);
+    if (clients->sweep == NULL || !intake_open(&clients->intake, incoming)) {
+        http_clients_close(clients);
         return NULL;
     }
     evhttp_set_bevcb(server, clients_on_connection, clients);
@@ -471,7 +460,7 @@ bool http_clients_bound(struct http_clients *clients,
 
 void http_clients_stop(struct http_clients *clients)
 {
-    clients->is_stopped = true;
+    intake_stop(&clients->intake);
 }
 
 void http_clients_close(struct http_clients *clients)
@@ -487,6 +476,8 @@ void http_clients_close(struct http_clients *clients)
         client_forget(clients, client);
         client = next;
     }
-    event_free(clients->sweep);
+    if (clients->sweep != NULL)
+        event_free(clients->sweep);
+    intake_close(&clients->intake);
     free(clients);
 }
