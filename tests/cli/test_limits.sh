@@ -59,4 +59,41 @@ ok "with few descriptors it takes fewer" daemon_start small
 like "and says how many" "$(grep event=connections_capped "$daemon_log")" \
     "* max=[0-9]* max_connections=100000 open_files=256"
 daemon_stop
+
+# --- a store comes back while clients hold all that they may ---
+
+cat >"$work/patient.conf" <<END
+broker = { name = "orders"; };
+backends = (
+    { name = "r"; engine = "redis"; socket = "$work/redis.sock"; },
+    { name = "s"; engine = "sqlite"; path = "s.db"; },
+    { name = "a"; engine = "sqlite"; path = "a.db"; }
+);
+pools = ( { name = "main"; partitions = [ "s", "r" ]; authority = "a"; } );
+sequences = ( { key = "order"; } );
+daemon = { max_connections = 100000; };
+END
+ok "a Redis starts" redis_start
+ok "a daemon has few descriptors" daemon_start held
+most=$(sed -n 's/.*event=connections_capped max=\([0-9]*\).*/\1/p' "$daemon_log")
+for ((i = 0; i < most; i++)); do
+    dial
+    say "$dialled" 'INCR order\r\n'
+    hear "$dialled" >/dev/null
+done
+dial
+is "clients hold all that they may" "$(hear "$dialled")" \
+    "-ERR max number of clients reached"
+hang_up "$dialled"
+redis_state() {
+    seqctl status --json
+    [ "$(jq -r '.partitions[] | select(.backend == "r").state' \
+        "$work/out")" = "$1" ]
+}
+kill "$redis"
+reap "$redis" 2>>"$work/trash"
+ok "its store is away" wait_for redis_state quarantined
+ok "and starts again" redis_start
+ok "it is asked again, though the clients stay" wait_for redis_state up
+daemon_stop
 tap_end
