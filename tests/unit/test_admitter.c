@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 
 #include "platform/clock.h"
+#include "platform/error.h"
 #include "platform/thread.h"
 #include "queue/queue_state.h"
 #include "support/rig.h"
@@ -29,6 +30,7 @@ static struct rig_broker *open_automatic(struct rig *rig, int64_t limit)
  * from the test's own thread. */
 static atomic_bool is_busy;
 static pthread_t main_thread;
+static atomic_int lacking; /* calls that ask no store, for want of memory */
 
 enum seqb_status __real_ha_admit(struct ha *ha,
                                  struct ha_counter *const *counters,
@@ -42,6 +44,10 @@ enum seqb_status __wrap_ha_admit(struct ha *ha,
 {
     while (atomic_load(&is_busy) && !pthread_equal(pthread_self(), main_thread))
         thread_rest_us(1000);
+    if (atomic_load(&lacking) > 0) {
+        atomic_fetch_sub(&lacking, 1);
+        return error_set(err, SEQB_NO_MEMORY, "scripted");
+    }
     return __real_ha_admit(ha, counters, count, err);
 }
 
@@ -157,6 +163,17 @@ TEST_WITH(DIRECT, look_up_does_not_wait_for_the_stores)
     expect_admitted_first(open_automatic(rig, 3));
 }
 TEST_ALSO(WINDOWED, look_up_does_not_wait_for_the_stores);
+
+TEST_WITH(DIRECT, stores_that_could_not_be_asked_are_asked_again)
+{
+    struct rig_broker *broker = open_automatic(rig, 3);
+    struct seqb_sequence *sequence;
+
+    atomic_store(&lacking, 2);
+    sequence = rig_sequence(broker, "tmp-a");
+    RIG_AWAIT(sequence_admission(sequence) == SEQUENCE_ADMITTED);
+    assert_int_equal(atomic_load(&lacking), 0);
+}
 
 TEST_WITH(PERIOD, stamp_is_not_begun_before_the_stores_have_answered)
 {
