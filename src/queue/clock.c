@@ -11,8 +11,8 @@
 static size_t periods_count(struct queue *queue, bool *all)
 {
     const struct queue_options *options;
-    size_t kinds = 0;
-    size_t count = 0;
+    size_t kinds;
+    size_t count;
 
     pthread_rwlock_rdlock(&queue->catalog_lock);
     options = queue->options;
