@@ -59,7 +59,7 @@ TEST(template_follows_only_one_that_it_was_compared_with)
     const struct queue_options options = {.compare_templates = script_compare};
     struct comparison comparison = {.options = &options};
 
-    for (size_t i = 0; i < sizeof sequences / sizeof sequences[0]; i++) {
+    for (size_t i = 0; i < COUNT_OF(sequences); i++) {
         const struct queue_sequence_options wanted = {
             .template = template_of(sequences[i].next)};
         struct seqb_error err = {.text = ""};

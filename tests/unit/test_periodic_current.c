@@ -277,6 +277,45 @@ TEST_WITH(PERIOD, who_arms_a_slot_that_is_over_is_called)
     front->source->on_ready(front, NULL, NULL);
 }
 
+/* A call that has read the clock makes another one before it issues the
+ * stamp. */
+static struct rig_broker *overtaken;
+
+enum seqb_status __real_guarded_clock_issue(struct guarded_clock *clock,
+                                            int64_t begin_ms, int64_t until_ms,
+                                            struct seqb_error *err);
+enum seqb_status __wrap_guarded_clock_issue(struct guarded_clock *clock,
+                                            int64_t begin_ms, int64_t until_ms,
+                                            struct seqb_error *err);
+enum seqb_status __wrap_guarded_clock_issue(struct guarded_clock *clock,
+                                            int64_t begin_ms, int64_t until_ms,
+                                            struct seqb_error *err)
+{
+    struct rig_broker *broker = overtaken;
+    int64_t digits;
+
+    overtaken = NULL;
+    if (broker != NULL) {
+        script_clock_step(SECOND);
+        (void)period_number(broker, &digits);
+    }
+    return __real_guarded_clock_issue(clock, begin_ms, until_ms, err);
+}
+
+TEST_WITH(PERIOD, stamp_that_another_caller_has_passed_is_not_current)
+{
+    struct rig_broker *broker = rig_open(fixture->rig);
+    struct seqb_sequence *front = rig_sequence(broker, "order");
+    struct current_period current;
+    struct seqb_error err;
+
+    overtaken = broker;
+    assert_status(periodic_find_current(periodic_of(front), 0, &current, &err),
+                  SEQB_AGAIN);
+    assert_true(periodic_last(periodic_of(front), &current));
+    assert_int_equal(current.span.begin_ms, NOON + SECOND);
+}
+
 TEST_WITH(PERIOD, who_armed_a_slot_is_called_at_the_removal)
 {
     struct rig_broker *broker = rig_open(fixture->rig);

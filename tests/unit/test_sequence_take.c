@@ -192,6 +192,26 @@ TEST_WITH(DIRECT, run_comes_from_the_stripe_of_another_thread)
     assert_int_equal(ring_stock(order->ring), 0);
 }
 
+/* A counter value yields four. */
+TEST_WITH(DIRECT, run_is_within_one_counter_value)
+{
+    static const size_t counts[] = {0, 5, SIZE_MAX};
+    struct seqb_sequence *order = order_with(rig, 8);
+    int64_t first;
+    struct queue_take run = {.out = &first, .is_contiguous = true};
+
+    for (size_t i = 0; i < COUNT_OF(counts); i++) {
+        run.count = counts[i];
+        assert_status(queue_take(order, &run, NULL), SEQB_INVALID);
+        assert_status(queue_try_take(order, &run, NULL), SEQB_INVALID);
+    }
+    run.count = 4;
+    assert_ok(queue_take(order, &run, NULL));
+    assert_int_equal(first, FIRST);
+    assert_ok(queue_try_take(order, &run, NULL));
+    assert_int_equal(first, FIRST + 8);
+}
+
 TEST_WITH(DIRECT, slice_comes_from_the_stripe_of_another_thread)
 {
     struct seqb_sequence *order = order_of_others(rig, 1);
