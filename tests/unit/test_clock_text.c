@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "queue/guarded_clock/text.h"
+#include "support/events.h"
 #include "support/test.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -141,5 +142,38 @@ TEST(mood_is_what_is_told_of_the_clock)
         state.is_ahead ^= i == 2;
         state.verdict = i == 3 ? GUARD_HELD : usual.verdict;
         assert_false(clock_state_is(&usual, &state));
+    }
+}
+
+TEST(log_says_all_that_is_wrong_with_the_clock_or_that_nothing_is)
+{
+    static const struct {
+        int64_t wall_ms;
+        int64_t ahead_ms;
+        int64_t behind_ms;
+        const char *lines[2];
+    } rows[] = {
+        {NOON, 0, 0, {"info event=clock_ok"}},
+        {GUARD_SANE_MS - 1, 0, 0, {"warn event=clock_unset wall_ms="}},
+        {GUARD_SANE_MS - 1, 0, 1, {"warn event=clock_unset wall_ms="}},
+        {NOON, 0, 7, {"warn event=clock_back behind_ms=7 answer=waits"}},
+        {NOON, 8, 0, {"warn event=clock_ahead ahead_ms=8"}},
+        {NOON, 8, 7, {"event=clock_back", "event=clock_ahead"}},
+        {GUARD_SANE_MS - 1, 8, 0, {"event=clock_unset", "event=clock_ahead"}},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct clock_view view =
+            view_of(rows[i].wall_ms, rows[i].ahead_ms, rows[i].behind_ms);
+
+        view.verdict = GUARD_WAITS;
+        events_start();
+        clock_state_log(&view);
+        assert_int_equal(events_count(rows[i].lines[0], ""), 1);
+        if (rows[i].lines[1] != NULL)
+            assert_int_equal(events_count(rows[i].lines[1], ""), 1);
+        assert_int_equal(events_count("event=clock_", ""),
+                         rows[i].lines[1] == NULL ? 1 : 2);
+        events_stop();
     }
 }
