@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Sequences that make themselves while a reload looks at the others, or is
+ * prepared but not in place. A key has one sequence, whoever comes first.
+ */
+#include "platform/text.h"
+#include "queue/queue_state.h"
+#include "queue/reload/reload_state.h"
+#include "support/rig.h"
+#include "support/test.h"
+
+static struct rig_broker *open_automatic(struct rig *rig)
+{
+    rig->queue.automatic = &rig->automatic;
+    rig->queue.auto_pattern = "tmp-*";
+    rig->queue.auto_limit = 10;
+    return rig_open(rig);
+}
+
+/* "tmp-a" is to be listed, with "order". */
+static struct queue_options
+options_with(const struct rig *rig, struct queue_sequence_options sequences[2])
+{
+    struct queue_options options = rig->queue;
+
+    sequences[0] = rig->sequences[0];
+    sequences[1] = rig->automatic;
+    sequences[1].key = "tmp-a";
+    options.sequences = sequences;
+    options.sequence_count = 2;
+    return options;
+}
+
+static void expect_number(struct rig_broker *broker, const char *key)
+{
+    int64_t number;
+
+    assert_ok(queue_next(rig_sequence(broker, key), &number, NULL));
+}
+
+static enum seqb_status commit(struct queue_reload *reload,
+                               struct seqb_error *err)
+{
+    const enum seqb_status status = queue_commit(reload, err);
+
+    queue_reload_free(reload);
+    return status;
+}
+
+TEST_WITH(DIRECT, key_that_makes_itself_is_not_added_as_well)
+{
+    struct rig_broker *broker = open_automatic(rig);
+    struct queue_sequence_options sequences[2];
+    struct queue_options options = options_with(rig, sequences);
+    struct queue_reload *reload;
+    struct seqb_error err;
+
+    options.interval_ms++;
+    assert_ok(queue_prepare(broker->queue, &options, NULL, &reload, NULL));
+    expect_number(broker, "tmp-a");
+    assert_status(commit(reload, &err), SEQB_AGAIN);
+    rig_expect_words(err.text, "tmp-a made itself meanwhile");
+    assert_int_equal(broker->queue->catalog.count, 2);
+    assert_ptr_equal(broker->queue->options, &rig->queue);
+    assert_int_equal(broker->queue->context.interval_ms,
+                     rig->queue.interval_ms);
+    assert_ok(queue_prepare(broker->queue, &options, NULL, &reload, NULL));
+    assert_ok(commit(reload, NULL));
+    assert_int_equal(broker->queue->catalog.count, 2);
+    assert_int_equal(broker->queue->automatic, 0);
+    rig_close(broker); /* before the options go */
+}
+
+/* If the pattern still matches it goes on, and else it is taken out. */
+TEST_WITH(DIRECT, another_key_that_makes_itself_is_no_obstacle)
+{
+    static const char *const patterns[] = {"tmp-*", "tmp-a*"};
+
+    for (size_t i = 0; i < COUNT_OF(patterns); i++) {
+        struct rig_broker *broker = open_automatic(rig);
+        struct queue_sequence_options sequences[2];
+        struct queue_options options = options_with(rig, sequences);
+        struct queue_reload *reload;
+        struct seqb_sequence *made;
+
+        options.auto_pattern = patterns[i];
+        assert_ok(queue_prepare(broker->queue, &options, NULL, &reload, NULL));
+        expect_number(broker, "tmp-b");
+        made = rig_sequence(broker, "tmp-b");
+        assert_ok(commit(reload, NULL));
+        assert_int_equal(broker->queue->catalog.count, 3);
+        assert_int_equal(sequence_is_removed(made), i == 1);
+        expect_number(broker, "tmp-a");
+        rig_close(broker);
+    }
+}
+
+/* A call looks up this key while the first sequences are made. */
+static struct rig_broker *meanwhile;
+
+enum seqb_status __real_ha_counter_new(struct ha_pool *pool, const char *key,
+                                       int32_t memory_bits,
+                                       struct ha_sink *sink,
+                                       struct ha_counter **out,
+                                       struct seqb_error *err);
+enum seqb_status __wrap_ha_counter_new(struct ha_pool *pool, const char *key,
+                                       int32_t memory_bits,
+                                       struct ha_sink *sink,
+                                       struct ha_counter **out,
+                                       struct seqb_error *err);
+enum seqb_status __wrap_ha_counter_new(struct ha_pool *pool, const char *key,
+                                       int32_t memory_bits,
+                                       struct ha_sink *sink,
+                                       struct ha_counter **out,
+                                       struct seqb_error *err)
+{
+    struct rig_broker *broker = meanwhile;
+
+    meanwhile = NULL;
+    if (broker != NULL)
+        expect_number(broker, "tmp-a");
+    return __real_ha_counter_new(pool, key, memory_bits, sink, out, err);
+}
+
+/* The reload looks at so many with the catalog locked. */
+TEST_WITH(DIRECT, key_that_makes_itself_before_it_is_looked_at_is_not_added)
+{
+    static struct queue_sequence_options sequences[RELOAD_PART + 1];
+    static char keys[RELOAD_PART][16];
+    struct rig_broker *broker = open_automatic(rig);
+    struct queue_sequence_options two[2];
+    struct queue_options options = options_with(rig, two);
+    struct queue_reload *reload = NULL;
+    struct seqb_error err;
+
+    for (size_t i = 0; i < RELOAD_PART; i++) {
+        sequences[i] = rig->sequences[0];
+        (void)text_format(keys[i], sizeof keys[i], "key-%zu", i);
+        sequences[i].key = keys[i];
+    }
+    sequences[RELOAD_PART] = two[1];
+    options.sequences = sequences;
+    options.sequence_count = COUNT_OF(sequences);
+    meanwhile = broker;
+    assert_status(queue_prepare(broker->queue, &options, NULL, &reload, &err),
+                  SEQB_AGAIN);
+    rig_expect_words(err.text, "tmp-a made itself meanwhile");
+    queue_reload_free(reload);
+    assert_int_equal(broker->queue->catalog.count, 2);
+}
+
+/* It makes nothing, and refuses what a reload refuses. */
+TEST_WITH(DIRECT, check_changes_nothing)
+{
+    struct rig_broker *broker = open_automatic(rig);
+    struct queue_sequence_options sequences[2];
+    const struct queue_options options = options_with(rig, sequences);
+
+    assert_ok(queue_check(broker->queue, &options, NULL, NULL));
+    sequences[0].memory_bits++;
+    assert_status(queue_check(broker->queue, &options, NULL, NULL),
+                  SEQB_LAYOUT);
+    assert_int_equal(broker->queue->catalog.count, 1);
+    assert_ptr_equal(broker->queue->options, &rig->queue);
+    expect_number(broker, "order");
+}
