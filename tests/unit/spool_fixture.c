@@ -185,5 +185,7 @@ void spool_case_expect_refused(struct spool_case *c, const char *words)
 {
     assert_int_equal(c->taken_count, 0);
     events_expect("warn event=spool_refused", words, 1);
+    assert_int_equal(events_count("event=spool_refused", ".refused reason="),
+                     1);
     assert_true(spool_case_has(c, ".refused"));
 }

@@ -21,8 +21,12 @@
 #include "queue/flusher/merge.h"
 #include "queue/flusher/text.h"
 
-#define FRESH_AGE_S 3600 /* far longer than an exchange takes */
-#define LOOK_MS     50   /* between two looks at whether the broker closes */
+#define FRESH       ".new-" /* before the id of an exchange */
+#define FRESH_AGE_S 3600    /* far longer than an exchange takes */
+#define LOOK_MS     50      /* between two looks at whether the broker closes */
+
+/* The path with the longest name that is made of it. */
+#define PATH_MOST (PATH_MAX - strlen(FRESH) - SPOOL_ID_SIZE)
 
 struct spool {
     struct ha *ha;
@@ -47,17 +51,17 @@ struct exchange {
 enum seqb_status spool_open(const char *path, struct ha *ha, struct spool **out,
                             struct seqb_error *err)
 {
-    struct spool *spool = calloc(1, sizeof *spool);
+    struct spool *spool;
 
+    if (strlen(path) > PATH_MOST)
+        return error_set(err, SEQB_INVALID, "spool: the path is too long");
+    spool = calloc(1, sizeof *spool);
     if (spool == NULL)
         return error_set(err, SEQB_NO_MEMORY, "spool: out of memory");
     spool->ha = ha;
-    if (!text_copy(spool->path, PATH_MAX, path) ||
-        !text_format(spool->lock, PATH_MAX, "%s.lock", path) ||
-        !text_format(spool->refused, PATH_MAX, "%s.refused", path)) {
-        free(spool);
-        return error_set(err, SEQB_INVALID, "spool: the path is too long");
-    }
+    (void)text_copy(spool->path, PATH_MAX, path);
+    (void)text_format(spool->lock, PATH_MAX, "%s.lock", path);
+    (void)text_format(spool->refused, PATH_MAX, "%s.refused", path);
     *out = spool;
     return SEQB_OK;
 }
@@ -145,11 +149,9 @@ static enum seqb_status fresh_name(struct exchange *exchange,
 
     if (id_make(id, sizeof id, err) != SEQB_OK)
         return SEQB_NO_MEMORY;
-    if (!text_format(fresh, PATH_MAX, "%s.new-", exchange->spool->path))
-        return error_set(err, SEQB_STATE_DIR, "spool: the path is too long");
+    (void)text_format(fresh, PATH_MAX, "%s" FRESH, exchange->spool->path);
     file_remove_old(fresh, FRESH_AGE_S);
-    if (!text_append(fresh, PATH_MAX, "%s", id))
-        return error_set(err, SEQB_STATE_DIR, "spool: the path is too long");
+    (void)text_append(fresh, PATH_MAX, "%s", id);
     return SEQB_OK;
 }
 
