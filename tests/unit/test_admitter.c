@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "ha/startup.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/thread.h"
@@ -173,6 +174,28 @@ TEST_WITH(DIRECT, stores_that_could_not_be_asked_are_asked_again)
     sequence = rig_sequence(broker, "tmp-a");
     RIG_AWAIT(sequence_admission(sequence) == SEQUENCE_ADMITTED);
     assert_int_equal(atomic_load(&lacking), 0);
+}
+
+/* They may know it by its earlier layout. */
+TEST_WITH(DIRECT, stores_of_a_migrated_pool_are_asked_about_a_key_first)
+{
+    struct rig_broker *broker = open_automatic(rig, 3);
+    struct ha_pool *pool = ha_pool_at(broker->ha, 0);
+    struct seqb_sequence *usual;
+    struct seqb_sequence *migrated;
+    enum sequence_admission admissions[2];
+
+    rig->automatic.claims_first = false;
+    begin_busy();
+    usual = look_up(broker, "tmp-a");
+    pool->current.layout.generation = 2;
+    migrated = look_up(broker, "tmp-b");
+    pool->current.layout.generation = 1;
+    admissions[0] = sequence_admission(usual);
+    admissions[1] = sequence_admission(migrated);
+    end_busy();
+    assert_int_equal(admissions[0], SEQUENCE_ADMITTED);
+    assert_int_equal(admissions[1], SEQUENCE_ADMITTING);
 }
 
 TEST_WITH(PERIOD, stamp_is_not_begun_before_the_stores_have_answered)
