@@ -127,11 +127,16 @@ TEST_WITH(DIRECT, sequence_never_goes_back)
     const int64_t most =
         (layout_counter_max(1, 2) << SHIFT) - 1; /* one value is left */
     int64_t highest;
+    int64_t granted;
     char words[64];
 
     rig_take(broker, 1);
     take_stock(broker);
     highest = numbers_highest(&rig->taken);
+    assert_ok(queue_highest(broker->queue, "order", &granted, NULL));
+    assert_int_equal(granted, highest);
+    assert_status(queue_highest(broker->queue, "bid", &granted, NULL),
+                  SEQB_UNKNOWN_KEY);
     (void)snprintf(words, sizeof words, "numbers up to %lld were granted",
                    (long long)highest);
     expect_refused(broker, 1, SEQB_INVALID, words);

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "queue/sequence.h"
+#include "queue/queue_state.h"
 #include "support/rig.h"
 #include "support/test.h"
 
@@ -268,6 +268,49 @@ TEST_WITH(DIRECT, unknown_keys_are_refused_with_a_hint)
     expect_no_sequence(broker, "", SEQB_INVALID, "not a sequence key");
     expect_no_sequence(broker, "a b", SEQB_INVALID, "not a sequence key");
     expect_no_sequence(broker, "order\n", SEQB_INVALID, "not a sequence key");
+}
+
+/* Copies what it is told of a key. */
+static enum seqb_status copy_meaning(void *context,
+                                     const struct queue_meaning *meaning,
+                                     struct seqb_error *err)
+{
+    (void)err;
+    *(struct queue_meaning *)context = *meaning;
+    return SEQB_AGAIN;
+}
+
+/* Whether there is a sequence, or one could make itself; none does. */
+TEST_WITH(DIRECT, meaning_of_a_key_makes_no_sequence)
+{
+    struct queue_meaning meaning;
+    struct rig_broker *broker;
+    struct seqb_error err;
+
+    rig->queue.automatic = &rig->automatic;
+    rig->queue.auto_pattern = "tmp-?";
+    rig->queue.auto_limit = 2;
+    broker = rig_open(rig);
+    assert_status(
+        queue_look_up(broker->queue, "order", copy_meaning, &meaning, &err),
+        SEQB_AGAIN);
+    assert_ptr_equal(meaning.options, &rig->sequences[0]);
+    assert_string_equal(meaning.key, "order");
+    assert_status(
+        queue_look_up(broker->queue, "tmp-1", copy_meaning, &meaning, &err),
+        SEQB_AGAIN);
+    assert_ptr_equal(meaning.options, &rig->automatic);
+    assert_ptr_equal(meaning.pool, ha_pool_at(broker->ha, 0));
+    assert_string_equal(meaning.key, "tmp-1");
+    meaning.key = NULL;
+    assert_status(
+        queue_look_up(broker->queue, "tmp-11", copy_meaning, &meaning, &err),
+        SEQB_UNKNOWN_KEY);
+    assert_status(
+        queue_look_up(broker->queue, "a b", copy_meaning, &meaning, &err),
+        SEQB_INVALID);
+    assert_null(meaning.key);
+    assert_int_equal(broker->queue->catalog.count, 1);
 }
 
 TEST_WITH(DIRECT, automatic_sequences_obey_pattern_and_limit)

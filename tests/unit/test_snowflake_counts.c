@@ -12,10 +12,13 @@ TEST_WITH(SNOWFLAKES_IN_USE, snowflake_cannot_be_advanced)
 {
     struct rig_broker *broker = rig_open(rig);
     struct seqb_error err;
+    int64_t highest;
 
     assert_int_equal(queue_advance(broker->queue, "order", INT64_MAX / 2, &err),
                      SEQB_INVALID);
     rig_expect_words(err.text, "of the time");
+    assert_status(queue_highest(broker->queue, "order", &highest, NULL),
+                  SEQB_INVALID);
 }
 
 TEST_WITH(SNOWFLAKES_IN_USE, snowflake_has_no_cursor)
