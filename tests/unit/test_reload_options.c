@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "ha/counter/counter.h"
 #include "ha/startup.h"
 #include "period_fixture.h"
 #include "platform/text.h"
@@ -179,6 +180,7 @@ TEST_WITH(DIRECT, sequences_come_and_go)
     commit(broker, &options, false);
     assert_ok(queue_next(rig_sequence(broker, keys[0]), &number, NULL));
     assert_int_equal(queue_next(removed, &number, NULL), SEQB_UNKNOWN_KEY);
+    assert_true(removed->counter->is_unlisted); /* for its pool, too */
     assert_int_equal(queue_find(broker->queue, "order", &removed, NULL),
                      SEQB_UNKNOWN_KEY);
     assert_int_equal(queue_counts(broker->queue, 0, counts, 3), 3);
@@ -192,6 +194,7 @@ TEST_WITH(DIRECT, sequences_come_and_go)
     assert_string_equal(status.key, keys[0]);
     commit(broker, &rig->queue, false);
     assert_ok(rig_take_one(broker, &number, NULL));
+    assert_false(rig_sequence(broker, "order")->counter->is_unlisted);
 }
 
 /* With a spool what it holds is kept there, and taken when it is listed. */
