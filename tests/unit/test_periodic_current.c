@@ -277,6 +277,22 @@ TEST_WITH(PERIOD, who_arms_a_slot_that_is_over_is_called)
     front->source->on_ready(front, NULL, NULL);
 }
 
+/* It was not when the caller looked. */
+TEST_WITH(PERIOD, who_waits_for_a_slot_is_called_if_one_is_current)
+{
+    struct rig_broker *broker = rig_open(fixture->rig);
+    struct seqb_sequence *front = rig_sequence(broker, "order");
+    atomic_int calls = 0;
+    int64_t digits;
+
+    (void)period_number(broker, &digits);
+    front->source->on_ready(front, count_call, &calls);
+    atomic_store(&front->is_armed, true);
+    sequence_wake(front);
+    rig_await(is_called, &calls);
+    front->source->on_ready(front, NULL, NULL);
+}
+
 /* A call that has read the clock makes another one before it issues the
  * stamp. */
 static struct rig_broker *overtaken;

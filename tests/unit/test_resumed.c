@@ -69,6 +69,19 @@ TEST_WITH(ONE_DIRECT, numbers_of_the_ring_are_dropped)
     assert_true(take_one(broker) >= next);
 }
 
+/* Though nobody asks for a number. */
+TEST_WITH(ONE_DIRECT, ring_that_is_fetched_ahead_is_filled_again)
+{
+    struct rig_broker *broker;
+
+    rig->sequences[0].prefetch = true;
+    broker = rig_open(rig);
+    (void)take_one(broker);
+    rig_await_rest(broker);
+    resume();
+    RIG_AWAIT(rig_status(broker, "order").stock > 0);
+}
+
 /* Nobody has taken a number for long: no other thread wakes the broker. */
 TEST_WITH(ONE_DIRECT, broker_that_is_idle_notices_it_too)
 {

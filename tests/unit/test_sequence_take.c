@@ -12,6 +12,7 @@
 #include "platform/clock.h"
 #include "platform/fork_wiped.h"
 #include "queue/sequence_take.h"
+#include "support/events.h"
 #include "support/rig.h"
 #include "support/test.h"
 
@@ -229,6 +230,19 @@ TEST_WITH(DIRECT, slice_comes_from_the_stripe_of_another_thread)
 }
 
 /* --- the ring alone --- */
+
+TEST_WITH(DIRECT, grant_that_the_ring_has_no_place_for_is_dropped)
+{
+    struct seqb_sequence *order = order_with(rig, 0);
+    struct ha_grant grant = {.first = FIRST, .count = 1};
+
+    for (; ring_free_blocks(order->ring) > 0; grant.first += 800)
+        sequence_put(order, grant.first, 1);
+    events_start();
+    sequence_deliver(&order->sink, &grant);
+    events_expect("event=dropped key=order numbers=4", "the ring is full", 1);
+    assert_int_equal(order->granted, ring_stock(order->ring));
+}
 
 TEST_WITH(DIRECT, taker_who_falls_to_the_mark_wakes_the_refill)
 {
