@@ -5,6 +5,7 @@
  * test_stock.c.
  */
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -329,6 +330,36 @@ TEST_WITH(DIRECT, automatic_sequences_obey_pattern_and_limit)
                        "limit of auto_sequences, 2, is reached");
     expect_no_sequence(broker, "tmp-33", SEQB_UNKNOWN_KEY, "unknown");
     (void)rig_sequence(broker, "order");
+}
+
+static void count_visit(void *context, struct seqb_sequence *sequence)
+{
+    (void)sequence;
+    ++*(size_t *)context;
+}
+
+/* Who makes a sequence meanwhile need not wait for all of it. */
+TEST_WITH(DIRECT, visit_of_many_is_in_parts)
+{
+    struct rig_broker *broker;
+    size_t visited = 0;
+    size_t at = 0;
+
+    rig->queue.automatic = &rig->automatic;
+    rig->queue.auto_pattern = "tmp-*";
+    rig->queue.auto_limit = 600;
+    broker = rig_open(rig);
+    for (int i = 0; i < 599; i++) {
+        char key[16];
+
+        (void)snprintf(key, sizeof key, "tmp-%d", i);
+        (void)rig_sequence(broker, key);
+    }
+    assert_true(queue_visit(broker->queue, &at, count_visit, &visited));
+    assert_in_range(visited, 1, 300);
+    while (queue_visit(broker->queue, &at, count_visit, &visited))
+        continue;
+    assert_int_equal(visited, 600);
 }
 
 /* Only with a period the counter's name holds a stamp, too. */
