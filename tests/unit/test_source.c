@@ -27,11 +27,15 @@ static void *new_zeroed(size_t size)
     return memory;
 }
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
 static int setup(void **state)
 {
     struct fixture *f = new_zeroed(sizeof *f);
 
     f->pool = new_zeroed(sizeof *f->pool);
+    f->pool->options = &f->pool->current;
+    f->pool->current.layout.window_bits = 8;
     f->pool->lessors.count = LESSORS;
     f->pool->resumed = 5;
     f->counter = new_zeroed(sizeof *f->counter);
@@ -40,6 +44,8 @@ static int setup(void **state)
     f->source->lease.counter = f->counter;
     f->source->lease.partition = PARTITION;
     f->source->resumed = 5;
+    f->source->lock = &lock;
+    f->slot.counter = f->counter;
     f->slot.windows = f->source;
     *state = f;
     return 0;
@@ -240,4 +246,66 @@ TEST_WITH(SOURCE, slot_without_a_source_has_nothing_to_forget)
     f->source->is_asked = true;
     assert_true(window_is_asked(&f->slot));
     window_source_free(NULL);
+}
+
+/* --- what is asked of a cell --- */
+
+/* Of 100 values, from a cell that granted up to `value` of a window of 256. */
+static void expect_asked(struct fixture *f, int64_t value, int64_t wanted,
+                         bool is_spent)
+{
+    f->slot.want = 100;
+    f->slot.mark.value = value;
+    assert_int_equal(window_wanted(&f->slot), wanted);
+    assert_int_equal(window_is_spent(&f->slot), is_spent);
+}
+
+static void use_own_window(struct fixture *f)
+{
+    f->slot.is_windowed = true;
+    f->slot.is_alone = true;
+    f->slot.mark.window = 1;
+}
+
+TEST_WITH(SOURCE, own_window_is_asked_for_no_more_than_is_left_of_it)
+{
+    use_own_window(f);
+    expect_asked(f, FENCE_NOTHING.value, 100, false);
+    expect_asked(f, 155, 100, false);
+    expect_asked(f, 156, 99, false);
+    expect_asked(f, 254, 1, false);
+    expect_asked(f, 255, 100, true);
+}
+
+/* What is left of it is not known. */
+TEST_WITH(SOURCE, cell_that_is_not_surely_its_own_is_asked_for_all)
+{
+    use_own_window(f);
+    f->slot.is_alone = false;
+    expect_asked(f, 255, 100, false);
+    use_own_window(f);
+    f->slot.is_windowed = false;
+    expect_asked(f, 255, 100, false);
+    use_own_window(f);
+    f->slot.mark.window = 0;
+    expect_asked(f, 255, 100, false);
+}
+
+/* A 64th of what is wanted, if another window is there besides the cell's. */
+TEST_WITH(SOURCE, next_to_nothing_is_left_for_whole_windows_that_are_leased)
+{
+    use_own_window(f);
+    source_leased(f->source, 10, 1, 2);
+    expect_asked(f, 254, 1, true);
+    expect_asked(f, 253, 2, false);
+    (void)source_next(f->source, 1);
+    expect_asked(f, 254, 1, false);
+    source_leased(f->source, 20, 1, 1);
+    f->counter->memory_bits = 13; /* too large to be granted whole */
+    (void)source_next(f->source, 1);
+    source_leased(f->source, 30, 1, 2);
+    expect_asked(f, 254, 1, false);
+    f->slot.windows = NULL;
+    f->counter->memory_bits = 0;
+    expect_asked(f, 254, 1, false);
 }

@@ -194,6 +194,27 @@ TEST_WITH(NEIGHBOURS, ticket_is_noted_by_one_of_several_neighbours)
     expect_noted_by_one(rig);
 }
 
+static bool is_taken(void *context)
+{
+    struct ha_ticket ticket;
+    struct seqb_error err;
+
+    return take(context, 0, &ticket, &err) == SEQB_OK;
+}
+
+/* No sequence would have it looked at. */
+TEST_WITH(NEIGHBOURS, lessor_that_refuses_a_ticket_is_made_level)
+{
+    struct rig_broker *broker;
+
+    rig->queue.sequence_count = 0;
+    broker = rig_open(rig);
+    rig_await(are_level, broker);
+    fake_forget(rig->stores[0], "synced/main");
+    expect_refused(broker, 0, SEQB_UNAVAILABLE, "backend b0");
+    rig_await(is_taken, broker);
+}
+
 TEST_WITH(WINDOWED, authority_comes_before_partitions)
 {
     struct rig_broker *broker = rig_open(rig);
