@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ha/members.h"
 #include "platform/clock.h"
 #include "support/rig.h"
 #include "support/test.h"
@@ -243,6 +244,56 @@ TEST_WITH(DIRECT, partitions_are_places_in_their_order)
         assert_int_equal(place.member, i);
     }
     assert_false(ha_place_at(broker->ha, 4, &place));
+}
+
+/* The authority of both, and a partition of the second that is direct. */
+TEST_WITH(WINDOWED, authorities_of_all_pools_come_before_their_partitions)
+{
+    static const struct ha_place places[] = {{0, 1}, {1, 1}, {1, 0}};
+    static struct ha_pool_options pools[2]; /* the teardown needs them */
+    struct rig_broker *broker;
+    struct ha_place place;
+
+    pools[0] = rig->pool;
+    pools[0].layout.bits = 0;
+    pools[1] = pools[0];
+    pools[1].layout.name = "other";
+    pools[1].layout.partitions[0] = 1;
+    rig->backends[1].ops = &backend_fake;
+    rig->ha.pools = pools;
+    rig->ha.pool_count = 2;
+    broker = rig_open(rig);
+    for (size_t i = 0; i < COUNT_OF(places); i++) {
+        assert_true(ha_place_at(broker->ha, i, &place));
+        assert_int_equal(place.pool, places[i].pool);
+        assert_int_equal(place.member, places[i].member);
+    }
+    assert_false(ha_place_at(broker->ha, COUNT_OF(places), &place));
+}
+
+static void set_state(struct rig_broker *broker, int32_t partition,
+                      enum seqb_partition_state state)
+{
+    struct ha_pool *pool = ha_pool_at(broker->ha, 0);
+
+    pthread_mutex_lock(pool->lock);
+    pool->pool.member[partition].state = state;
+    pthread_mutex_unlock(pool->lock);
+}
+
+/* It may be another store, or one that went back. */
+TEST_WITH(DIRECT, origin_of_a_store_that_is_refused_is_not_known)
+{
+    static const enum seqb_partition_state states[] = {SEQB_PARTITION_REFUSED,
+                                                       SEQB_PARTITION_POISONED};
+    struct rig_broker *broker = rig_open(rig);
+    char origin[SEQB_ORIGIN_SIZE];
+
+    for (int32_t i = 0; i < 2; i++) {
+        set_state(broker, i, states[i]);
+        assert_int_equal(ha_pool_origin(ha_pool_at(broker->ha, 0), i, origin),
+                         HA_ORIGIN_NONE);
+    }
 }
 
 TEST_WITH(DIRECT, origin_is_known_as_it_was_last)

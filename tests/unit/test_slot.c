@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is asked of a slot or of all slots of a counter, and what the answers
+ * mean. No worker runs: the test answers, and no store is asked. */
+#include <stdlib.h>
+
+#include "ha/counter/counter.h"
+#include "ha/worker.h"
+#include "platform/clock.h"
+#include "platform/error.h"
+#include "platform/text.h"
+#include "support/fake.h"
+#include "support/test.h"
+
+#define BITS        2
+#define PARTITIONS  (1 << BITS)
+#define MEMORY_BITS 3
+#define WINDOW_BITS 8
+
+struct fixture {
+    struct ha_sink sink; /* first */
+    struct store_options store;
+    struct worker workers[PARTITIONS];
+    struct ha_pool pool;
+    struct ha_counter *counter;
+    struct ha_grant grant; /* the last one */
+    int deliveries;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void deliver(struct ha_sink *sink, const struct ha_grant *grant)
+{
+    struct fixture *f = (struct fixture *)sink;
+
+    f->grant = *grant;
+    f->deliveries++;
+}
+
+static int setup_of(void **state, const struct seqb_backend_ops *ops)
+{
+    static struct fixture f;
+    struct ha_pool *pool = &f.pool;
+
+    f = (struct fixture){.sink.deliver = deliver,
+                         .store = {.ops = ops, .options.name = "b"}};
+    pool->options = &pool->current;
+    pool->current.layout.name = "main";
+    pool->current.layout.bits = BITS;
+    pool->current.layout.window_bits = WINDOW_BITS;
+    pool->lock = &lock;
+    pool_init(&pool->pool, pool->options, PARTITIONS, 1, clock_now_ms());
+    for (int i = 0; i < PARTITIONS; i++) {
+        f.workers[i].connection.options = &f.store;
+        pool->workers[i] = &f.workers[i];
+        pool->pool.member[i].state = SEQB_PARTITION_UP;
+    }
+    assert_ok(
+        ha_counter_new(pool, "key", MEMORY_BITS, &f.sink, &f.counter, NULL));
+    *state = &f;
+    return 0;
+}
+
+static int setup_direct(void **state)
+{
+    return setup_of(state, &backend_fake);
+}
+
+static int setup_windowed(void **state)
+{
+    return setup_of(state, &backend_fake_windowed);
+}
+
+static int teardown(void **state)
+{
+    struct fixture *f = *state;
+
+    ha_counter_free(f->counter);
+    return 0;
+}
+
+#define SLOTS    FIXTURE(struct fixture *f, setup_direct, teardown)
+#define OF_CELLS FIXTURE(struct fixture *f, setup_windowed, teardown)
+
+static void ask(struct fixture *f, int32_t i, int64_t want)
+{
+    slot_ask(&f->counter->slots[i], want, clock_now_ms());
+}
+
+static void grant(struct fixture *f, int32_t i, int64_t first, int64_t count)
+{
+    struct slot *slot = &f->counter->slots[i];
+
+    slot->block = (struct seqb_block){first, count};
+    slot_answer(slot, false, NULL);
+}
+
+static void refuse(struct fixture *f, int32_t i, enum seqb_status status,
+                   bool is_refused)
+{
+    struct seqb_error why;
+
+    (void)error_set(&why, status, "it says no");
+    slot_answer(&f->counter->slots[i], is_refused, &why);
+}
+
+/* --- the answer --- */
+
+TEST_WITH(SLOTS, block_is_delivered_as_numbers_of_its_partition)
+{
+    const struct slot *slot = &f->counter->slots[2];
+
+    ask(f, 2, 8);
+    assert_true(slot->is_busy);
+    grant(f, 2, 10, 8);
+    assert_int_equal(f->deliveries, 1);
+    assert_int_equal(f->grant.first, (10 << BITS | 2) << MEMORY_BITS);
+    assert_int_equal(f->grant.count, 8);
+    assert_false(f->grant.is_void);
+    assert_int_equal(slot->last, 17);
+    assert_int_equal(f->counter->level[SEQB_DIRECT], 17);
+    assert_int_equal(f->counter->level[SEQB_WINDOWED], 0);
+    assert_int_equal(f->pool.pool.member[2].granted, 8);
+    assert_true(slot_is_open(slot, 0));
+}
+
+TEST_WITH(OF_CELLS, level_of_cells_is_counted_in_windows)
+{
+    ask(f, 1, 8);
+    grant(f, 1, (5 << WINDOW_BITS) + 250, 6);
+    assert_int_equal(f->counter->level[SEQB_WINDOWED], 5);
+    assert_int_equal(f->counter->level[SEQB_DIRECT], 0);
+    ask(f, 2, 8);
+    grant(f, 2, 4 << WINDOW_BITS, 6);
+    assert_int_equal(f->counter->level[SEQB_WINDOWED], 5);
+}
+
+/* A store may be asked less high than it granted before. */
+TEST_WITH(SLOTS, last_value_is_the_highest_one)
+{
+    ask(f, 0, 8);
+    grant(f, 0, 100, 8);
+    ask(f, 0, 8);
+    grant(f, 0, 50, 8);
+    assert_int_equal(f->counter->slots[0].last, 107);
+    assert_int_equal(f->counter->level[SEQB_DIRECT], 107);
+}
+
+TEST_WITH(SLOTS, nothing_is_delivered_that_another_copy_may_have_got)
+{
+    ask(f, 0, 8);
+    f->pool.resumed++;
+    grant(f, 0, 10, 8);
+    assert_int_equal(f->deliveries, 1);
+    assert_int_equal(f->grant.count, 0);
+    assert_false(f->counter->slots[0].is_busy);
+}
+
+TEST_WITH(SLOTS, nothing_is_delivered_of_a_sequence_that_was_closed)
+{
+    ask(f, 0, 8);
+    f->counter->is_void = true;
+    grant(f, 0, 10, 8);
+    assert_int_equal(f->grant.count, 0);
+    assert_true(f->grant.is_void);
+}
+
+struct failure {
+    const char *name;
+    enum seqb_status status;
+    bool is_refused;
+    int64_t rest_ms; /* -1: for good */
+    bool is_heard;   /* its store's claim of the sequence is known */
+    bool is_told;    /* as a refusal */
+};
+
+static const struct failure failures[] = {
+    {"its partition", SEQB_UNREACHABLE, false, 100, false, false},
+    {"this counter alone", SEQB_REFUSED, true, 100, true, true},
+    {"this counter for a moment", SEQB_UNREACHABLE, true, 100, true, false},
+    {"it has to be asked again", SEQB_AGAIN, false, 1, true, false},
+    {"used up", SEQB_EXHAUSTED, true, -1, true, true},
+    {"of another layout", SEQB_LAYOUT, true, -1, true, true},
+};
+
+static void expect_rest(const struct slot *slot, int64_t begin_ms,
+                        int64_t rest_ms)
+{
+    if (rest_ms < 0)
+        assert_int_equal(slot->at_ms, INT64_MAX);
+    else
+        assert_in_range(slot->at_ms, begin_ms + rest_ms,
+                        clock_now_ms() + rest_ms);
+}
+
+TEST_WITH(SLOTS, slot_that_failed_rests_as_its_failure_asks_for)
+{
+    for (size_t i = 0; i < COUNT_OF(failures); i++) {
+        const struct failure *failure = &failures[i];
+        const struct slot *slot = &f->counter->slots[1];
+        const int64_t begin_ms = clock_now_ms();
+        void *state;
+
+        print_message("  %s\n", failure->name);
+        ask(f, 1, 8);
+        refuse(f, 1, failure->status, failure->is_refused);
+        assert_int_equal(f->grant.count, 0);
+        assert_false(slot->is_busy);
+        expect_rest(slot, begin_ms, failure->rest_ms);
+        assert_int_equal(f->counter->heard, failure->is_heard ? 1 << 1 : 0);
+        assert_int_equal(refusal_is_reported(slot->refusal), failure->is_told);
+        assert_int_equal(f->pool.pool.member[1].errors, failure->is_told);
+        assert_int_equal(f->pool.refusals[1].count, failure->is_told);
+        ha_counter_free(f->counter);
+        (void)setup_direct(&state);
+    }
+}
+
+/* Twice as long each time, until it is granted. */
+TEST_WITH(SLOTS, refusals_in_a_row_let_it_rest_longer)
+{
+    int64_t begin_ms = 0;
+
+    for (int i = 0; i < 3; i++) {
+        begin_ms = clock_now_ms();
+        ask(f, 1, 8);
+        refuse(f, 1, SEQB_REFUSED, true);
+    }
+    expect_rest(&f->counter->slots[1], begin_ms, 400);
+    ask(f, 1, 8);
+    grant(f, 1, 10, 8);
+    assert_null(f->counter->slots[1].refusal);
+    assert_int_equal(f->pool.refusals[1].count, 0);
+}
+
+TEST_WITH(SLOTS, what_is_not_listed_is_refused_in_silence)
+{
+    f->counter->is_unlisted = true;
+    ask(f, 1, 8);
+    refuse(f, 1, SEQB_REFUSED, true);
+    assert_int_equal(f->pool.refusals[1].count, 0);
+    assert_false(f->counter->slots[1].is_reporting);
+}
+
+/* --- the question --- */
+
+TEST_WITH(SLOTS, slot_is_asked_above_what_it_granted_and_an_operator_ordered)
+{
+    const struct slot *slot = &f->counter->slots[0];
+
+    ask(f, 0, 8);
+    assert_int_equal(slot->floor, 0);
+    grant(f, 0, 10, 8);
+    ask(f, 0, 8);
+    assert_int_equal(slot->floor, 17);
+    f->counter->floor[SEQB_DIRECT] = 30;
+    f->counter->floor[SEQB_WINDOWED] = 90; /* of the other class */
+    ask(f, 0, 8);
+    assert_int_equal(slot->floor, 30);
+    f->counter->floor[SEQB_DIRECT] = 16;
+    ask(f, 0, 8);
+    assert_int_equal(slot->floor, 17);
+}
+
+/* Its own window may have more to grant. */
+TEST_WITH(OF_CELLS, cell_is_asked_a_few_windows_below_the_level)
+{
+    const struct slot *slot = &f->counter->slots[0];
+
+    ask(f, 0, 8);
+    grant(f, 0, 5 << WINDOW_BITS, 8);
+    ask(f, 0, 8);
+    assert_int_equal(slot->floor, 5 - FENCE_LAG_WINDOWS);
+    f->counter->floor[SEQB_DIRECT] = 90; /* of the other class */
+    f->counter->floor[SEQB_WINDOWED] = 7;
+    ask(f, 0, 8);
+    assert_int_equal(slot->floor, 7);
+}
+
+TEST_WITH(SLOTS, slot_is_open_once_it_was_answered_and_has_rested)
+{
+    struct slot *slot = &f->counter->slots[0];
+
+    assert_true(slot_is_open(slot, 0));
+    slot->at_ms = 500;
+    assert_false(slot_is_open(slot, 499));
+    assert_true(slot_is_open(slot, 500));
+    slot_ask(slot, 1, 500);
+    assert_false(slot_is_open(slot, 501));
+}
+
+/* --- waiting for the others --- */
+
+static void set_refused(struct fixture *f, int32_t i, enum refusal_kind kind)
+{
+    struct slot *slot = &f->counter->slots[i];
+
+    slot->refusal = refusal_new(slot);
+    assert_non_null(slot->refusal);
+    slot->refusal->kind = kind;
+}
+
+/* One after the other is known, or cannot say it. */
+TEST_WITH(SLOTS, slot_waits_for_all_that_may_say_their_level)
+{
+    struct slot *slots = f->counter->slots;
+
+    assert_true(slot_waits(&slots[0]));
+    slots[1].last = 5;
+    slots[2].is_waiting = true;
+    assert_true(slot_waits(&slots[0]));
+    f->pool.pool.member[3].state = SEQB_PARTITION_QUARANTINED;
+    assert_false(slot_waits(&slots[0]));
+    f->pool.pool.member[3].state = SEQB_PARTITION_STARTING;
+    assert_true(slot_waits(&slots[0]));
+    slots[3].is_windowed = true;
+    assert_false(slot_waits(&slots[0]));
+    slots[3].is_windowed = false;
+    set_refused(f, 3, REFUSAL_SHARED);
+    assert_true(slot_waits(&slots[0]));
+    slots[3].refusal->kind = REFUSAL_PASSING;
+    assert_false(slot_waits(&slots[0]));
+}
+
+/* An answer that it has to be asked again is no end of it. */
+TEST_WITH(SLOTS, slot_waits_until_it_is_granted_or_fails)
+{
+    struct slot *slot = &f->counter->slots[0];
+
+    for (int i = 0; i < 2; i++) {
+        (void)slot_waits(slot);
+        ask(f, 0, 8);
+        refuse(f, 0, SEQB_AGAIN, false);
+        assert_true(slot->is_waiting);
+        ask(f, 0, 8);
+        if (i == 0)
+            grant(f, 0, 10, 8);
+        else
+            refuse(f, 0, SEQB_UNREACHABLE, false);
+        assert_false(slot->is_waiting);
+    }
+}
+
+/* --- all slots of a counter --- */
+
+static int64_t ask_all(struct fixture *f, int64_t count)
+{
+    return ha_counter_ask(f->counter, count, HA_ASK_ALL, clock_now_ms());
+}
+
+static void expect_asked(struct fixture *f, const int64_t wanted[PARTITIONS])
+{
+    for (int i = 0; i < PARTITIONS; i++) {
+        const struct slot *slot = &f->counter->slots[i];
+
+        assert_int_equal(slot->is_busy, wanted[i] >= 0);
+        if (wanted[i] >= 0)
+            assert_int_equal(slot->want, wanted[i]);
+        assert_int_equal(f->workers[i].first != NULL, wanted[i] >= 0);
+    }
+}
+
+TEST_WITH(SLOTS, what_is_wanted_is_shared_by_those_who_may_be_asked)
+{
+    f->pool.pool.member[1].state = SEQB_PARTITION_QUARANTINED;
+    assert_int_equal(ask_all(f, 6), 6);
+    expect_asked(f, (int64_t[]){2, -1, 2, 2});
+    assert_int_equal(ask_all(f, 6), 0); /* they are asked already */
+}
+
+TEST_WITH(SLOTS, one_that_fewer_are_wanted_of_is_not_asked)
+{
+    int asked = 0;
+
+    assert_int_equal(ask_all(f, 2), 2);
+    for (int i = 0; i < PARTITIONS; i++)
+        asked += f->counter->slots[i].is_busy;
+    assert_int_equal(asked, 2);
+    assert_ptr_equal(f->pool.recent, f->counter);
+}
+
+TEST_WITH(SLOTS, worker_that_stops_is_asked_for_nothing)
+{
+    for (int i = 0; i < PARTITIONS; i++)
+        f->workers[i].is_stopping = true;
+    assert_int_equal(ask_all(f, 8), 0);
+}
+
+TEST_WITH(SLOTS, counter_that_was_closed_is_asked_for_nothing)
+{
+    f->counter->is_void = true;
+    assert_int_equal(ask_all(f, 8), 0);
+    assert_null(f->workers[0].first);
+}
+
+/* Two of them answer, one fails, and one may not be asked. */
+TEST_WITH(SLOTS, all_claims_are_compared_before_any_number_is_asked_for)
+{
+    static const struct ha_counter_attributes attributes = {
+        .claim = "", .value_bits = 63, .asks_first = true};
+
+    ha_counter_set_attributes(f->counter, &attributes);
+    f->pool.pool.member[3].state = SEQB_PARTITION_QUARANTINED;
+    assert_int_equal(ask_all(f, 8), 0);
+    expect_asked(f, (int64_t[]){0, 0, 0, -1});
+    refuse(f, 0, SEQB_AGAIN, false);
+    refuse(f, 1, SEQB_AGAIN, false);
+    f->counter->slots[0].at_ms = 0;
+    assert_int_equal(ask_all(f, 8), 0);
+    assert_false(f->counter->slots[0].is_busy);
+    refuse(f, 2, SEQB_UNREACHABLE, false);
+    f->pool.pool.member[2].state = SEQB_PARTITION_QUARANTINED;
+    f->counter->slots[1].at_ms = 0;
+    assert_int_equal(ask_all(f, 8), 8);
+    assert_int_equal(f->counter->slots[0].want, 4);
+    assert_int_equal(f->counter->slots[1].want, 4);
+    grant(f, 0, 10, 4);
+    f->pool.pool.member[3].state = SEQB_PARTITION_UP;
+    assert_int_equal(ask_all(f, 8), 0);
+    assert_int_equal(f->counter->slots[3].want, 0);
+}
+
+TEST_WITH(SLOTS, highest_number_is_that_of_the_highest_partition)
+{
+    assert_int_equal(ha_counter_highest(f->counter), 0);
+    f->counter->slots[1].last = 7;
+    f->counter->slots[2].last = 6;
+    assert_int_equal(ha_counter_highest(f->counter),
+                     ((7 << BITS | 1) << MEMORY_BITS) + 7);
+}
+
+static void expect_trouble(struct fixture *f, enum seqb_status status,
+                           const char *text)
+{
+    struct seqb_error err;
+
+    assert_int_equal(ha_counter_availability(f->counter, &err), status);
+    assert_string_equal(err.text, text);
+}
+
+TEST_WITH(SLOTS, each_partition_says_why_it_grants_nothing)
+{
+    static const enum seqb_partition_state states[] = {
+        SEQB_PARTITION_QUARANTINED, SEQB_PARTITION_DRAINED};
+
+    for (int i = 0; i < 2; i++)
+        f->pool.pool.member[i].state = states[i];
+    (void)text_copy(f->pool.pool.member[0].reason,
+                    sizeof f->pool.pool.member[0].reason, "it was cut off");
+    ask(f, 2, 8);
+    refuse(f, 2, SEQB_REFUSED, true);
+    assert_ok(ha_counter_availability(f->counter, NULL));
+    ask(f, 3, 8);
+    refuse(f, 3, SEQB_UNREACHABLE, false);
+    expect_trouble(f, SEQB_UNAVAILABLE,
+                   "sequence key: no partition is usable; partition 0 (b): it "
+                   "was cut off; partition 1 (b): drained; partition 2 (b): it "
+                   "says no; partition 3 (b): it says no");
+    ask(f, 3, 8);
+    assert_ok(ha_counter_availability(f->counter, NULL));
+}
+
+TEST_WITH(SLOTS, counter_is_used_up_once_all_partitions_are)
+{
+    for (int32_t i = 0; i < PARTITIONS; i++) {
+        assert_ok(ha_counter_availability(f->counter, NULL));
+        ask(f, i, 8);
+        refuse(f, i, SEQB_EXHAUSTED, true);
+    }
+    assert_int_equal(ha_counter_availability(f->counter, NULL), SEQB_EXHAUSTED);
+}
+
+/* The reason is known a little later than that it is closed. */
+TEST_WITH(SLOTS, counter_says_that_it_is_closed_once_it_says_why)
+{
+    ask(f, 1, 8);
+    counter_void(f->counter, SEQB_LAYOUT);
+    assert_ok(ha_counter_availability(f->counter, NULL));
+    refuse(f, 1, SEQB_LAYOUT, true);
+    assert_int_equal(ha_counter_availability(f->counter, NULL), SEQB_LAYOUT);
+}
