@@ -202,10 +202,13 @@ TEST_WITH(DIRECT, partition_that_is_down_is_raised_before_it_is_used)
     assert_true(fake_value(rig->stores[0], COUNTER_0) > 1000000 >> SHIFT);
 }
 
+/* It has answered, so it is not waited for. */
 TEST_WITH(DIRECT, store_that_refuses_is_told)
 {
-    struct rig_broker *broker = rig_open(rig);
+    struct rig_broker *broker;
 
+    rig->sequences[0].deadline_ms = RIG_FOREVER_MS;
+    broker = rig_open(rig);
     rig_take(broker, 10);
     rig_await_rest(broker);
     fake_refuse(rig->stores[1], FAKE_RAISE, COUNTER_1, SEQB_REFUSED);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is noted in a store; over scripted stores. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "ha/ha.h"
 #include "platform/clock.h"
@@ -88,4 +89,29 @@ TEST_WITH(DIRECT, note_connects_to_a_store_that_is_back)
                    &standing, &err) != SEQB_OK)
         assert_true(clock_now_ms() < until_ms);
     assert_int_equal(standing, 7);
+}
+
+/* A note that is refused without a try. */
+static bool is_not_tried(void *context)
+{
+    struct rig_broker *broker = context;
+    struct fake_store *store = broker->rig->stores[1];
+    const int64_t opens = fake_calls(store, FAKE_OPEN);
+    int64_t standing;
+    struct seqb_error err;
+
+    assert_int_equal(ha_note(broker->ha, &(struct ha_entry){1, "clock/x", 7},
+                             clock_now_ms() + RIG_PATIENCE_MS, &standing, &err),
+                     SEQB_UNAVAILABLE);
+    return fake_calls(store, FAKE_OPEN) == opens &&
+           strstr(err.text, "its server is down, and was tried") != NULL;
+}
+
+TEST_WITH(DIRECT, server_that_was_just_tried_is_not_tried_for_a_note)
+{
+    struct rig_broker *broker = rig_open(rig);
+
+    fake_set_down(rig->stores[1], true);
+    rig_take_until(broker, 1, SEQB_PARTITION_QUARANTINED);
+    rig_await(is_not_tried, broker);
 }

@@ -103,6 +103,7 @@ static int64_t retry_until(struct fixture *fixture, int64_t end_ms)
 
         if (slot == NULL)
             continue;
+        assert_int_equal(slot->want, 1); /* nobody has asked */
         i = index_of(fixture, slot);
         longest_ms = max_of(longest_ms, fixture->now_ms - fixture->tried_ms[i]);
         fixture->tried_ms[i] = fixture->now_ms;
