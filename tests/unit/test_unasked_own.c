@@ -137,6 +137,26 @@ TEST_WITH(DIRECT, it_begins_if_nobody_began_it_meanwhile)
     RIG_AWAIT(take(rig, broker, NULL) == SEQB_OK);
 }
 
+/* It waits for the store of pool main, and may be served after that. */
+TEST_WITH(DIRECT, start_goes_on_if_one_waits_and_all_others_are_refused)
+{
+    struct rig_broker *broker;
+    struct seqb_sequence *sequence;
+
+    split(rig, RIG_DIRECT);
+    rig_put_claim(rig, 1, "sequence/other/bill", "", "memory_bits=7");
+    rig->queue.sequence_count = 2;
+    rig->sequences[1].pool = 1;
+    fake_refuse(rig->stores[0], FAKE_CLAIM, "sequence/main/order",
+                SEQB_REFUSED);
+    broker = rig_open(rig);
+    assert_int_equal(queue_find(broker->queue, "bill", &sequence, NULL),
+                     SEQB_LAYOUT);
+    fake_refuse(rig->stores[0], FAKE_CLAIM, "sequence/main/order", SEQB_OK);
+    RIG_AWAIT(take(rig, broker, &(struct seqb_error){.status = SEQB_OK}) ==
+              SEQB_OK);
+}
+
 TEST_WITH(DIRECT, sequence_that_a_reload_adds_is_asked_about_again)
 {
     struct rig_broker *broker = open_and_lose(rig);
