@@ -266,7 +266,6 @@ static void mend_answer(struct worker *worker, struct slot *slot,
     const int32_t bits = counter_window_bits(slot->counter);
 
     slot->mark = (struct fence_mark){windows_last(taken), part - 1};
-    slot->history = worker->history;
     slot->block =
         (struct seqb_block){.first = taken->first << bits,
                             .count = ((taken->count - 1) << bits) + part};
