@@ -42,6 +42,28 @@ TEST_STATE(NEIGHBOURS, smaller_want_takes_the_window_first)
     taker_end(&taker);
 }
 
+/* Nothing else tells how fast the store is then. */
+TEST_STATE(NEIGHBOURS, install_alone_is_a_call_that_is_evaluated)
+{
+    const int64_t slow_us = 1000000000;
+    struct taker taker;
+    struct ha_pool *pool;
+    int64_t latency_us;
+
+    taker_begin(&taker, state);
+    (void)taker_leave_window(&taker);
+    pool = taker.counter->pool;
+    pthread_mutex_lock(pool->lock);
+    pool->pool.member[0].latency_us = slow_us;
+    pthread_mutex_unlock(pool->lock);
+    (void)taker_ask(&taker, WANT_LARGE);
+    pthread_mutex_lock(pool->lock);
+    latency_us = pool->pool.member[0].latency_us;
+    pthread_mutex_unlock(pool->lock);
+    assert_true(latency_us < slow_us);
+    taker_end(&taker);
+}
+
 /* What is left of it is more than nothing while no other window is there. */
 TEST_STATE(NEIGHBOURS, large_want_takes_the_window_if_there_is_no_other)
 {
