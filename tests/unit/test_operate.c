@@ -88,6 +88,21 @@ TEST_WITH(DIRECT, quarantined_partition_comes_back_by_itself)
     assert_string_equal(rig_partition(broker, 1).reason, "");
 }
 
+/* It would be a gap in the numbers of others. */
+TEST_WITH(ONE_DIRECT, probe_takes_nothing_of_a_sequence_that_is_not_listed)
+{
+    struct rig_broker *broker = rig_open(rig);
+    int64_t value;
+
+    rig_take(broker, 1);
+    ha_counter_set_listed(rig_sequence(broker, "order")->counter, false);
+    rig_await_rest(broker);
+    value = fake_value(rig->stores[0], "main/0/order");
+    order(broker, "main", 0, SEQB_ORDER_QUARANTINE);
+    rig_await_use(broker, 0);
+    assert_int_equal(fake_value(rig->stores[0], "main/0/order"), value);
+}
+
 /* Not even when nobody else is left. */
 TEST_WITH(DIRECT, drained_partition_is_not_even_probed)
 {
