@@ -186,6 +186,32 @@ CONTRACT_TEST(claim_among_many_that_is_too_long_is_cut, 0)
     free(many);
 }
 
+/* A name that is cut would be that of another claim. */
+CONTRACT_TEST(long_name_among_many_claims_stands_or_is_refused, 0)
+{
+    char name[1000];
+    enum seqb_status status;
+    struct many *many;
+    size_t done;
+
+    if (!has_many(contract))
+        return;
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    many = many_new();
+    many->claims[1].name = name;
+    status = contract->backend->ops->claim_many(contract->backend, many->claims,
+                                                2, &done, NULL);
+    if (status == SEQB_OK)
+        assert_claimed(contract->backend, name, many->texts[1]);
+    else
+        assert_true(contract_refuses_alone(status));
+    many->claims[1].name = many->names[1];
+    claim_all(contract->backend, many->claims, 2);
+    assert_claimed(contract->backend, many->names[1], many->texts[1]);
+    free(many);
+}
+
 struct racer {
     pthread_t thread;
     struct seqb_backend *backend;

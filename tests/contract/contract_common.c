@@ -228,6 +228,31 @@ CONTRACT_TEST(claim_that_does_not_fit_is_an_error, 0)
                   SEQB_PROTOCOL);
 }
 
+/* A name that is cut would be that of another claim. */
+CONTRACT_TEST(claim_of_a_long_name_stands_or_is_refused, 0)
+{
+    struct seqb_backend *backend = contract->backend;
+    char standing[SEQB_CLAIM_SIZE];
+    char name[1000];
+    enum seqb_status status;
+
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    status = backend->ops->claim(backend, name, "a", standing, sizeof standing,
+                                 NULL);
+    if (status == SEQB_OK)
+        claim_expect(backend, name, "b", "a");
+    else
+        assert_true(contract_refuses_alone(status));
+    name[sizeof name - 2] = 'm';
+    assert_status(backend->ops->claim(backend, name, "c", standing,
+                                      sizeof standing, NULL),
+                  status);
+    if (status == SEQB_OK)
+        claim_expect(backend, name, NULL, "c");
+    claim_expect(backend, "layout", "bits=2", "bits=2");
+}
+
 /* --- failures --- */
 
 CONTRACT_TEST(nothing_there_is_unreachable, 0)

@@ -14,7 +14,9 @@ static enum seqb_status claim_find(const struct file *file, const char *name,
 {
     char marked[NAME_SIZE];
 
-    (void)snprintf(marked, sizeof marked, "claim:%s", name);
+    if (snprintf(marked, sizeof marked, "claim:%s", name) >= (int)sizeof marked)
+        return slots_fail(err, SEQB_INVALID, "file %s: %s is too long",
+                          file->name, name);
     return slot_find(file, marked, out, err);
 }
 
