@@ -334,19 +334,12 @@ TEST_STATE(ON_SERVER, memory_in_a_file_is_unsafe_unless_accepted)
 
 TEST_SKIPPABLE(STARTED, options_that_it_cannot_serve_are_refused)
 {
-    const struct seqb_backend_options options = f->options;
-    char path[256];
+    must_refuse_options(f);
+}
 
-    memset(path, 'p', sizeof path - 1);
-    path[sizeof path - 1] = '\0';
-    f->options.prefix = path;
-    assert_int_equal(fixture_open(f), SEQB_INVALID);
-    f->options = options;
-    f->options.socket_path = path;
-    assert_int_equal(fixture_open(f), SEQB_INVALID);
-    f->options = options;
-    f->options.host = NULL;
-    assert_int_equal(fixture_open(f), SEQB_INVALID);
+TEST_SKIPPABLE(STARTED, arguments_that_no_counter_has_are_refused)
+{
+    must_refuse_arguments(f);
 }
 
 TEST_SKIPPABLE(STARTED, host_is_found_by_name_and_domain_names_it)

@@ -264,18 +264,21 @@ TEST_SKIPPABLE(STARTED, revoked_permission_is_refused)
 
 TEST_SKIPPABLE(STARTED, unix_socket_is_a_way_in)
 {
-    char path[200];
-
     f->options.host = NULL;
     f->options.socket_path = server_socket(f->server);
     assert_ok(fixture_open(f));
     must_install(f, 1);
     must_grant(f, 1, 0, 1);
+}
 
-    (void)text_format(path, sizeof path, "%s%0150d", server_socket(f->server),
-                      0);
-    f->options.socket_path = path;
-    assert_int_equal(fixture_open(f), SEQB_INVALID);
+TEST_SKIPPABLE(STARTED, options_that_it_cannot_serve_are_refused)
+{
+    must_refuse_options(f);
+}
+
+TEST_SKIPPABLE(STARTED, arguments_that_no_counter_has_are_refused)
+{
+    must_refuse_arguments(f);
 }
 
 TEST_SKIPPABLE(STARTED, thousand_requests_are_one_round_trip)

@@ -149,3 +149,45 @@ int64_t must_take_many(struct fixture *f)
     }
     return taken;
 }
+
+void must_refuse_arguments(struct fixture *f)
+{
+    char name[1000];
+    const struct seqb_window windows[] = {
+        {.counter = name, .window = 2, .size = SIZE},
+        {.counter = COUNTER, .window = 0, .size = SIZE},
+        {.counter = COUNTER, .window = 2, .size = 0},
+    };
+    const struct seqb_raise raises[] = {{.counter = name, .floor = 1},
+                                        {.counter = COUNTER, .floor = -1}};
+    int64_t out;
+
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    for (size_t i = 0; i < COUNT(windows); i++)
+        assert_int_equal(
+            f->ops->install(f->backend, &windows[i], &out, &f->err),
+            SEQB_INVALID);
+    for (size_t i = 0; i < COUNT(raises); i++)
+        assert_int_equal(f->ops->raise(f->backend, &raises[i], &out, &f->err),
+                         SEQB_INVALID);
+    must_install(f, 1);
+    (void)must_take(f, 1, 0, 1);
+}
+
+void must_refuse_options(struct fixture *f)
+{
+    const struct seqb_backend_options options = f->options;
+    char path[256];
+
+    memset(path, 'p', sizeof path - 1);
+    path[sizeof path - 1] = '\0';
+    f->options.prefix = path;
+    assert_int_equal(fixture_open(f), SEQB_INVALID);
+    f->options = options;
+    f->options.socket_path = path;
+    assert_int_equal(fixture_open(f), SEQB_INVALID);
+    f->options = options;
+    f->options.host = NULL;
+    assert_int_equal(fixture_open(f), SEQB_INVALID);
+}

@@ -65,3 +65,8 @@ void must_answer(struct fixture *f, enum seqb_status status, int64_t window);
 
 /* The call itself must fail with `status`, and its request, too. */
 void must_fail(struct fixture *f, enum seqb_status status);
+
+/* Whatever no counter and no server can be is SEQB_INVALID, and changes
+ * nothing. The server of `f` is running. */
+void must_refuse_arguments(struct fixture *f);
+void must_refuse_options(struct fixture *f);
