@@ -15,6 +15,14 @@ static sqlite3_io_methods main_methods;
 static sqlite3_io_methods log_methods;
 
 #define LOCK_WRITER 0 /* the first of SQLite's locks of a log's index */
+#define PAGE_LEAST  512
+
+static int any_read(sqlite3_file *file, void *out, int size, sqlite3_int64 at)
+{
+    if (size < PAGE_LEAST && ++faults.reads == faults.fails_read)
+        return SQLITE_IOERR_READ;
+    return real_methods->xRead(file, out, size, at);
+}
 
 static int log_sync(sqlite3_file *file, int flags)
 {
@@ -54,6 +62,7 @@ static void main_opened(sqlite3_file *file)
     real_methods = file->pMethods;
     main_methods = *file->pMethods;
     main_methods.xClose = main_close;
+    main_methods.xRead = any_read;
     main_methods.xShmLock = main_lock;
     if (faults.refuses_log)
         main_methods.iVersion = 1; /* shared memory came with 2 */
@@ -63,6 +72,7 @@ static void main_opened(sqlite3_file *file)
 static void log_opened(sqlite3_file *file)
 {
     log_methods = *file->pMethods;
+    log_methods.xRead = any_read;
     log_methods.xSync = log_sync;
     file->pMethods = &log_methods;
     if (faults.swap_to != NULL && rename(faults.swap_to, faults.swap_for) != 0)

@@ -6,11 +6,13 @@
 #include <stdbool.h>
 
 struct sqlite_faults {
-    bool fails_sync;      /* syncing the log fails with an I/O error */
-    bool refuses_log;     /* no shared memory: WAL is not possible */
-    int log_syncs;        /* number of syncs of the log */
-    int closes;           /* number of databases closed */
-    const char *swap_to;  /* not NULL: when the log is opened, ... */
+    bool fails_sync;     /* syncing the log fails with an I/O error */
+    bool refuses_log;    /* no shared memory: WAL is not possible */
+    int log_syncs;       /* number of syncs of the log */
+    int reads;           /* number of reads of less than a page */
+    int fails_read;      /* this one of them fails with an I/O error; 0: none */
+    int closes;          /* number of databases closed */
+    const char *swap_to; /* not NULL: when the log is opened, ... */
     const char *swap_for; /* ... `swap_to` is renamed to this file, once */
     void (*syncing)(void *context);  /* not NULL: called once, when a writer has
                                         read and is about to sync the log */

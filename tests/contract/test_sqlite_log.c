@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "backends/backends.h"
+#include "contract/sqlite_faults.h"
 #include "platform/text.h"
 #include "support/test.h"
 
@@ -312,4 +313,44 @@ TEST_WITH(SQLITE_CASE, old_file_under_a_log_that_was_copied_in_part_is_refused)
                   SEQB_UNREACHABLE);
     assert_non_null(strstr(request.error.text, "went back"));
     backend_sqlite.close(backend);
+}
+
+/* What cannot be read is not known to match. */
+TEST_WITH(SQLITE_CASE, log_that_cannot_be_compared_grants_nothing)
+{
+    struct sqlite_faults *faults = sqlite_faults_install();
+    struct seqb_request request;
+    int64_t last = 0;
+    int reads = 1;
+
+    for (int failing = 1; failing <= reads; failing++) {
+        struct seqb_backend *backend = sqlite_case_open(files);
+
+        sqlite_case_take(backend, 1, last);
+        faults->reads = 0;
+        faults->fails_read = failing;
+        assert_true(sqlite_case_reserve(backend, ORDER, 1, &request) !=
+                    SEQB_OK);
+        faults->fails_read = 0;
+        faults->reads = 0;
+        sqlite_case_take(backend, 1, last + 1);
+        reads = faults->reads;
+        last += 2;
+        backend_sqlite.close(backend);
+    }
+    assert_true(reads > 4);
+    sqlite_faults_remove();
+}
+
+TEST_WITH(SQLITE_CASE, opening_a_file_that_is_counted_writes_nothing)
+{
+    struct seqb_backend *backend = sqlite_case_open(files);
+    int64_t count;
+
+    sqlite_case_take(backend, 5, 0);
+    backend_sqlite.close(backend);
+    count = sqlite_files_ask(files, "PRAGMA user_version");
+    files->options.create = false;
+    backend_sqlite.close(sqlite_case_open(files));
+    assert_int_equal(sqlite_files_ask(files, "PRAGMA user_version"), count);
 }
