@@ -182,8 +182,7 @@ static void swap_begin(struct mysql_link *link)
                    "SET @seqb_same = ",
                    link->sql->turn);
     mysql_same_add(link);
-    mysql_link_add(link, ";SELECT %s, @seqb_same, %s", link->closed,
-                   mysql_same_run(link));
+    mysql_link_add(link, ";SELECT %s, %s", link->closed, mysql_same_run(link));
 }
 
 /*
@@ -213,15 +212,14 @@ static enum seqb_status swap_receive(struct mysql_link *link, const char *name,
                                      bool *is_done, struct seqb_error *err)
 {
     struct seqb_error why = {.status = SEQB_OK};
-    int64_t is_same;
     enum seqb_status status = mysql_link_skip(link, 5, err);
 
     if (status != SEQB_OK)
         return status;
-    if (!mysql_link_row(link) || !mysql_link_int64(link, 1, &is_same))
+    if (!mysql_link_row(link))
         return mysql_link_distrust(link, "a swap", err);
     if (mysql_server_still(link, mysql_link_text(link, 0), &why) == SEQB_OK)
-        (void)mysql_same_check(link, name, mysql_link_text(link, 2), &why);
+        (void)mysql_same_check(link, name, mysql_link_text(link, 1), &why);
     status = mysql_link_next(link, err);
     *is_done = status == SEQB_OK && link->changed == 1;
     if (status == SEQB_OK)
@@ -230,9 +228,7 @@ static enum seqb_status swap_receive(struct mysql_link *link, const char *name,
         status = mysql_link_next_commit(link, err);
     if (status != SEQB_OK || *is_done)
         return status;
-    if (why.status != SEQB_OK)
-        return error_copy(err, &why);
-    return is_same == 0 ? mysql_same_lost(link, err) : SEQB_OK;
+    return why.status == SEQB_OK ? SEQB_OK : error_copy(err, &why);
 }
 
 static enum seqb_status swap_write(struct mysql_link *link,
