@@ -55,4 +55,15 @@ TEST_STATE(ON_SERVER, server_is_given_none_of_our_files)
                      0);
 }
 
+TEST_SKIPPABLE(ON_ROW, server_says_what_it_is_like)
+{
+    struct seqb_details details = {.node = ""};
+
+    assert_ok(f->ops->describe(f->backend, &details, &f->err));
+    assert_string_equal(details.node, f->backend->domain);
+    assert_string_equal(details.role, "primary");
+    assert_string_equal(details.replicas, "none");
+    assert_string_equal(details.quorum, "");
+}
+
 TEST_BEFORE_ALL(without_sigpipe);
