@@ -356,6 +356,7 @@ TEST(other_calls_check_their_answers_too)
         {"NS\r\nEN\r\n", SEQB_PROTOCOL, SEQB_REFUSED},
         {"NS\r\nVA 16 f1936785664 c1\r\n0123456789abcdef\r\n", SEQB_PROTOCOL,
          SEQB_PROTOCOL},
+        {"NS\r\nVA 0 f1936785664 c1\r\n\r\n", SEQB_PROTOCOL, SEQB_PROTOCOL},
         {"NS\r\nVA 1 f1 c1\r\nx\r\n", SEQB_PROTOCOL, SEQB_REFUSED},
         {"SERVER_ERROR out of memory\r\nEN\r\n", SEQB_REFUSED, SEQB_REFUSED},
     };

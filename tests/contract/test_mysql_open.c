@@ -65,6 +65,7 @@ TEST_SKIPPABLE(PREPARED, connection_may_be_a_unix_socket)
     must_take(f, 5, 0);
     f->options.tls = SEQB_TLS_REQUIRE;
     must_not_open(f, SEQB_INVALID, "a unix socket has no tls");
+    must_not_open(f, SEQB_INVALID, server_socket(f->server));
 }
 
 /* To the library it is the word for a unix socket, and the port is nothing. */

@@ -67,8 +67,10 @@ TEST_SKIPPABLE(STARTED, anothers_key_is_refused_and_stays_as_it_is)
 
 TEST_SKIPPABLE(STARTED, anothers_key_under_a_claim_is_refused)
 {
+    struct seqb_claim claim = {.name = "layout", .text = "x"};
     char standing[64];
     size_t length;
+    size_t done;
     char *dump;
 
     redis_execute(f->server, "RPUSH " CLAIM_KEY " a b");
@@ -76,6 +78,10 @@ TEST_SKIPPABLE(STARTED, anothers_key_under_a_claim_is_refused)
     assert_int_equal(backend_redis.claim(f->backend, "layout", "x", standing,
                                          sizeof standing, &f->err),
                      SEQB_REFUSED);
+    assert_non_null(strstr(f->err.text, CLAIM_KEY));
+    assert_int_equal(
+        backend_redis.claim_many(f->backend, &claim, 1, &done, &f->err),
+        SEQB_REFUSED);
     assert_non_null(strstr(f->err.text, CLAIM_KEY));
     must_stay(f, CLAIM_KEY, dump, length);
     free(dump);
