@@ -302,6 +302,20 @@ TEST_SKIPPABLE(STARTED, locked_row_fails_alone)
     PQfinish(holder);
 }
 
+TEST_SKIPPABLE(STARTED, damaged_row_is_not_listed)
+{
+    struct seqb_listed listed[2];
+    struct seqb_page page = {
+        .prefix = "main/", .after = "", .listed = listed, .most = 2};
+
+    must_take(f, 5, 0);
+    TELL(f, "INSERT INTO seqb_counters VALUES ('main/' || repeat('x', 200), 1,"
+            " '')");
+    assert_int_equal(backend_postgres.list(f->backend, &page, &f->err),
+                     SEQB_CORRUPT);
+    must_take(f, 5, 5);
+}
+
 TEST_SKIPPABLE(STARTED, damaged_row_is_not_raised)
 {
     const struct seqb_raise raise = {ORDER, 1, 1,    LIMIT, 0,

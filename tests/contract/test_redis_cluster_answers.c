@@ -54,6 +54,17 @@ static void range_add(char *out, int first, int last,
                             first, last, (int)master->options.port));
 }
 
+/* The guide says `text` of the slots. */
+static void guide_start(struct servers *servers, const char *text)
+{
+    impostor_start(&servers->guide, text, WAITS);
+    (void)text_format(servers->address, sizeof servers->address, "127.0.0.1:%d",
+                      (int)servers->guide.options.port);
+    servers->endpoints[0] = servers->address;
+    servers->guide.options.host = NULL;
+    servers->guide.options.endpoints = servers->endpoints;
+}
+
 /* Opens a backend by what `text` says of the slots. */
 static struct seqb_backend *cluster_start(struct servers *servers,
                                           const char *text)
@@ -61,12 +72,7 @@ static struct seqb_backend *cluster_start(struct servers *servers,
     struct seqb_backend *backend = NULL;
     struct seqb_error err;
 
-    impostor_start(&servers->guide, text, WAITS);
-    (void)text_format(servers->address, sizeof servers->address, "127.0.0.1:%d",
-                      (int)servers->guide.options.port);
-    servers->endpoints[0] = servers->address;
-    servers->guide.options.host = NULL;
-    servers->guide.options.endpoints = servers->endpoints;
+    guide_start(servers, text);
     assert_done(backend_redis.open(&servers->guide.options, &backend, &err),
                 err);
     return backend;
@@ -145,6 +151,73 @@ TEST(server_that_refuses_the_session_is_not_connected)
     assert_false(link_is_open(&redis_of(backend)->cluster->nodes[1]->link));
     assert_status(backend_redis.reserve(backend, &request, 1, &err),
                   SEQB_UNREACHABLE);
+    servers_stop(&servers, backend);
+}
+
+/* --- what the slots are said to be --- */
+
+#define MASTER "*2\r\n$9\r\n127.0.0.1\r\n"
+
+TEST(slots_that_make_no_sense_are_distrusted)
+{
+    static const struct {
+        const char *text;
+        enum seqb_status status;
+    } rows[] = {
+        {"+OK\r\n", SEQB_PROTOCOL},
+        {"*0\r\n", SEQB_UNREACHABLE},
+        {"*1\r\n:1\r\n", SEQB_PROTOCOL},
+        {"*1\r\n*2\r\n:0\r\n:16383\r\n", SEQB_PROTOCOL},
+        {"*1\r\n*3\r\n+0\r\n:16383\r\n" MASTER ":1\r\n", SEQB_PROTOCOL},
+        {"*1\r\n*3\r\n:0\r\n+16383\r\n" MASTER ":1\r\n", SEQB_PROTOCOL},
+        {"*1\r\n*3\r\n:-1\r\n:16383\r\n" MASTER ":1\r\n", SEQB_PROTOCOL},
+        {"*1\r\n*3\r\n:0\r\n:16384\r\n" MASTER ":1\r\n", SEQB_PROTOCOL},
+        {"*1\r\n*3\r\n:0\r\n:16383\r\n" MASTER ":0\r\n", SEQB_PROTOCOL},
+        {"*1\r\n*3\r\n:0\r\n:16383\r\n" MASTER ":65536\r\n", SEQB_PROTOCOL},
+        {"*1\r\n*3\r\n:0\r\n:16383\r\n" MASTER "+1\r\n", SEQB_PROTOCOL},
+        {"*1\r\n*3\r\n:0\r\n:16383\r\n:1\r\n", SEQB_PROTOCOL},
+        {"*1\r\n*3\r\n:0\r\n:16383\r\n*1\r\n$1\r\na\r\n", SEQB_PROTOCOL},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct servers servers = {.address = ""};
+        struct seqb_backend *backend = NULL;
+        struct seqb_error err;
+
+        guide_start(&servers, rows[i].text);
+        assert_status(
+            backend_redis.open(&servers.guide.options, &backend, &err),
+            rows[i].status);
+        assert_null(backend);
+        impostor_stop(&servers.guide);
+    }
+}
+
+/* Then it is the one that was asked. Slots without a server are asked of any,
+ * which says so. */
+TEST(server_that_does_not_know_its_name_is_the_one_that_said_so)
+{
+    struct servers servers = {.address = ""};
+    char text[TEXT_SIZE];
+    char moved[64];
+    char counter[32];
+    struct seqb_request request;
+    struct seqb_backend *backend;
+    struct seqb_error err;
+
+    master_start(&servers.high, "-CLUSTERDOWN Hash slot not served\r\n", WAITS);
+    (void)text_format(moved, sizeof moved, "-MOVED 1 :%d\r\n-MOVED 1 :%d\r\n",
+                      (int)servers.high.options.port,
+                      (int)servers.high.options.port);
+    master_start(&servers.low, moved, WAITS);
+    (void)text_format(text, sizeof text,
+                      "*1\r\n*3\r\n:0\r\n:1\r\n*2\r\n$0\r\n\r\n:%d\r\n",
+                      (int)servers.low.options.port);
+    backend = cluster_start(&servers, text);
+    request = request_of(backend, false, counter);
+    assert_status(backend_redis.reserve(backend, &request, 1, &err),
+                  SEQB_UNREACHABLE);
+    assert_non_null(strstr(request.error.text, "nobody has the slot"));
     servers_stop(&servers, backend);
 }
 
