@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a code of gRPC says about a write, and about a read; and an answer of
- * another cluster. */
+/* What a code of gRPC says about a write, and about a read; an answer of
+ * another cluster, and one that is none. */
 #include <string.h>
 
 #include "backends/etcd/etcd.pb-c.h"
@@ -22,7 +22,15 @@ static const struct {
     {"8", NO_SPACE, SEQB_UNCERTAIN, SEQB_REFUSED},
     {"8", TOO_MANY, SEQB_REFUSED, SEQB_REFUSED},
     {"8", UNKNOWN, SEQB_UNCERTAIN, SEQB_REFUSED},
+    {"3", "etcdserver: request is too large", SEQB_REFUSED, SEQB_REFUSED},
+    {"5", "etcdserver: requested lease not found", SEQB_REFUSED, SEQB_REFUSED},
     {"7", "etcdserver: permission denied", SEQB_REFUSED, SEQB_REFUSED},
+    {"9", "etcdserver: user name already exists", SEQB_REFUSED, SEQB_REFUSED},
+    {"11", "etcdserver: mvcc: has been compacted", SEQB_REFUSED, SEQB_REFUSED},
+    {"12", "unknown method Txn", SEQB_REFUSED, SEQB_REFUSED},
+    {"16", "etcdserver: invalid auth token", SEQB_REFUSED, SEQB_REFUSED},
+    {"2", "an error of another kind", SEQB_UNCERTAIN, SEQB_UNREACHABLE},
+    {"13", "an error inside", SEQB_UNCERTAIN, SEQB_UNREACHABLE},
     {"14", "etcdserver: request timed out", SEQB_UNCERTAIN, SEQB_UNREACHABLE},
     {"4", "context deadline exceeded", SEQB_UNCERTAIN, SEQB_UNREACHABLE},
 };
@@ -69,10 +77,9 @@ static void server_say(const char *code, const char *words)
     false_server_say((const uint8_t *)frames, size);
 }
 
-/* The server answers each call as this cluster, with nothing but a header. */
-static void server_answer_as(uint64_t cluster)
+/* The server answers each call with nothing but this header. */
+static void server_answer(Etcd__Header header)
 {
-    Etcd__Header header = ETCD__HEADER__INIT;
     Etcd__TxnResponse answer = ETCD__TXN_RESPONSE__INIT;
     uint8_t message[128] = {0}; /* not compressed, and its length */
     char frames[512];
@@ -80,10 +87,6 @@ static void server_answer_as(uint64_t cluster)
     size_t length = 0;
     size_t size = 0;
 
-    header.cluster_id = cluster;
-    header.member_id = 1;
-    header.revision = 1;
-    header.raft_term = 1;
     answer.header = &header;
     literal_add(trailer, &length, "grpc-status", "0");
     message[4] = (uint8_t)etcd__txn_response__pack(&answer, message + 5);
@@ -93,6 +96,17 @@ static void server_answer_as(uint64_t cluster)
               5 + (size_t)message[4]);
     frame_add(frames, &size, "\0\0\0\1\5\0\0\0\1", trailer, length);
     false_server_say((const uint8_t *)frames, size);
+}
+
+static Etcd__Header header_of_cluster(uint64_t cluster)
+{
+    Etcd__Header header = ETCD__HEADER__INIT;
+
+    header.cluster_id = cluster;
+    header.member_id = 1;
+    header.revision = 1;
+    header.raft_term = 1;
+    return header;
 }
 
 /* --- calls --- */
@@ -155,11 +169,11 @@ static void ask_another_cluster(enum etcd_kind kind, enum seqb_status expected)
     struct seqb_error err;
 
     link_make(&link);
-    server_answer_as(7);
+    server_answer(header_of_cluster(7));
     assert_done(etcd_link_ask(&link, kind, &txn, &answer, &err), err);
     etcd_answer_free(answer);
     answer = NULL;
-    server_answer_as(8);
+    server_answer(header_of_cluster(8));
     assert_status(etcd_link_ask(&link, kind, &txn, &answer, &err), expected);
     assert_null(answer);
     assert_non_null(strstr(err.text, "answers for cluster 8, not for 7"));
@@ -172,6 +186,42 @@ TEST(answer_of_another_cluster_is_no_answer)
 {
     ask_another_cluster(ETCD_READ, SEQB_UNREACHABLE);
     ask_another_cluster(ETCD_WRITE, SEQB_UNCERTAIN);
+}
+
+static void must_distrust(void)
+{
+    struct seqb_error write;
+    struct seqb_error read;
+
+    ask(ETCD_WRITE, &write);
+    ask(ETCD_READ, &read);
+    assert_status(write.status, SEQB_UNCERTAIN);
+    assert_status(read.status, SEQB_PROTOCOL);
+}
+
+/* What a write did is not known then. */
+TEST(answer_without_a_message_or_a_sound_header_makes_no_sense)
+{
+    Etcd__Header header = header_of_cluster(7);
+
+    server_say("0", "");
+    must_distrust();
+    server_answer(header_of_cluster(0));
+    must_distrust();
+    header.member_id = 0;
+    server_answer(header);
+    must_distrust();
+    header = header_of_cluster(7);
+    header.raft_term = 0;
+    server_answer(header);
+    must_distrust();
+    header.raft_term = (uint64_t)INT64_MAX + 1;
+    server_answer(header);
+    must_distrust();
+    header = header_of_cluster(7);
+    header.revision = -1;
+    server_answer(header);
+    must_distrust();
 }
 
 TEST_BEFORE_ALL(server_begin);
