@@ -461,6 +461,8 @@ TEST(counter_that_is_gone_begins_above_its_note)
         {{7, NOW}, 0, SEQB_FENCED, 0, 7, 0},
         {{65536, NOW}, 0, SEQB_OK, 65537, 65536, 0},
         {{65536, OTHER}, 0, SEQB_FENCED, 0, 66536, 131072},
+        {{INT64_MAX - 1000, OTHER}, 0, SEQB_FENCED, 0, INT64_MAX, INT64_MAX},
+        {{INT64_MAX - 999, OTHER}, 0, SEQB_FENCED, 0, 0, 0},
         {{-1, NOW}, 0, SEQB_CORRUPT, 0, 0, 0},
     };
     const struct sql_counter base = counter_of("", (struct cell){7, NOW}, none);
