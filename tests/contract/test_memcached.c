@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -335,6 +336,16 @@ TEST_STATE(ON_SERVER, memory_in_a_file_is_unsafe_unless_accepted)
 TEST_SKIPPABLE(STARTED, options_that_it_cannot_serve_are_refused)
 {
     must_refuse_options(f);
+}
+
+TEST_SKIPPABLE(STARTED, batch_that_its_socket_cannot_hold_is_sent_whole)
+{
+    const int least = 1; /* the kernel makes some kB of it */
+
+    assert_int_equal(
+        setsockopt(f->backend->fd, SOL_SOCKET, SO_SNDBUF, &least, sizeof least),
+        0);
+    (void)must_take_many(f);
 }
 
 TEST_SKIPPABLE(STARTED, arguments_that_no_counter_has_are_refused)

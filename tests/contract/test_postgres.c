@@ -352,6 +352,32 @@ TEST_SKIPPABLE(STARTED, new_counter_is_fenced_if_its_base_was_raised)
 
 /* --- servers that hang, and stores that become others under a handle --- */
 
+/* The first time the counters are made, then all are one pipeline. */
+TEST_SKIPPABLE(STARTED, batch_that_its_socket_cannot_hold_is_sent_whole)
+{
+    enum { N = 500 };
+    static struct seqb_request requests[N];
+    static char names[N][SEQB_COUNTER_SIZE];
+    const int least = 1; /* the kernel makes some kB of it */
+
+    assert_int_equal(
+        setsockopt(f->backend->fd, SOL_SOCKET, SO_SNDBUF, &least, sizeof least),
+        0);
+    for (int i = 0; i < 2 * N; i++) {
+        struct seqb_request *request = &requests[i % N];
+
+        (void)text_format(names[i % N], sizeof names[0], "main/0/%d", i % N);
+        *request = (struct seqb_request){
+            .counter = names[i % N], .want = 1, .limit = LIMIT};
+        if (i % N < N - 1)
+            continue;
+        assert_ok(backend_postgres.reserve(f->backend, requests, N, &f->err));
+        assert_ok(requests[0].status);
+        assert_ok(requests[N - 1].status);
+        assert_int_equal(requests[N - 1].block.first, 1 + i / N);
+    }
+}
+
 TEST_SKIPPABLE(STARTED, stopped_server_obeys_the_deadline)
 {
     struct seqb_request request;
