@@ -167,6 +167,7 @@ static unsigned subject_offers(const struct contract_subject *subject)
            (subject->ops->list != NULL ? NEEDS_INCARNATION : 0U) |
            (subject->renew != NULL ? NEEDS_RENEW : 0U) |
            (subject->withhold != NULL ? NEEDS_WITHHOLD : 0U) |
+           (subject->purges_unchecked ? 0U : NEEDS_CHECKED_PURGES) |
            (subject->keeps_cells ? 0U : NEEDS_EXPIRY);
 }
 

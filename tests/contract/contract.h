@@ -64,6 +64,10 @@ struct contract_subject {
 
     /* Cells are not removed when they need not be kept any more. */
     bool keeps_cells;
+
+    /* A purge notes when periods end and not which, and its caller's `keep` is
+     * not checked: enough for a store that no operator edits. */
+    bool purges_unchecked;
 };
 
 /* Runs every test that fits the subject's class and hooks, as one group. If a

@@ -146,6 +146,42 @@ CONTRACT_TEST(over_period_in_another_history_is_over, PERIOD | NEEDS_RESTORE)
     assert_over(contract, ORDER, 4);
 }
 
+/* The raise is not told when the period begins. */
+CONTRACT_TEST(purged_period_is_not_raised_into_being,
+              PERIOD | NEEDS_CHECKED_PURGES | NEEDS_RESTORE)
+{
+    const struct seqb_raise raise = {.counter = "main/0/order@20261101",
+                                     .floor = 3,
+                                     .gap = 1000,
+                                     .limit = CONTRACT_LIMIT,
+                                     .base_gap = 1000,
+                                     .base_ms = DAY_BEGINS_MS(9)};
+    struct seqb_error err;
+    int64_t value = -7;
+
+    (void)day_take(contract, ORDER, 1, 1, 0);
+    (void)day_take(contract, ORDER, 4, 1, 0);
+    assert_int_equal(purge(contract, ORDER, 1, 0), 0);
+    assert_int_equal(purge(contract, ORDER, 3, ALL), 1);
+    for (int i = 0; i < 2; i++) {
+        assert_status(contract->backend->ops->raise(contract->backend, &raise,
+                                                    &value, &err),
+                      SEQB_EXHAUSTED);
+        assert_non_null(strstr(err.text, "purged"));
+        assert_int_equal(value, -7);
+        contract->subject->save(contract->store);
+        contract->subject->restore(contract->store);
+        contract_reopen(contract);
+    }
+    assert_over(contract, ORDER, 1);
+    assert_int_equal(
+        contract_raise(contract->backend, "main/0/order@20261104", 3, 1000),
+        1001);
+    assert_int_equal(
+        contract_raise(contract->backend, "main/0/order@20261103", 3, 1000),
+        1000);
+}
+
 /* --- leases --- */
 
 #define SYNCED "synced/main"
@@ -268,6 +304,26 @@ CONTRACT_TEST(longest_counter_is_purged, PERIOD)
     contract_reopen(contract);
     assert_over(contract, longest, 1);
     (void)day_take(contract, longest, 2, 5, 5);
+}
+
+/* Whatever lies between the two names would be deleted. */
+CONTRACT_TEST(purge_up_to_another_counter_is_refused,
+              PERIOD | NEEDS_CHECKED_PURGES)
+{
+    const char *const keeps[] = {"main/0/other@20261103", ORDER, "z",
+                                 "main/0/order2@20261103", ""};
+    int32_t deleted;
+
+    (void)day_take(contract, ORDER, 1, 1, 0);
+    for (size_t i = 0; i < COUNT_OF(keeps); i++) {
+        const struct seqb_purge purge = {ORDER, keeps[i], DAY_BEGINS_MS(3), 10};
+
+        assert_status(contract->backend->ops->purge(contract->backend, &purge,
+                                                    &deleted, NULL),
+                      SEQB_INVALID);
+    }
+    (void)day_take(contract, ORDER, 1, 1, 1);
+    (void)day_take(contract, ORDER, 2, 1, 0);
 }
 
 CONTRACT_TEST(purge_leaves_claims, PERIOD)

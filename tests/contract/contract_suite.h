@@ -32,7 +32,8 @@ enum contract_need {
     NEEDS_EXPIRY = 256,
     NEEDS_INCARNATION = 512, /* an engine with list */
     NEEDS_RENEW = 1024,
-    NEEDS_WITHHOLD = 2048
+    NEEDS_WITHHOLD = 2048,
+    NEEDS_CHECKED_PURGES = 4096
 };
 
 /* `test` is first, so that a registered test can be cast to this. */

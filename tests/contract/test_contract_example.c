@@ -113,6 +113,7 @@ int main(void)
         .forget = forget,
         .save = save,
         .restore = restore,
+        .purges_unchecked = true,
     };
 
     return contract_run(&subject);

@@ -86,6 +86,7 @@ int main(void)
         .save = save,
         .restore = restore,
         .demote = demote,
+        .purges_unchecked = true,
     };
     struct contract_subject windowed = direct;
 

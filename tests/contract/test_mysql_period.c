@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "contract/period_race.h"
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "support/test.h"
@@ -64,11 +63,6 @@ static void must_purge(struct fixture *f, int day, int32_t most, int32_t count)
 
 /* --- many at once --- */
 
-TEST_SKIPPABLE(ON_ROW, periods_made_and_purged_at_once_never_repeat)
-{
-    period_race(f->ops, &f->options);
-}
-
 /* Were the mark only read, what is not committed yet would not be seen. */
 TEST_SKIPPABLE(ON_ROW, counter_is_not_made_while_a_purge_notes)
 {
@@ -109,54 +103,6 @@ TEST_SKIPPABLE(ON_ROW, purge_changes_no_other_store)
         0);
     must_open(f);
     must_purge(f, 2, 10, 1);
-}
-
-/* The raise is not told when the period begins. */
-TEST_SKIPPABLE(ON_ROW, purged_period_is_not_raised_into_being)
-{
-    struct seqb_raise raise = {.counter = ORDER "@20261101",
-                               .floor = 3,
-                               .gap = 1000,
-                               .limit = LIMIT,
-                               .base_gap = 1000,
-                               .base_ms = DAY(9)};
-    int64_t value = 0;
-
-    must_take_day(f, 1, 1);
-    must_take_day(f, 4, 1);
-    must_purge(f, 1, 0, 0);
-    must_purge(f, 3, 10, 1);
-    for (int i = 0; i < 2; i++) {
-        assert_status(f->ops->raise(f->backend, &raise, &value, &f->err),
-                      SEQB_EXHAUSTED);
-        assert_non_null(strstr(f->err.text, "purged"));
-        TELL(f, "SET GLOBAL server_id = @@GLOBAL.server_id + 1");
-        must_open(f);
-    }
-    raise.counter = ORDER "@20261104";
-    assert_ok(f->ops->raise(f->backend, &raise, &value, &f->err));
-    assert_int_equal(value, 1001);
-    raise.counter = ORDER "@20261103";
-    assert_ok(f->ops->raise(f->backend, &raise, &value, &f->err));
-    assert_int_equal(value, 1000);
-}
-
-/* Whatever lies between the two names would be deleted. */
-TEST_SKIPPABLE(ON_ROW, purge_up_to_another_counter_is_refused)
-{
-    const char *const keeps[] = {"main/0/other@20261103", ORDER, "z",
-                                 "main/0/order2@20261103", ""};
-    int32_t deleted;
-
-    must_take_day(f, 1, 1);
-    for (size_t i = 0; i < COUNT(keeps); i++) {
-        const struct seqb_purge purge = {ORDER, keeps[i], DAY(3), 10};
-
-        assert_status(f->ops->purge(f->backend, &purge, &deleted, &f->err),
-                      SEQB_INVALID);
-    }
-    must_take_day(f, 1, 2);
-    must_take_day(f, 2, 1);
 }
 
 /* As one that only fell behind the others is: nothing was forgotten. */

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "backends/postgres/session.h"
-#include "contract/period_race.h"
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "platform/thread.h"
@@ -71,11 +70,6 @@ static int64_t number(struct fixture *f, const char *sql)
 }
 
 /* --- many at once --- */
-
-TEST_SKIPPABLE(STARTED, periods_made_and_purged_at_once_never_repeat)
-{
-    period_race(&backend_postgres, &f->options);
-}
 
 struct maker {
     struct fixture *fixture;
@@ -150,57 +144,6 @@ TEST_SKIPPABLE(STARTED, purge_changes_no_other_store)
         0);
     must_open(f);
     must_purge(f, ORDER, 2, 1);
-}
-
-/* The raise is not told when the period begins. */
-TEST_SKIPPABLE(STARTED, purged_period_is_not_raised_into_being)
-{
-    const char *const steps[] = {"SELECT 1", "VACUUM FULL seqb_counters"};
-    struct seqb_raise raise = {.counter = ORDER "@20261101",
-                               .floor = 3,
-                               .gap = 1000,
-                               .limit = LIMIT,
-                               .base_gap = 1000,
-                               .base_ms = DAY(9)};
-    int64_t value = 0;
-
-    must_take_day(f, ORDER, 1, 1);
-    must_take_day(f, ORDER, 4, 1);
-    must_purge(f, ORDER, 1, 0);
-    must_purge(f, ORDER, 3, 1);
-    for (size_t i = 0; i < COUNT(steps); i++) {
-        TELL(f, "%s", steps[i]);
-        must_open(f);
-        assert_status(
-            backend_postgres.raise(f->backend, &raise, &value, &f->err),
-            SEQB_EXHAUSTED);
-        assert_non_null(strstr(f->err.text, "purged"));
-    }
-    raise.counter = ORDER "@20261104";
-    assert_ok(backend_postgres.raise(f->backend, &raise, &value, &f->err));
-    assert_int_equal(value, 1001);
-    raise.counter = ORDER "@20261103";
-    assert_ok(backend_postgres.raise(f->backend, &raise, &value, &f->err));
-    assert_int_equal(value, 1000);
-}
-
-/* Whatever lies between the two names would be deleted. */
-TEST_SKIPPABLE(STARTED, purge_up_to_another_counter_is_refused)
-{
-    const char *const keeps[] = {"main/0/other@20261103", ORDER, "z",
-                                 "main/0/order2@20261103", ""};
-    int32_t deleted;
-
-    must_take_day(f, ORDER, 1, 1);
-    for (size_t i = 0; i < COUNT(keeps); i++) {
-        const struct seqb_purge purge = {ORDER, keeps[i], DAY(3), 10};
-
-        assert_status(
-            backend_postgres.purge(f->backend, &purge, &deleted, &f->err),
-            SEQB_INVALID);
-    }
-    must_take_day(f, ORDER, 1, 2);
-    must_take_day(f, ORDER, 2, 1);
 }
 
 /* Each of the two counts for itself. */

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Takers and a purger, each on a backend and a thread of its own. */
-#include "contract/period_race.h"
+/*
+ * Counters of periods that are made and purged at once. Some brokers take
+ * values of the last few periods of a counter, also of those that are over.
+ * Meanwhile another one ends one period after another, without waiting between
+ * noting and deleting. No value of a period may be taken twice.
+ */
+#include "contract/contract_suite.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -10,11 +15,13 @@
 #include "platform/text.h"
 #include "platform/thread.h"
 
+#define PERIOD   (NEEDS_DIRECT | NEEDS_PERIODS)
 #define COUNTER  "main/0/order"
 #define TAKERS   3
 #define PERIODS  150
 #define VALUES   4096 /* of a period, at most */
-#define PACE     6    /* takes between two purges, so that neither starves */
+#define PACE     6    /* takes between two purges, at least */
+#define HASTE    20   /* and about at most, so that none starves at a lock */
 #define MOST     3    /* deleted at once */
 #define FAILURES 200  /* deadlocks and the like, which repeat nothing */
 
@@ -25,7 +32,7 @@ struct race {
     const struct seqb_backend_ops *ops;
     const struct seqb_backend_options *options;
     atomic_int period; /* which has begun; PERIODS: the race is over */
-    atomic_int takes;
+    atomic_int takes;  /* since the last period began */
     atomic_int granted;
     atomic_int refused; /* since the period was over */
     atomic_int failed;
@@ -69,7 +76,7 @@ static void race_take(struct race *race, struct seqb_backend **backend,
     char name[SEQB_COUNTER_SIZE];
     struct seqb_request request = {.counter = name,
                                    .want = 1,
-                                   .limit = VALUES,
+                                   .limit = VALUES - 1,
                                    .begins_ms = BEGINS_MS(period)};
 
     if (!race_open(race, backend))
@@ -86,14 +93,23 @@ static void race_take(struct race *race, struct seqb_backend **backend,
     atomic_fetch_add(&race->takes, 1);
 }
 
+static void pause_briefly(void)
+{
+    nanosleep(&(struct timespec){0, 50000}, NULL);
+}
+
 static void *taker_run(void *argument)
 {
     struct race *race = argument;
     struct seqb_backend *backend = NULL;
     int now;
 
-    for (int step = 0; (now = atomic_load(&race->period)) < PERIODS; step++)
-        race_take(race, &backend, now > 2 ? now - 2 + step % 4 : now);
+    for (int step = 0; (now = atomic_load(&race->period)) < PERIODS; step++) {
+        if (atomic_load(&race->takes) < HASTE)
+            race_take(race, &backend, now > 2 ? now - 2 + step % 4 : now);
+        else
+            pause_briefly();
+    }
     race->ops->close(backend);
     return NULL;
 }
@@ -123,8 +139,9 @@ static void purger_step(struct race *race, struct seqb_backend **backend,
 {
     int32_t deleted;
 
-    while (atomic_load(&race->takes) < period * PACE)
-        nanosleep(&(struct timespec){0, 50000}, NULL);
+    while (atomic_load(&race->takes) < PACE)
+        pause_briefly();
+    atomic_store(&race->takes, 0);
     atomic_store(&race->period, period);
     do {
         deleted = race_purge(race, backend, period, MOST);
@@ -145,15 +162,14 @@ static void purger_run(struct race *race)
     race->ops->close(backend);
 }
 
-void period_race(const struct seqb_backend_ops *ops,
-                 const struct seqb_backend_options *options)
+CONTRACT_TEST(periods_made_and_purged_at_once_never_repeat, PERIOD)
 {
     struct race *race = calloc(1, sizeof *race);
     pthread_t takers[TAKERS];
 
     assert_non_null(race);
-    race->ops = ops;
-    race->options = options;
+    race->ops = contract->subject->ops;
+    race->options = &contract->store->options;
     for (int i = 0; i < TAKERS; i++)
         assert_ok(thread_start(&takers[i], "taker", taker_run, race, NULL));
     purger_run(race);
