@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Takes from one counter of an etcd. */
+/* An etcd, and takes from one counter of it. */
 #include "contract/etcd_fixture.h"
 
+#include <stdlib.h>
+
 #include "backends/backends.h"
-#include "support/test.h"
+#include "support/server_etcd.h"
 
 struct seqb_backend_options etcd_options(const struct server *server)
 {
@@ -54,4 +56,50 @@ struct seqb_backend *etcd_open_known(const struct seqb_backend_options *options,
     for (int i = 0; i < ETCD_TAKES_UNTIL_KNOWN; i++)
         assert_ok(etcd_take(backend, last));
     return backend;
+}
+
+struct fixture *fixture_start(void **state)
+{
+    struct server *server = server_etcd(NULL);
+    struct fixture *f = calloc(1, sizeof *f);
+
+    assert_non_null(f);
+    *state = f;
+    f->server = server;
+    f->options = etcd_options(server);
+    must_open(f);
+    return f;
+}
+
+struct fixture *fixture_start_known(void **state)
+{
+    struct fixture *f = fixture_start(state);
+
+    fixture_close(f);
+    f->backend = etcd_open_known(&f->options, &f->last);
+    return f;
+}
+
+void must_open(struct fixture *f)
+{
+    fixture_close(f);
+    f->backend = etcd_open(&f->options);
+}
+
+void fixture_close(struct fixture *f)
+{
+    backend_etcd.close(f->backend);
+    f->backend = NULL;
+}
+
+int fixture_stop(void **state)
+{
+    struct fixture *f = *state;
+
+    if (f == NULL)
+        return 0;
+    fixture_close(f);
+    server_free(f->server);
+    free(f);
+    return 0;
 }

@@ -24,72 +24,57 @@ static void put_snapshot_back(struct server *server)
 
 /* A cluster that is made of a snapshot with the old token has the old one's id:
  * its log is shorter than what it says that it was. */
-TEST(snapshot_put_back_with_the_same_ids_is_fenced)
+TEST_SKIPPABLE(STARTED, snapshot_put_back_with_the_same_ids_is_fenced)
 {
-    struct server *server = server_etcd(NULL);
-    const struct seqb_backend_options options = etcd_options(server);
-    struct seqb_backend *backend = etcd_open(&options);
     char origin[SEQB_ORIGIN_SIZE];
     int64_t first;
 
     for (int i = 1; i <= 100; i++) {
-        assert_ok(etcd_take(backend, &first));
+        assert_ok(etcd_take(f->backend, &first));
         assert_int_equal(first, i);
     }
-    (void)text_copy(origin, sizeof origin, backend->origin);
-    etcd_snapshot_save(server);
-    assert_ok(etcd_take(backend, &first));
-    backend_etcd.close(backend);
-    put_snapshot_back(server);
-    backend = etcd_open(&options);
-    assert_int_equal(strncmp(backend->origin, origin, strlen(origin)), 0);
-    assert_string_not_equal(backend->origin, origin);
-    assert_int_equal(etcd_take(backend, &first), SEQB_FENCED);
-    backend_etcd.close(backend);
-    server_free(server);
+    (void)text_copy(origin, sizeof origin, f->backend->origin);
+    etcd_snapshot_save(f->server);
+    assert_ok(etcd_take(f->backend, &first));
+    fixture_close(f);
+    put_snapshot_back(f->server);
+    must_open(f);
+    assert_int_equal(strncmp(f->backend->origin, origin, strlen(origin)), 0);
+    assert_string_not_equal(f->backend->origin, origin);
+    assert_int_equal(etcd_take(f->backend, &first), SEQB_FENCED);
 }
 
 /* The same where nobody did much before. */
-TEST(snapshot_of_a_young_cluster_is_fenced)
+TEST_SKIPPABLE(STARTED, snapshot_of_a_young_cluster_is_fenced)
 {
-    struct server *server = server_etcd(NULL);
-    const struct seqb_backend_options options = etcd_options(server);
-    struct seqb_backend *backend = etcd_open(&options);
     int64_t first;
 
-    assert_ok(etcd_take(backend, &first));
-    etcd_snapshot_save(server);
-    assert_ok(etcd_take(backend, &first));
-    backend_etcd.close(backend);
-    put_snapshot_back(server);
-    backend = etcd_open(&options);
-    assert_int_equal(etcd_take(backend, &first), SEQB_FENCED);
-    backend_etcd.close(backend);
-    server_free(server);
+    assert_ok(etcd_take(f->backend, &first));
+    etcd_snapshot_save(f->server);
+    assert_ok(etcd_take(f->backend, &first));
+    fixture_close(f);
+    put_snapshot_back(f->server);
+    must_open(f);
+    assert_int_equal(etcd_take(f->backend, &first), SEQB_FENCED);
 }
 
 /* Whoever is first to note a run for another prefix there adds entries to
  * raft's log. These must not hide that the log began again. */
-TEST(snapshot_is_noticed_after_another_prefix_was_opened)
+TEST_SKIPPABLE(STARTED, snapshot_is_noticed_after_another_prefix_was_opened)
 {
-    struct server *server = server_etcd(NULL);
-    const struct seqb_backend_options options = etcd_options(server);
-    struct seqb_backend_options others = options;
-    struct seqb_backend *backend = etcd_open(&options);
+    struct seqb_backend_options others = f->options;
     int64_t first;
 
     others.prefix = "another";
     backend_etcd.close(etcd_open(&others));
-    assert_ok(etcd_take(backend, &first));
-    etcd_snapshot_save(server);
-    assert_ok(etcd_take(backend, &first));
-    backend_etcd.close(backend);
-    put_snapshot_back(server);
+    assert_ok(etcd_take(f->backend, &first));
+    etcd_snapshot_save(f->server);
+    assert_ok(etcd_take(f->backend, &first));
+    fixture_close(f);
+    put_snapshot_back(f->server);
     backend_etcd.close(etcd_open(&others));
-    backend = etcd_open(&options);
-    assert_int_equal(etcd_take(backend, &first), SEQB_FENCED);
-    backend_etcd.close(backend);
-    server_free(server);
+    must_open(f);
+    assert_int_equal(etcd_take(f->backend, &first), SEQB_FENCED);
 }
 
 /* The restored cluster has the ids, the term and the rows that an open backend
@@ -127,24 +112,19 @@ TEST(open_backend_does_not_count_in_a_restored_snapshot)
 }
 
 /* What stands there may be older than what was decided since. */
-TEST(open_backend_reads_no_claim_of_a_restored_snapshot)
+TEST_SKIPPABLE(STARTED, open_backend_reads_no_claim_of_a_restored_snapshot)
 {
-    struct server *server = server_etcd(NULL);
-    const struct seqb_backend_options options = etcd_options(server);
-    struct seqb_backend *backend = etcd_open(&options);
     char standing[SEQB_CLAIM_SIZE];
     struct seqb_error err;
 
-    assert_done(backend_etcd.claim(backend, "main", "a", standing,
+    assert_done(backend_etcd.claim(f->backend, "main", "a", standing,
                                    sizeof standing, &err),
                 err);
-    etcd_snapshot_save(server);
-    put_snapshot_back(server);
-    assert_status(backend_etcd.claim(backend, "main", NULL, standing,
+    etcd_snapshot_save(f->server);
+    put_snapshot_back(f->server);
+    assert_status(backend_etcd.claim(f->backend, "main", NULL, standing,
                                      sizeof standing, &err),
                   SEQB_UNREACHABLE);
-    backend_etcd.close(backend);
-    server_free(server);
 }
 
 TEST(open_backend_that_reads_nothing_does_not_count_in_a_restored_snapshot)
@@ -153,49 +133,39 @@ TEST(open_backend_that_reads_nothing_does_not_count_in_a_restored_snapshot)
 }
 
 /* A server that is killed and started keeps its origin. */
-TEST(server_that_was_started_again_is_not_fenced)
+TEST_SKIPPABLE(STARTED, server_that_was_started_again_is_not_fenced)
 {
-    struct server *server = server_etcd(NULL);
-    const struct seqb_backend_options options = etcd_options(server);
-    struct seqb_backend *backend = etcd_open(&options);
     int64_t first;
     int64_t next;
 
     for (int i = 0; i < 3; i++) {
-        assert_ok(etcd_take(backend, &first));
-        backend_etcd.close(backend);
-        server_kill(server);
-        server_start(server);
-        backend = etcd_open(&options);
-        assert_ok(etcd_take(backend, &next));
+        assert_ok(etcd_take(f->backend, &first));
+        fixture_close(f);
+        server_kill(f->server);
+        server_start(f->server);
+        must_open(f);
+        assert_ok(etcd_take(f->backend, &next));
         assert_true(next > first);
     }
-    backend_etcd.close(backend);
-    server_free(server);
 }
 
 /* A backend that is open when the data directory is put back uses it no more,
  * whatever its ids. */
-TEST(open_backend_does_not_count_in_a_copy)
+TEST_SKIPPABLE(STARTED, open_backend_does_not_count_in_a_copy)
 {
-    struct server *server = server_etcd(NULL);
-    const struct seqb_backend_options options = etcd_options(server);
-    struct seqb_backend *backend = etcd_open(&options);
     int64_t first;
 
-    assert_ok(etcd_take(backend, &first));
-    backend_etcd.close(backend);
-    server_kill(server);
-    etcd_copy_out(server);
-    server_start(server);
-    backend = etcd_open(&options); /* as in the copy, once that is started */
-    assert_ok(etcd_take(backend, &first));
-    server_kill(server);
-    etcd_copy_back(server);
-    server_start(server);
-    assert_int_equal(etcd_take(backend, &first), SEQB_UNREACHABLE);
-    backend_etcd.close(backend);
-    server_free(server);
+    assert_ok(etcd_take(f->backend, &first));
+    fixture_close(f);
+    server_kill(f->server);
+    etcd_copy_out(f->server);
+    server_start(f->server);
+    must_open(f); /* as in the copy, once that is started */
+    assert_ok(etcd_take(f->backend, &first));
+    server_kill(f->server);
+    etcd_copy_back(f->server);
+    server_start(f->server);
+    assert_int_equal(etcd_take(f->backend, &first), SEQB_UNREACHABLE);
 }
 
 /* --- members --- */
@@ -409,42 +379,30 @@ static void take_of_long_names(struct seqb_backend *backend, char letter,
 }
 
 /* One transaction writes the note for both, whichever comes first. */
-TEST(note_that_two_long_names_share_is_above_both)
+TEST_SKIPPABLE(STARTED, note_that_two_long_names_share_is_above_both)
 {
-    struct server *server = server_etcd(NULL);
-    const struct seqb_backend_options options = etcd_options(server);
-    struct seqb_backend *backend = etcd_open(&options);
-
-    take_of_long_names(backend, 'k', 0);
-    take_of_long_names(backend, 'l', 1);
-    backend_etcd.close(backend);
-    server_free(server);
+    take_of_long_names(f->backend, 'k', 0);
+    take_of_long_names(f->backend, 'l', 1);
 }
 
 /* --- a store without space --- */
 
 /* Its answer may also follow a write that was carried out, so it does not say
  * that nothing was written. */
-TEST(take_from_a_store_without_space_is_uncertain)
+TEST_SKIPPABLE(STARTED, take_from_a_store_without_space_is_uncertain)
 {
-    struct server *server = server_etcd(NULL);
-    const struct seqb_backend_options options = etcd_options(server);
-    struct seqb_backend *backend = etcd_open(&options);
     int64_t last;
     int64_t first;
 
-    assert_ok(etcd_take(backend, &last));
-    etcd_post(server, "/v3/maintenance/alarm",
+    assert_ok(etcd_take(f->backend, &last));
+    etcd_post(f->server, "/v3/maintenance/alarm",
               "{\"action\":\"ACTIVATE\",\"alarm\":\"NOSPACE\"}");
-    assert_int_equal(etcd_take(backend, &first), SEQB_UNCERTAIN);
-    backend_etcd.close(backend);
-    backend = etcd_open(&options);
-    etcd_post(server, "/v3/maintenance/alarm",
+    assert_int_equal(etcd_take(f->backend, &first), SEQB_UNCERTAIN);
+    must_open(f);
+    etcd_post(f->server, "/v3/maintenance/alarm",
               "{\"action\":\"DEACTIVATE\",\"alarm\":\"NOSPACE\"}");
-    assert_ok(etcd_take(backend, &first));
+    assert_ok(etcd_take(f->backend, &first));
     assert_true(first > last);
-    backend_etcd.close(backend);
-    server_free(server);
 }
 
 /* --- logins --- */

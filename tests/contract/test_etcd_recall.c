@@ -35,121 +35,87 @@ static int64_t take_of_many(const struct server *server,
     return etcd_transactions(server) - before;
 }
 
-TEST(counters_that_nobody_else_writes_are_taken_from_in_one_transaction)
+TEST_SKIPPABLE(
+    STARTED, counters_that_nobody_else_writes_are_taken_from_in_one_transaction)
 {
-    struct server *server = server_etcd(NULL);
-    const struct seqb_backend_options options = etcd_options(server);
-    struct seqb_backend *backend = etcd_open(&options);
-
     for (int i = 1; i <= ETCD_TAKES_UNTIL_KNOWN; i++)
-        (void)take_of_many(server, backend, i);
-    assert_int_equal(take_of_many(server, backend, 3), 1);
-    assert_int_equal(take_of_many(server, backend, 4), 1);
-    backend_etcd.close(backend);
-    server_free(server);
+        (void)take_of_many(f->server, f->backend, i);
+    assert_int_equal(take_of_many(f->server, f->backend, 3), 1);
+    assert_int_equal(take_of_many(f->server, f->backend, 4), 1);
 }
 
 /* Some of the counters of a call changed since this connection wrote them. */
-TEST(counter_that_another_broker_took_from_is_read_again)
+TEST_SKIPPABLE(KNOWN, counter_that_another_broker_took_from_is_read_again)
 {
-    struct server *server = server_etcd(NULL);
-    const struct seqb_backend_options options = etcd_options(server);
-    struct seqb_backend *other = etcd_open(&options);
-    int64_t last;
-    struct seqb_backend *backend = etcd_open_known(&options, &last);
+    struct seqb_backend *other = etcd_open(&f->options);
 
     for (int i = 0; i < 10; i++) {
         int64_t first;
 
         assert_ok(etcd_take(other, &first));
-        assert_int_equal(first, last + 1);
-        assert_ok(etcd_take(backend, &last));
-        assert_int_equal(last, first + 1);
+        assert_int_equal(first, f->last + 1);
+        assert_ok(etcd_take(f->backend, &f->last));
+        assert_int_equal(f->last, first + 1);
     }
-    backend_etcd.close(backend);
     backend_etcd.close(other);
-    server_free(server);
 }
 
 /* Two brokers that take turns read before they write: a write that fails would
  * only cost another round trip. */
-TEST(shared_counter_is_read_first)
+TEST_SKIPPABLE(KNOWN, shared_counter_is_read_first)
 {
-    struct server *server = server_etcd(NULL);
-    const struct seqb_backend_options options = etcd_options(server);
-    struct seqb_backend *other = etcd_open(&options);
-    int64_t last;
-    struct seqb_backend *backend = etcd_open_known(&options, &last);
+    struct seqb_backend *other = etcd_open(&f->options);
     int64_t before = 0;
 
     for (int i = 0; i < 10; i++) {
         if (i == 1)
-            before = etcd_transactions(server);
-        assert_ok(etcd_take(other, &last));
-        assert_ok(etcd_take(backend, &last));
+            before = etcd_transactions(f->server);
+        assert_ok(etcd_take(other, &f->last));
+        assert_ok(etcd_take(f->backend, &f->last));
     }
-    assert_int_equal(etcd_transactions(server) - before, 9 * 2 * 2);
-    backend_etcd.close(backend);
+    assert_int_equal(etcd_transactions(f->server) - before, 9 * 2 * 2);
     backend_etcd.close(other);
-    server_free(server);
 }
 
 /* The note is what is left of a counter whose row is deleted. */
-TEST(known_counter_that_passes_its_note_writes_a_new_one)
+TEST_SKIPPABLE(KNOWN, known_counter_that_passes_its_note_writes_a_new_one)
 {
-    struct server *server = server_etcd(NULL);
-    const struct seqb_backend_options options = etcd_options(server);
-    int64_t last;
-    struct seqb_backend *backend = etcd_open_known(&options, &last);
     int64_t first;
 
-    assert_ok(etcd_take_many(backend, 40000, &first));
-    assert_ok(etcd_take_many(backend, 40000, &first));
-    assert_int_equal(first, last + 40001);
-    etcd_forget(server, "seqbroker/counter/" ETCD_TEST_COUNTER);
-    assert_ok(etcd_take(backend, &last));
-    assert_true(last >= first + 40000);
-    backend_etcd.close(backend);
-    server_free(server);
+    assert_ok(etcd_take_many(f->backend, 40000, &first));
+    assert_ok(etcd_take_many(f->backend, 40000, &first));
+    assert_int_equal(first, f->last + 40001);
+    etcd_forget(f->server, "seqbroker/counter/" ETCD_TEST_COUNTER);
+    assert_ok(etcd_take(f->backend, &f->last));
+    assert_true(f->last >= first + 40000);
 }
 
 /* The copy has the row as the broker left it: only the term tells. */
-TEST(known_counter_is_not_taken_from_in_a_copy)
+TEST_SKIPPABLE(KNOWN, known_counter_is_not_taken_from_in_a_copy)
 {
-    struct server *server = server_etcd(NULL);
-    const struct seqb_backend_options options = etcd_options(server);
-    int64_t last;
-    struct seqb_backend *backend = etcd_open_known(&options, &last);
     enum seqb_status status;
 
-    server_kill(server);
-    etcd_copy_out(server);
-    etcd_copy_back(server);
-    server_start(server);
-    status = etcd_take(backend, &last);
+    server_kill(f->server);
+    etcd_copy_out(f->server);
+    etcd_copy_back(f->server);
+    server_start(f->server);
+    status = etcd_take(f->backend, &f->last);
     assert_true(status == SEQB_UNCERTAIN || status == SEQB_UNREACHABLE);
-    assert_int_equal(etcd_take(backend, &last), SEQB_UNREACHABLE);
-    backend_etcd.close(backend);
-    server_free(server);
+    assert_int_equal(etcd_take(f->backend, &f->last), SEQB_UNREACHABLE);
 }
 
 /* The other call on the connection saw the term of the copy. */
-TEST(known_counter_is_not_taken_from_after_another_term_was_seen)
+TEST_SKIPPABLE(KNOWN,
+               known_counter_is_not_taken_from_after_another_term_was_seen)
 {
-    struct server *server = server_etcd(NULL);
-    const struct seqb_backend_options options = etcd_options(server);
     const struct seqb_raise raise = {
         .counter = "main/0/other", .floor = 1, .limit = ETCD_TEST_LIMIT};
-    int64_t last;
-    struct seqb_backend *backend = etcd_open_known(&options, &last);
 
-    server_kill(server);
-    server_start(server);
-    assert_int_equal(backend_etcd.raise(backend, &raise, &last, NULL),
+    server_kill(f->server);
+    server_start(f->server);
+    assert_int_equal(backend_etcd.raise(f->backend, &raise, &f->last, NULL),
                      SEQB_UNREACHABLE);
-    assert_int_equal(etcd_take(backend, &last), SEQB_UNREACHABLE);
-    backend_etcd.close(backend);
-    server_free(server);
+    assert_int_equal(etcd_take(f->backend, &f->last), SEQB_UNREACHABLE);
 }
 
 /* The connection to a follower outlives an election; only the term tells. The
@@ -185,35 +151,22 @@ TEST(counters_are_not_taken_from_after_an_election)
 }
 
 /* The base has another epoch: data was put back, and another broker saw it. */
-TEST(known_counter_of_another_epoch_is_not_taken_from)
+TEST_SKIPPABLE(KNOWN, known_counter_of_another_epoch_is_not_taken_from)
 {
-    struct server *server = server_etcd(NULL);
-    const struct seqb_backend_options options = etcd_options(server);
     char base[SEQB_ORIGIN_SIZE + 16];
-    int64_t last;
-    struct seqb_backend *backend = etcd_open_known(&options, &last);
 
     assert_true(
-        text_format(base, sizeof base, "0 %s#0000000a", backend->origin));
-    etcd_put(server, "seqbroker/counter/", base);
-    assert_int_equal(etcd_take(backend, &last), SEQB_UNREACHABLE);
-    backend_etcd.close(backend);
-    server_free(server);
+        text_format(base, sizeof base, "0 %s#0000000a", f->backend->origin));
+    etcd_put(f->server, "seqbroker/counter/", base);
+    assert_int_equal(etcd_take(f->backend, &f->last), SEQB_UNREACHABLE);
 }
 
 /* A broker that opened the store after a leader was elected, or after data was
  * put back, has written another run. */
-TEST(known_counter_of_another_run_is_not_taken_from)
+TEST_SKIPPABLE(KNOWN, known_counter_of_another_run_is_not_taken_from)
 {
-    struct server *server = server_etcd(NULL);
-    const struct seqb_backend_options options = etcd_options(server);
-    int64_t last;
-    struct seqb_backend *backend = etcd_open_known(&options, &last);
-
-    etcd_put(server, "seqbroker/run", "2.1");
-    assert_int_equal(etcd_take(backend, &last), SEQB_UNREACHABLE);
-    backend_etcd.close(backend);
-    server_free(server);
+    etcd_put(f->server, "seqbroker/run", "2.1");
+    assert_int_equal(etcd_take(f->backend, &f->last), SEQB_UNREACHABLE);
 }
 
 TEST_BEFORE_ALL(without_sigpipe);
