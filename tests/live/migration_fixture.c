@@ -27,10 +27,27 @@ void migration_forget_cells(void)
     redis_execute(redis, "FLUSHALL");
 }
 
-void migration_stop(void)
+struct scene *migration_start(void **state)
 {
+    assert_int_equal(scene_setup(state), 0);
+    migration_reset(*state);
+    return *state;
+}
+
+int migration_stop(void **state)
+{
+    (void)state;
     server_free(redis);
     redis = NULL;
+    return 0;
+}
+
+struct layout_text migration_next(const struct layout_text *text)
+{
+    struct layout_text next = *text;
+
+    next.generation++;
+    return next;
 }
 
 void migration_put_back(const struct scene *scene, const char *copy)

@@ -28,9 +28,18 @@ struct layout_text {
     int failover_gap; /* 0: the default */
 };
 
+/* A scene with an empty server and no files, for tests that may be skipped. The
+ * server runs until migration_stop, which is for TEST_AFTER_ALL. */
+struct scene *migration_start(void **state);
+int migration_stop(void **state);
+
+#define MIGRATION FIXTURE(struct scene *scene, migration_start, scene_teardown)
+
 /* Starts the server or, if it runs, empties it, and removes the files. */
 void migration_reset(struct scene *scene);
-void migration_stop(void);
+
+/* The same layout in the next generation. */
+struct layout_text migration_next(const struct layout_text *text);
 
 /* Redis loses its cells. */
 void migration_forget_cells(void);

@@ -232,8 +232,14 @@ void scene_close(struct scene *scene)
 
 void scene_use(struct scene *scene, const char *topology, size_t count)
 {
+    scene_use_key(scene, topology, "order", count);
+}
+
+void scene_use_key(struct scene *scene, const char *topology, const char *key,
+                   size_t count)
+{
     scene_open(scene, topology);
-    scene_take(scene, "order", count);
+    scene_take(scene, key, count);
     scene_close(scene);
 }
 

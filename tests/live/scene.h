@@ -78,8 +78,11 @@ void scene_hear(void *told, const char *line);
 void scene_open(struct scene *scene, const char *topology);
 void scene_close(struct scene *scene);
 
-/* Opens a broker, takes `count` numbers of "order", and closes it. */
+/* Opens a broker, takes `count` numbers of "order" or of a key, and closes
+ * it. */
 void scene_use(struct scene *scene, const char *topology, size_t count);
+void scene_use_key(struct scene *scene, const char *topology, const char *key,
+                   size_t count);
 
 /* Opening must fail with `expected`, and the error must contain `words`. */
 void scene_expect_refused(struct scene *scene, const char *topology,

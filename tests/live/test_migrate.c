@@ -22,14 +22,6 @@ static const struct layout_text files = {{"f0", "f1"}, NULL, 1,    3,
 static const struct layout_text mixed = {{"f0", "r0"}, "a0", 1, 3, 8,
                                          NULL,         NULL, 0};
 
-static struct layout_text next_of(const struct layout_text *text)
-{
-    struct layout_text next = *text;
-
-    next.generation++;
-    return next;
-}
-
 /* --- what goes on --- */
 
 struct change {
@@ -91,13 +83,11 @@ TEST_WITH(SCENE, numbers_go_on_above_all_old_ones)
     }
 }
 
-TEST_WITH(SCENE, generation_follows_generation)
+TEST_SKIPPABLE(MIGRATION, generation_follows_generation)
 {
     struct layout_text text = mixed;
-    const char *from;
+    const char *from = migration_write(scene, "1.conf", &text, "");
 
-    migration_reset(scene);
-    from = migration_write(scene, "1.conf", &text, "");
     migration_use(scene, from);
     for (int i = 0; i < 3; i++) {
         char name[16];
@@ -117,14 +107,12 @@ TEST_WITH(SCENE, generation_follows_generation)
 
 /* --- who is refused --- */
 
-TEST_WITH(SCENE, generation_that_was_not_migrated_is_refused)
+TEST_SKIPPABLE(MIGRATION, generation_that_was_not_migrated_is_refused)
 {
-    struct layout_text next = next_of(&mixed);
-    const char *from;
+    struct layout_text next = migration_next(&mixed);
     const char *to;
+    const char *from = migration_write(scene, "old.conf", &mixed, "");
 
-    migration_reset(scene);
-    from = migration_write(scene, "old.conf", &mixed, "");
     next.partitions[0] = "f5"; /* none of the old stores */
     to = migration_write(scene, "new.conf", &next, "");
     scene_expect_refused(scene, to, SEQB_LAYOUT, "run seqctl migrate first");
@@ -157,7 +145,7 @@ TEST_WITH(SCENE, broker_that_still_runs_gets_no_more)
     static const struct layout_text *const layouts[] = {&files, &large};
 
     for (size_t i = 0; i < COUNT_OF(layouts); i++) {
-        const struct layout_text next = next_of(layouts[i]);
+        const struct layout_text next = migration_next(layouts[i]);
         struct seqb_error err;
         const char *from;
         const char *to;
@@ -178,13 +166,12 @@ TEST_WITH(SCENE, broker_that_still_runs_gets_no_more)
 }
 
 /* It was in no old store, and is none of its counters. */
-TEST_WITH(SCENE, sequence_that_is_new_begins_at_the_beginning)
+TEST_SKIPPABLE(MIGRATION, sequence_that_is_new_begins_at_the_beginning)
 {
-    struct layout_text next = next_of(&files);
+    struct layout_text next = migration_next(&files);
     const char *from;
     const char *to;
 
-    migration_reset(scene);
     next.more = AUTOMATIC;
     from = migration_write(scene, "old.conf", &files, "");
     migration_use(scene, from);
@@ -204,7 +191,7 @@ TEST_WITH(SCENE, sequence_that_is_new_begins_at_the_beginning)
 
 /* --- what is no migration --- */
 
-TEST_WITH(SCENE, what_is_no_next_generation_is_refused)
+TEST_SKIPPABLE(MIGRATION, what_is_no_next_generation_is_refused)
 {
     static const struct {
         struct layout_text to;
@@ -219,10 +206,8 @@ TEST_WITH(SCENE, what_is_no_next_generation_is_refused)
         {{{"f0", "f1"}, NULL, 3, 3, 20, NULL, NULL, 0},
          "write generation = 2 there"},
     };
-    const char *from;
+    const char *from = migration_write(scene, "old.conf", &files, "");
 
-    migration_reset(scene);
-    from = migration_write(scene, "old.conf", &files, "");
     migration_use(scene, from);
     for (size_t i = 0; i < COUNT_OF(rows); i++)
         migration_refused(from,
@@ -232,7 +217,7 @@ TEST_WITH(SCENE, what_is_no_next_generation_is_refused)
     scene_expect_no_repeats(scene);
 }
 
-TEST_WITH(SCENE, old_topology_must_be_the_one_in_use)
+TEST_SKIPPABLE(MIGRATION, old_topology_must_be_the_one_in_use)
 {
     static const struct {
         struct layout_text from;
@@ -247,11 +232,10 @@ TEST_WITH(SCENE, old_topology_must_be_the_one_in_use)
     };
     const char *from;
 
-    migration_reset(scene);
     from = migration_write(scene, "real.conf", &files, "");
     migration_use(scene, from);
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        const struct layout_text next = next_of(&rows[i].from);
+        const struct layout_text next = migration_next(&rows[i].from);
         const char *wrong =
             migration_write(scene, "old.conf", &rows[i].from, "");
 
@@ -262,14 +246,13 @@ TEST_WITH(SCENE, old_topology_must_be_the_one_in_use)
     scene_expect_no_repeats(scene);
 }
 
-TEST_WITH(SCENE, store_that_is_missing_stops_it_before_anything_is_written)
+TEST_SKIPPABLE(MIGRATION,
+               store_that_is_missing_stops_it_before_anything_is_written)
 {
-    struct layout_text next = next_of(&mixed);
-    const char *from;
+    struct layout_text next = migration_next(&mixed);
     const char *to;
+    const char *from = migration_write(scene, "old.conf", &mixed, "");
 
-    migration_reset(scene);
-    from = migration_write(scene, "old.conf", &mixed, "");
     next.partitions[1] = "f7";
     to = migration_write(scene, "new.conf", &next, "");
     migration_use(scene, from);
@@ -301,15 +284,13 @@ static void raise_old_counter(struct scene *scene, int64_t floor)
     backend_sqlite.close(backend);
 }
 
-TEST_WITH(SCENE, what_does_not_fit_is_refused_before_the_old_pool_is_retired)
+TEST_SKIPPABLE(MIGRATION,
+               what_does_not_fit_is_refused_before_the_old_pool_is_retired)
 {
-    const struct layout_text next = next_of(&files);
-    const char *from;
-    const char *to;
+    const struct layout_text next = migration_next(&files);
+    const char *from = migration_write(scene, "old.conf", &files, "");
+    const char *to = migration_write(scene, "new.conf", &next, "");
 
-    migration_reset(scene);
-    from = migration_write(scene, "old.conf", &files, "");
-    to = migration_write(scene, "new.conf", &next, "");
     migration_use(scene, from);
     raise_old_counter(scene, (INT64_MAX >> 4) - 1000000);
     migration_refused(from, to, SEQB_EXHAUSTED,
@@ -319,7 +300,7 @@ TEST_WITH(SCENE, what_does_not_fit_is_refused_before_the_old_pool_is_retired)
 }
 
 /* What matters is what the new topology lets its numbers grow to. */
-TEST_WITH(SCENE, what_passes_2_53_does_not_become_js_safe)
+TEST_SKIPPABLE(MIGRATION, what_passes_2_53_does_not_become_js_safe)
 {
     static const char *const keys[] = {"order"};
     const struct seqb_migrate_options options = {.keys = keys, .key_count = 1};
@@ -328,10 +309,9 @@ TEST_WITH(SCENE, what_passes_2_53_does_not_become_js_safe)
     const struct moved *moved;
     const char *from;
 
-    migration_reset(scene);
     text.key = "bill"; /* "order" makes itself */
     text.more = AUTOMATIC;
-    next = next_of(&text);
+    next = migration_next(&text);
     next.more = AUTOMATIC_JS_SAFE;
     from = migration_write(scene, "old.conf", &text, "");
     migration_use(scene, from);
@@ -346,7 +326,7 @@ TEST_WITH(SCENE, what_passes_2_53_does_not_become_js_safe)
     assert_ok(moved->status);
 }
 
-TEST_WITH(SCENE, sequence_that_changes_its_pool_is_refused)
+TEST_SKIPPABLE(MIGRATION, sequence_that_changes_its_pool_is_refused)
 {
     static const char old[] =
         "backends = ( { name = \"f0\"; engine = \"sqlite\"; path = \"f0.db\"; "
@@ -355,10 +335,8 @@ TEST_WITH(SCENE, sequence_that_changes_its_pool_is_refused)
         "          { name = \"b\"; partitions = [ \"f1\" ]; } );"
         "sequences = ( { key = \"order\"; pool = \"a\"; } );";
     char text[SCENE_TEXT_SIZE];
-    const char *from;
+    const char *from = scene_write(scene, "old.conf", old);
 
-    migration_reset(scene);
-    from = scene_write(scene, "old.conf", old);
     (void)text_copy(text, sizeof text, old);
     scene_replace(text, "pool = \"a\"", "pool = \"b\"");
     scene_replace(text, "[ \"f1\" ]", "[ \"f1\" ]; generation = 2");
@@ -366,11 +344,4 @@ TEST_WITH(SCENE, sequence_that_changes_its_pool_is_refused)
                       "sequence order is in pool a in the old topology");
 }
 
-static int stop(void **state)
-{
-    (void)state;
-    migration_stop();
-    return 0;
-}
-
-TEST_AFTER_ALL(stop);
+TEST_AFTER_ALL(migration_stop);

@@ -46,14 +46,11 @@ static bool change_after(struct scene *scene, int64_t calls,
                          const struct layout_text *begun,
                          const struct layout_text *other)
 {
-    const struct moved *moved;
     const char *from;
-    const char *to;
-    bool is_whole;
+    bool is_whole = begin(scene, calls, begun, &from);
+    const char *to = migration_write(scene, "new.conf", other, "");
+    const struct moved *moved = migration_try(from, to, NULL);
 
-    is_whole = begin(scene, calls, begun, &from);
-    to = migration_write(scene, "new.conf", other, "");
-    moved = migration_try(from, to, NULL);
     if (moved->status == SEQB_LAYOUT)
         return is_whole;
     if (moved->status != SEQB_OK)
@@ -124,9 +121,8 @@ static bool go_on_without(struct scene *scene, int64_t calls,
     const struct moved *moved;
     const char *from;
     const char *to;
-    bool is_whole;
+    bool is_whole = begin(scene, calls, begun, &from);
 
-    is_whole = begin(scene, calls, begun, &from);
     use_begun(scene, begun);
     (void)unlink(scene_state_path(scene, "granted-0")); /* on another machine */
     to = migration_write(scene, "new.conf", other, "");
@@ -178,9 +174,7 @@ static const struct moved *migrate_keys_well(const char *from, const char *to,
 
 static void take_bill(struct scene *scene, const char *topology)
 {
-    scene_open(scene, topology);
-    scene_take(scene, "bill", MANY);
-    scene_close(scene);
+    scene_use_key(scene, topology, "bill", MANY);
 }
 
 #define CLAIM(name)                                                            \
@@ -363,7 +357,7 @@ static void take_meanwhile(void *context, int64_t done, int64_t total)
         scene_take(context, "bill", MIGRATION_TAKE);
 }
 
-TEST_WITH(SCENE, key_that_is_used_while_the_stores_are_read_goes_on)
+TEST_SKIPPABLE(MIGRATION, key_that_is_used_while_the_stores_are_read_goes_on)
 {
     const struct seqb_progress progress = {.show = take_meanwhile,
                                            .context = scene};
@@ -373,7 +367,6 @@ TEST_WITH(SCENE, key_that_is_used_while_the_stores_are_read_goes_on)
     const char *from;
     const char *to;
 
-    migration_reset(scene);
     used.more = AUTOMATIC;
     next.generation = 2;
     next.key = "bill";
@@ -391,13 +384,13 @@ TEST_WITH(SCENE, key_that_is_used_while_the_stores_are_read_goes_on)
 
 /* A broker was starting, and read only after its claim that the pool was
  * retired. */
-TEST_WITH(SCENE, key_that_was_claimed_after_its_migration_is_migrated_again)
+TEST_SKIPPABLE(MIGRATION,
+               key_that_was_claimed_after_its_migration_is_migrated_again)
 {
     struct layout_text other = old;
     const char *from = migration_write(scene, "old.conf", &old, "");
     const char *to;
 
-    migration_reset(scene);
     other.key = "bill";
     scene_open(scene, migration_write(scene, "first.conf", &other, ""));
     scene_close(scene);
@@ -461,7 +454,7 @@ static void use_at(struct scene *scene, const char *topology, int64_t at)
 }
 
 /* The brokers had a larger gap than the topology that the operator keeps. */
-TEST_WITH(SCENE, largest_gap_of_all_brokers_counts)
+TEST_SKIPPABLE(MIGRATION, largest_gap_of_all_brokers_counts)
 {
     struct layout_text wide = {{"f0"}, NULL, 1, 0, 8, NULL, NULL, 2 * FAR};
     struct layout_text kept = wide;
@@ -470,7 +463,6 @@ TEST_WITH(SCENE, largest_gap_of_all_brokers_counts)
     const char *file;
     const char *copy;
 
-    migration_reset(scene);
     kept.failover_gap = 1;
     next.partitions[0] = "f1";
     next.generation = 2;
@@ -489,11 +481,4 @@ TEST_WITH(SCENE, largest_gap_of_all_brokers_counts)
     scene_expect_no_repeats(scene);
 }
 
-static int stop(void **state)
-{
-    (void)state;
-    migration_stop();
-    return 0;
-}
-
-TEST_AFTER_ALL(stop);
+TEST_AFTER_ALL(migration_stop);

@@ -99,11 +99,4 @@ TEST_WITH(SCENE, cell_in_a_file_above_an_authority_that_went_back_is_passed)
     migrate_after_any(scene, true);
 }
 
-static int stop(void **state)
-{
-    (void)state;
-    migration_stop();
-    return 0;
-}
-
-TEST_AFTER_ALL(stop);
+TEST_AFTER_ALL(migration_stop);

@@ -194,9 +194,7 @@ TEST_WITH(SCENE, key_that_is_younger_than_the_copy_repeats_nothing)
 
     scene->numbers.count = 0;
     for (int i = 0; i < 2; i++) {
-        scene_open(scene, pool.is);
-        scene_take(scene, "new", MANY);
-        scene_close(scene);
+        scene_use_key(scene, pool.is, "new", MANY);
         put_back(scene, "a.db");
     }
     scene_expect_no_repeats(scene);
@@ -324,18 +322,14 @@ static struct topologies use_new_and_put_back(struct scene *scene,
     const struct topologies pool = come_over(scene, "none", to);
 
     scene->numbers.count = 0;
-    scene_open(scene, pool.is);
-    scene_take(scene, "new", MANY);
-    scene_close(scene);
+    scene_use_key(scene, pool.is, "new", MANY);
     put_back(scene, "a.db");
     return pool;
 }
 
 static void take_new(struct scene *scene, const char *path)
 {
-    scene_open(scene, path);
-    scene_take(scene, "new", MANY);
-    scene_close(scene);
+    scene_use_key(scene, path, "new", MANY);
 }
 
 static void name_new_again(struct scene *scene, const char *to)

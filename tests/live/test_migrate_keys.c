@@ -22,33 +22,29 @@ static const struct layout_text files = {
     NULL,
     0};
 
-static struct layout_text next_of(const struct layout_text *text)
+/* The operator names these keys, beside those that are listed. */
+static void migrate_with_keys(const char *from, const char *to,
+                              const char *const *keys, size_t count)
 {
-    struct layout_text next = *text;
+    static const char *const none[] = {NULL};
+    const struct seqb_migrate_options options = {
+        .keys = count > 0 ? keys : none, .key_count = count};
 
-    next.generation++;
-    return next;
+    assert_ok(migration_try(from, to, &options)->status);
 }
 
 /* It was connected when the pool was retired, and nobody could name the key. */
-TEST_WITH(SCENE, key_that_is_new_to_an_old_broker_is_refused_there)
+TEST_SKIPPABLE(MIGRATION, key_that_is_new_to_an_old_broker_is_refused_there)
 {
-    static const char *const none[] = {NULL};
-    struct layout_text next;
     struct seqb_sequence *sequence;
     struct seqb_error err;
     int64_t number;
-    const char *from;
-    const char *to;
+    struct layout_text next = migration_next(&files);
+    const char *from = migration_write(scene, "old.conf", &files, "");
+    const char *to = migration_write(scene, "new.conf", &next, "");
 
-    migration_reset(scene);
-    next = next_of(&files);
-    from = migration_write(scene, "old.conf", &files, "");
-    to = migration_write(scene, "new.conf", &next, "");
     scene_open(scene, from);
-    assert_ok(
-        migration_try(from, to, &(struct seqb_migrate_options){.keys = none})
-            ->status);
+    migrate_with_keys(from, to, NULL, 0);
     sequence = scene_sequence(scene, "late");
     assert_int_not_equal(seqb_next(sequence, &number, &err), SEQB_OK);
     scene_expect_words(err.text, "was retired by seqctl migrate");
@@ -56,29 +52,22 @@ TEST_WITH(SCENE, key_that_is_new_to_an_old_broker_is_refused_there)
 
 /* A key of a later generation is claimed in all stores before it is asked
  * for. */
-TEST_WITH(SCENE, key_that_is_new_to_an_old_broker_of_generation_2_is_refused)
+TEST_SKIPPABLE(MIGRATION,
+               key_that_is_new_to_an_old_broker_of_generation_2_is_refused)
 {
-    static const char *const none[] = {NULL};
-    struct layout_text second;
-    struct layout_text third;
     const char *paths[3];
+    struct layout_text second = migration_next(&files);
+    struct layout_text third = migration_next(&second);
 
-    migration_reset(scene);
-    second = next_of(&files);
-    third = next_of(&second);
     third.partitions[0] = "f1";
     third.partitions[1] = "f0";
     paths[0] = migration_write(scene, "1.conf", &files, "");
     paths[1] = migration_write(scene, "2.conf", &second, "");
     paths[2] = migration_write(scene, "3.conf", &third, "");
     migration_use(scene, paths[0]);
-    assert_ok(migration_try(paths[0], paths[1],
-                            &(struct seqb_migrate_options){.keys = none})
-                  ->status);
+    migrate_with_keys(paths[0], paths[1], NULL, 0);
     scene_open(scene, paths[1]);
-    assert_ok(migration_try(paths[1], paths[2],
-                            &(struct seqb_migrate_options){.keys = none})
-                  ->status);
+    migrate_with_keys(paths[1], paths[2], NULL, 0);
     scene_expect_no_numbers(scene, "late", "was retired by seqctl migrate");
 }
 
@@ -89,23 +78,16 @@ TEST_WITH(SCENE, key_that_is_new_to_an_old_broker_of_generation_2_is_refused)
     "late\"; }, { key = \"later\"; }, { key = \"bill\"; }, { key = \"order"
 
 /* The keys that a reload adds: one alone, and several in one call. */
-TEST_WITH(SCENE, key_that_a_reload_adds_to_an_old_broker_is_refused)
+TEST_SKIPPABLE(MIGRATION, key_that_a_reload_adds_to_an_old_broker_is_refused)
 {
     static const char *const keys[] = {BILL_AND_ORDER, FOUR_KEYS};
-    static const char *const none[] = {NULL};
-    struct layout_text next;
     struct seqb_error err;
-    const char *from;
-    const char *to;
+    struct layout_text next = migration_next(&files);
+    const char *from = migration_write(scene, "old.conf", &files, "");
+    const char *to = migration_write(scene, "new.conf", &next, "");
 
-    migration_reset(scene);
-    next = next_of(&files);
-    from = migration_write(scene, "old.conf", &files, "");
-    to = migration_write(scene, "new.conf", &next, "");
     scene_open(scene, from);
-    assert_ok(
-        migration_try(from, to, &(struct seqb_migrate_options){.keys = none})
-            ->status);
+    migrate_with_keys(from, to, NULL, 0);
     for (size_t i = 0; i < 2; i++) {
         const struct seqb_reload_options options = {.size = sizeof options};
         struct layout_text more = files;
@@ -120,27 +102,20 @@ TEST_WITH(SCENE, key_that_a_reload_adds_to_an_old_broker_is_refused)
     }
 }
 
-TEST_WITH(SCENE, automatic_key_goes_on_if_it_is_named)
+TEST_SKIPPABLE(MIGRATION, automatic_key_goes_on_if_it_is_named)
 {
     static const char *const keys[] = {"bill", "order"};
-    struct layout_text next;
     const char *from;
     const char *to;
+    struct layout_text next = migration_next(&files);
 
-    migration_reset(scene);
-    next = next_of(&files);
     next.partitions[0] = "f1";
     next.partitions[1] = "f0";
     from = migration_write(scene, "old.conf", &files, "");
     to = migration_write(scene, "new.conf", &next, "");
-    scene_open(scene, from);
-    scene_take(scene, "bill", MIGRATION_TAKE);
-    scene_close(scene);
+    scene_use_key(scene, from, "bill", MIGRATION_TAKE);
     migration_refused(from, to, SEQB_INVALID, "--keys FILE");
-    assert_ok(migration_try(
-                  from, to,
-                  &(struct seqb_migrate_options){.keys = keys, .key_count = 2})
-                  ->status);
+    migrate_with_keys(from, to, keys, 2);
     scene_open(scene, to);
     scene_take(scene, "bill", MIGRATION_TAKE);
     scene_take(scene, "fresh", 1);
@@ -149,60 +124,42 @@ TEST_WITH(SCENE, automatic_key_goes_on_if_it_is_named)
     assert_true(numbers_repeats(&scene->numbers) <= 1);
 }
 
-TEST_WITH(SCENE, forgotten_key_is_refused_until_it_is_named)
+TEST_SKIPPABLE(MIGRATION, forgotten_key_is_refused_until_it_is_named)
 {
     static const char *const keys[] = {"bill"};
-    static const char *const none[] = {NULL};
-    struct layout_text next;
     const char *from;
     const char *to;
+    struct layout_text next = migration_next(&files);
 
-    migration_reset(scene);
-    next = next_of(&files);
     next.partitions[0] = "f2"; /* knows no sequence, and is asked first */
     next.partitions[1] = "f0";
     from = migration_write(scene, "old.conf", &files, "");
     to = migration_write(scene, "new.conf", &next, "");
-    scene_open(scene, from);
-    scene_take(scene, "bill", MIGRATION_TAKE);
-    scene_close(scene);
-    assert_ok(
-        migration_try(from, to, &(struct seqb_migrate_options){.keys = none})
-            ->status);
+    scene_use_key(scene, from, "bill", MIGRATION_TAKE);
+    migrate_with_keys(from, to, NULL, 0);
     scene_open(scene, to);
     scene_expect_no_numbers(scene, "bill",
                             "was used in generation 1 of pool main");
     scene_close(scene);
-    assert_ok(migration_try(
-                  from, to,
-                  &(struct seqb_migrate_options){.keys = keys, .key_count = 1})
-                  ->status);
+    migrate_with_keys(from, to, keys, 1);
     scene_open(scene, to);
     scene_take(scene, "bill", MIGRATION_TAKE);
     scene_expect_no_repeats(scene);
 }
 
 /* The stores are asked of both in one call. */
-TEST_WITH(SCENE, forgotten_key_is_refused_if_it_is_listed_with_others)
+TEST_SKIPPABLE(MIGRATION, forgotten_key_is_refused_if_it_is_listed_with_others)
 {
-    static const char *const none[] = {NULL};
-    struct layout_text next;
-    struct layout_text later;
     const char *from;
     const char *to;
+    struct layout_text next = migration_next(&files);
+    struct layout_text later = next;
 
-    migration_reset(scene);
-    next = next_of(&files);
-    later = next;
     later.key = BILL_AND_ORDER;
     from = migration_write(scene, "old.conf", &files, "");
     to = migration_write(scene, "new.conf", &next, "");
-    scene_open(scene, from);
-    scene_take(scene, "bill", MIGRATION_TAKE);
-    scene_close(scene);
-    assert_ok(
-        migration_try(from, to, &(struct seqb_migrate_options){.keys = none})
-            ->status);
+    scene_use_key(scene, from, "bill", MIGRATION_TAKE);
+    migrate_with_keys(from, to, NULL, 0);
     for (int i = 0; i < 2; i++) { /* the first start has claimed nothing */
         scene_open(scene, migration_write(scene, "later.conf", &later, ""));
         scene_expect_no_numbers(scene, "bill",
@@ -251,45 +208,25 @@ static void find_keys(const struct scene *scene, struct found *found)
 
 /* It was first used in generation 2, so that it has no claim of generation
  * 1. */
-TEST_WITH(SCENE, key_of_a_later_generation_is_found_by_its_claim)
+TEST_SKIPPABLE(MIGRATION, key_of_a_later_generation_is_found_by_its_claim)
 {
-    static const char *const none[] = {NULL};
     struct found found = {.count = 0};
-    struct layout_text second;
-    struct layout_text third;
     const char *paths[3];
+    struct layout_text second = migration_next(&files);
+    struct layout_text third = migration_next(&second);
 
-    migration_reset(scene);
-    second = next_of(&files);
-    third = next_of(&second);
     paths[0] = migration_write(scene, "1.conf", &files, "");
     paths[1] = migration_write(scene, "2.conf", &second, "");
     paths[2] = migration_write(scene, "3.conf", &third, "");
     migration_use(scene, paths[0]);
-    assert_ok(migration_try(paths[0], paths[1],
-                            &(struct seqb_migrate_options){.keys = none})
-                  ->status);
+    migrate_with_keys(paths[0], paths[1], NULL, 0);
     scene->numbers.count = 0; /* of another key */
-    scene_open(scene, paths[1]);
-    scene_take(scene, "bill", MIGRATION_TAKE);
-    scene_close(scene);
+    scene_use_key(scene, paths[1], "bill", MIGRATION_TAKE);
     find_keys(scene, &found);
     assert_int_equal(found.count, 1);
-    assert_ok(migration_try(paths[1], paths[2],
-                            &(struct seqb_migrate_options){
-                                .keys = found.keys, .key_count = found.count})
-                  ->status);
-    scene_open(scene, paths[2]);
-    scene_take(scene, "bill", MIGRATION_TAKE);
-    scene_close(scene);
+    migrate_with_keys(paths[1], paths[2], found.keys, found.count);
+    scene_use_key(scene, paths[2], "bill", MIGRATION_TAKE);
     scene_expect_no_repeats(scene);
 }
 
-static int stop(void **state)
-{
-    (void)state;
-    migration_stop();
-    return 0;
-}
-
-TEST_AFTER_ALL(stop);
+TEST_AFTER_ALL(migration_stop);

@@ -121,11 +121,4 @@ TEST_WITH(SCENE, next_migration_of_a_copy_from_the_middle_is_refused)
     copy_after_any(scene, &direct, 3, run_next);
 }
 
-static int stop(void **state)
-{
-    (void)state;
-    migration_stop();
-    return 0;
-}
-
-TEST_AFTER_ALL(stop);
+TEST_AFTER_ALL(migration_stop);

@@ -74,11 +74,4 @@ TEST_WITH(SCENE, damaged_note_of_a_counter_is_refused)
     migration_refused(from, to, SEQB_CORRUPT, "says '-5'");
 }
 
-static int stop(void **state)
-{
-    (void)state;
-    migration_stop();
-    return 0;
-}
-
-TEST_AFTER_ALL(stop);
+TEST_AFTER_ALL(migration_stop);
