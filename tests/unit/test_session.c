@@ -228,85 +228,77 @@ TEST(a_pipeline_is_two_steps_of_the_ring)
     script_fini(&expected);
 }
 
-TEST(what_is_there_is_answered_before_the_rest_waits)
+TEST_WITH(SERVER, what_is_there_is_answered_before_the_rest_waits)
 {
     struct script script = {0};
     struct script expected = {0};
-    struct server *server = server_over_stub(40, SEQB_AGAIN, MINUTE_MS);
-    struct talker talker = talker_of(server);
+    struct talker *talker = talker_new(server);
 
+    stub_reset(40, SEQB_AGAIN, MINUTE_MS);
     script_add(&script, INCR_A, 100);
-    dialogue_say(server, &talker, script.data, script.length, WHOLE);
+    dialogue_say(server, talker, script.data, script.length, WHOLE);
     script_add_numbers(&expected, STUB_FIRST, 40);
-    talker_expect_script(&talker, &expected);
+    talker_expect_script(talker, &expected);
     stub_refill(25);
-    dialogue_finish(server, &talker);
+    dialogue_finish(server, talker);
     script_add_numbers(&expected, STUB_FIRST + 40, 25);
-    talker_expect_script(&talker, &expected);
+    talker_expect_script(talker, &expected);
     stub_refill(100);
-    dialogue_finish(server, &talker);
+    dialogue_finish(server, talker);
     script_add_numbers(&expected, STUB_FIRST + 65, 35);
-    talker_expect_script(&talker, &expected);
+    talker_expect_script(talker, &expected);
     assert_int_equal(stub.sequences[0].next, STUB_FIRST + 100);
-    server_close(server);
-    talker_fini(&talker);
     script_fini(&script);
     script_fini(&expected);
 }
 
 /* Who came first is served first, its whole pipeline at once. */
-TEST(a_pipeline_stands_in_line_like_any_request)
+TEST_WITH(SERVER, a_pipeline_stands_in_line_like_any_request)
 {
     struct script script = {0};
     struct script expected = {0};
-    struct server *server = server_over_stub(0, SEQB_AGAIN, MINUTE_MS);
-    struct talker first = talker_of(server);
-    struct talker second = talker_of(server);
+    struct talker *first = talker_new(server);
+    struct talker *second = talker_new(server);
 
-    dialogue_say(server, &first, INCR_A, strlen(INCR_A), WHOLE);
+    stub_reset(0, SEQB_AGAIN, MINUTE_MS);
+    dialogue_say(server, first, INCR_A, strlen(INCR_A), WHOLE);
     script_add(&script, INCR_A, 10);
     stub.sequences[0].stock = 5; /* there, but nobody was told yet */
-    dialogue_say(server, &second, script.data, script.length, WHOLE);
-    assert_int_equal(second.length, 0);
+    dialogue_say(server, second, script.data, script.length, WHOLE);
+    assert_int_equal(second->length, 0);
     stub_refill(0);
-    dialogue_finish(server, &first);
-    dialogue_finish(server, &second);
+    dialogue_finish(server, first);
+    dialogue_finish(server, second);
     script_add_numbers(&expected, STUB_FIRST + 1, 4);
-    talker_expect_script(&second, &expected);
+    talker_expect_script(second, &expected);
     expected.length = 0;
     script_add_numbers(&expected, STUB_FIRST, 1);
-    talker_expect_script(&first, &expected);
-    server_close(server);
-    talker_fini(&first);
-    talker_fini(&second);
+    talker_expect_script(first, &expected);
     script_fini(&script);
     script_fini(&expected);
 }
 
 /* Runs are within 2^3 numbers here. What is skipped to begin one is lost. */
-TEST(a_run_is_charged_with_what_it_skips)
+TEST_WITH(SERVER, a_run_is_charged_with_what_it_skips)
 {
     static const char *const commands[] = {
         "INCR a\r\n",       "INCRBY a 8\r\n",   "INCR a\r\n",
         "INCRBY a 8\r\n",   "INCRBY a 5\r\n",   "INCRBY a 5\r\n",
         "INCRBY a 3\r\n",   "SEQ.NUMBER a\r\n", "INCRBY a 8\r\n",
         "SEQ.NUMBER a\r\n", "INCRBY a 2\r\n",   "INCRBY a 6\r\n"};
-    struct server *server = server_over_stub(PLENTY, SEQB_AGAIN, MINUTE_MS);
-    struct quota quota = {.name = "u", .connections = 1};
-    struct talker talker = talker_of(server);
+    static struct quota quota = {.name = "u", .connections = 1};
+    struct talker *talker = talker_new(server);
 
     stub.memory_bits = 3;
     TAILQ_FIRST(&server->daemon.sessions)->quota = &quota;
     for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
-        dialogue_say(server, &talker, commands[i], strlen(commands[i]), WHOLE);
+        dialogue_say(server, talker, commands[i], strlen(commands[i]), WHOLE);
         assert_int_equal(quota.taken, stub.sequences[0].next - STUB_FIRST);
     }
     assert_true(quota.taken > 60);
     quota.limits.daily_limit = quota.today + 7;
-    dialogue_say(server, &talker, "INCR a\r\n", 8, WHOLE);
-    talker.length = 0;
-    dialogue_say(server, &talker, "INCRBY a 6\r\n", 12, WHOLE);
-    assert_memory_equal(talker.heard, "-LIMIT", 6);
-    server_close(server);
-    talker_fini(&talker);
+    dialogue_say(server, talker, "INCR a\r\n", 8, WHOLE);
+    talker->length = 0;
+    dialogue_say(server, talker, "INCRBY a 6\r\n", 12, WHOLE);
+    assert_memory_equal(talker->heard, "-LIMIT", 6);
 }

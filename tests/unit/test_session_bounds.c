@@ -29,21 +29,15 @@ static size_t heap_used(void)
     return info.uordblks + info.hblkhd;
 }
 
-static struct server *server_begin(void)
+static int setup(void **state)
 {
-    stub_reset(PLENTY, SEQB_AGAIN, MINUTE_MS);
+    server_setup(state);
     snprintf(stub.status.key, sizeof stub.status.key, "a-sequence");
     stub.status_count = SEQUENCES;
-    return dialogue_server();
+    return 0;
 }
 
-/* Turns the loop until nothing happens any more, while nobody reads. */
-static void settle_unread(struct server *server)
-{
-    struct talker nobody = {.fd = -1};
-
-    dialogue_finish(server, &nobody);
-}
+#define LISTED FIXTURE(struct server *server, setup, server_teardown)
 
 static void assert_number(struct server *server, struct talker *talker)
 {
@@ -62,49 +56,46 @@ static void crowd_free(struct talker *crowd)
 }
 
 /* Each of a crowd says it, and reads nothing. Somebody else takes a number. */
-static void check_memory(const char *words)
+static void check_memory(struct server *server, const char *words)
 {
-    struct server *server = server_begin();
     struct talker crowd[CROWD];
-    struct talker modest;
+    struct talker *modest = talker_new(server);
     const size_t before = heap_used();
 
-    talker_init(&modest, server);
     for (int i = 0; i < CROWD; i++) {
         talker_init(&crowd[i], server);
         talker_say(&crowd[i], words, strlen(words));
     }
     settle_unread(server);
     assert_true(heap_used() <= before + MEMORY_BOUND);
-    assert_number(server, &modest);
-    server_close(server);
-    talker_fini(&modest);
+    assert_number(server, modest);
     crowd_free(crowd);
 }
 
-TEST(texts_of_those_who_do_not_read_are_bounded)
+TEST_WITH(LISTED, texts_of_those_who_do_not_read_are_bounded)
 {
-    check_memory("SEQ.NUMBER a COUNT 100000\r\n");
+    check_memory(server, "SEQ.NUMBER a COUNT 100000\r\n");
 }
 
-TEST(numbers_of_those_who_do_not_read_are_bounded)
+TEST_WITH(LISTED, numbers_of_those_who_do_not_read_are_bounded)
 {
-    check_memory("SEQ.NEXT a COUNT 100000\r\n");
+    check_memory(server, "SEQ.NEXT a COUNT 100000\r\n");
 }
 
-TEST(a_status_of_those_who_do_not_read_is_bounded)
+TEST_WITH(LISTED, a_status_of_those_who_do_not_read_is_bounded)
 {
-    check_memory("SEQ.STATUS\r\n");
+    check_memory(server, "SEQ.STATUS\r\n");
 }
 
-TEST(an_info_of_those_who_do_not_read_is_bounded)
+TEST_WITH(LISTED, an_info_of_those_who_do_not_read_is_bounded)
 {
-    check_memory("INFO\r\n");
+    check_memory(server, "INFO\r\n");
 }
 
-TEST(lists_of_those_who_do_not_read_are_bounded)
+TEST_WITH(LISTED, lists_of_those_who_do_not_read_are_bounded)
 {
-    check_memory("COMMAND DOCS\r\nCOMMAND\r\nSEQ.SHOW CONFIG\r\n"
+    check_memory(server,
+                 "COMMAND DOCS\r\nCOMMAND\r\nSEQ.SHOW CONFIG\r\n"
                  "SEQ.SHOW CLIENTS\r\nSEQ.SHOW EVENTS\r\nCLIENT LIST\r\n");
 }
 
@@ -112,13 +103,17 @@ TEST(lists_of_those_who_do_not_read_are_bounded)
 
 #define FULL_BYTES 40000 /* max_client_memory */
 
-static struct server *server_small(void)
+static int setup_small(void **state)
 {
-    struct server *server = server_begin();
+    struct server *server;
 
+    setup(state);
+    server = *state;
     server->daemon.limits.options.max_client_memory = FULL_BYTES;
-    return server;
+    return 0;
 }
+
+#define SMALL FIXTURE(struct server *server, setup_small, server_teardown)
 
 /* One begins a request of so many bytes, which fill the memory. */
 static void fill(struct server *server, struct talker *talker, size_t bytes)
@@ -144,77 +139,63 @@ static void assert_answer(struct server *server, struct talker *talker,
     assert_memory_equal(talker->heard + before, begin, strlen(begin));
 }
 
-TEST(a_long_answer_is_refused_before_a_number_is_taken)
+TEST_WITH(SMALL, a_long_answer_is_refused_before_a_number_is_taken)
 {
-    struct server *server = server_small();
-    struct talker talker;
+    struct talker *talker = talker_new(server);
 
-    talker_init(&talker, server);
-    assert_answer(server, &talker, "SEQ.NEXT a COUNT 10000\r\n", "-OOM ");
+    assert_answer(server, talker, "SEQ.NEXT a COUNT 10000\r\n", "-OOM ");
     assert_int_equal(stub.sequences[0].next, STUB_FIRST);
     assert_int_equal(server->daemon.limits.answers_refused, 1);
-    assert_answer(server, &talker, "SEQ.NEXT a COUNT 10\r\n", "*10\r\n:95\r\n");
-    server_close(server);
-    talker_fini(&talker);
+    assert_answer(server, talker, "SEQ.NEXT a COUNT 10\r\n", "*10\r\n:95\r\n");
 }
 
-TEST(who_asks_for_little_is_served_while_memory_is_used_up)
+TEST_WITH(SMALL, who_asks_for_little_is_served_while_memory_is_used_up)
 {
-    struct server *server = server_small();
     struct talker full;
-    struct talker modest;
+    struct talker *modest;
 
     fill(server, &full, 60000);
     assert_true(limits_are_full(&server->daemon.limits));
-    talker_init(&modest, server);
+    modest = talker_new(server);
     for (int i = 0; i < 100; i++)
-        assert_number(server, &modest);
-    assert_answer(server, &modest, "INFO\r\n", "-OOM ");
-    assert_answer(server, &modest, "CLIENT LIST\r\n", "-OOM ");
-    server_close(server);
+        assert_number(server, modest);
+    assert_answer(server, modest, "INFO\r\n", "-OOM ");
+    assert_answer(server, modest, "CLIENT LIST\r\n", "-OOM ");
     talker_fini(&full);
-    talker_fini(&modest);
 }
 
-TEST(the_operator_is_answered_while_memory_is_used_up)
+TEST_WITH(SMALL, the_operator_is_answered_while_memory_is_used_up)
 {
-    struct server *server = server_small();
     struct talker full;
-    struct talker operator;
+    struct talker *local;
 
     fill(server, &full, 60000);
-    talker_init(&operator, server);
+    local = talker_new(server);
     TAILQ_LAST(&server->daemon.sessions, session_list)->is_local = true;
-    assert_answer(server, &operator, "INFO\r\n", "$");
-    assert_answer(server, &operator, "SEQ.STATUS\r\n", "*");
-    server_close(server);
+    assert_answer(server, local, "INFO\r\n", "$");
+    assert_answer(server, local, "SEQ.STATUS\r\n", "*");
     talker_fini(&full);
-    talker_fini(&operator);
 }
 
 /* Whoever may connect to the unix socket could use up the memory otherwise. */
-TEST(others_at_the_unix_socket_are_bounded_as_all_are)
+TEST_WITH(SMALL, others_at_the_unix_socket_are_bounded_as_all_are)
 {
-    struct server *server = server_small();
     struct talker full;
-    struct talker other;
+    struct talker *other;
     struct session *session = NULL;
 
     fill(server, &full, 60000);
-    talker_init(&other, server);
+    other = talker_new(server);
     session = TAILQ_LAST(&server->daemon.sessions, session_list);
     session->is_local = true;
     session->identity = (struct identity){.rights = RIGHTS_TAKE};
-    assert_answer(server, &other, "INFO\r\n", "-OOM ");
-    assert_answer(server, &other, "SEQ.SHOW EVENTS\r\n", "-OOM ");
-    server_close(server);
+    assert_answer(server, other, "INFO\r\n", "-OOM ");
+    assert_answer(server, other, "SEQ.SHOW EVENTS\r\n", "-OOM ");
     talker_fini(&full);
-    talker_fini(&other);
 }
 
-TEST(large_requests_wait_while_memory_is_used_up)
+TEST_WITH(SMALL, large_requests_wait_while_memory_is_used_up)
 {
-    struct server *server = server_small();
     struct talker full;
     struct talker second;
     const struct session *session = NULL;
@@ -227,13 +208,11 @@ TEST(large_requests_wait_while_memory_is_used_up)
     talker_fini(&full);
     while (session->in.length < 20000) /* the sweep sees that there is room */
         dialogue_turn(server);
-    server_close(server);
     talker_fini(&second);
 }
 
-TEST(what_was_held_is_given_back)
+TEST_WITH(LISTED, what_was_held_is_given_back)
 {
-    struct server *server = server_begin();
     struct talker talker;
 
     talker_init(&talker, server);
@@ -248,227 +227,198 @@ TEST(what_was_held_is_given_back)
     talker_fini(&talker);
     settle_unread(server);
     assert_int_equal(server->daemon.limits.client_memory, 0);
-    server_close(server);
 }
 
 /* SEQ.STATUS and INFO list each of the others. */
-TEST(sequences_that_were_removed_hide_no_others)
+TEST_WITH(LISTED, sequences_that_were_removed_hide_no_others)
 {
-    struct server *server = server_begin();
-    struct talker talker;
+    struct talker *talker;
     const char *at;
 
     stub.status_count = 2;
     stub.removed_count = 2;
-    talker_init(&talker, server);
-    talker_say(&talker, "SEQ.STATUS\r\nINFO\r\n", 18);
-    dialogue_finish(server, &talker);
-    at = talker.heard;
+    talker = talker_new(server);
+    talker_say(talker, "SEQ.STATUS\r\nINFO\r\n", 18);
+    dialogue_finish(server, talker);
+    at = talker->heard;
     for (int i = 0; i < 4; i++) {
-        at = memmem(at, (size_t)(talker.heard + talker.length - at),
+        at = memmem(at, (size_t)(talker->heard + talker->length - at),
                     "a-sequence", 10);
         assert_non_null(at++);
     }
-    server_close(server);
-    talker_fini(&talker);
 }
 
 /* --- turns --- */
 
-TEST(a_status_is_written_between_the_turns_of_others)
+TEST_WITH(LISTED, a_status_is_written_between_the_turns_of_others)
 {
-    struct server *server = server_begin();
-    struct talker curious;
-    struct talker modest;
+    struct talker *curious = talker_new(server);
+    struct talker *modest = talker_new(server);
 
-    talker_init(&curious, server);
-    talker_init(&modest, server);
-    talker_say(&curious, "SEQ.STATUS\r\n", 12);
+    talker_say(curious, "SEQ.STATUS\r\n", 12);
     dialogue_turn(server);
     assert_true(TAILQ_FIRST(&server->daemon.sessions)->out.length +
-                    (size_t)talker_receive(&curious) <
+                    (size_t)talker_receive(curious) <
                 100000);
-    talker_say(&modest, INCR_A, strlen(INCR_A));
+    talker_say(modest, INCR_A, strlen(INCR_A));
     dialogue_turn(server);
-    assert_true(talker_receive(&modest));
+    assert_true(talker_receive(modest));
     assert_int_equal(server->daemon.commands_processed, 1);
-    dialogue_finish(server, &curious);
+    dialogue_finish(server, curious);
     assert_int_equal(server->daemon.commands_processed, 2);
-    server_close(server);
-    talker_fini(&curious);
-    talker_fini(&modest);
 }
 
 /* The lines of the log are collected, and answered once all are there. */
-TEST(events_are_shown_between_the_turns_of_others)
+TEST_WITH(LISTED, events_are_shown_between_the_turns_of_others)
 {
-    struct server *server = server_begin();
-    struct talker curious;
-    struct talker modest;
+    struct talker *curious;
+    struct talker *modest;
     size_t turns = 0;
 
     for (int i = 0; i < LOG_KEPT; i++)
         log_event(SEQB_LOG_DEBUG, "event=test i=%d", i);
-    talker_init(&curious, server);
-    talker_init(&modest, server);
-    talker_say(&curious, "SEQ.SHOW EVENTS\r\n", 17);
-    for (; curious.length == 0; turns++) {
-        const size_t heard = modest.length;
+    curious = talker_new(server);
+    modest = talker_new(server);
+    talker_say(curious, "SEQ.SHOW EVENTS\r\n", 17);
+    for (; curious->length == 0; turns++) {
+        const size_t heard = modest->length;
 
-        talker_say(&modest, INCR_A, strlen(INCR_A));
-        while (modest.length == heard && curious.length == 0) {
+        talker_say(modest, INCR_A, strlen(INCR_A));
+        while (modest->length == heard && curious->length == 0) {
             dialogue_turn(server);
-            (void)talker_receive(&curious);
-            (void)talker_receive(&modest);
+            (void)talker_receive(curious);
+            (void)talker_receive(modest);
         }
     }
     assert_true(turns > 5);
-    dialogue_finish(server, &curious);
-    assert_memory_equal(curious.heard, "*1000\r\n", 7);
-    server_close(server);
-    talker_fini(&curious);
-    talker_fini(&modest);
+    dialogue_finish(server, curious);
+    assert_memory_equal(curious->heard, "*1000\r\n", 7);
 }
 
 #define GROUPS_OF_A_TURN 128 /* at most */
 
 /* Counted, and then written, group by group. */
-TEST(settings_are_shown_between_the_turns_of_others)
+TEST_WITH(LISTED, settings_are_shown_between_the_turns_of_others)
 {
-    struct server *server = server_begin();
-    struct talker curious;
-    struct talker modest;
+    struct talker *curious;
+    struct talker *modest;
     static const char words[] = "SEQ.SHOW CONFIG\r\n";
 
     stub.groups = 5000;
-    talker_init(&curious, server);
-    talker_init(&modest, server);
-    talker_say(&curious, words, sizeof words - 1);
+    curious = talker_new(server);
+    modest = talker_new(server);
+    talker_say(curious, words, sizeof words - 1);
     for (size_t visited = 1; visited <= 2 * stub.groups;
          visited = stub.groups_visited + 1) {
         const size_t before = stub.groups_visited;
-        const size_t heard = modest.length;
+        const size_t heard = modest->length;
 
-        talker_say(&modest, INCR_A, strlen(INCR_A));
-        while (modest.length == heard) {
+        talker_say(modest, INCR_A, strlen(INCR_A));
+        while (modest->length == heard) {
             dialogue_turn(server);
-            (void)talker_receive(&curious);
-            (void)talker_receive(&modest);
+            (void)talker_receive(curious);
+            (void)talker_receive(modest);
         }
         assert_true(stub.groups_visited <=
                     before + (size_t)FAIRNESS_TURNS * GROUPS_OF_A_TURN);
     }
     assert_int_equal(stub.groups_visited, 2 * stub.groups);
-    server_close(server);
-    talker_fini(&curious);
-    talker_fini(&modest);
 }
 
 #define HEARD(words)                                                           \
-    memmem(talker.heard, talker.length, words, sizeof(words) - 1)
+    memmem(talker->heard, talker->length, words, sizeof(words) - 1)
 
-/* A reload has fewer of them when they are written, or more. */
-TEST(settings_that_a_reload_took_are_empty)
+/* The settings have 5000 groups when they are counted, and then `groups`. */
+static void reload_before_they_are_written(struct server *server, size_t groups)
 {
     static const char words[] = "*3\r\n$8\r\nSEQ.SHOW\r\n$6\r\nCONFIG\r\n"
                                 "$6\r\nbroker\r\n";
+    struct talker *talker = talker_new(server);
 
-    for (size_t groups = 4000; groups <= 6000; groups += 2000) {
-        struct server *server = server_begin();
-        struct talker talker;
-
-        stub.groups = 5000;
-        talker_init(&talker, server);
-        talker_say(&talker, words, sizeof words - 1);
-        while (stub.groups_visited <= 5000) {
-            dialogue_turn(server);
-            (void)talker_receive(&talker);
-        }
-        stub.groups = groups;
-        dialogue_finish(server, &talker);
-        assert_int_equal(server->daemon.commands_processed, 1);
-        assert_non_null(HEARD("\r\n*5000\r\n*"));
-        assert_int_equal(HEARD("\r\n*0\r\n") != NULL, groups == 4000);
-        server_close(server);
-        talker_fini(&talker);
+    stub.groups = 5000;
+    talker_say(talker, words, sizeof words - 1);
+    while (stub.groups_visited <= 5000) {
+        dialogue_turn(server);
+        (void)talker_receive(talker);
     }
+    stub.groups = groups;
+    dialogue_finish(server, talker);
+    assert_int_equal(server->daemon.commands_processed, 1);
+    assert_non_null(HEARD("\r\n*5000\r\n*"));
+    assert_int_equal(HEARD("\r\n*0\r\n") != NULL, groups < 5000);
+}
+
+TEST_WITH(LISTED, settings_that_a_reload_took_are_empty)
+{
+    reload_before_they_are_written(server, 4000);
+}
+
+TEST_WITH(LISTED, settings_that_a_reload_brought_are_not_written)
+{
+    reload_before_they_are_written(server, 6000);
 }
 
 /* --- time-outs --- */
 
 /* Turns until the daemon has closed it. */
-static void assert_closes(struct server *server, struct talker *talker)
+static void assert_closes(struct server *server)
 {
     while (server->daemon.session_count > 0)
         dialogue_turn(server);
     assert_int_equal(server->daemon.limits.connections_timed_out, 1);
-    talker_fini(talker);
-    server_close(server);
 }
 
-TEST(a_request_that_is_not_finished_is_given_up)
+TEST_WITH(LISTED, a_request_that_is_not_finished_is_given_up)
 {
-    struct server *server = server_begin();
-    struct talker talker;
+    struct talker *talker = talker_new(server);
 
     server->daemon.limits.options.client_timeout_ms = 1;
-    talker_init(&talker, server);
-    talker_say(&talker, INCR_A, 9);
-    assert_closes(server, &talker);
+    talker_say(talker, INCR_A, 9);
+    assert_closes(server);
 }
 
-TEST(a_client_that_does_not_read_is_given_up)
+TEST_WITH(LISTED, a_client_that_does_not_read_is_given_up)
 {
-    struct server *server = server_begin();
-    struct talker talker;
+    struct talker *talker = talker_new(server);
 
     server->daemon.limits.options.client_timeout_ms = 1;
-    talker_init(&talker, server);
-    talker_say(&talker, "SEQ.STATUS\r\n", 12);
-    assert_closes(server, &talker);
+    talker_say(talker, "SEQ.STATUS\r\n", 12);
+    assert_closes(server);
 }
 
-TEST(an_idle_connection_is_closed_if_that_is_asked_for)
+TEST_WITH(LISTED, an_idle_connection_is_closed_if_that_is_asked_for)
 {
-    struct server *server = server_begin();
-    struct talker talker;
+    struct talker *talker = talker_new(server);
 
     server->daemon.limits.options.client_timeout_ms = 1;
     server->daemon.limits.options.idle_timeout_ms = 1;
-    talker_init(&talker, server);
-    assert_number(server, &talker);
-    assert_closes(server, &talker);
+    assert_number(server, talker);
+    assert_closes(server);
 }
 
 /* Neither waits for anything of its client. */
-TEST(nobody_else_is_closed)
+TEST_WITH(LISTED, nobody_else_is_closed)
 {
-    struct server *server = server_begin();
-    struct talker idle;
-    struct talker waiting;
+    struct talker *waiting;
 
     server->daemon.limits.options.client_timeout_ms = 1;
     stub_reset(0, SEQB_AGAIN, MINUTE_MS);
-    talker_init(&idle, server);
-    talker_init(&waiting, server);
-    talker_say(&waiting, INCR_A, strlen(INCR_A));
+    (void)talker_new(server); /* is idle */
+    waiting = talker_new(server);
+    talker_say(waiting, INCR_A, strlen(INCR_A));
     settle_unread(server);
     for (int64_t until = daemon_now_ms() + 600; daemon_now_ms() < until;)
         dialogue_turn(server);
     assert_int_equal(server->daemon.session_count, 2);
-    server_close(server);
-    talker_fini(&idle);
-    talker_fini(&waiting);
 }
 
 /* Such a count overflowed the sums of a quota, which then began at 0. */
-TEST(count_that_no_call_may_have_is_not_charged)
+TEST_WITH(SERVER, count_that_no_call_may_have_is_not_charged)
 {
     static const char *const counts[] = {"9223372036854775807",
                                          "-9223372036854775808", "-1"};
-    struct server *server = server_over_stub(PLENTY, SEQB_AGAIN, MINUTE_MS);
-    struct quota quota = {.name = "u", .day = INT64_MAX / 2, .today = 5};
-    struct talker talker = talker_of(server);
+    static struct quota quota = {.name = "u", .day = INT64_MAX / 2, .today = 5};
+    struct talker *talker = talker_new(server);
     struct session *session =
         TAILQ_LAST(&server->daemon.sessions, session_list);
     char line[64];
@@ -477,10 +427,8 @@ TEST(count_that_no_call_may_have_is_not_charged)
     session->quota = &quota;
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         (void)snprintf(line, sizeof line, "INCRBY a %s\r\n", counts[i]);
-        assert_answer(server, &talker, line, "-ERR ");
+        assert_answer(server, talker, line, "-ERR ");
         assert_int_equal(quota.today, 5);
         assert_int_equal(quota.taken, 0);
     }
-    server_close(server);
-    talker_fini(&talker);
 }

@@ -240,19 +240,16 @@ char *__wrap_strdup(const char *text)
 }
 
 /* Who gets a shorter list would take it for all. */
-TEST(events_that_memory_is_short_for_are_no_shorter_list)
+TEST_WITH(SERVER, events_that_memory_is_short_for_are_no_shorter_list)
 {
-    struct server *server = server_over_stub(PLENTY, SEQB_AGAIN, MINUTE_MS);
-    struct talker talker = talker_of(server);
+    struct talker *talker = talker_new(server);
 
     for (int i = 0; i < 3; i++)
         log_event(SEQB_LOG_DEBUG, "event=one");
     copies_left = 2;
-    talker_say(&talker, "SEQ.SHOW EVENTS\r\n", 17);
-    dialogue_finish(server, &talker);
+    talker_say(talker, "SEQ.SHOW EVENTS\r\n", 17);
+    dialogue_finish(server, talker);
     copies_left = -1;
-    assert_int_equal(talker.length, 0);
-    assert_true(talker.fd < 0);
-    server_close(server);
-    talker_fini(&talker);
+    assert_int_equal(talker->length, 0);
+    assert_true(talker->fd < 0);
 }

@@ -13,12 +13,6 @@
 #define CROWD  20
 #define ROUNDS 5
 
-static struct server *server_begin(void)
-{
-    stub_reset(PLENTY, SEQB_AGAIN, MINUTE_MS);
-    return dialogue_server();
-}
-
 /* A client that has yet to log in. */
 static struct session *stranger_init(struct talker *talker,
                                      struct server *server)
@@ -29,13 +23,6 @@ static struct session *stranger_init(struct talker *talker,
     session = TAILQ_LAST(&server->daemon.sessions, session_list);
     session->identity = (struct identity){.rights = RIGHTS_NONE};
     return session;
-}
-
-static void settle_unread(struct server *server)
-{
-    struct talker nobody = {.fd = -1};
-
-    dialogue_finish(server, &nobody);
 }
 
 /* PING with a word of `length` bytes. */
@@ -61,10 +48,9 @@ static void assert_begins(struct server *server, struct talker *talker,
     assert_memory_equal(talker->heard + before, begin, strlen(begin));
 }
 
-TEST(clients_before_the_login_cannot_use_up_the_memory)
+TEST_WITH(SERVER, clients_before_the_login_cannot_use_up_the_memory)
 {
     static char words[200000];
-    struct server *server = server_begin();
     struct talker crowd[CROWD];
     size_t length = 0;
 
@@ -78,15 +64,13 @@ TEST(clients_before_the_login_cannot_use_up_the_memory)
     }
     assert_true(server->daemon.limits.client_memory <=
                 INT64_C(2) * CROWD * LIMITS_LOGIN);
-    server_close(server);
     for (int i = 0; i < CROWD; i++)
         talker_fini(&crowd[i]);
 }
 
-TEST(ping_before_the_login_answers_a_short_word_only)
+TEST_WITH(SERVER, ping_before_the_login_answers_a_short_word_only)
 {
     char words[1024];
-    struct server *server = server_begin();
     struct talker talker;
     struct session *session = stranger_init(&talker, server);
 
@@ -98,16 +82,14 @@ TEST(ping_before_the_login_answers_a_short_word_only)
     session->identity.rights = RIGHTS_READ;
     assert_begins(server, &talker, words, ping_write(words, sizeof words, 65),
                   "$65\r\n");
-    server_close(server);
     talker_fini(&talker);
 }
 
 #define TOO_BIG "-ERR Protocol error: too big request before the login\r\n"
 
-TEST(large_request_before_the_login_is_refused)
+TEST_WITH(SERVER, large_request_before_the_login_is_refused)
 {
     char words[4096];
-    struct server *server = server_begin();
     struct talker talker;
     const size_t length = ping_write(words, sizeof words, LIMITS_LOGIN);
 
@@ -119,16 +101,14 @@ TEST(large_request_before_the_login_is_refused)
     talker_fini(&talker);
     talker_init(&talker, server);
     assert_begins(server, &talker, words, length, "$2000\r\n");
-    server_close(server);
     talker_fini(&talker);
 }
 
 /* A name and a password as long as they may be. */
-TEST(login_may_have_a_long_password)
+TEST_WITH(SERVER, login_may_have_a_long_password)
 {
     char words[LIMITS_LOGIN];
     char secret[CREDENTIAL_MAX + 1];
-    struct server *server = server_begin();
     struct talker talker;
     int length = 0;
 
@@ -142,57 +122,47 @@ TEST(login_may_have_a_long_password)
     stranger_init(&talker, server);
     assert_begins(server, &talker, words, (size_t)length,
                   "-ERR no password is set");
-    server_close(server);
     talker_fini(&talker);
 }
 
 /* A stream of HTTP, and any client of one number, need no memory for it. */
-TEST(short_answers_are_not_refused_while_memory_is_used_up)
+TEST_WITH(SERVER, short_answers_are_not_refused_while_memory_is_used_up)
 {
-    struct server *server = server_begin();
-    struct talker talker;
+    struct talker *talker = talker_new(server);
 
-    talker_init(&talker, server);
     server->daemon.limits.client_memory =
         2 * server->daemon.limits.options.max_client_memory;
-    assert_begins(server, &talker, "SEQ.NEXT a COUNT 1 STR\r\n", 24, "*1\r\n");
-    assert_begins(server, &talker, "SEQ.NUMBER a COUNT 1\r\n", 22, "*1\r\n");
-    assert_begins(server, &talker, "SEQ.NEXT a COUNT 1000\r\n", 23, "-OOM ");
-    server_close(server);
-    talker_fini(&talker);
+    assert_begins(server, talker, "SEQ.NEXT a COUNT 1 STR\r\n", 24, "*1\r\n");
+    assert_begins(server, talker, "SEQ.NUMBER a COUNT 1\r\n", 22, "*1\r\n");
+    assert_begins(server, talker, "SEQ.NEXT a COUNT 1000\r\n", 23, "-OOM ");
 }
 
 /* --- how long --- */
 
-TEST(client_that_does_not_log_in_is_disconnected)
+TEST_WITH(SERVER, client_that_does_not_log_in_is_disconnected)
 {
-    struct server *server = server_begin();
     struct talker talker;
-    struct talker user;
+    struct talker *user;
 
     server->daemon.limits.options.login_timeout_ms = 1;
-    talker_init(&user, server);
+    user = talker_new(server);
     stranger_init(&talker, server)->unknown_ms = daemon_now_ms();
     while (server->daemon.session_count > 1)
         dialogue_turn(server);
     assert_int_equal(server->daemon.limits.connections_timed_out, 1);
-    assert_begins(server, &user, "PING\r\n", 6, "+PONG");
-    server_close(server);
+    assert_begins(server, user, "PING\r\n", 6, "+PONG");
     talker_fini(&talker);
-    talker_fini(&user);
 }
 
 /* The clock starts when it loses its rights, and attempts do not start it
  * again. */
-TEST(clock_of_the_login_runs_while_the_client_has_no_rights)
+TEST_WITH(SERVER, clock_of_the_login_runs_while_the_client_has_no_rights)
 {
     const struct identity nobody = {.rights = RIGHTS_NONE};
     const struct identity user = {.rights = RIGHTS_TAKE};
-    struct server *server = server_begin();
-    struct talker talker;
     struct session *session = NULL;
 
-    talker_init(&talker, server);
+    (void)talker_new(server);
     session = TAILQ_LAST(&server->daemon.sessions, session_list);
     assert_int_equal(session->unknown_ms, 0);
     session_become(session, &nobody);
@@ -202,8 +172,6 @@ TEST(clock_of_the_login_runs_while_the_client_has_no_rights)
     assert_int_equal(session->unknown_ms, 1);
     session_become(session, &user);
     assert_int_equal(session->unknown_ms, 0);
-    server_close(server);
-    talker_fini(&talker);
 }
 
 /* --- reading slowly --- */

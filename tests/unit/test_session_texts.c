@@ -196,33 +196,28 @@ TEST(many_texts_come_in_one_array)
     }
 }
 
-TEST(who_asks_for_many_texts_has_turns_like_others)
+TEST_WITH(SERVER, who_asks_for_many_texts_has_turns_like_others)
 {
     static const char line[] = "SEQ.NUMBER a COUNT 100000\r\n";
-    struct server *server = server_over_stub(PLENTY, SEQB_AGAIN, MINUTE_MS);
-    struct talker greedy = talker_of(server);
-    struct talker modest = talker_of(server);
+    struct talker *greedy = talker_new(server);
+    struct talker *modest = talker_new(server);
 
-    talker_say(&greedy, line, strlen(line));
-    talker_say(&modest, "SEQ.NUMBER a\r\n", 14);
-    dialogue_finish(server, &modest);
-    talker_expect(&modest, "$11\r\nSN-00001119\r\n"); /* after one turn */
-    dialogue_finish(server, &greedy);
-    assert_int_equal(greedy.length, 9 + 100000 * 18);
-    server_close(server);
-    talker_fini(&greedy);
-    talker_fini(&modest);
+    talker_say(greedy, line, strlen(line));
+    talker_say(modest, "SEQ.NUMBER a\r\n", 14);
+    dialogue_finish(server, modest);
+    talker_expect(modest, "$11\r\nSN-00001119\r\n"); /* after one turn */
+    dialogue_finish(server, greedy);
+    assert_int_equal(greedy->length, 9 + 100000 * 18);
 }
 
 /* What is unsent is bounded. */
-TEST(many_texts_stop_for_a_client_that_does_not_read)
+TEST_WITH(SERVER, many_texts_stop_for_a_client_that_does_not_read)
 {
     static const char line[] = "SEQ.NUMBER a COUNT 100000\r\n";
     const size_t step = (size_t)128 * (STUB_TEXT_SIZE + 8);
-    struct server *server = server_over_stub(PLENTY, SEQB_AGAIN, MINUTE_MS);
-    struct talker talker = talker_of(server);
+    struct talker *talker = talker_new(server);
 
-    talker_say(&talker, line, strlen(line));
+    talker_say(talker, line, strlen(line));
     for (int i = 0; i < 300; i++) {
         dialogue_turn(server);
         assert_true(TAILQ_FIRST(&server->daemon.sessions)->out.length <=
@@ -230,57 +225,49 @@ TEST(many_texts_stop_for_a_client_that_does_not_read)
     }
     assert_true(TAILQ_FIRST(&server->daemon.sessions)->out.length >
                 SESSION_UNSENT_MAX - step);
-    dialogue_finish(server, &talker);
-    assert_int_equal(talker.length, 9 + 100000 * 18);
-    server_close(server);
-    talker_fini(&talker);
+    dialogue_finish(server, talker);
+    assert_int_equal(talker->length, 9 + 100000 * 18);
 }
 
 /* --- waiting --- */
 
-TEST(a_text_is_waited_for_as_a_number_is)
+TEST_WITH(SERVER, a_text_is_waited_for_as_a_number_is)
 {
     static const char line[] = "SEQ.NUMBER a area x\r\n";
-    struct server *server = server_over_stub(0, SEQB_AGAIN, MINUTE_MS);
-    struct talker first = talker_of(server);
-    struct talker second = talker_of(server);
+    struct talker *first = talker_new(server);
+    struct talker *second = talker_new(server);
 
-    dialogue_say(server, &first, line, strlen(line), WHOLE);
+    stub_reset(0, SEQB_AGAIN, MINUTE_MS);
+    dialogue_say(server, first, line, strlen(line), WHOLE);
     stub.sequences[0].stock = 1; /* there, but nobody was told yet */
-    dialogue_say(server, &second, "SEQ.NUMBER a\r\n", 14, WHOLE);
-    assert_int_equal(first.length + second.length, 0);
+    dialogue_say(server, second, "SEQ.NUMBER a\r\n", 14, WHOLE);
+    assert_int_equal(first->length + second->length, 0);
     stub_refill(0);
-    dialogue_finish(server, &first);
-    talker_expect(&first, "$13\r\nx-SN-00000095\r\n");
-    dialogue_finish(server, &second);
-    assert_int_equal(second.length, 0);
+    dialogue_finish(server, first);
+    talker_expect(first, "$13\r\nx-SN-00000095\r\n");
+    dialogue_finish(server, second);
+    assert_int_equal(second->length, 0);
     stub_refill(1);
-    dialogue_finish(server, &second);
-    talker_expect(&second, TEXT("96"));
-    server_close(server);
-    talker_fini(&first);
-    talker_fini(&second);
+    dialogue_finish(server, second);
+    talker_expect(second, TEXT("96"));
 }
 
 /* Its parameters lay in bytes that others' requests have overwritten. */
-TEST(many_texts_go_on_where_they_stood)
+TEST_WITH(SERVER, many_texts_go_on_where_they_stood)
 {
     static const char line[] = "SEQ.NUMBER a COUNT 3 area x\r\n";
     static const char other[] = "SEQ.NUMBER b COUNT 3 area other\r\n";
-    struct server *server = server_over_stub(2, SEQB_UNAVAILABLE, MINUTE_MS);
-    struct talker talker = talker_of(server);
-    struct talker beside = talker_of(server);
+    struct talker *talker = talker_new(server);
+    struct talker *beside = talker_new(server);
 
-    dialogue_say(server, &talker, line, strlen(line), WHOLE);
-    dialogue_say(server, &beside, other, strlen(other), WHOLE);
-    assert_int_equal(talker.length, 0);
+    stub_reset(2, SEQB_UNAVAILABLE, MINUTE_MS);
+    dialogue_say(server, talker, line, strlen(line), WHOLE);
+    dialogue_say(server, beside, other, strlen(other), WHOLE);
+    assert_int_equal(talker->length, 0);
     stub_refill(1);
-    dialogue_finish(server, &talker);
-    talker_expect(&talker, "*3\r\n$13\r\nx-SN-00000095\r\n"
-                           "$13\r\nx-SN-00000096\r\n$13\r\nx-SN-00000097\r\n");
-    server_close(server);
-    talker_fini(&talker);
-    talker_fini(&beside);
+    dialogue_finish(server, talker);
+    talker_expect(talker, "*3\r\n$13\r\nx-SN-00000095\r\n"
+                          "$13\r\nx-SN-00000096\r\n$13\r\nx-SN-00000097\r\n");
 }
 
 TEST(what_ends_a_wait_is_answered_once)

@@ -85,39 +85,35 @@ TEST(what_cannot_be_is_refused_and_takes_nothing)
     assert_int_equal(stub.sequences[0].next, STUB_FIRST);
 }
 
-TEST(numbers_of_one_stamp_come_together)
+TEST_WITH(SERVER, numbers_of_one_stamp_come_together)
 {
     static const char line[] = "SEQ.NEXT a STAMP COUNT 3\r\n";
-    struct server *server = server_over_stub(2, SEQB_AGAIN, MINUTE_MS);
-    struct talker talker = talker_of(server);
+    struct talker *talker = talker_new(server);
 
-    dialogue_say(server, &talker, line, strlen(line), WHOLE);
-    assert_int_equal(talker.length, 0);
+    stub_reset(2, SEQB_AGAIN, MINUTE_MS);
+    dialogue_say(server, talker, line, strlen(line), WHOLE);
+    assert_int_equal(talker->length, 0);
     stub_refill(1);
-    dialogue_finish(server, &talker);
-    talker_expect(&talker, "*2\r\n:0\r\n*3\r\n:95\r\n:96\r\n:97\r\n");
-    server_close(server);
-    talker_fini(&talker);
+    dialogue_finish(server, talker);
+    talker_expect(talker, "*2\r\n:0\r\n*3\r\n:95\r\n:96\r\n:97\r\n");
 }
 
-TEST(those_of_a_stamp_that_is_over_are_none_of_them)
+TEST_WITH(SERVER, those_of_a_stamp_that_is_over_are_none_of_them)
 {
     static const char line[] = "SEQ.NEXT a STAMP COUNT 5\r\n";
-    struct server *server = server_over_stub(4, SEQB_AGAIN, MINUTE_MS);
-    struct talker talker = talker_of(server);
+    struct talker *talker = talker_new(server);
 
-    dialogue_say(server, &talker, line, strlen(line), WHOLE);
+    stub_reset(4, SEQB_AGAIN, MINUTE_MS);
+    dialogue_say(server, talker, line, strlen(line), WHOLE);
     stub.sequences[0].next = 300;
     stub_refill(3);
-    dialogue_finish(server, &talker);
-    assert_int_equal(talker.length, 0);
+    dialogue_finish(server, talker);
+    assert_int_equal(talker->length, 0);
     stub_refill(3);
-    dialogue_finish(server, &talker);
-    talker_expect(&talker, "*2\r\n:300\r\n*5\r\n:300\r\n:301\r\n"
-                           ":302\r\n:303\r\n:304\r\n");
+    dialogue_finish(server, talker);
+    talker_expect(talker, "*2\r\n:300\r\n*5\r\n:300\r\n:301\r\n"
+                          ":302\r\n:303\r\n:304\r\n");
     assert_int_equal(stub.sequences[0].stock, 1);
-    server_close(server);
-    talker_fini(&talker);
 }
 
 TEST(a_clock_that_gives_nothing_is_answered_at_once)

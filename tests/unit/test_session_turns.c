@@ -23,7 +23,7 @@
 #define INCR_A "*2\r\n$4\r\nINCR\r\n$1\r\na\r\n"
 
 /* What is unsent is bounded, and no number is lost over it. */
-TEST(a_pipeline_stops_for_a_client_that_does_not_read)
+TEST_WITH(SERVER, a_pipeline_stops_for_a_client_that_does_not_read)
 {
     const size_t requests = 200000;
     struct script script = {0};
@@ -31,26 +31,23 @@ TEST(a_pipeline_stops_for_a_client_that_does_not_read)
     int64_t before = -1;
     size_t said = 0;
     size_t more = 1;
-    struct server *server = server_over_stub(PLENTY, SEQB_AGAIN, MINUTE_MS);
-    struct talker talker = talker_of(server);
+    struct talker *talker = talker_new(server);
 
     script_add(&script, "INCR a\n", requests);
     while (more > 0 || server->daemon.commands_processed > before) {
         before = server->daemon.commands_processed;
-        more = talker_say(&talker, script.data + said, script.length - said);
+        more = talker_say(talker, script.data + said, script.length - said);
         said += more;
         dialogue_turn(server);
         assert_true(TAILQ_FIRST(&server->daemon.sessions)->out.length <=
                     SESSION_UNSENT_MAX + REPLY_NUMBER_MAX);
     }
     assert_true(server->daemon.commands_processed < (int64_t)requests);
-    dialogue_finish(server, &talker);
-    dialogue_say(server, &talker, script.data + said, script.length - said,
+    dialogue_finish(server, talker);
+    dialogue_say(server, talker, script.data + said, script.length - said,
                  WHOLE);
     script_add_numbers(&expected, STUB_FIRST, (int64_t)requests);
-    talker_expect_script(&talker, &expected);
-    server_close(server);
-    talker_fini(&talker);
+    talker_expect_script(talker, &expected);
     script_fini(&script);
     script_fini(&expected);
 }
@@ -67,25 +64,21 @@ static void answer_await(struct server *server, struct talker *talker)
     }
 }
 
-TEST(a_long_pipeline_is_interrupted_after_a_turn)
+TEST_WITH(SERVER, a_long_pipeline_is_interrupted_after_a_turn)
 {
     struct script script = {0};
     struct script expected = {0};
-    struct server *server = server_over_stub(PLENTY, SEQB_AGAIN, MINUTE_MS);
-    struct talker greedy = talker_of(server);
-    struct talker modest = talker_of(server);
+    struct talker *greedy = talker_new(server);
+    struct talker *modest = talker_new(server);
 
     script_add(&script, "INCR a\n", 5000);
-    assert_int_equal(talker_say(&greedy, script.data, script.length),
+    assert_int_equal(talker_say(greedy, script.data, script.length),
                      script.length);
-    talker_say(&modest, INCR_A, strlen(INCR_A));
-    dialogue_finish(server, &greedy);
-    dialogue_finish(server, &modest);
+    talker_say(modest, INCR_A, strlen(INCR_A));
+    dialogue_finish(server, greedy);
+    dialogue_finish(server, modest);
     script_add_numbers(&expected, STUB_FIRST + TURN, 1);
-    talker_expect_script(&modest, &expected);
-    server_close(server);
-    talker_fini(&greedy);
-    talker_fini(&modest);
+    talker_expect_script(modest, &expected);
     script_fini(&script);
     script_fini(&expected);
 }
@@ -118,14 +111,13 @@ static int64_t number_beside(struct server *server, struct talker *modest,
     return last_number(modest);
 }
 
-TEST(who_asks_for_much_does_not_stall_who_asks_for_one)
+TEST_WITH(SERVER, who_asks_for_much_does_not_stall_who_asks_for_one)
 {
     const char request[] = "SEQ.NEXT a COUNT 100000\r\n";
     struct talker heavy[HEAVY];
     int64_t last = STUB_FIRST;
     int numbers = 0;
-    struct server *server = server_over_stub(PLENTY, SEQB_AGAIN, MINUTE_MS);
-    struct talker modest = talker_of(server);
+    struct talker *modest = talker_new(server);
 
     for (int i = 0; i < HEAVY; i++) {
         talker_init(&heavy[i], server);
@@ -133,7 +125,7 @@ TEST(who_asks_for_much_does_not_stall_who_asks_for_one)
     }
     dialogue_turn(server); /* each of them has its first turn */
     while (stub.sequences[0].next < STUB_FIRST + (int64_t)HEAVY * COUNT) {
-        const int64_t number = number_beside(server, &modest, heavy);
+        const int64_t number = number_beside(server, modest, heavy);
 
         assert_true(number - last <=
                     (numbers == 0 ? (int64_t)HEAVY * TURN : 0) +
@@ -147,8 +139,6 @@ TEST(who_asks_for_much_does_not_stall_who_asks_for_one)
         assert_memory_equal(heavy[i].heard, "*100000\r\n", 9);
         talker_fini(&heavy[i]);
     }
-    server_close(server);
-    talker_fini(&modest);
 }
 
 /* Two errors make it heavy, whatever time they take. */
@@ -213,20 +203,17 @@ TEST(so_is_one_that_queues_since_others_have_waited_for_long)
 }
 
 /* What it sends must not hold up addresses, HTTP, signals, and the queue. */
-TEST(input_of_a_client_that_lingers_is_read_after_all_else)
+TEST_WITH(SERVER, input_of_a_client_that_lingers_is_read_after_all_else)
 {
-    struct server *server = server_over_stub(PLENTY, SEQB_AGAIN, MINUTE_MS);
-    struct talker talker = talker_of(server);
+    struct talker *talker = talker_new(server);
     const struct connection *connection =
         (struct connection *)TAILQ_FIRST(&server->daemon.sessions);
 
     assert_int_equal(event_get_priority(&connection->readable), LOOP_CLIENTS);
-    talker_say(&talker, "QUIT\r\n", 6);
+    talker_say(talker, "QUIT\r\n", 6);
     dialogue_turn(server);
     assert_int_equal(connection->session.state, SESSION_LINGERING);
     assert_int_equal(event_get_priority(&connection->readable), LOOP_OTHERS);
-    server_close(server);
-    talker_fini(&talker);
 }
 
 /* --- calls that wait for the stores --- */
@@ -317,52 +304,44 @@ static int64_t durations_of(const struct counts *counts)
     return all;
 }
 
-TEST(commands_that_only_a_stop_reads_are_in_the_histogram)
+TEST_WITH(SERVER, commands_that_only_a_stop_reads_are_in_the_histogram)
 {
-    struct server *server = server_over_stub(PLENTY, SEQB_AGAIN, MINUTE_MS);
-    struct talker client = talker_of(server);
+    struct talker *client = talker_new(server);
 
-    talker_say(&client, INCR_A INCR_A, 2 * strlen(INCR_A));
+    talker_say(client, INCR_A INCR_A, 2 * strlen(INCR_A));
     connections_finish(&server->connections, 0);
     assert_int_equal(durations_of(&server->daemon.counts), 2);
-    server_close(server);
-    talker_fini(&client);
 }
 
-TEST(health_of_one_that_is_stopping_is_not_serving)
+TEST_WITH(SERVER, health_of_one_that_is_stopping_is_not_serving)
 {
     const char script[] = "INCR a\r\nSEQ.HEALTH\r\n";
-    struct server *server = server_over_stub(0, SEQB_AGAIN, MINUTE_MS);
     struct talker operator= talker_of(server);
-    struct talker client = talker_of(server);
+    struct talker *client = talker_new(server);
 
-    talker_say(&client, script, strlen(script));
+    stub_reset(0, SEQB_AGAIN, MINUTE_MS);
+    talker_say(client, script, strlen(script));
     talker_say(&operator, "SEQ.DRAIN\r\n", 11);
     dialogue_finish(server, &operator);
     assert_true(server->daemon.is_stopping);
     stub_refill(1);
     server_run(server);
-    assert_true(talker_receive(&client));
-    talker_receive(&client);
-    assert_non_null(memmem(client.heard, client.length, "not serving", 11));
-    server_close(server);
+    assert_true(talker_receive(client));
+    talker_receive(client);
+    assert_non_null(memmem(client->heard, client->length, "not serving", 11));
     talker_fini(&operator);
-    talker_fini(&client);
 }
 
-TEST(a_turn_that_ends_with_the_last_number_repeats_no_head)
+TEST_WITH(SERVER, a_turn_that_ends_with_the_last_number_repeats_no_head)
 {
     static const char line[] = "SEQ.NEXT a COUNT 1024\r\n";
     struct script expected = {0};
-    struct server *server = server_over_stub(PLENTY, SEQB_AGAIN, MINUTE_MS);
-    struct talker talker = talker_of(server);
+    struct talker *talker = talker_new(server);
 
-    talker_say(&talker, line, strlen(line));
-    dialogue_finish(server, &talker);
+    talker_say(talker, line, strlen(line));
+    dialogue_finish(server, talker);
     script_add(&expected, "*1024\r\n", 1);
     script_add_numbers(&expected, STUB_FIRST, TURN);
-    talker_expect_script(&talker, &expected);
-    server_close(server);
-    talker_fini(&talker);
+    talker_expect_script(talker, &expected);
     script_fini(&expected);
 }
