@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is told of a counter that stores refuse: while the topology lists its
+ * sequence, while it does not, and for all stamps. */
+#include "support/events.h"
+#include "unit/slot_fixture.h"
+
+/* How often it was told of partition 1. */
+static void expect_told(const char *event, int times)
+{
+    events_expect(event, "partition=1 backend=b key=key reason=", times);
+}
+
+TEST_WITH(SLOTS, what_closed_a_sequence_is_told_again_once_it_is_listed)
+{
+    events_start();
+    ask(f, 1, 8);
+    refuse(f, 1, SEQB_LAYOUT, true);
+    expect_told("event=layout", 1);
+    for (int i = 0; i < 2; i++)
+        ha_counter_set_listed(f->counter, false);
+    expect_told("event=counter_recovered", 1);
+    assert_int_equal(f->pool.refusals[1].count, 0);
+    for (int i = 0; i < 2; i++)
+        ha_counter_set_listed(f->counter, true);
+    expect_told("event=layout", 2);
+    assert_int_equal(events_count("event=layout", "it says no"), 2);
+    assert_int_equal(f->pool.refusals[1].count, 1);
+}
+
+TEST_WITH(SLOTS, other_refusals_are_forgotten_once_it_is_listed)
+{
+    events_start();
+    ask(f, 1, 8);
+    refuse(f, 1, SEQB_REFUSED, true);
+    ha_counter_set_listed(f->counter, false);
+    ha_counter_set_listed(f->counter, true);
+    expect_told("event=counter_refused", 1);
+    expect_told("event=counter_recovered", 1);
+    assert_null(f->counter->slots[1].refusal);
+    assert_true(slot_is_open(&f->counter->slots[1], 0));
+}
+
+static struct ha_counter *join(struct fixture *f)
+{
+    struct ha_counter *counter;
+
+    assert_ok(
+        ha_counter_new(&f->pool, "key", MEMORY_BITS, &f->sink, &counter, NULL));
+    ha_counter_join(counter, f->counter);
+    return counter;
+}
+
+TEST_WITH(SLOTS, counter_of_another_stamp_is_as_listed_and_closed_as_the_others)
+{
+    struct ha_counter *others[2];
+
+    ha_counter_set_listed(f->counter, false);
+    others[0] = join(f);
+    assert_true(others[0]->is_unlisted);
+    assert_false(others[0]->is_void);
+    for (int i = 0; i < 2; i++)
+        counter_void(f->counter, SEQB_LAYOUT);
+    assert_int_equal(f->deliveries, 1); /* it is told, once */
+    assert_true(f->grant.is_void);
+    assert_true(others[0]->is_void);
+    others[1] = join(f);
+    assert_true(others[1]->is_void);
+    for (size_t i = 0; i < COUNT_OF(others); i++)
+        ha_counter_free(others[i]);
+}
+
+TEST_WITH(SLOTS, sequence_is_unserved_if_all_who_may_be_asked_refuse_it)
+{
+    f->pool.pool.member[3].state = SEQB_PARTITION_QUARANTINED;
+    assert_null(slot_refusals_unserved(&f->pool, 0));
+    for (int32_t i = 0; i < 3; i++) {
+        assert_null(slot_refusals_unserved(&f->pool, 0));
+        ask(f, i, 8);
+        refuse(f, i, SEQB_REFUSED, true);
+    }
+    assert_string_equal(slot_refusals_unserved(&f->pool, 0), "key");
+    f->pool.pool.member[3].state = SEQB_PARTITION_UP;
+    assert_null(slot_refusals_unserved(&f->pool, 0));
+}
