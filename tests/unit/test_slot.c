@@ -241,6 +241,28 @@ TEST_WITH(SLOTS, slot_waits_until_it_is_granted_or_fails)
     }
 }
 
+/* --- another stamp --- */
+
+TEST_WITH(SLOTS, slot_of_another_stamp_begins_as_if_it_were_new)
+{
+    static const struct ha_stamp next = {2, 2000, 3000};
+    struct slot *slot = &f->counter->slots[0];
+
+    slot->mark = (struct fence_mark){3, 9};
+    slot->is_recalled = true; /* the notes of the stamp before */
+    slot->is_waiting = true;
+    slot->last = 7;
+    slot->at_ms = INT64_MAX;
+    assert_true(ha_counter_restamp(f->counter, &next));
+    assert_int_equal(slot->mark.window, FENCE_NOTHING.window);
+    assert_int_equal(slot->mark.value, FENCE_NOTHING.value);
+    assert_false(slot->is_recalled);
+    assert_false(slot->is_waiting);
+    assert_int_equal(slot->last, 0);
+    assert_true(slot_is_open(slot, 0));
+    assert_int_equal(f->counter->stamp.digits, 2);
+}
+
 /* --- all slots of a counter --- */
 
 static int64_t ask_all(struct fixture *f, int64_t count)
