@@ -98,4 +98,31 @@ TEST_SKIPPABLE(STARTED, many_claims_in_another_run_change_nothing)
     assert_string_equal(standing, "");
 }
 
+/* Whatever their order: two pools may list the members of one cluster in two.
+ */
+TEST(cluster_is_named_after_the_least_of_its_endpoints)
+{
+    struct server *server = server_etcd(NULL);
+    struct seqb_backend_options options = etcd_options(server);
+    char names[2][64];
+    char at[80];
+
+    (void)text_format(names[0], sizeof names[0], "127.0.0.1:%d",
+                      (int)server_port(server));
+    (void)text_format(names[1], sizeof names[1], "localhost:%d",
+                      (int)server_port(server));
+    (void)text_format(at, sizeof at, " at %s", names[0]);
+    for (int least = 0; least < 3; least++) {
+        const char *endpoints[] = {names[1], names[1], names[1], NULL};
+        struct seqb_backend *backend;
+
+        endpoints[least] = names[0];
+        options.endpoints = endpoints;
+        backend = etcd_open(&options);
+        assert_non_null(strstr(backend->domain, at));
+        backend_etcd.close(backend);
+    }
+    server_free(server);
+}
+
 TEST_BEFORE_ALL(without_sigpipe);

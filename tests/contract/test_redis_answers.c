@@ -154,6 +154,8 @@ TEST(answers_out_of_range_are_refused_whole)
         "*3\r\n$2\r\nOK\r\n" WINDOW_5 ":0\r\n",
         "*2\r\n$2\r\nOK\r\n" WINDOW_5,
         "*4\r\n$2\r\nok\r\n" WINDOW_5 ":0\r\n:1\r\n",
+        "*4\r\n+OK\r\n" WINDOW_5 ":0\r\n:1\r\n",
+        "*4\r\n:0\r\n" WINDOW_5 ":0\r\n:1\r\n",
         "*1\r\n$6\r\nFENCED\r\n",
         "*2\r\n$9\r\nEXHAUSTED\r\n$0\r\n\r\n",
         "*2\r\n$11\r\nUNREACHABLE\r\n" WINDOW_5,
@@ -262,6 +264,7 @@ TEST(other_calls_check_their_answers_too)
         "*2\r\n$2\r\nOK\r\n:5\r\n",
         "*2\r\n$5\r\nhello\r\n:5\r\n",
         ("*2\r\n$9\r\nEXHAUSTED\r\n" WINDOW_5),
+        ("*2\r\n:0\r\n" WINDOW_5),
         "+OK\r\n",
         "$-1\r\n",
     };
