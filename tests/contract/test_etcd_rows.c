@@ -150,6 +150,7 @@ TEST(options_that_it_cannot_serve_are_refused)
     prefix[sizeof prefix - 1] = '\0';
     options.prefix = prefix;
     assert_status(backend_etcd.open(&options, &backend, &err), SEQB_INVALID);
+    assert_non_null(strstr(err.text, "at most 64 bytes"));
     options = valid;
     options.host = NULL;
     assert_status(backend_etcd.open(&options, &backend, &err), SEQB_INVALID);

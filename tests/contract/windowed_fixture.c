@@ -184,6 +184,7 @@ void must_refuse_options(struct fixture *f)
     path[sizeof path - 1] = '\0';
     f->options.prefix = path;
     assert_int_equal(fixture_open(f), SEQB_INVALID);
+    assert_non_null(strstr(f->err.text, "at most 64 bytes"));
     f->options = options;
     f->options.socket_path = path;
     assert_int_equal(fixture_open(f), SEQB_INVALID);

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Answers that a correct server does not give: this program changes how many
+ * columns an answer has, or a number in it. Nothing may be made of it, and the
+ * connection must not be used again. */
+#include <string.h>
+
+#include "contract/postgres_fixture.h"
+#include "support/test.h"
+
+static int counted;         /* answers whose columns were counted */
+static int changes_columns; /* of this one of them, from 1 on; 0: of none */
+
+static const char *other; /* instead of a value of an answer of two columns */
+static int changes_value; /* this one; -1: none */
+
+int __real_PQnfields(const PGresult *result);
+int __wrap_PQnfields(const PGresult *result);
+char *__real_PQgetvalue(const PGresult *result, int row, int column);
+char *__wrap_PQgetvalue(const PGresult *result, int row, int column);
+int __real_PQgetlength(const PGresult *result, int row, int column);
+int __wrap_PQgetlength(const PGresult *result, int row, int column);
+
+int __wrap_PQnfields(const PGresult *result)
+{
+    return __real_PQnfields(result) + (++counted == changes_columns);
+}
+
+static bool is_changed(const PGresult *result, int column)
+{
+    return column == changes_value && __real_PQnfields(result) == 2;
+}
+
+char *__wrap_PQgetvalue(const PGresult *result, int row, int column)
+{
+    return is_changed(result, column) ? (char *)(uintptr_t)other
+                                      : __real_PQgetvalue(result, row, column);
+}
+
+int __wrap_PQgetlength(const PGresult *result, int row, int column)
+{
+    return is_changed(result, column) ? (int)strlen(other)
+                                      : __real_PQgetlength(result, row, column);
+}
+
+/* --- columns --- */
+
+static enum seqb_status take_order(struct fixture *f)
+{
+    struct seqb_request request;
+
+    return take(f, ORDER, 1, &request);
+}
+
+static enum seqb_status raise_order(struct fixture *f)
+{
+    const struct seqb_raise raise = {.counter = ORDER, .limit = LIMIT};
+    int64_t out;
+
+    return backend_postgres.raise(f->backend, &raise, &out, NULL);
+}
+
+static enum seqb_status claim_main(struct fixture *f)
+{
+    char standing[SEQB_CLAIM_SIZE];
+
+    return backend_postgres.claim(f->backend, "main", "a", standing,
+                                  sizeof standing, NULL);
+}
+
+static enum seqb_status swap_main(struct fixture *f)
+{
+    const struct seqb_swap swap = {"main", "a", "a", NULL};
+    char standing[SEQB_CLAIM_SIZE];
+
+    return backend_postgres.swap(f->backend, &swap, standing, sizeof standing,
+                                 NULL);
+}
+
+static enum seqb_status purge_order(struct fixture *f)
+{
+    const struct seqb_purge purge = {ORDER, ORDER "@20261121", 1, 1};
+    int32_t deleted;
+
+    return backend_postgres.purge(f->backend, &purge, &deleted, NULL);
+}
+
+static enum seqb_status list_main(struct fixture *f)
+{
+    struct seqb_listed listed[2];
+    struct seqb_page page = {
+        .prefix = "main/", .after = "", .listed = listed, .most = 2};
+
+    return backend_postgres.list(f->backend, &page, NULL);
+}
+
+static const struct {
+    enum seqb_status (*call)(struct fixture *f);
+    int answers; /* with columns */
+} calls[] = {{take_order, 2}, {raise_order, 5}, {claim_main, 2},
+             {swap_main, 2},  {purge_order, 2}, {list_main, 2}};
+
+/* Each answer of each call, one after the other. */
+TEST_SKIPPABLE(STARTED, columns_that_were_not_asked_for_make_no_sense)
+{
+    assert_ok(take_order(f));
+    assert_ok(claim_main(f));
+    for (size_t i = 0; i < COUNT(calls); i++) {
+        counted = 0;
+        assert_ok(calls[i].call(f));
+        assert_int_equal(counted, calls[i].answers);
+        for (int answer = 1; answer <= calls[i].answers; answer++) {
+            counted = 0;
+            changes_columns = answer;
+            assert_int_equal(calls[i].call(f), SEQB_PROTOCOL);
+            changes_columns = 0;
+            assert_int_equal(calls[i].call(f), SEQB_UNREACHABLE);
+            must_open(f);
+        }
+    }
+}
+
+/* --- numbers --- */
+
+/* The counter is at 5, and 10 are wanted. */
+TEST_SKIPPABLE(STARTED, number_that_cannot_be_is_not_granted)
+{
+    static const struct {
+        int column; /* the value before the grant, or behind it */
+        const char *value;
+    } rows[] = {{0, "-1"}, {0, "x"}, {0, "15"}, {0, "4"},
+                {1, "5"},  {1, ""},  {1, "16"}, {1, "1099511627777"}};
+    struct seqb_request request;
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        TELL(f, "DELETE FROM seqb_counters WHERE name <> ''");
+        must_take(f, 5, 0);
+        other = rows[i].value;
+        changes_value = rows[i].column;
+        assert_int_equal(take(f, ORDER, 10, &request), SEQB_PROTOCOL);
+        changes_value = -1;
+        must_open(f);
+    }
+}
+
+static int values_begin(void **state)
+{
+    (void)state;
+    changes_value = -1;
+    return 0;
+}
+
+TEST_BEFORE_ALL(values_begin);
