@@ -10,7 +10,8 @@
 static int counted;         /* answers whose columns were counted */
 static int changes_columns; /* of this one of them, from 1 on; 0: of none */
 
-static const char *other; /* instead of a value of an answer of two columns */
+static int changes_width; /* the columns of the answers whose values change */
+static const char *other; /* instead of a value of theirs */
 static int changes_value; /* this one; -1: none */
 
 int __real_PQnfields(const PGresult *result);
@@ -27,7 +28,7 @@ int __wrap_PQnfields(const PGresult *result)
 
 static bool is_changed(const PGresult *result, int column)
 {
-    return column == changes_value && __real_PQnfields(result) == 2;
+    return column == changes_value && __real_PQnfields(result) == changes_width;
 }
 
 char *__wrap_PQgetvalue(const PGresult *result, int row, int column)
@@ -135,11 +136,36 @@ TEST_SKIPPABLE(STARTED, number_that_cannot_be_is_not_granted)
         TELL(f, "DELETE FROM seqb_counters WHERE name <> ''");
         must_take(f, 5, 0);
         other = rows[i].value;
+        changes_width = 2;
         changes_value = rows[i].column;
         assert_int_equal(take(f, ORDER, 10, &request), SEQB_PROTOCOL);
         changes_value = -1;
         must_open(f);
     }
+}
+
+/* What the begin of a transaction says of the server. */
+TEST_SKIPPABLE(STARTED, server_that_changed_amid_a_session_grants_nothing)
+{
+    static const struct {
+        int column;
+        const char *value;
+        enum seqb_status status;
+    } rows[] = {{2, "off", SEQB_UNSAFE}, /* synchronous_commit */
+                {3, "", SEQB_ROLE},      /* the store's origin */
+                {3, "other", SEQB_UNREACHABLE},
+                {4, "fsync = off", SEQB_UNSAFE}};
+
+    must_take(f, 5, 0);
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        other = rows[i].value;
+        changes_width = 7;
+        changes_value = rows[i].column;
+        assert_int_equal(take_order(f), rows[i].status);
+        changes_value = -1;
+        must_open(f);
+    }
+    must_take(f, 5, 5 + (int64_t)COUNT(rows)); /* what was committed is lost */
 }
 
 static int values_begin(void **state)
