@@ -40,8 +40,7 @@ static void set_automatic(struct rig *rig, int32_t pool)
     rig->automatic.pool = pool;
 }
 
-/* Takes a number of "order", for as long as the patience lasts if a deadline
- * passes. */
+/* Takes a number of "order", though deadlines pass. */
 static void take_one(struct rig *rig, struct rig_broker *broker)
 {
     int64_t number;
@@ -273,6 +272,7 @@ TEST_WITH(DIRECT, new_sequence_begins_once_all_stores_have_answered)
     rig->sequences[0].pool = 1;
     events_start();
     broker = rig_open(rig);
+    assert_int_equal(events_count("event=unasked", "waiting=1"), 1);
     expect_unasked(rig, broker, "backend b0 of pool main");
     events_expect("warn event=unasked sequences=1 keys=order waiting=1",
                   "backend b0 of pool main", 1);
