@@ -382,6 +382,7 @@ static int child_answers(struct rig_broker *broker,
                          struct seqb_sequence *sequence)
 {
     struct seqb_sequence *found;
+    struct seqb_cursor *cursor;
     struct seqb_error err;
     int64_t numbers[4];
     size_t taken;
@@ -394,7 +395,8 @@ static int child_answers(struct rig_broker *broker,
            (queue_try_many(sequence, 4, numbers, &taken, &err) != SEQB_FORKED)
                << 4 |
            (queue_try_run(sequence, 1, numbers, &err) != SEQB_FORKED) << 5 |
-           (queue_try_run(sequence, 4, numbers, &err) != SEQB_FORKED) << 6;
+           (queue_try_run(sequence, 4, numbers, &err) != SEQB_FORKED) << 6 |
+           (queue_cursor_open(sequence, 4, &cursor, &err) != SEQB_FORKED) << 7;
 }
 
 TEST_WITH(DIRECT, forked_child_is_refused_and_its_parent_goes_on)
