@@ -349,3 +349,20 @@ TEST_WITH(PERIOD, who_armed_a_slot_is_called_at_the_removal)
     rig_await(is_called, &calls);
     front->source->on_ready(front, NULL, NULL);
 }
+
+/* They may be of several. */
+TEST_WITH(PERIOD, numbers_with_a_period_are_no_run)
+{
+    struct rig_broker *broker = rig_open(fixture->rig);
+    struct seqb_sequence *front = rig_sequence(broker, "order");
+    int64_t numbers[2];
+    struct queue_take run = {.out = numbers, .count = 2, .is_contiguous = true};
+    struct seqb_error err;
+
+    assert_status(queue_take(front, &run, &err), SEQB_INVALID);
+    rig_expect_words(err.text, "has a period");
+    assert_status(queue_try_take(front, &run, &err), SEQB_INVALID);
+    rig_expect_words(err.text, "has a period");
+    run.count = 1;
+    assert_ok(queue_take(front, &run, &err));
+}
