@@ -255,6 +255,7 @@ TEST_WITH(SNOWFLAKES, full_ms_is_waited_for)
         assert_true(ids[19] > before);
     }
     assert_int_equal(ids[18], 0);
+    assert_int_equal(atomic_load(&sequence->waiters), 0);
     run.count = 5;
     assert_int_equal(queue_take(sequence, &run, &err), SEQB_INVALID);
 }
