@@ -319,6 +319,7 @@ TEST_WITH(DIRECT, options_of_a_refused_reload_are_kept)
             SEQB_LAYOUT);
         assert_int_equal(queue_keeps_options(reload), is_kept);
         queue_reload_free(reload);
+        assert_true(broker->queue->abandoned->counter->is_unlisted);
     }
 }
 
