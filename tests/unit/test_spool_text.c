@@ -24,8 +24,9 @@ static struct spool_text sample(struct spool_pool pools[2],
     pools[0] = (struct spool_pool){.layout = "pool=main;bits=2",
                                    .bits = 2,
                                    .origins = {"o 0", NULL, "o2"}};
-    pools[1] = (struct spool_pool){
-        .layout = "pool=odd;bits=0", .bits = 0, .origins = {"else"}};
+    pools[1] = (struct spool_pool){.layout = "pool=odd;bits=0",
+                                   .bits = 0,
+                                   .origins = {"else", "no partition"}};
     blocks[0] = (struct spool_block){"bill", 0, 2, 3, 32, 5};
     blocks[1] = (struct spool_block){"order", 0, 2, 0, 4, 1};
     blocks[2] = (struct spool_block){"order", 0, 2, 0, 6, INT64_MAX / 4};
