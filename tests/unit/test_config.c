@@ -13,8 +13,7 @@
 
 TEST(embedded_default_is_four_sqlite_partitions)
 {
-    struct config *config = topology_open_sound(NULL);
-    const struct config_topology *topology = config_topology(config);
+    const struct config_topology *topology = topology_of_file(NULL);
     const struct ha_pool_options *pool = topology->ha.pools;
 
     assert_string_equal(topology->broker_name, "embedded");
@@ -41,13 +40,12 @@ TEST(embedded_default_is_four_sqlite_partitions)
     assert_string_equal(pool->layout.name, "main");
     assert_int_equal(pool->layout.bits, 2);
     assert_int_equal(pool->layout.authority, -1);
-    config_close(config);
 }
 
 TEST(embedded_default_makes_sequences_by_themselves)
 {
-    struct config *config = topology_open_sound(NULL);
-    const struct queue_options *queue = &config_topology(config)->queue;
+    const struct config_topology *topology = topology_of_file(NULL);
+    const struct queue_options *queue = &topology->queue;
 
     assert_int_equal(queue->interval_ms, 20);
     assert_int_equal(queue->sequence_count, 0);
@@ -65,13 +63,12 @@ TEST(embedded_default_makes_sequences_by_themselves)
     assert_int_equal(queue->automatic->idle_after_ms, 600000);
     assert_string_equal(queue->spool_path, "/state/spool");
     assert_int_equal(queue->warm_timeout_ms, 10000);
-    config_close(config);
 }
 
 TEST(redis_sample_is_two_partitions_and_an_authority)
 {
-    struct config *config = topology_open_sound("config/redis.conf");
-    const struct config_topology *topology = config_topology(config);
+    const struct config_topology *topology =
+        topology_of_file("config/redis.conf");
     const struct store_options *backends = topology->ha.backends;
     const struct ha_pool_options *pool = topology->ha.pools;
 
@@ -101,13 +98,13 @@ TEST(redis_sample_is_two_partitions_and_an_authority)
     assert_int_equal(pool->rescue, HA_RESCUE_BACKOFF);
     assert_int_equal(pool->check_interval_ms, 1500);
     assert_int_equal(pool->layout.failover_gap, 1000000);
-    config_close(config);
 }
 
 TEST(redis_sample_lists_its_sequences)
 {
-    struct config *config = topology_open_sound("config/redis.conf");
-    const struct queue_options *queue = &config_topology(config)->queue;
+    const struct config_topology *topology =
+        topology_of_file("config/redis.conf");
+    const struct queue_options *queue = &topology->queue;
 
     assert_int_equal(queue->sequence_count, 2);
     assert_string_equal(queue->sequences[0].key, "order");
@@ -117,7 +114,6 @@ TEST(redis_sample_lists_its_sequences)
     assert_int_equal(queue->sequences[1].memory_bits, 10);
     assert_int_equal(queue->sequences[1].max_unused, 100000);
     assert_null(queue->automatic);
-    config_close(config);
 }
 
 TEST(mixed_sample_is_four_kinds_of_store)
@@ -125,15 +121,15 @@ TEST(mixed_sample_is_four_kinds_of_store)
     static const char *const engines[] = {"mysql-autoinc", "mysql-row",
                                           "postgres", "redis"};
     static const int32_t ports[] = {3306, 3307, 5432, 6379};
-    struct config *config;
+    const struct config_topology *topology;
     const struct ha_options *ha;
 
     for (size_t i = 0; i < COUNT_OF(engines); i++) {
         if (backend_find(engines[i]) == NULL)
             skip();
     }
-    config = topology_open_sound("config/mixed.conf");
-    ha = &config_topology(config)->ha;
+    topology = topology_of_file("config/mixed.conf");
+    ha = &topology->ha;
     assert_int_equal(ha->backend_count, COUNT_OF(engines));
     for (size_t i = 0; i < COUNT_OF(engines); i++) {
         assert_string_equal(ha->backends[i].ops->engine, engines[i]);
@@ -144,62 +140,62 @@ TEST(mixed_sample_is_four_kinds_of_store)
     assert_string_equal(ha->backends[0].options.table_format, "%s_code_%d");
     assert_int_equal(ha->pools[0].layout.bits, 2);
     assert_int_equal(ha->pools[0].layout.authority, 2);
-    config_close(config);
 }
 
 TEST(galera_sample_names_nodes_alone)
 {
-    struct config *config = topology_open_sound("config/galera.conf");
+    const struct config_topology *topology =
+        topology_of_file("config/galera.conf");
     const struct seqb_backend_options *options =
-        &config_topology(config)->ha.backends[0].options;
+        &topology->ha.backends[0].options;
 
     assert_string_equal(options->endpoints[0], "127.0.0.1:3306");
     assert_string_equal(options->endpoints[2], "127.0.0.1:3308");
     assert_null(options->endpoints[3]);
     assert_null(options->host);
     assert_int_equal(options->port, 0);
-    config_close(config);
 }
 
 TEST(etcd_sample_names_members_alone)
 {
-    struct config *config = topology_open_sound("config/etcd.conf");
+    const struct config_topology *topology =
+        topology_of_file("config/etcd.conf");
     const struct seqb_backend_options *options =
-        &config_topology(config)->ha.backends[0].options;
+        &topology->ha.backends[0].options;
 
     assert_string_equal(options->endpoints[2], "127.0.0.1:32379");
     assert_null(options->endpoints[3]);
     assert_null(options->host);
     assert_int_equal(options->timeout_ms, 1000); /* see docs/choosing.md */
-    config_close(config);
 }
 
 TEST(redis_cluster_sample_names_nodes_and_an_authority)
 {
-    struct config *config = topology_open_sound("config/redis-cluster.conf");
-    const struct ha_options *ha = &config_topology(config)->ha;
+    const struct config_topology *topology =
+        topology_of_file("config/redis-cluster.conf");
+    const struct ha_options *ha = &topology->ha;
 
     assert_string_equal(ha->backends[0].options.endpoints[2], "127.0.0.1:7002");
     assert_null(ha->backends[0].options.host);
     assert_int_equal(ha->pools[0].layout.authority, 1);
-    config_close(config);
 }
 
 TEST(patroni_sample_names_nodes_in_conninfo)
 {
-    struct config *config = topology_open_sound("config/patroni.conf");
+    const struct config_topology *topology =
+        topology_of_file("config/patroni.conf");
     const struct seqb_backend_options *options =
-        &config_topology(config)->ha.backends[0].options;
+        &topology->ha.backends[0].options;
 
     assert_non_null(strstr(options->conninfo, "port=5432,5433,5434 user="));
     assert_null(options->host);
-    config_close(config);
 }
 
 TEST(sentinel_sample_names_no_server)
 {
-    struct config *config = topology_open_sound("config/sentinel.conf");
-    const struct store_options *backends = config_topology(config)->ha.backends;
+    const struct config_topology *topology =
+        topology_of_file("config/sentinel.conf");
+    const struct store_options *backends = topology->ha.backends;
 
     for (int i = 0; i < 2; i++) {
         const struct seqb_backend_options *redis = &backends[i].options;
@@ -211,7 +207,6 @@ TEST(sentinel_sample_names_no_server)
         assert_null(redis->host);
         assert_int_equal(redis->port, 0);
     }
-    config_close(config);
 }
 
 #define FILES SQLITE("a") "," SQLITE("b") "," SQLITE("c")
@@ -232,19 +227,9 @@ static const char full[] =
     "auto_sequences={pattern=\"x*\";limit=1000000;pool=\"p\";"
     "idle_after=\"1s\";};\n";
 
-static struct config *open_full(void)
-{
-    const struct config_request request = {.path = "t.conf"};
-    struct config *config = NULL;
-
-    assert_ok(config_open_text(&request, full, &config, NULL));
-    return config;
-}
-
 TEST(every_setting_of_broker_and_backends_arrives)
 {
-    struct config *config = open_full();
-    const struct config_topology *topology = config_topology(config);
+    const struct config_topology *topology = topology_of_text(full);
     const struct seqb_backend_options *redis =
         &topology->ha.backends[0].options;
 
@@ -261,13 +246,12 @@ TEST(every_setting_of_broker_and_backends_arrives)
     /* Of the pool it stands in; of the most patient one it serves. */
     assert_int_equal(topology->ha.backends[1].options.timeout_ms, 5000);
     assert_int_equal(topology->ha.backends[2].options.timeout_ms, 5000);
-    config_close(config);
 }
 
 TEST(every_setting_of_a_pool_arrives)
 {
-    struct config *config = open_full();
-    const struct ha_pool_options *pool = config_topology(config)->ha.pools;
+    const struct config_topology *topology = topology_of_text(full);
+    const struct ha_pool_options *pool = topology->ha.pools;
 
     assert_string_equal(pool->layout.name, "p");
     assert_int_equal(pool->layout.generation, 1000000);
@@ -282,13 +266,12 @@ TEST(every_setting_of_a_pool_arrives)
     assert_int_equal(pool->rescue_after_ms, 3600000);
     assert_int_equal(pool->check_interval_ms, 100);
     assert_true(pool->layout.failover_gap == INT64_C(1) << 40);
-    config_close(config);
 }
 
 TEST(every_setting_of_sequences_arrives)
 {
-    struct config *config = open_full();
-    const struct queue_options *queue = &config_topology(config)->queue;
+    const struct config_topology *topology = topology_of_text(full);
+    const struct queue_options *queue = &topology->queue;
     const struct queue_sequence_options *sequence = queue->sequences;
 
     assert_int_equal(queue->interval_ms, 1000);
@@ -308,7 +291,6 @@ TEST(every_setting_of_sequences_arrives)
     assert_int_equal(queue->automatic->pool, 0);
     assert_string_equal(queue->auto_pattern, "x*");
     assert_int_equal(queue->auto_limit, 1000000);
-    config_close(config);
 }
 
 TEST(rows_of_a_section_stand_together)

@@ -28,31 +28,20 @@
 #define SQL(name, engine, more)                                                \
     "{name=\"" name "\";engine=\"" engine "\";user=\"u\";" more "}"
 
-static const struct layout *layout_of(const struct config *config)
+static const struct layout *layout_of(const struct config_topology *topology)
 {
-    return &config_topology(config)->ha.pools[0].layout;
-}
-
-static struct config *open_sound(const char *text)
-{
-    const struct config_request request = {.path = "t.conf"};
-    struct config *config = NULL;
-    struct seqb_error err = {.text = ""};
-
-    if (config_open_text(&request, text, &config, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
-    return config;
+    return &topology->ha.pools[0].layout;
 }
 
 TEST(neighbours_count_in_windows_without_an_authority)
 {
     const struct store_options *backends;
     const struct layout *layout;
-    struct config *config;
+    const struct config_topology *topology;
 
-    config = open_sound(BOTH PAIR KEY);
-    layout = layout_of(config);
-    backends = config_topology(config)->stores.backends;
+    topology = topology_of_text(BOTH PAIR KEY);
+    layout = layout_of(topology);
+    backends = topology->stores.backends;
     assert_true(layout->neighbours);
     assert_int_equal(layout->authority, -1);
     assert_true(layout_is_windowed(layout, 0, backends[0].ops));
@@ -60,15 +49,13 @@ TEST(neighbours_count_in_windows_without_an_authority)
     assert_int_equal(layout_lessor_count(layout, backends), 2);
     assert_int_equal(layout_lessor(layout, 0, backends), 0);
     assert_int_equal(layout_lessor(layout, 1, backends), 1);
-    config_close(config);
 }
 
 /* The largest first window of a partition, which whoever leases it gives. */
 static int64_t first_number(const char *text)
 {
-    struct config *config = open_sound(text);
-    const struct config_topology *topology = config_topology(config);
-    const struct layout *layout = layout_of(config);
+    const struct config_topology *topology = topology_of_text(text);
+    const struct layout *layout = layout_of(topology);
     const int32_t lessors =
         layout_lessor_count(layout, topology->stores.backends);
     const int64_t window =
@@ -77,7 +64,6 @@ static int64_t first_number(const char *text)
         layout_number(window << layout->window_bits, (1 << layout->bits) - 1,
                       layout->bits, topology->queue.sequences[0].memory_bits);
 
-    config_close(config);
     return number;
 }
 
@@ -93,24 +79,23 @@ TEST(first_numbers_are_small)
 /* The server's default of connections needs them. */
 TEST(windows_of_a_memcached_are_larger)
 {
-    struct config *config;
+    const struct config_topology *topology;
 
     if (backend_find("memcached") == NULL)
         skip();
-    config = open_sound("backends=(" SQLITE("a") "," SQLITE("b") "," SQLITE(
-        "c") ",{name=\"d\";engine=\"memcached\";});\n" NEIGHBOURS(ALL_FOUR, "")
-                            KEY);
-    assert_int_equal(layout_of(config)->window_bits, 10);
-    config_close(config);
+    topology =
+        topology_of_text("backends=(" SQLITE("a") "," SQLITE("b") "," SQLITE(
+            "c") ",{name=\"d\";engine=\"memcached\";});\n" NEIGHBOURS(ALL_FOUR,
+                                                                      "") KEY);
+    assert_int_equal(layout_of(topology)->window_bits, 10);
 }
 
 TEST(windows_that_are_set_are_not_small)
 {
-    struct config *config =
-        open_sound(FOUR NEIGHBOURS(ALL_FOUR, "window_bits=20;") KEY);
+    const struct config_topology *topology =
+        topology_of_text(FOUR NEIGHBOURS(ALL_FOUR, "window_bits=20;") KEY);
 
-    assert_int_equal(layout_of(config)->window_bits, 20);
-    config_close(config);
+    assert_int_equal(layout_of(topology)->window_bits, 20);
 }
 
 /* A store that may forget leases nothing, so that it has no index. */
@@ -118,22 +103,22 @@ TEST(only_direct_partitions_are_lessors)
 {
     const struct store_options *backends;
     const struct layout *layout;
-    struct config *config;
+    const struct config_topology *topology;
 
     if (backend_find("redis") == NULL)
         skip();
-    config = open_sound("backends=(" REDIS("") "," SQLITE("a") "," SQLITE(
-        "b") ",{name=\"s\";engine=\"redis\";port=1;});\n" NEIGHBOURS("\"r\","
-                                                                     "\"a\","
-                                                                     "\"s\","
-                                                                     "\"b\"",
-                                                                     "") KEY);
-    layout = layout_of(config);
-    backends = config_topology(config)->stores.backends;
+    topology = topology_of_text("backends=(" REDIS("") "," SQLITE(
+        "a") "," SQLITE("b") ",{name=\"s\";engine=\"redis\";port=1;});"
+                             "\n" NEIGHBOURS("\"r\","
+                                             "\"a\","
+                                             "\"s\","
+                                             "\"b\"",
+                                             "") KEY);
+    layout = layout_of(topology);
+    backends = topology->stores.backends;
     assert_int_equal(layout_lessor_count(layout, backends), 2);
     assert_int_equal(layout_lessor(layout, 0, backends), 1);
     assert_int_equal(layout_lessor(layout, 1, backends), 3);
-    config_close(config);
 }
 
 TEST(index_of_a_lessor_has_as_many_bits_as_it_needs)
@@ -147,19 +132,18 @@ TEST(index_of_a_lessor_has_as_many_bits_as_it_needs)
 
 TEST(snowflakes_may_stand_among_neighbours)
 {
-    config_close(open_sound(
-        BOTH PAIR "sequences=({key=\"id\";pool=\"p\";snowflake={};});\n"));
+    (void)topology_of_text(
+        BOTH PAIR "sequences=({key=\"id\";pool=\"p\";snowflake={};});\n");
 }
 
 TEST(none_is_as_if_it_were_left_out)
 {
-    struct config *config =
-        open_sound(BACKEND "pools=({name=\"p\";partitions=[\"a\"];"
-                           "authority=\"none\";});\n" KEY);
+    const struct config_topology *topology =
+        topology_of_text(BACKEND "pools=({name=\"p\";partitions=[\"a\"];"
+                                 "authority=\"none\";});\n" KEY);
 
-    assert_false(layout_of(config)->neighbours);
-    assert_int_equal(layout_of(config)->authority, -1);
-    config_close(config);
+    assert_false(layout_of(topology)->neighbours);
+    assert_int_equal(layout_of(topology)->authority, -1);
     topology_expect(BACKEND "pools=({name=\"p\";partitions=[\"a\"];"
                             "authority=\"none\";\nwindows=\"all\";});\n" KEY,
                     "t.conf:3: 'windows' = \"all\" needs an 'authority' that "
@@ -211,14 +195,13 @@ TEST(servers_are_neighbours_by_default)
         skip();
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char text[2048];
-        struct config *config;
+        const struct config_topology *topology;
 
         assert_true(
             text_format(text, sizeof text, "backends=(%s", cases[i].text));
-        config = open_sound(text);
-        if (layout_of(config)->neighbours != cases[i].neighbours)
+        topology = topology_of_text(text);
+        if (layout_of(topology)->neighbours != cases[i].neighbours)
             fail_msg("%s", text);
-        config_close(config);
     }
 }
 
@@ -301,23 +284,22 @@ TEST(one_store_is_not_its_own_neighbour)
 
 TEST(neighbours_of_one_server_are_warned_of)
 {
-    struct config *config;
+    const struct config_topology *topology;
     const char *const *warnings;
 
     if (backend_find("mysql-row") == NULL)
         skip();
-    config = open_sound(
+    topology = topology_of_text(
         "backends=(" SQL("m", "mysql-row", "database=\"d\";") "," SQL(
             "n", "mysql-row",
             "database=\"e\";") ");\n" NEIGHBOURS("\"m\",\"n\"", "") KEY);
-    warnings = config_topology(config)->warnings;
+    warnings = topology->warnings;
     assert_string_equal(
         warnings[0],
         "t.conf:3: backends 'm' and 'n' stand on one server: what puts back "
         "the server puts back both, and then the numbers of windows that only "
         "these two know of repeat: use neighbours on servers of their own");
     assert_null(warnings[1]);
-    config_close(config);
 }
 
 TEST_BEFORE_ALL(topology_setup);

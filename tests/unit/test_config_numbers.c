@@ -124,21 +124,15 @@ TEST(mistakes_of_all_templates_are_told_at_their_lines)
 
 TEST(options_have_what_the_settings_say)
 {
-    struct config *config = NULL;
-    const struct config_request request = {.path = "t.conf"};
-    const struct queue_sequence_options *sequence;
-    const struct queue_sequence_options *automatic;
-
-    assert_ok(config_open_text(
-        &request,
+    const struct config_topology *topology = topology_of_text(
         ONE("template=\"N@{seq, width=5}\";" SAFE DENSE) //
         "auto_sequences={pattern=\"*\";ids={time=31;shard=0;"
         "counter=20;};template=\"@{date}@{seq,width=3,overflow="
         "refuse}\";" //
-        SAFE "};\n",
-        &config, NULL));
-    sequence = config_topology(config)->queue.sequences;
-    automatic = config_topology(config)->queue.automatic;
+        SAFE "};\n");
+    const struct queue_sequence_options *sequence = topology->queue.sequences;
+    const struct queue_sequence_options *automatic = topology->queue.automatic;
+
     assert_non_null(sequence->template);
     assert_int_equal(template_limit(sequence->template), 99999);
     assert_int_equal(sequence->value_bits, 53);
@@ -149,30 +143,26 @@ TEST(options_have_what_the_settings_say)
     assert_int_equal(automatic->text_max, 999);
     assert_int_equal(automatic->value_bits, 0);
     assert_int_equal(automatic->width_numbers, 999);
-    config_close(config);
 }
 
 /* --- keys that shuffle --- */
 
-static struct config *open_shuffled(struct topology_files *files,
-                                    const char *secret, const char *sequence)
+static const struct config_topology *
+shuffled(struct topology_files *files, const char *secret, const char *sequence)
 {
-    struct config *config;
     char path[64];
 
     topology_write(files, "secret", secret);
     topology_write_mode(files, "t.conf", sequence, 0644);
     assert_true(text_copy(path, sizeof path, files->path));
-    config = topology_open_sound(path);
-    assert_non_null(config);
-    return config;
+    return topology_of_file(path);
 }
 
 static void expect_terms(struct topology_files *files, const char *secret,
                          const char *sequence, const char *before,
                          const char *text)
 {
-    struct config *config = open_shuffled(files, secret, sequence);
+    const struct config_topology *topology = shuffled(files, secret, sequence);
     struct shuffle_key key;
     char fingerprint[SHUFFLE_FINGERPRINT_SIZE];
     char attributes[128];
@@ -181,9 +171,7 @@ static void expect_terms(struct topology_files *files, const char *secret,
     shuffle_fingerprint(&key, fingerprint);
     assert_true(text_format(attributes, sizeof attributes, "%s/%s", before,
                             fingerprint));
-    assert_string_equal(config_topology(config)->queue.sequences[0].attributes,
-                        attributes);
-    config_close(config);
+    assert_string_equal(topology->queue.sequences[0].attributes, attributes);
 }
 
 TEST_WITH(FILES, shuffles_are_claimed_with_base_and_fingerprint)
@@ -209,31 +197,27 @@ TEST_WITH(FILES, shuffles_are_claimed_with_base_and_fingerprint)
 
 TEST_WITH(FILES, sequences_may_share_a_key)
 {
-    struct config *config =
-        open_shuffled(files, SECRET,
-                      BACKEND POOL "sequences=({key=\"k\";" SHUFFLED WITH_KEY
-                                   "},{key=\"l\";" SHUFFLED WITH_KEY "});\n");
-    const struct queue_sequence_options *sequences =
-        config_topology(config)->queue.sequences;
+    const struct config_topology *topology =
+        shuffled(files, SECRET,
+                 BACKEND POOL "sequences=({key=\"k\";" SHUFFLED WITH_KEY
+                              "},{key=\"l\";" SHUFFLED WITH_KEY "});\n");
+    const struct queue_sequence_options *sequences = topology->queue.sequences;
 
     assert_string_equal(sequences[0].attributes, sequences[1].attributes);
     assert_ptr_equal(sequences[0].template, sequences[1].template);
-    config_close(config);
 }
 
 TEST_WITH(FILES, template_with_the_key_is_its_sequences_own)
 {
 #define KEYED "template=\"@{key}-@{seq}\";"
-    struct config *config =
-        open_shuffled(files, SECRET,
-                      BACKEND POOL "sequences=({key=\"k\";" KEYED
-                                   "},{key=\"ll\";" KEYED "});\n");
-    const struct queue_sequence_options *sequences =
-        config_topology(config)->queue.sequences;
+    const struct config_topology *topology =
+        shuffled(files, SECRET,
+                 BACKEND POOL "sequences=({key=\"k\";" KEYED
+                              "},{key=\"ll\";" KEYED "});\n");
+    const struct queue_sequence_options *sequences = topology->queue.sequences;
 
     assert_int_equal(template_length(sequences[0].template) + 1,
                      template_length(sequences[1].template));
-    config_close(config);
 }
 
 static void refused(struct topology_files *files, const char *secret,
@@ -268,8 +252,8 @@ TEST_WITH(FILES, key_files_are_private_and_one_long_line)
             "@/t.conf:4: the key in secret has 1025 characters, but must have "
             "16 ... 1024: head -c 32 /dev/urandom | base64 makes one");
     secret[1024] = '\0';
-    config_close(open_shuffled(files, secret, one));
-    config_close(open_shuffled(files, "sixteen letters!", one));
+    (void)shuffled(files, secret, one);
+    (void)shuffled(files, "sixteen letters!", one);
 }
 
 TEST_WITH(FILES, keys_go_with_templates_that_shuffle)

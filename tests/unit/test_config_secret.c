@@ -27,30 +27,28 @@
 static void expect_password(const struct topology_files *files,
                             const char *password)
 {
-    struct config *config = topology_open_sound(files->path);
+    const struct config_topology *topology = topology_of_file(files->path);
     const struct seqb_backend_options *redis =
-        &config_topology(config)->ha.backends[0].options;
+        &topology->ha.backends[0].options;
 
     assert_string_equal(redis->user, "u");
     assert_string_equal(redis->password, password);
-    config_close(config);
 }
 
 /* It is read at each connect: nothing keeps it meanwhile. */
 TEST_WITH(FILES, password_file_is_named_to_the_store)
 {
-    struct config *config;
+    const struct config_topology *topology;
     const struct store_options *redis;
     char path[80];
 
     topology_write(files, "secret", SECRET "\n");
     topology_write_mode(files, "t.conf", WITH_FILE, 0644);
-    config = topology_open_sound(files->path);
-    redis = &config_topology(config)->ha.backends[0];
+    topology = topology_of_file(files->path);
+    redis = &topology->ha.backends[0];
     (void)text_format(path, sizeof path, "%s/secret", files->folder);
     assert_string_equal(redis->password_file, path);
     assert_null(redis->options.password);
-    config_close(config);
 }
 
 TEST_WITH(FILES, password_file_is_read_without_its_newline)

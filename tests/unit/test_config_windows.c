@@ -48,19 +48,13 @@ TEST(windows_of_a_sequence_are_checked)
 /* 0 is the pool's, whatever those are. */
 TEST(options_have_what_the_settings_say)
 {
-    const struct config_request request = {.path = "t.conf"};
-    const struct queue_options *queue;
-    struct config *config = NULL;
+    const struct queue_options *queue =
+        &topology_of_text(WINDOWED SEQUENCE("") //
+                          "auto_sequences={pattern=\"*\";window_bits=8;};\n")
+             ->queue;
 
-    assert_ok(
-        config_open_text(&request,
-                         WINDOWED SEQUENCE("") //
-                         "auto_sequences={pattern=\"*\";window_bits=8;};\n",
-                         &config, NULL));
-    queue = &config_topology(config)->queue;
     assert_int_equal(queue->sequences[0].window_bits, 0);
     assert_int_equal(queue->automatic->window_bits, 8);
-    config_close(config);
 }
 
 /* --- widths --- */

@@ -30,14 +30,9 @@ static void hear(void *context, const char *line)
 
 static void expect(const char *text, const char *told)
 {
-    const struct config_request request = {.path = "t.conf"};
-    struct config *config = NULL;
-    struct seqb_error err = {.text = ""};
     char lines[TEXT_SIZE] = "";
 
-    assert_done(config_open_text(&request, text, &config, &err), err);
-    offline_explain(&config_topology(config)->stores, hear, lines);
-    config_close(config);
+    offline_explain(&topology_of_text(text)->stores, hear, lines);
     assert_string_equal(lines, told);
 }
 

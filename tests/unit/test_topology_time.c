@@ -12,34 +12,19 @@
 #define EPOCH_2020_MS INT64_C(1577836800000)
 #define EPOCH_2026_MS INT64_C(1767225600000)
 
-static struct config *open_text(const char *text)
-{
-    const struct config_request request = {.path = "t.conf"};
-    struct config *config = NULL;
-    struct seqb_error error = {.text = ""};
-
-    assert_done(config_open_text(&request, text, &config, &error), error);
-    return config;
-}
-
-static const struct queue_options *queue_of(const struct config *config)
-{
-    return &config_topology(config)->queue;
-}
-
 /* --- periods and ids --- */
 
 TEST(no_period_needs_no_clock)
 {
-    struct config *config = open_text("broker={max_ahead=\"1m\";clock_store="
-                                      "\"a\";};" BACKEND POOL KEY);
-    const struct queue_sequence_options *sequence = queue_of(config)->sequences;
+    const struct config_topology *topology =
+        topology_of_text("broker={max_ahead=\"1m\";clock_store="
+                         "\"a\";};" BACKEND POOL KEY);
+    const struct queue_sequence_options *sequence = topology->queue.sequences;
 
-    assert_null(queue_of(config)->clock);
+    assert_null(topology->queue.clock);
     assert_null(sequence->period);
     assert_null(sequence->ids);
     assert_null(sequence->attributes);
-    config_close(config);
 }
 
 /* The instant's stamp in the zone that was configured. */
@@ -53,14 +38,14 @@ static int64_t stamp_at(const struct period_rules *rules, int64_t ms)
 
 TEST(every_setting_of_a_period_arrives)
 {
-    struct config *config = open_text(
+    const struct config_topology *topology = topology_of_text(
         BACKEND POOL "sequences=({key=\"k\";period=\"day\";keep_periods=31;"
                      "time_zone=\"Asia/Shanghai\";},"
                      "{key=\"l\";period=\"quarter\";year_starts=\"04-06\";},"
                      "{key=\"m\";period=\"none\";});\n");
-    const struct queue_sequence_options *day = &queue_of(config)->sequences[0];
+    const struct queue_sequence_options *day = &topology->queue.sequences[0];
     const struct queue_sequence_options *quarter =
-        &queue_of(config)->sequences[1];
+        &topology->queue.sequences[1];
 
     assert_int_equal(day->period->unit, PERIOD_DAY);
     assert_non_null(day->period->zone);
@@ -75,20 +60,18 @@ TEST(every_setting_of_a_period_arrives)
     assert_int_equal(quarter->period->year_month, 4);
     assert_int_equal(quarter->period->year_day, 6);
     assert_int_equal(quarter->keep_periods, 10);
-    assert_null(queue_of(config)->sequences[2].period);
-    assert_non_null(queue_of(config)->clock);
-    config_close(config);
+    assert_null(topology->queue.sequences[2].period);
+    assert_non_null(topology->queue.clock);
 }
 
 TEST(every_setting_of_ids_arrives)
 {
-    struct config *config =
-        open_text(BACKEND POOL "auto_sequences={pattern=\"*\";keep_periods=3;"
-                               "when_full=\"refuse\";ids={epoch=\"2026-01-01\""
-                               ";time=30;unit=\"minute\";shard=0;"
-                               "counter=33;};};\n");
-    const struct queue_sequence_options *automatic =
-        queue_of(config)->automatic;
+    const struct config_topology *topology = topology_of_text(
+        BACKEND POOL "auto_sequences={pattern=\"*\";keep_periods=3;"
+                     "when_full=\"refuse\";ids={epoch=\"2026-01-01\""
+                     ";time=30;unit=\"minute\";shard=0;"
+                     "counter=33;};};\n");
+    const struct queue_sequence_options *automatic = topology->queue.automatic;
 
     assert_int_equal(automatic->period->unit, PERIOD_MINUTE);
     assert_null(automatic->period->zone);
@@ -99,15 +82,14 @@ TEST(every_setting_of_ids_arrives)
     assert_int_equal(automatic->ids->counter, 33);
     assert_false(automatic->full_waits);
     assert_int_equal(automatic->keep_periods, 3);
-    assert_non_null(queue_of(config)->clock);
-    config_close(config);
+    assert_non_null(topology->queue.clock);
 }
 
 TEST(ids_have_defaults_of_their_own)
 {
-    struct config *config =
-        open_text(BACKEND POOL "sequences=({key=\"k\";ids={};});\n");
-    const struct queue_sequence_options *sequence = queue_of(config)->sequences;
+    const struct config_topology *topology =
+        topology_of_text(BACKEND POOL "sequences=({key=\"k\";ids={};});\n");
+    const struct queue_sequence_options *sequence = topology->queue.sequences;
 
     assert_int_equal(sequence->period->unit, PERIOD_SECOND);
     assert_int_equal(sequence->period->year_month, 1);
@@ -118,7 +100,6 @@ TEST(ids_have_defaults_of_their_own)
     assert_int_equal(sequence->ids->shard, 12);
     assert_int_equal(sequence->ids->counter, 19);
     assert_true(sequence->full_waits);
-    config_close(config);
 }
 
 /* What is claimed of a sequence: another text is another layout. */
@@ -147,31 +128,28 @@ TEST(terms_name_what_must_be_alike)
     char text[512];
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct config *config;
+        const struct config_topology *topology;
 
         assert_true(text_format(text, sizeof text,
                                 BACKEND POOL "sequences=({key=\"k\";%s});\n",
                                 cases[i].settings));
-        config = open_text(text);
-        assert_string_equal(queue_of(config)->sequences[0].attributes,
+        topology = topology_of_text(text);
+        assert_string_equal(topology->queue.sequences[0].attributes,
                             cases[i].attributes);
-        config_close(config);
     }
 }
 
 TEST(one_zone_is_read_once)
 {
-    struct config *config = open_text(
+    const struct config_topology *topology = topology_of_text(
         BACKEND POOL
         "sequences=({key=\"k\";period=\"day\";time_zone=\"Europe/Berlin\";},"
         "{key=\"l\";period=\"day\";time_zone=\"Asia/Shanghai\";},"
         "{key=\"m\";period=\"hour\";time_zone=\"Europe/Berlin\";});\n");
-    const struct queue_sequence_options *sequences =
-        queue_of(config)->sequences;
+    const struct queue_sequence_options *sequences = topology->queue.sequences;
 
     assert_ptr_equal(sequences[0].period->zone, sequences[2].period->zone);
     assert_ptr_not_equal(sequences[0].period->zone, sequences[1].period->zone);
-    config_close(config);
 }
 
 /* --- the clock --- */
@@ -187,7 +165,7 @@ TEST(every_setting_of_the_clock_arrives)
 
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         const struct queue_clock_options *clock;
-        struct config *config;
+        const struct config_topology *topology;
 
         assert_true(
             text_format(text, sizeof text,
@@ -199,38 +177,36 @@ TEST(every_setting_of_the_clock_arrives)
                                  "authority=\"b\";});"
                                  "sequences=({key=\"k\";period=\"day\";});\n",
                         cases[i].word));
-        config = open_text(text);
-        clock = queue_of(config)->clock;
+        topology = topology_of_text(text);
+        clock = topology->queue.clock;
         assert_int_equal(clock->rules.on_rollback, cases[i].rollback);
         assert_int_equal(clock->rules.max_rollback_ms, 86400000);
         assert_int_equal(clock->rules.max_ahead_ms, 1000);
         assert_string_equal(clock->broker, "b-1");
         assert_string_equal(clock->path, "/state/clock-b-1");
         assert_int_equal(clock->store, 1);
-        config_close(config);
     }
 }
 
 TEST(clock_has_defaults)
 {
-    struct config *config =
-        open_text(BACKEND POOL "sequences=({key=\"k\";period=\"day\";});\n");
-    const struct queue_clock_options *clock = queue_of(config)->clock;
+    const struct config_topology *topology = topology_of_text(
+        BACKEND POOL "sequences=({key=\"k\";period=\"day\";});\n");
+    const struct queue_clock_options *clock = topology->queue.clock;
 
     assert_int_equal(clock->rules.on_rollback, GUARD_HOLD);
     assert_int_equal(clock->rules.max_rollback_ms, 600000);
     assert_int_equal(clock->rules.max_ahead_ms, 300000);
     assert_string_equal(clock->path, "/state/clock-seqbroker");
     assert_int_equal(clock->store, -1);
-    config_close(config);
 }
 
 /* --- samples --- */
 
 TEST(daily_sample_has_a_pool_of_four_and_a_dense_one)
 {
-    struct config *config = topology_open_sound("config/daily.conf");
-    const struct config_topology *topology = config_topology(config);
+    const struct config_topology *topology =
+        topology_of_file("config/daily.conf");
     const struct queue_sequence_options *sequences = topology->queue.sequences;
 
     assert_int_equal(topology->ha.pool_count, 2);
@@ -249,31 +225,27 @@ TEST(daily_sample_has_a_pool_of_four_and_a_dense_one)
     assert_string_equal(
         sequences[2].attributes,
         " period=year time_zone=Asia/Shanghai year_starts=04-01");
-    config_close(config);
 }
 
 TEST(seconds_sample_counts_in_redis)
 {
-    struct config *config;
     const struct config_topology *topology;
 
     if (backend_find("redis") == NULL)
         skip();
-    config = topology_open_sound("config/seconds.conf");
-    topology = config_topology(config);
+    topology = topology_of_file("config/seconds.conf");
     assert_string_equal(topology->ha.backends[0].ops->engine, "redis");
     assert_int_equal(topology->ha.pools[0].layout.authority, 2);
     assert_int_equal(topology->ha.pools[0].layout.window_bits, 14);
     assert_int_equal(topology->queue.sequences[0].period->unit, PERIOD_SECOND);
     assert_int_equal(topology->queue.sequences[0].keep_periods, 600);
-    config_close(config);
 }
 
 TEST(time_ids_sample_has_the_bits_that_it_draws)
 {
-    struct config *config = topology_open_sound("config/time-ids.conf");
-    const struct queue_sequence_options *sequences =
-        queue_of(config)->sequences;
+    const struct config_topology *topology =
+        topology_of_file("config/time-ids.conf");
+    const struct queue_sequence_options *sequences = topology->queue.sequences;
     const struct bits_layout *order = sequences[0].ids;
     const struct bits_layout *web = sequences[1].ids;
 
@@ -283,13 +255,13 @@ TEST(time_ids_sample_has_the_bits_that_it_draws)
     assert_true(sequences[0].full_waits);
     assert_int_equal(web->time + web->shard + web->counter, 53);
     assert_false(sequences[1].full_waits);
-    config_close(config);
 }
 
 TEST(snowflake_sample_fills_63_bits)
 {
-    struct config *config = topology_open_sound("config/snowflake.conf");
-    const struct queue_options *queue = queue_of(config);
+    const struct config_topology *topology =
+        topology_of_file("config/snowflake.conf");
+    const struct queue_options *queue = &topology->queue;
     const struct lease_options *options = queue->snowflakes;
 
     assert_int_equal(queue->snowflake_count, 1);
@@ -306,20 +278,19 @@ TEST(snowflake_sample_fills_63_bits)
     /* 2089-09-06 15:47:35.552 */
     assert_true(bits_end_ms(&options->layout) == INT64_C(3776860055552));
     assert_non_null(queue->clock);
-    config_close(config);
 }
 
 /* A number that is js_safe ends the time of all that share its generator. */
 TEST(snowflakes_of_a_pool_share_their_bits_and_site)
 {
-    struct config *config = open_text(
+    const struct config_topology *topology = topology_of_text(
         "broker={datacenter=5;};" BACKEND POOL
         "sequences=({key=\"k\";snowflake={datacenter_bits=3;worker_bits=2;"
         "counter_bits=5;lease=\"7s\";};},{key=\"l\";js_safe=true;"
         "snowflake={datacenter_bits=3;worker_bits=2;counter_bits=5;"
         "lease=\"7s\";};});auto_sequences={pattern=\"*\";snowflake={"
         "datacenter_bits=3;worker_bits=2;counter_bits=5;lease=\"7s\";};};");
-    const struct queue_options *queue = queue_of(config);
+    const struct queue_options *queue = &topology->queue;
     const struct lease_options *options = queue->snowflakes;
 
     assert_int_equal(queue->snowflake_count, 1);
@@ -334,7 +305,6 @@ TEST(snowflakes_of_a_pool_share_their_bits_and_site)
     assert_int_equal(options->layout.shard, 5);
     assert_int_equal(options->layout.counter, 5);
     assert_int_equal(options->lease_ms, 7000);
-    config_close(config);
 }
 
 TEST_BEFORE_ALL(topology_setup);

@@ -8,6 +8,8 @@
 #include "platform/text.h"
 #include "support/test.h"
 
+#define KEPT_MAX 64
+
 static void collect(void *context, const char *line)
 {
     char *lines = context;
@@ -44,16 +46,42 @@ int topology_setup(void **state)
     return setenv("SEQBROKER_STATE_DIR", "/state", 1);
 }
 
-struct config *topology_open_sound(const char *path)
+static struct config *kept[KEPT_MAX];
+static size_t kept_count;
+
+static void kept_close(void)
+{
+    while (kept_count > 0)
+        config_close(kept[--kept_count]);
+}
+
+static const struct config_topology *keep(struct config *config)
+{
+    if (kept_count == 0)
+        (void)atexit(kept_close);
+    assert_true(kept_count < KEPT_MAX);
+    kept[kept_count++] = config;
+    return config_topology(config);
+}
+
+const struct config_topology *topology_of_file(const char *path)
 {
     const struct config_request request = {.path = path};
     struct config *config = NULL;
     struct seqb_error error = {.text = ""};
-    const enum seqb_status status = config_open(&request, &config, &error);
 
-    assert_string_equal(error.text, "");
-    assert_ok(status);
-    return config;
+    assert_done(config_open(&request, &config, &error), error);
+    return keep(config);
+}
+
+const struct config_topology *topology_of_text(const char *text)
+{
+    const struct config_request request = {.path = "t.conf"};
+    struct config *config = NULL;
+    struct seqb_error error = {.text = ""};
+
+    assert_done(config_open_text(&request, text, &config, &error), error);
+    return keep(config);
 }
 
 struct probe_log {

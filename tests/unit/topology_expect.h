@@ -35,8 +35,10 @@ void topology_expect_all(const struct topology_wrong *cases, size_t count);
 void topology_expect_notes(const char *text, const char *notes,
                            const char *warnings);
 
-/* Opens a topology file, which must be valid. */
-struct config *topology_open_sound(const char *path);
+/* A topology, which must be valid, of a file (NULL: the default one) or as a
+ * text of its own. It stays until the program ends. */
+const struct config_topology *topology_of_file(const char *path);
+const struct config_topology *topology_of_text(const char *text);
 
 /* A group set-up: sets the state directory to /state. */
 int topology_setup(void **state);
