@@ -9,6 +9,20 @@
 #include "backends/backends.h"
 #include "contract/sqlite_faults.h"
 
+#define OPEN_MAX 8
+
+static struct seqb_backend *opened[OPEN_MAX]; /* NULL: a free place */
+
+static struct seqb_backend **place_of(const struct seqb_backend *backend)
+{
+    size_t i = 0;
+
+    while (i < OPEN_MAX && opened[i] != backend)
+        i++;
+    assert_true(i < OPEN_MAX);
+    return &opened[i];
+}
+
 int sqlite_case_setup(void **state)
 {
     struct sqlite_files *files = calloc(1, sizeof *files);
@@ -19,6 +33,10 @@ int sqlite_case_setup(void **state)
 
 int sqlite_case_teardown(void **state)
 {
+    for (size_t i = 0; i < OPEN_MAX; i++) {
+        backend_sqlite.close(opened[i]);
+        opened[i] = NULL;
+    }
     sqlite_faults_remove();
     sqlite_files_fini(*state);
     free(*state);
@@ -31,7 +49,21 @@ struct seqb_backend *sqlite_case_open(const struct sqlite_files *files)
     struct seqb_error err;
 
     assert_done(backend_sqlite.open(&files->options, &backend, &err), err);
+    *place_of(NULL) = backend;
     return backend;
+}
+
+void sqlite_case_close(struct seqb_backend *backend)
+{
+    *place_of(backend) = NULL;
+    backend_sqlite.close(backend);
+}
+
+struct seqb_backend *sqlite_case_reopen(const struct sqlite_files *files,
+                                        struct seqb_backend *backend)
+{
+    sqlite_case_close(backend);
+    return sqlite_case_open(files);
 }
 
 void sqlite_case_open_fails(const struct seqb_backend_options *options,

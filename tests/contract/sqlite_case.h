@@ -15,8 +15,14 @@
 int sqlite_case_setup(void **state);
 int sqlite_case_teardown(void **state);
 
-/* Opens the file, or fails the test. */
+/* Opens the file, or fails the test. The teardown closes what is still open.
+ * sqlite_case_close is for what sqlite_case_open opened. */
 struct seqb_backend *sqlite_case_open(const struct sqlite_files *files);
+void sqlite_case_close(struct seqb_backend *backend);
+
+/* Closes the backend and opens the file. */
+struct seqb_backend *sqlite_case_reopen(const struct sqlite_files *files,
+                                        struct seqb_backend *backend);
 
 /* Opening must fail with `status`, and the error must contain `words`. */
 void sqlite_case_open_fails(const struct seqb_backend_options *options,

@@ -39,17 +39,16 @@ void sqlite_cell_use(const struct sqlite_files *files)
 
     sqlite_cell_install(backend, 1);
     sqlite_cell_expect(backend, SEQB_OK, 0);
-    backend_sqlite.close(backend);
+    sqlite_case_close(backend);
 }
 
 struct seqb_backend *sqlite_cell_open_known(const struct sqlite_files *files)
 {
-    struct seqb_backend_options options = files->options;
-    struct seqb_backend *backend = NULL;
-    struct seqb_error err;
+    struct sqlite_files known = *files;
+    struct seqb_backend *backend;
 
-    options.needs_incarnation = true;
-    assert_done(backend_sqlite.open(&options, &backend, &err), err);
+    known.options.needs_incarnation = true;
+    backend = sqlite_case_open(&known);
     assert_int_equal(strlen(backend->incarnation), 32);
     return backend;
 }

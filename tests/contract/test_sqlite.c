@@ -45,8 +45,6 @@ TEST_WITH(SQLITE_CASE, lock_of_another_process_is_waited_for_then_named)
                 NULL);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     sqlite_case_take(backend, 5, 5); /* nothing was spent */
-    backend_sqlite.close(backend);
-    backend_sqlite.close(holder);
 }
 
 /* A copy is bound to its place, which takes the lock: as long as a connection
@@ -55,7 +53,7 @@ TEST_WITH(SQLITE_CASE, opening_waits_for_a_lock_as_long_as_it_may_take)
 {
     sqlite3 *db;
 
-    backend_sqlite.close(sqlite_case_open(files));
+    sqlite_case_close(sqlite_case_open(files));
     sqlite_files_save(files);
     sqlite_files_restore(files);
     files->options.timeout_ms = 100;
@@ -65,7 +63,7 @@ TEST_WITH(SQLITE_CASE, opening_waits_for_a_lock_as_long_as_it_may_take)
                            "locked by another process; waited for up to 300 "
                            "ms");
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
-    backend_sqlite.close(sqlite_case_open(files));
+    sqlite_case_close(sqlite_case_open(files));
 }
 
 TEST_WITH(SQLITE_CASE, starting_again_waits_for_no_lock)
@@ -78,14 +76,13 @@ TEST_WITH(SQLITE_CASE, starting_again_waits_for_no_lock)
     files->options.timeout_ms = 0;
     assert_ok(backend->ops->claim(backend, "layout", "bits=2", standing,
                                   sizeof standing, &err));
-    backend_sqlite.close(backend);
+    sqlite_case_close(backend);
     db = lock_hold(files);
     backend = sqlite_case_open(files);
     assert_ok(backend->ops->claim(backend, "layout", "bits=3", standing,
                                   sizeof standing, &err));
     assert_string_equal(standing, "bits=2");
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
-    backend_sqlite.close(backend);
 }
 
 /* What a forked child may do with its parent's handle: nothing. */
@@ -128,14 +125,13 @@ TEST_WITH(SQLITE_CASE, handle_does_not_cross_fork)
     if (child == 0) {
         const bool is_refused = child_is_refused(backend);
 
-        backend_sqlite.close(backend);
+        sqlite_case_close(backend);
         _exit(is_refused && faults->closes == 0 ? 0 : 1);
     }
     assert_int_equal(waitpid(child, &ended, 0), child);
     assert_int_equal(ended, 0);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     sqlite_case_take(backend, 5, 0);
-    backend_sqlite.close(backend);
 }
 
 /* Reserves until it is killed; writes down what it was granted. */
@@ -188,7 +184,7 @@ TEST_WITH(SQLITE_CASE, values_of_a_killed_process_stay_spent)
         assert_ok(sqlite_case_reserve(backend, ORDER, 1, &request));
         assert_true(request.block.first > last);
         last = request.block.first;
-        backend_sqlite.close(backend);
+        sqlite_case_close(backend);
     }
 }
 
@@ -204,7 +200,6 @@ TEST_WITH(SQLITE_CASE, each_grant_is_synced_before_it_is_answered)
         sqlite_case_take(backend, 1, i);
         assert_true(faults->log_syncs >= 1);
     }
-    backend_sqlite.close(backend);
 }
 
 TEST_WITH(SQLITE_CASE, failed_commit_is_uncertain_and_never_repeats)
@@ -220,11 +215,9 @@ TEST_WITH(SQLITE_CASE, failed_commit_is_uncertain_and_never_repeats)
     assert_status(request.status, SEQB_UNCERTAIN);
     assert_true(strstr(request.error.text, "sqlite-a") != NULL);
     faults->fails_sync = false;
-    backend_sqlite.close(backend);
-    backend = sqlite_case_open(files);
+    backend = sqlite_case_reopen(files, backend);
     assert_ok(sqlite_case_reserve(backend, ORDER, 5, &request));
     assert_true(request.block.first == 6 || request.block.first == 11);
-    backend_sqlite.close(backend);
 }
 
 TEST_WITH(SQLITE_CASE, failed_commit_of_a_new_counter_grants_nothing)
@@ -238,11 +231,9 @@ TEST_WITH(SQLITE_CASE, failed_commit_of_a_new_counter_grants_nothing)
                   SEQB_UNCERTAIN);
     assert_status(request.status, SEQB_UNCERTAIN);
     faults->fails_sync = false;
-    backend_sqlite.close(backend);
-    backend = sqlite_case_open(files);
+    backend = sqlite_case_reopen(files, backend);
     assert_ok(sqlite_case_reserve(backend, ORDER, 5, &request));
     assert_true(request.block.first == 1 || request.block.first == 6);
-    backend_sqlite.close(backend);
 }
 
 TEST_WITH(SQLITE_CASE, disk_without_a_write_ahead_log_is_unsafe)
@@ -286,7 +277,7 @@ TEST_WITH(SQLITE_CASE, block_is_not_granted_whose_row_was_not_written)
         assert_true(strstr(err.text, "no room") != NULL);
         assert_status(requests[0].status, SEQB_PROTOCOL);
         assert_status(requests[1].status, SEQB_PROTOCOL);
-        backend_sqlite.close(backend);
+        sqlite_case_close(backend);
         sqlite_files_run(files, "DROP TRIGGER full");
         backend = sqlite_case_open(files);
         for (size_t i = 0; i < 2; i++) {
@@ -295,7 +286,6 @@ TEST_WITH(SQLITE_CASE, block_is_not_granted_whose_row_was_not_written)
             assert_int_equal(requests[i].block.first, before + 1);
         }
     }
-    backend_sqlite.close(backend);
 }
 
 /* --- rows that somebody edited --- */
@@ -328,7 +318,6 @@ TEST_WITH(SQLITE_CASE, damaged_counter_fails_alone)
         assert_status(backend->ops->raise(backend, &raise, &value, NULL),
                       SEQB_CORRUPT);
     }
-    backend_sqlite.close(backend);
 }
 
 TEST_WITH(SQLITE_CASE, tables_dropped_while_open_are_corrupt)
@@ -340,7 +329,6 @@ TEST_WITH(SQLITE_CASE, tables_dropped_while_open_are_corrupt)
     sqlite_files_run(files, "DROP TABLE seqb_counters");
     assert_status(sqlite_case_reserve(backend, ORDER, 1, &request),
                   SEQB_CORRUPT);
-    backend_sqlite.close(backend);
 }
 
 /* Whoever comes goes on above all that anybody was granted. */
@@ -351,8 +339,7 @@ TEST_WITH(SQLITE_CASE, deleted_row_goes_on_above_its_note)
     sqlite_case_take(backend, 100, 0);
     sqlite_files_run(files, "DELETE FROM seqb_counters "
                             "WHERE name = '" ORDER "'");
-    backend_sqlite.close(backend);
-    backend = sqlite_case_open(files);
+    backend = sqlite_case_reopen(files, backend);
     sqlite_case_take(backend, 5, 65536);
     sqlite_case_take(backend, 65526, 65541);
     sqlite_case_take(backend, 10, 131067);
@@ -360,7 +347,6 @@ TEST_WITH(SQLITE_CASE, deleted_row_goes_on_above_its_note)
                             "WHERE name = '" ORDER "'");
     assert_int_equal(sqlite_case_raise(backend, 1000), 196608);
     sqlite_case_take(backend, 5, 196608);
-    backend_sqlite.close(backend);
 }
 
 /* What docs/guarantees.md says of it: nothing is left that knows. */
@@ -372,5 +358,4 @@ TEST_WITH(SQLITE_CASE, row_that_is_deleted_with_its_note_begins_again)
     sqlite_files_run(files, "DELETE FROM seqb_counters "
                             "WHERE name IN ('" ORDER "', '@@" ORDER "')");
     sqlite_case_take(backend, 5, 0);
-    backend_sqlite.close(backend);
 }

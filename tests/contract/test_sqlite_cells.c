@@ -28,8 +28,8 @@ TEST_WITH(SQLITE_CASE, window_lasts_over_brokers_that_come_and_go)
 
         sqlite_cell_expect(one, SEQB_OK, 2 * i - 1);
         sqlite_cell_expect(other, SEQB_OK, 2 * i);
-        backend_sqlite.close(one);
-        backend_sqlite.close(other);
+        sqlite_case_close(one);
+        sqlite_case_close(other);
     }
 }
 
@@ -45,7 +45,7 @@ TEST_WITH(SQLITE_CASE, copy_of_everything_is_another_incarnation)
             sqlite_cell_expect(backend, SEQB_FENCED, 0);
         sqlite_cell_install(backend, i == 2 ? 1 : i);
         sqlite_cell_expect(backend, SEQB_OK, i == 2 ? 1 : 0);
-        backend_sqlite.close(backend);
+        sqlite_case_close(backend);
         test_copy_file(files->copy, files->path);
     }
 }
@@ -60,15 +60,13 @@ TEST_WITH(SQLITE_CASE, file_that_went_back_and_on_is_another_incarnation)
     test_copy_file(files->path, files->copy);
     backend = sqlite_case_open(files);
     sqlite_cell_expect(backend, SEQB_OK, 1);
-    backend_sqlite.close(backend);
+    sqlite_case_close(backend);
     test_copy_file(files->copy, files->path);
     backend = sqlite_case_open(files);
     for (int i = 0; i < 5; i++)
         sqlite_case_take(backend, 1, i);
-    backend_sqlite.close(backend);
-    backend = sqlite_case_open(files);
+    backend = sqlite_case_reopen(files, backend);
     sqlite_cell_expect(backend, SEQB_FENCED, 0);
-    backend_sqlite.close(backend);
 }
 
 /* As by a boot of the machine, which empties /dev/shm. */
@@ -88,8 +86,6 @@ TEST_WITH(SQLITE_CASE, file_without_its_note_is_another_incarnation)
     sqlite_cell_install(other, 2);
     sqlite_cell_expect(backend, SEQB_OK, 0);
     sqlite_cell_expect(other, SEQB_OK, 1);
-    backend_sqlite.close(other);
-    backend_sqlite.close(backend);
 }
 
 TEST_WITH(SQLITE_CASE, who_may_write_the_file_may_write_its_note)
@@ -104,7 +100,7 @@ TEST_WITH(SQLITE_CASE, who_may_write_the_file_may_write_its_note)
     assert_int_equal(chmod(files->path, 0664), 0);
     backend = sqlite_case_open(files);
     sqlite_cell_install(backend, 2);
-    backend_sqlite.close(backend);
+    sqlite_case_close(backend);
     assert_int_equal(stat(note, &status), 0);
     assert_int_equal(status.st_mode & 07777, 0664);
 }
@@ -121,7 +117,7 @@ static enum seqb_status take_status(const struct sqlite_files *files)
     const enum seqb_status status =
         backend->ops->reserve(backend, &request, 1, &err);
 
-    backend_sqlite.close(backend);
+    sqlite_case_close(backend);
     if (status == SEQB_OK)
         return request.status;
     assert_non_null(strstr(err.text, "remove it"));
@@ -179,7 +175,6 @@ TEST_WITH(SQLITE_CASE, note_of_another_boot_says_nothing)
     sqlite_cell_expect(backend, SEQB_FENCED, 0);
     sqlite_cell_install(backend, 2);
     sqlite_cell_expect(backend, SEQB_OK, 0);
-    backend_sqlite.close(backend);
 }
 
 /* Where the note of a file is if names have no time of birth. */
@@ -203,7 +198,7 @@ TEST_WITH(SQLITE_CASE, file_in_the_inode_of_another_one_has_not_its_note)
     files->options.needs_incarnation = true;
     backend = sqlite_case_open(files);
     (void)text_copy(incarnation, sizeof incarnation, backend->incarnation);
-    backend_sqlite.close(backend);
+    sqlite_case_close(backend);
     sqlite_files_note(files, note);
     if (access(note, F_OK) != 0)
         note_of_inode(files->path, note);
@@ -213,7 +208,7 @@ TEST_WITH(SQLITE_CASE, file_in_the_inode_of_another_one_has_not_its_note)
     assert_int_equal(link(note, of_inode), 0);
     backend = sqlite_case_open(files);
     assert_string_not_equal(backend->incarnation, incarnation);
-    backend_sqlite.close(backend);
+    sqlite_case_close(backend);
     assert_int_equal(unlink(of_inode), 0);
     assert_int_equal(unlink(note), 0);
 }
@@ -226,7 +221,6 @@ TEST_WITH(SQLITE_CASE, file_without_cells_has_no_note)
     sqlite_case_take(backend, 5, 0);
     sqlite_files_note(files, note);
     assert_int_not_equal(access(note, F_OK), 0);
-    backend_sqlite.close(backend);
 }
 
 /* --- what open tells of it --- */
@@ -275,8 +269,7 @@ TEST_WITH(SQLITE_CASE, note_that_cannot_be_written_is_no_incarnation)
     assert_status(request.status, SEQB_REFUSED);
     assert_non_null(strstr(request.error.text, "make room there"));
     backend_sqlite.close(backend);
-    backend_sqlite.close(sqlite_cell_open_known(files));
-    backend_sqlite.close(other);
+    sqlite_case_close(sqlite_cell_open_known(files));
 }
 
 /* With all attributes, so that nothing but the note tells. */
@@ -288,17 +281,16 @@ TEST_WITH(SQLITE_CASE, file_that_is_put_back_fails_its_guards)
     assert_ok(backend->ops->claim(backend, "synced/main", backend->incarnation,
                                   standing, sizeof standing, NULL));
     expect_guarded(backend, SEQB_OK);
-    backend_sqlite.close(backend);
+    sqlite_case_close(backend);
     test_copy_file(files->path, files->copy);
     backend = sqlite_cell_open_known(files);
     assert_string_equal(backend->incarnation, standing);
     expect_guarded(backend, SEQB_OK);
-    backend_sqlite.close(backend);
+    sqlite_case_close(backend);
     test_copy_file(files->copy, files->path);
     backend = sqlite_cell_open_known(files);
     assert_string_not_equal(backend->incarnation, standing);
     expect_guarded(backend, SEQB_FENCED);
-    backend_sqlite.close(backend);
 }
 
 TEST_WITH(SQLITE_CASE, cells_and_counters_of_one_name_are_two)
@@ -310,5 +302,4 @@ TEST_WITH(SQLITE_CASE, cells_and_counters_of_one_name_are_two)
     sqlite_cell_expect(backend, SEQB_OK, 0);
     sqlite_case_take(backend, 5, 5);
     sqlite_cell_expect(backend, SEQB_OK, 1);
-    backend_sqlite.close(backend);
 }

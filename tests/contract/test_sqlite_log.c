@@ -83,7 +83,7 @@ static void begin(const struct sqlite_files *files)
     struct seqb_backend *backend = sqlite_case_open(files);
 
     counters_make(backend);
-    backend_sqlite.close(backend);
+    sqlite_case_close(backend);
     sqlite_files_copy(files->path, files->copy);
 }
 
@@ -121,8 +121,8 @@ TEST_WITH(SQLITE_CASE, old_file_under_the_log_of_brokers_grants_nothing)
     assert_non_null(strstr(request.error.text, "went back"));
     assert_status(sqlite_case_reserve(first, ORDER, 1, &request),
                   SEQB_UNREACHABLE);
-    backend_sqlite.close(second);
-    backend_sqlite.close(first); /* which must not make it look whole */
+    sqlite_case_close(second);
+    sqlite_case_close(first); /* which must not make it look whole */
     assert_refused(files);
 }
 
@@ -144,11 +144,9 @@ TEST_WITH(SQLITE_CASE, old_file_under_a_log_that_was_copied_grants_nothing)
     sqlite_files_copy(files->copy, files->path);
     assert_status(sqlite_case_reserve(backend, ORDER, 1, &request),
                   SEQB_UNREACHABLE);
-    backend_sqlite.close(backend);
-    backend = sqlite_case_open(files);
+    backend = sqlite_case_reopen(files, backend);
     assert_ok(sqlite_case_reserve(backend, IDLE, 1, &request));
     assert_int_equal(request.block.first, 12);
-    backend_sqlite.close(backend);
 }
 
 /* The file is the newer one. */
@@ -162,7 +160,7 @@ TEST_WITH(SQLITE_CASE, old_log_beside_a_newer_file_is_refused)
     sqlite_files_copy(files->log, log_copy(files));
     for (int i = 0; i < 10; i++)
         take_one(backend, IDLE);
-    backend_sqlite.close(backend); /* the log is gone */
+    sqlite_case_close(backend); /* the log is gone */
     sqlite_files_copy(log_copy(files), files->log);
     assert_refused(files);
 }
@@ -181,7 +179,6 @@ TEST_WITH(SQLITE_CASE, old_log_under_a_broker_grants_nothing)
     take_one(backend, ORDER);
     sqlite_files_copy(log_copy(files), files->log);
     assert_true(sqlite_case_reserve(backend, IDLE, 1, &request) != SEQB_OK);
-    backend_sqlite.close(backend);
 }
 
 /* What is refused stays so until a whole copy stands there. */
@@ -203,7 +200,6 @@ TEST_WITH(SQLITE_CASE, whole_copy_as_a_new_file_ends_it)
     backend = sqlite_case_open(files);
     assert_status(sqlite_case_reserve(backend, ORDER, 1, &request),
                   SEQB_FENCED);
-    backend_sqlite.close(backend);
 }
 
 /* Another tool that closes last copies the log into the file. */
@@ -219,7 +215,6 @@ TEST_WITH(SQLITE_CASE, mixture_that_looks_whole_is_fenced)
     checkpoint(files);
     backend = sqlite_case_open(files);
     assert_status(sqlite_case_reserve(backend, IDLE, 1, &request), SEQB_FENCED);
-    backend_sqlite.close(backend);
 }
 
 /* As an earlier version left it: nothing was counted. */
@@ -228,14 +223,14 @@ TEST_WITH(SQLITE_CASE, file_of_an_earlier_version_goes_on)
     struct seqb_backend *backend = sqlite_case_open(files);
 
     sqlite_case_take(backend, 5, 0);
-    backend_sqlite.close(backend);
+    sqlite_case_close(backend);
     sqlite_files_run(files, "PRAGMA user_version = 0");
     sqlite_files_copy(files->path, files->copy);
     backend = sqlite_case_open(files);
     sqlite_case_take(backend, 5, 5);
     assert_true(sqlite_files_ask(files, "PRAGMA user_version") > 0);
     sqlite_files_copy(files->copy, files->path);
-    backend_sqlite.close(backend);
+    sqlite_case_close(backend);
     assert_refused(files);
 }
 
@@ -251,7 +246,6 @@ TEST_WITH(SQLITE_CASE, log_of_a_killed_broker_is_whole)
     assert_int_equal(request.block.first, 12);
     assert_ok(sqlite_case_reserve(backend, ORDER, 1, &request));
     assert_int_equal(request.block.first, 3);
-    backend_sqlite.close(backend);
 }
 
 /* A reader at the log's present end: a checkpoint copies up to there alone. */
@@ -291,8 +285,6 @@ TEST_WITH(SQLITE_CASE, checkpoint_that_a_reader_holds_up_is_no_older_file)
     take_one(backend, ORDER);
     second = sqlite_case_open(files);
     take_one(second, IDLE);
-    backend_sqlite.close(second);
-    backend_sqlite.close(backend);
 }
 
 /* Its first page is no older than that which it replaces. */
@@ -312,7 +304,6 @@ TEST_WITH(SQLITE_CASE, old_file_under_a_log_that_was_copied_in_part_is_refused)
     assert_status(sqlite_case_reserve(backend, IDLE, 1, &request),
                   SEQB_UNREACHABLE);
     assert_non_null(strstr(request.error.text, "went back"));
-    backend_sqlite.close(backend);
 }
 
 /* What cannot be read is not known to match. */

@@ -84,12 +84,12 @@ TEST_WITH(SQLITE_CASE, broker_stopped_before_its_mark_does_not_lower_it)
     sqlite_case_take(first, 5, 5);
     assert_null(faults->unlocked);
     assert_int_equal(mark_of(files), commits_of(files));
-    backend_sqlite.close(first);
-    backend_sqlite.close(other);
+    sqlite_case_close(first);
+    sqlite_case_close(other);
     sqlite_files_restore_inside(files);
     first = sqlite_case_open(files);
     assert_status(sqlite_case_reserve(first, ORDER, 1, &request), SEQB_FENCED);
-    backend_sqlite.close(first);
+    sqlite_case_close(first);
     sqlite_faults_remove();
 }
 
@@ -102,8 +102,8 @@ TEST_WITH(SQLITE_CASE, broker_stopped_while_it_marks_lets_no_other_go_on)
     sqlite_case_take(first, 5, 0);
     assert_false(is_stopped_at_write);
     assert_int_equal(mark_of(files), commits_of(files));
-    backend_sqlite.close(first);
-    backend_sqlite.close(other);
+    sqlite_case_close(first);
+    sqlite_case_close(other);
 }
 
 /* A tool that has the lock at that moment, and does nothing. */
@@ -139,6 +139,6 @@ TEST_WITH(SQLITE_CASE, next_transaction_makes_the_mark_that_a_lock_prevented)
     faults->context = &mark;
     sqlite_case_take(backend, 5, 10);
     assert_int_equal(mark, commits);
-    backend_sqlite.close(backend);
+    sqlite_case_close(backend);
     sqlite_faults_remove();
 }

@@ -47,7 +47,6 @@ TEST_WITH(SQLITE_CASE, removed_file_grants_nothing)
     sqlite_case_take(backend, 5, 0);
     assert_int_equal(unlink(files->path), 0);
     assert_moved(backend);
-    backend_sqlite.close(backend);
 }
 
 TEST_WITH(SQLITE_CASE, moved_file_grants_nothing_until_it_is_back)
@@ -59,7 +58,6 @@ TEST_WITH(SQLITE_CASE, moved_file_grants_nothing_until_it_is_back)
     assert_moved(backend);
     assert_int_equal(rename(files->copy, files->path), 0);
     sqlite_case_take(backend, 5, 5);
-    backend_sqlite.close(backend);
 }
 
 TEST_WITH(SQLITE_CASE, replaced_file_grants_nothing)
@@ -70,7 +68,6 @@ TEST_WITH(SQLITE_CASE, replaced_file_grants_nothing)
     sqlite_files_save(files);
     assert_int_equal(rename(files->copy, files->path), 0);
     assert_moved(backend);
-    backend_sqlite.close(backend);
 }
 
 TEST_WITH(SQLITE_CASE, removed_log_grants_nothing)
@@ -80,14 +77,13 @@ TEST_WITH(SQLITE_CASE, removed_log_grants_nothing)
     sqlite_case_take(backend, 5, 0);
     assert_int_equal(unlink(files->log), 0);
     assert_moved(backend);
-    backend_sqlite.close(backend);
 }
 
 TEST_WITH(SQLITE_CASE, file_replaced_while_it_is_opened_is_not_used)
 {
     struct sqlite_faults *faults = sqlite_faults_install();
 
-    backend_sqlite.close(sqlite_case_open(files));
+    sqlite_case_close(sqlite_case_open(files));
     sqlite_files_save(files);
     faults->swap_to = files->copy;
     faults->swap_for = files->path;
@@ -102,17 +98,16 @@ TEST_WITH(SQLITE_CASE, copy_in_another_place_is_fenced)
 
     sqlite_case_take(backend, 5, 0);
     sqlite_files_save(files);
-    backend_sqlite.close(backend);
+    sqlite_case_close(backend);
     files->options.path = files->copy;
     backend = sqlite_case_open(files);
     assert_status(sqlite_case_reserve(backend, ORDER, 1, &request),
                   SEQB_FENCED);
     assert_int_equal(sqlite_case_raise(backend, 1000), 1005);
-    backend_sqlite.close(backend);
+    sqlite_case_close(backend);
     files->options.path = files->path;
     backend = sqlite_case_open(files);
     sqlite_case_take(backend, 5, 5); /* the original is as it was */
-    backend_sqlite.close(backend);
 }
 
 static ino_t inode_of(const char *path)
@@ -135,7 +130,7 @@ static bool copy_gets_the_inode(struct sqlite_files *files)
     sqlite_case_take(backend, 5, 0);
     sqlite_files_save(files);
     sqlite_case_take(backend, 5, 5);
-    backend_sqlite.close(backend);
+    sqlite_case_close(backend);
     inode = inode_of(files->path);
     assert_int_equal(stat(files->copy, &info), 0);
     assert_ok(file_read(files->copy, 1 << 20, &content, NULL));
@@ -162,7 +157,6 @@ TEST_WITH(SQLITE_CASE, copy_on_the_same_inode_is_fenced)
     backend = sqlite_case_open(files);
     assert_status(sqlite_case_reserve(backend, ORDER, 1, &request),
                   SEQB_FENCED);
-    backend_sqlite.close(backend);
 }
 
 /* `cp backup.db partition.db`: the inode stays, and so does the mark on it. */
@@ -181,7 +175,7 @@ TEST_WITH(SQLITE_CASE, older_content_in_the_same_file_is_fenced)
     sqlite_case_take(backend, 5, 0);
     sqlite_files_save(files);
     sqlite_case_take(backend, 5, 5);
-    backend_sqlite.close(backend);
+    sqlite_case_close(backend);
     inode = inode_of(files->path);
     content_is_put_back(files);
     assert_true(inode_of(files->path) == inode);
@@ -190,11 +184,10 @@ TEST_WITH(SQLITE_CASE, older_content_in_the_same_file_is_fenced)
                   SEQB_FENCED);
     assert_int_equal(sqlite_case_raise(backend, 1000), 1005);
     sqlite_case_take(backend, 5, 1005);
-    backend_sqlite.close(backend);
+    sqlite_case_close(backend);
     /* Once only. */
     backend = sqlite_case_open(files);
     sqlite_case_take(backend, 5, 1010);
-    backend_sqlite.close(backend);
 }
 
 /* The copy lives elsewhere with one counter in use, more than the original is,
@@ -209,27 +202,25 @@ TEST_WITH(SQLITE_CASE, file_that_came_back_trusts_no_idle_row)
     int64_t value;
 
     sqlite_case_take(backend, 5, 0);
-    backend_sqlite.close(backend);
+    sqlite_case_close(backend);
     sqlite_files_copy(files->path, files->copy);
     backend = sqlite_case_open(files);
     sqlite_case_take(backend, 5, 5);
-    backend_sqlite.close(backend);
+    sqlite_case_close(backend);
     elsewhere.options.path = files->copy;
     backend = sqlite_case_open(&elsewhere);
     assert_ok(backend->ops->raise(backend, &raise, &value, NULL));
     for (int i = 0; i < 5; i++)
         assert_ok(sqlite_case_reserve(backend, "main/0/a", 1, &request));
-    backend_sqlite.close(backend);
+    sqlite_case_close(backend);
     sqlite_files_copy(files->copy, files->path);
     backend = sqlite_case_open(files);
     assert_status(sqlite_case_reserve(backend, ORDER, 1, &request),
                   SEQB_FENCED);
     assert_int_equal(sqlite_case_raise(backend, 1000), 1005);
     sqlite_case_take(backend, 5, 1005);
-    backend_sqlite.close(backend);
-    backend = sqlite_case_open(files); /* once only */
+    backend = sqlite_case_reopen(files, backend); /* once only */
     sqlite_case_take(backend, 5, 1010);
-    backend_sqlite.close(backend);
 }
 
 /* sqlite3's .restore, while a broker is at work. */
@@ -247,14 +238,11 @@ TEST_WITH(SQLITE_CASE, older_content_restored_while_open_is_fenced)
     assert_status(sqlite_case_reserve(first, ORDER, 1, &request),
                   SEQB_UNREACHABLE);
     assert_non_null(strstr(request.error.text, "went back"));
-    backend_sqlite.close(first);
-    first = sqlite_case_open(files);
+    first = sqlite_case_reopen(files, first);
     assert_status(sqlite_case_reserve(first, ORDER, 1, &request), SEQB_FENCED);
     assert_int_equal(sqlite_case_raise(first, 1000), 1005);
     sqlite_case_take(first, 5, 1005);
     assert_moved(second); /* by the history that the first one began */
-    backend_sqlite.close(second);
-    backend_sqlite.close(first);
 }
 
 /* One that has not looked since the copy was made finds as many transactions as
@@ -273,9 +261,6 @@ TEST_WITH(SQLITE_CASE, older_content_is_noticed_by_who_was_idle)
     assert_status(sqlite_case_reserve(idle, ORDER, 1, &request),
                   SEQB_UNREACHABLE);
     assert_non_null(strstr(request.error.text, "went back"));
-    backend_sqlite.close(idle);
-    idle = sqlite_case_open(files);
+    idle = sqlite_case_reopen(files, idle);
     assert_status(sqlite_case_reserve(idle, ORDER, 1, &request), SEQB_FENCED);
-    backend_sqlite.close(idle);
-    backend_sqlite.close(busy);
 }

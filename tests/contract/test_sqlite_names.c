@@ -29,7 +29,7 @@ static void store_make(const struct sqlite_files *files)
     struct seqb_backend *backend = sqlite_case_open(files);
 
     sqlite_case_take(backend, WANT, 0);
-    backend_sqlite.close(backend);
+    sqlite_case_close(backend);
 }
 
 /* The first value that the path grants; 0 if it is refused. */
@@ -74,7 +74,6 @@ TEST_WITH(SQLITE_CASE, file_with_two_names_is_refused_by_either)
     assert_int_equal(unlink(files->copy), 0);
     backend = sqlite_case_open(files);
     sqlite_case_take(backend, WANT, WANT);
-    backend_sqlite.close(backend);
 }
 
 /* It is linked and opened while the other broker has read the counter and has
@@ -154,7 +153,6 @@ TEST_WITH(SQLITE_CASE, file_that_gains_a_name_grants_nothing_until_it_is_gone)
                   SEQB_UNREACHABLE);
     assert_int_equal(unlink(files->copy), 0);
     sqlite_case_take(backend, WANT, WANT);
-    backend_sqlite.close(backend);
 }
 
 /* --- log and index --- */
@@ -182,7 +180,6 @@ TEST_WITH(SQLITE_CASE, log_with_two_names_grants_nothing)
     assert_status(sqlite_case_reserve(backend, ORDER, 1, &request),
                   SEQB_UNREACHABLE);
     assert_non_null(strstr(request.error.text, "-wal has 2 names"));
-    backend_sqlite.close(backend);
 }
 
 TEST_WITH(SQLITE_CASE, log_that_is_a_symbolic_link_is_refused)
@@ -206,11 +203,10 @@ TEST_WITH(SQLITE_CASE, broker_whose_index_was_removed_does_not_remove_the_log)
     index_remove(files);
     backend = sqlite_case_open(files);
     sqlite_case_take(backend, WANT, WANT);
-    backend_sqlite.close(backend);
+    sqlite_case_close(backend);
     sqlite_other_close(&other);
     backend = sqlite_case_open(files);
     sqlite_case_take(backend, WANT, 2 * WANT);
-    backend_sqlite.close(backend);
 }
 
 /* The next broker makes another index. */
@@ -235,7 +231,7 @@ TEST_WITH(SQLITE_CASE, broker_whose_index_was_removed_grants_nothing)
         assert_int_not_equal(answer.first, request.block.first);
     }
     assert_status(answer.status, SEQB_UNREACHABLE);
-    backend_sqlite.close(backend);
+    sqlite_case_close(backend);
     sqlite_other_end(&other);
 }
 
@@ -260,7 +256,7 @@ TEST_WITH(SQLITE_CASE, grant_during_which_the_index_is_removed_is_uncertain)
     assert_int_not_equal(answer.first, request.block.first);
     assert_status(answer.status, SEQB_UNCERTAIN);
     assert_non_null(strstr(answer.text, "removed or replaced"));
-    backend_sqlite.close(backend);
+    sqlite_case_close(backend);
     sqlite_other_end(&other);
 }
 
@@ -330,7 +326,7 @@ TEST_WITH(SQLITE_CASE, file_that_is_mounted_alone_does_not_grant_the_same)
     assert_status(answer.status, SEQB_UNSAFE);
     assert_non_null(strstr(answer.text, "mount the folder"));
     assert_non_null(strstr(answer.text, files->copy));
-    backend_sqlite.close(backend);
+    sqlite_case_close(backend);
     sqlite_other_end(&other);
 }
 
@@ -375,7 +371,7 @@ TEST_WITH(SQLITE_CASE, folder_that_is_mounted_twice_is_one)
     sqlite_other_order(&other);
     assert_int_equal(sqlite_other_answer(&other).first, WANT + 1);
     sqlite_case_take(backend, WANT, 2 * WANT);
-    backend_sqlite.close(backend);
+    sqlite_case_close(backend);
     sqlite_other_end(&other);
 }
 

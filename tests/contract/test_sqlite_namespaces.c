@@ -76,7 +76,7 @@ static void count_on(struct seqb_backend *backend)
 
     for (int i = 0; i < 2 * TURNS; i++)
         assert_ok(sqlite_case_reserve(backend, ORDER, 1, &request));
-    backend_sqlite.close(backend);
+    sqlite_case_close(backend);
 }
 
 /* In a child, which has no use for assertions. */
@@ -124,7 +124,7 @@ static void expect_fenced(const struct sqlite_files *files)
     struct seqb_backend *backend = sqlite_case_open(files);
 
     sqlite_cell_expect(backend, SEQB_FENCED, 0);
-    backend_sqlite.close(backend);
+    sqlite_case_close(backend);
 }
 
 TEST_WITH(CASE, file_that_another_namespace_counts_on_went_back)
@@ -137,7 +137,7 @@ TEST_WITH(CASE, file_that_another_namespace_counts_on_went_back)
     test_copy_file(files->path, files->copy);
     backend = sqlite_case_open(files);
     take_some(backend);
-    backend_sqlite.close(backend);
+    sqlite_case_close(backend);
     test_copy_file(files->copy, files->path);
     count_on_elsewhere(files);
     expect_fenced(files);
@@ -154,7 +154,7 @@ TEST_WITH(CASE, file_that_another_note_follows_went_back)
     test_copy_file(files->path, files->copy);
     backend = sqlite_case_open(files);
     take_some(backend);
-    backend_sqlite.close(backend);
+    sqlite_case_close(backend);
     test_copy_file(files->copy, files->path);
     go(files, MINE, OTHER);
     count_on(sqlite_cell_open_known(files));
@@ -184,7 +184,6 @@ TEST_WITH(CASE, broker_that_was_idle_sees_that_the_file_went_back)
     go(files, OTHER, MINE);
     assert_ok(sqlite_case_reserve(idle, ORDER, 1, &request));
     sqlite_cell_expect(idle, SEQB_FENCED, 0);
-    backend_sqlite.close(idle);
 }
 
 /* What one of them commits is no reason for the other one to begin again. */
@@ -224,7 +223,7 @@ static void expect_another(const struct sqlite_files *files,
                     (strcmp(backend->incarnation, incarnation) == 0));
         (void)text_copy(incarnation, SEQB_INCARNATION_SIZE,
                         backend->incarnation);
-        backend_sqlite.close(backend);
+        sqlite_case_close(backend);
     }
 }
 
@@ -301,7 +300,7 @@ TEST_WITH(CASE, file_keeps_the_newest_of_many_incarnations)
     for (int i = 0; i < MANY; i++) {
         backend = sqlite_cell_open_known(files);
         (void)text_copy(last, sizeof last, backend->incarnation);
-        backend_sqlite.close(backend);
+        sqlite_case_close(backend);
         go(files, OTHER, THIRD);
     }
     names = sqlite_files_ask(files, "SELECT count(*) FROM seqb_counters "
@@ -312,5 +311,4 @@ TEST_WITH(CASE, file_keeps_the_newest_of_many_incarnations)
     go(files, MINE, OTHER);
     backend = sqlite_cell_open_known(files);
     assert_string_equal(backend->incarnation, last);
-    backend_sqlite.close(backend);
 }

@@ -36,14 +36,14 @@ static const struct {
 TEST_WITH(SQLITE_CASE, file_on_a_network_is_refused)
 {
     magic = 0;
-    backend_sqlite.close(sqlite_case_open(files));
+    sqlite_case_close(sqlite_case_open(files));
     for (size_t i = 0; i < sizeof networks / sizeof networks[0]; i++) {
         magic = networks[i].magic;
         sqlite_case_open_fails(&files->options, SEQB_UNSAFE, networks[i].words);
         sqlite_case_open_fails(&files->options, SEQB_UNSAFE, "accept_loss");
     }
     magic = 0;
-    backend_sqlite.close(sqlite_case_open(files));
+    sqlite_case_close(sqlite_case_open(files));
 }
 
 TEST_WITH(SQLITE_CASE, no_file_is_made_on_a_network)
@@ -62,9 +62,8 @@ TEST_WITH(SQLITE_CASE, accepted_network_is_told_of)
     backend = sqlite_case_open(files);
     assert_non_null(strstr(backend->loss, "(nfs)"));
     sqlite_case_take(backend, 5, 0);
-    backend_sqlite.close(backend);
+    sqlite_case_close(backend);
     magic = 0;
     backend = sqlite_case_open(files);
     assert_string_equal(backend->loss, "");
-    backend_sqlite.close(backend);
 }

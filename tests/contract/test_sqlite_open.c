@@ -44,7 +44,7 @@ TEST_WITH(SQLITE_CASE, absent_file_is_not_made_unless_told_to)
     sqlite_case_open_fails(&files->options, SEQB_UNREACHABLE, "is not there");
     assert_false(sqlite_case_is_there(files->path));
     files->options.create = true;
-    backend_sqlite.close(sqlite_case_open(files));
+    sqlite_case_close(sqlite_case_open(files));
     assert_true(sqlite_case_is_there(files->path));
 }
 
@@ -65,10 +65,10 @@ TEST_WITH(SQLITE_CASE, new_file_is_its_owners_alone)
         assert_int_equal(stat(path, &found), 0);
         assert_int_equal(found.st_mode & 07777, 0600);
     }
-    backend_sqlite.close(backend);
+    sqlite_case_close(backend);
     /* What an operator allows stays. */
     assert_int_equal(chmod(files->path, 0660), 0);
-    backend_sqlite.close(sqlite_case_open(files));
+    sqlite_case_close(sqlite_case_open(files));
     assert_int_equal(stat(files->path, &found), 0);
     assert_int_equal(found.st_mode & 07777, 0660);
 }
@@ -115,7 +115,7 @@ TEST_WITH(SQLITE_CASE, damaged_database_is_corrupt)
     static char damage[3000];
     int file;
 
-    backend_sqlite.close(sqlite_case_open(files));
+    sqlite_case_close(sqlite_case_open(files));
     memset(damage, 0xff, sizeof damage);
     file = open(files->path, O_WRONLY | O_CLOEXEC);
     assert_int_equal(pwrite(file, damage, sizeof damage, 100), sizeof damage);
@@ -175,7 +175,7 @@ TEST_WITH(SQLITE_CASE, file_that_cannot_be_written_is_refused)
         {0666, 0000, SEQB_REFUSED}, {0666, 0777, SEQB_OK},
     };
 
-    backend_sqlite.close(sqlite_case_open(files));
+    sqlite_case_close(sqlite_case_open(files));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         enum seqb_status status;
 
@@ -235,7 +235,6 @@ TEST_WITH(SQLITE_CASE, new_file_bears_its_marks)
     assert_true(strncmp(backend->server, "sqlite ", 7) == 0);
     assert_string_equal(backend->server, backend_sqlite.library());
     assert_true(strncmp(backend->domain, "disk ", 5) == 0);
-    backend_sqlite.close(backend);
 }
 
 TEST_WITH(SQLITE_CASE, new_file_in_the_same_place_has_another_origin)
@@ -244,12 +243,11 @@ TEST_WITH(SQLITE_CASE, new_file_in_the_same_place_has_another_origin)
     char origin[SEQB_ORIGIN_SIZE];
 
     memcpy(origin, backend->origin, sizeof origin);
-    backend_sqlite.close(backend);
+    sqlite_case_close(backend);
     assert_int_equal(unlink(files->path), 0);
     backend = sqlite_case_open(files);
     assert_string_not_equal(strrchr(backend->origin, ':'),
                             strrchr(origin, ':'));
-    backend_sqlite.close(backend);
 }
 
 TEST_WITH(SQLITE_CASE, tables_made_by_hand_are_fenced_until_raised)
@@ -267,10 +265,8 @@ TEST_WITH(SQLITE_CASE, tables_made_by_hand_are_fenced_until_raised)
                   SEQB_FENCED);
     assert_int_equal(sqlite_case_raise(backend, 1000), 1000);
     sqlite_case_take(backend, 5, 1000);
-    backend_sqlite.close(backend);
-    backend = sqlite_case_open(files);
+    backend = sqlite_case_reopen(files, backend);
     sqlite_case_take(backend, 5, 1005);
-    backend_sqlite.close(backend);
 }
 
 /* Files in the folder whose names have `part` in them. */

@@ -48,14 +48,12 @@ TEST_WITH(SQLITE_CASE, purge_is_done_whole_or_not_at_all)
                   SEQB_UNCERTAIN);
     assert_int_equal(deleted, -7);
     faults->fails_sync = false;
-    backend_sqlite.close(backend);
-    backend = sqlite_case_open(files);
+    backend = sqlite_case_reopen(files, backend);
     status = reserve(backend, DAY, &request);
     if (status == SEQB_OK)
         assert_int_equal(request.block.first, 2);
     else
         assert_status(status, SEQB_EXHAUSTED);
-    backend_sqlite.close(backend);
 }
 
 TEST_WITH(SQLITE_CASE, swap_is_synced_before_it_is_answered)
@@ -74,7 +72,6 @@ TEST_WITH(SQLITE_CASE, swap_is_synced_before_it_is_answered)
     assert_status(
         backend->ops->swap(backend, &swap, standing, sizeof standing, NULL),
         SEQB_UNCERTAIN);
-    backend_sqlite.close(backend);
 }
 
 /* --- rows that somebody edited --- */
@@ -107,7 +104,6 @@ TEST_WITH(SQLITE_CASE, damaged_time_fails_what_needs_it_alone)
     }
     assert_status(backend->ops->purge(backend, &day_is_over, &deleted, NULL),
                   SEQB_CORRUPT);
-    backend_sqlite.close(backend);
 }
 
 /* What docs/guarantees.md says of it: nothing is left that knows. */
@@ -123,5 +119,4 @@ TEST_WITH(SQLITE_CASE, row_of_a_period_that_is_deleted_by_hand_begins_again)
                             "WHERE name = '" DAY "'");
     assert_ok(reserve(backend, DAY, &request));
     assert_int_equal(request.block.first, 1);
-    backend_sqlite.close(backend);
 }
