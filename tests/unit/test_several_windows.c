@@ -21,91 +21,77 @@ static void expect_whole_windows(const struct ha_grant *grant, int64_t count)
     assert_int_equal(grant->first % (2 * RUN * WINDOW), 0);
 }
 
-TEST_STATE(NEIGHBOURS, windows_that_are_wanted_take_one_install)
+TEST_WITH(TAKER, windows_that_are_wanted_take_one_install)
 {
-    struct taker taker;
-    struct ha_grant grant;
-    int64_t first;
+    struct ha_grant grant = taker_ask_again(taker, WANT_MANY);
+    int64_t first = taker_window(&grant);
 
-    taker_begin(&taker, state);
-    grant = taker_ask_again(&taker, WANT_MANY);
-    first = taker_window(&grant);
     expect_whole_windows(&grant, MANY - 1);
-    assert_int_equal(taker_installs(&taker), 1);
-    assert_int_equal(taker_cell_window(&taker), first + (MANY - 1) * STEP);
-    assert_int_equal(fake_value(taker.rig->stores[0], CELL), 0);
+    assert_int_equal(taker_installs(taker), 1);
+    assert_int_equal(taker_cell_window(taker), first + (MANY - 1) * STEP);
+    assert_int_equal(fake_value(taker->rig->stores[0], CELL), 0);
     /* The cell goes on with the next one, of the same lessor. */
-    grant = taker_ask_again(&taker, 10);
+    grant = taker_ask_again(taker, 10);
     assert_int_equal(grant.count, 10);
     assert_int_equal(taker_window(&grant), first + (MANY - 1) * STEP);
-    assert_int_equal(taker.counter->level[SEQB_WINDOWED], taker_window(&grant));
-    taker_end(&taker);
+    assert_int_equal(taker->counter->level[SEQB_WINDOWED],
+                     taker_window(&grant));
 }
 
 /* The highest value that was granted, and window, are those of the last. */
-TEST_STATE(NEIGHBOURS, level_is_that_of_the_last_window)
+TEST_WITH(TAKER, level_is_that_of_the_last_window)
 {
-    struct taker taker;
-    struct ha_grant grant;
-    int64_t last;
+    struct ha_grant grant = taker_ask_again(taker, WANT_MANY);
+    int64_t last = taker_window(&grant) + (MANY - 2) * STEP;
 
-    taker_begin(&taker, state);
-    grant = taker_ask_again(&taker, WANT_MANY);
-    last = taker_window(&grant) + (MANY - 2) * STEP;
-    assert_int_equal(taker.counter->level[SEQB_WINDOWED], last);
-    assert_int_equal(taker.counter->slots[0].last, (last + 1) * WINDOW - 1);
-    taker_end(&taker);
+    assert_int_equal(taker->counter->level[SEQB_WINDOWED], last);
+    assert_int_equal(taker->counter->slots[0].last, (last + 1) * WINDOW - 1);
 }
 
 /* As a new pool does: its first numbers are small. */
-TEST_STATE(NEIGHBOURS, small_want_takes_one_window)
+TEST_WITH(TAKER, small_want_takes_one_window)
 {
-    struct taker taker;
-    struct ha_grant grant;
+    struct ha_grant grant = taker_ask_again(taker, WINDOW - 1);
 
-    taker_begin(&taker, state);
-    grant = taker_ask_again(&taker, WINDOW - 1);
     assert_int_equal(grant.count, WINDOW - 1);
     assert_true(taker_window(&grant) < 2 * STEP);
-    assert_int_equal(taker_cell_window(&taker), taker_window(&grant));
-    taker_end(&taker);
+    assert_int_equal(taker_cell_window(taker), taker_window(&grant));
 }
 
 /* How many a counter gets that wants two whole windows, or three. */
-static void expect_windows(void **state,
+static void expect_windows(struct taker *taker,
                            struct ha_counter_attributes attributes,
                            int64_t count)
 {
+    static struct ha_counter_attributes kept; /* until the taker ends */
     const int64_t size = INT64_C(1) << attributes.window_bits;
-    struct taker taker;
 
-    attributes.claim = "";
-    attributes.value_bits = 63;
-    attributes.keep_ms = DAY_MS;
-    taker_begin(&taker, state);
-    ha_counter_set_attributes(taker.counter, &attributes);
-    assert_int_equal(taker_ask_again(&taker, 2 * size + 3).count, count * size);
-    taker_end(&taker);
+    kept = attributes;
+    kept.claim = "";
+    kept.value_bits = 63;
+    kept.keep_ms = DAY_MS;
+    ha_counter_set_attributes(taker->counter, &kept);
+    assert_int_equal(taker_ask_again(taker, 2 * size + 3).count, count * size);
 }
 
 /* Few leases are left in a narrow sequence: it gets no more than a share. */
-TEST_STATE(NEIGHBOURS, narrow_sequence_takes_one_window)
+TEST_WITH(TAKER, narrow_sequence_takes_one_window)
 {
-    expect_windows(state,
+    expect_windows(taker,
                    (struct ha_counter_attributes){
                        .window_bits = 8, .useful = RUN * WINDOW * 2 * 2 * 64},
                    1);
 }
 
 /* The positions of a ring step over the rest of a window with each grant. */
-TEST_STATE(NEIGHBOURS, windows_of_2_to_the_20_numbers_are_granted_together)
+TEST_WITH(TAKER, windows_of_2_to_the_20_numbers_are_granted_together)
 {
-    expect_windows(state, (struct ha_counter_attributes){.window_bits = 18}, 2);
+    expect_windows(taker, (struct ha_counter_attributes){.window_bits = 18}, 2);
 }
 
-TEST_STATE(NEIGHBOURS, larger_windows_are_granted_one_by_one)
+TEST_WITH(TAKER, larger_windows_are_granted_one_by_one)
 {
-    expect_windows(state, (struct ha_counter_attributes){.window_bits = 19}, 1);
+    expect_windows(taker, (struct ha_counter_attributes){.window_bits = 19}, 1);
 }
 
 /* --- the install fails --- */
@@ -132,23 +118,20 @@ TEST_STATE(NEIGHBOURS, windows_are_dropped_if_somebody_was_faster)
 }
 
 /* Another broker's window is above: all that were taken are dropped. */
-TEST_STATE(NEIGHBOURS, windows_below_another_brokers_are_dropped)
+TEST_WITH(TAKER, windows_below_another_brokers_are_dropped)
 {
-    struct taker taker;
     struct ha_grant grant;
     int64_t leased;
 
-    taker_begin(&taker, state);
-    fake_refuse(taker.rig->stores[0], FAKE_INSTALL, CELL, SEQB_FENCED);
+    fake_refuse(taker->rig->stores[0], FAKE_INSTALL, CELL, SEQB_FENCED);
     do
-        assert_int_equal(taker_ask(&taker, WANT_MANY).count, 0);
-    while (fake_refusals(taker.rig->stores[0]) == 0);
-    leased = taker.counter->slots[0].windows->lease.block.first;
-    fake_refuse(taker.rig->stores[0], FAKE_INSTALL, CELL, SEQB_OK);
-    grant = taker_ask_again(&taker, WANT_MANY);
+        assert_int_equal(taker_ask(taker, WANT_MANY).count, 0);
+    while (fake_refusals(taker->rig->stores[0]) == 0);
+    leased = taker->counter->slots[0].windows->lease.block.first;
+    fake_refuse(taker->rig->stores[0], FAKE_INSTALL, CELL, SEQB_OK);
+    grant = taker_ask_again(taker, WANT_MANY);
     expect_whole_windows(&grant, MANY - 1);
     assert_true(taker_window(&grant) / STEP >= leased);
-    taker_end(&taker);
 }
 
 static void expect_dropped(struct taker *taker, int64_t after)
@@ -160,137 +143,112 @@ static void expect_dropped(struct taker *taker, int64_t after)
 }
 
 /* Nothing was done, but nobody knows. */
-TEST_STATE(NEIGHBOURS, windows_are_dropped_if_the_install_is_in_doubt)
+TEST_WITH(TAKER, windows_are_dropped_if_the_install_is_in_doubt)
 {
-    struct taker taker;
-    struct ha_grant grant;
+    struct ha_grant grant = taker_ask_again(taker, WANT_MANY);
 
-    taker_begin(&taker, state);
-    grant = taker_ask_again(&taker, WANT_MANY);
-    grant = taker_ask_again(&taker, WINDOW); /* what is in the cell */
+    grant = taker_ask_again(taker, WINDOW); /* what is in the cell */
     assert_int_equal(grant.count, WINDOW);
-    fake_fail(taker.rig->stores[0], FAKE_INSTALL, 1, SEQB_UNCERTAIN);
+    fake_fail(taker->rig->stores[0], FAKE_INSTALL, 1, SEQB_UNCERTAIN);
     do
-        assert_int_equal(taker_ask(&taker, WANT_MANY).count, 0);
-    while (taker_installs(&taker) < 2);
-    expect_dropped(&taker, taker_window(&grant) + (MANY - 1) * STEP);
-    taker_end(&taker);
+        assert_int_equal(taker_ask(taker, WANT_MANY).count, 0);
+    while (taker_installs(taker) < 2);
+    expect_dropped(taker, taker_window(&grant) + (MANY - 1) * STEP);
 }
 
-TEST_STATE(NEIGHBOURS, windows_that_a_cell_refuses_are_dropped)
+TEST_WITH(TAKER, windows_that_a_cell_refuses_are_dropped)
 {
-    struct taker taker;
-
-    taker_begin(&taker, state);
-    fake_refuse(taker.rig->stores[0], FAKE_INSTALL, CELL, SEQB_REFUSED);
-    while (taker_installs(&taker) == 0)
-        assert_int_equal(taker_ask(&taker, 3).count, 0);
-    assert_int_equal(taker_installs(&taker), 1);
-    fake_refuse(taker.rig->stores[0], FAKE_INSTALL, CELL, SEQB_OK);
-    (void)taker_ask_again(&taker, 3);
-    assert_int_equal(taker_installs(&taker), 2);
-    taker_end(&taker);
+    fake_refuse(taker->rig->stores[0], FAKE_INSTALL, CELL, SEQB_REFUSED);
+    while (taker_installs(taker) == 0)
+        assert_int_equal(taker_ask(taker, 3).count, 0);
+    assert_int_equal(taker_installs(taker), 1);
+    fake_refuse(taker->rig->stores[0], FAKE_INSTALL, CELL, SEQB_OK);
+    (void)taker_ask_again(taker, 3);
+    assert_int_equal(taker_installs(taker), 2);
 }
 
 /* It was done: the window in the cell is used, those below it are not. */
-TEST_STATE(NEIGHBOURS, windows_are_dropped_if_the_answer_is_lost)
+TEST_WITH(TAKER, windows_are_dropped_if_the_answer_is_lost)
 {
-    struct taker taker;
     struct ha_grant grant;
     int64_t window;
 
-    taker_begin(&taker, state);
-    fake_lose_answers(taker.rig->stores[0], FAKE_INSTALL, 1);
+    fake_lose_answers(taker->rig->stores[0], FAKE_INSTALL, 1);
     do
-        assert_int_equal(taker_ask(&taker, WANT_MANY).count, 0);
-    while (taker_installs(&taker) == 0);
-    window = taker_cell_window(&taker);
+        assert_int_equal(taker_ask(taker, WANT_MANY).count, 0);
+    while (taker_installs(taker) == 0);
+    window = taker_cell_window(taker);
     assert_true(window >= (MANY - 1) * STEP);
-    grant = taker_ask_again(&taker, WINDOW);
+    grant = taker_ask_again(taker, WINDOW);
     assert_int_equal(taker_window(&grant), window);
-    expect_dropped(&taker, window);
-    taker_end(&taker);
+    expect_dropped(taker, window);
 }
 
 /* --- in between --- */
 
 /* It may have been answered before, in the life that the image is of. */
-TEST_STATE(NEIGHBOURS, windows_asked_for_before_a_resumption_are_dropped)
+TEST_WITH(TAKER, windows_asked_for_before_a_resumption_are_dropped)
 {
-    struct taker taker;
     struct ha_grant grant;
     int64_t window;
 
-    taker_begin(&taker, state);
     for (int i = 0; i < 2; i++) /* and the cell's */
-        assert_int_equal(taker_ask_again(&taker, WINDOW).count, WINDOW);
-    fake_hang(taker.rig->stores[0]);
-    taker_post(&taker, WINDOW * 100);
+        assert_int_equal(taker_ask_again(taker, WINDOW).count, WINDOW);
+    fake_hang(taker->rig->stores[0]);
+    taker_post(taker, WINDOW * 100);
     assert_true(
-        fake_wait_for_hanging(taker.rig->stores[0], 1, RIG_PATIENCE_MS));
-    ha_resumed(taker.broker->ha);
-    fake_release(taker.rig->stores[0]);
-    assert_int_equal(taker_answer(&taker).count, 0);
-    window = taker_cell_window(&taker);
-    grant = taker_ask_again(&taker, WANT_MANY);
+        fake_wait_for_hanging(taker->rig->stores[0], 1, RIG_PATIENCE_MS));
+    ha_resumed(taker->broker->ha);
+    fake_release(taker->rig->stores[0]);
+    assert_int_equal(taker_answer(taker).count, 0);
+    window = taker_cell_window(taker);
+    grant = taker_ask_again(taker, WANT_MANY);
     assert_true(taker_window(&grant) >= window);
-    taker_end(&taker);
 }
 
 /* Those that were leased are below it. */
-TEST_STATE(NEIGHBOURS, windows_below_an_operators_floor_are_dropped)
+TEST_WITH(TAKER, windows_below_an_operators_floor_are_dropped)
 {
     const int64_t to = RUN * WINDOW * 2 * 5000 + 7;
-    struct taker taker;
     struct ha_grant grant;
 
-    taker_begin(&taker, state);
-    (void)taker_ask_again(&taker, WANT_MANY);
-    assert_int_equal(ha_counter_advance(taker.counter, to, NULL), SEQB_OK);
-    grant = taker_ask_again(&taker, WANT_MANY);
+    (void)taker_ask_again(taker, WANT_MANY);
+    assert_int_equal(ha_counter_advance(taker->counter, to, NULL), SEQB_OK);
+    grant = taker_ask_again(taker, WANT_MANY);
     expect_whole_windows(&grant, MANY - 1);
     assert_true(grant.first > to);
-    taker_end(&taker);
 }
 
 /* Others would count on in it, below that number. */
-TEST_STATE(NEIGHBOURS, window_that_holds_an_operators_number_is_given_up)
+TEST_WITH(TAKER, window_that_holds_an_operators_number_is_given_up)
 {
-    struct taker taker;
-    struct ha_grant grant;
+    struct ha_grant grant = taker_ask_again(taker, 10);
 
-    taker_begin(&taker, state);
-    grant = taker_ask_again(&taker, 10);
-    assert_int_equal(ha_counter_advance(taker.counter,
+    assert_int_equal(ha_counter_advance(taker->counter,
                                         grant.first + INT64_C(100) * RUN, NULL),
                      SEQB_OK);
-    (void)ha_counter_raise(taker.counter, clock_now_ms() + DAY_MS, NULL);
-    assert_true(taker_cell_window(&taker) > taker_window(&grant));
-    taker_end(&taker);
+    (void)ha_counter_raise(taker->counter, clock_now_ms() + DAY_MS, NULL);
+    assert_true(taker_cell_window(taker) > taker_window(&grant));
 }
 
 /* Another stamp has counters, cells and leases of its own. */
-TEST_STATE(NEIGHBOURS, windows_of_a_stamp_are_of_no_other)
+TEST_WITH(TAKER, windows_of_a_stamp_are_of_no_other)
 {
     const int64_t now_ms = clock_wall_ms();
     const struct ha_stamp next = {7, now_ms, now_ms + DAY_MS};
-    struct taker taker;
-    struct ha_grant grant;
-    int64_t first;
+    struct ha_grant grant = taker_ask_again(taker, WANT_MANY);
+    int64_t first = taker_window(&grant);
 
-    taker_begin(&taker, state);
-    grant = taker_ask_again(&taker, WANT_MANY);
-    first = taker_window(&grant);
-    grant = taker_ask_again(&taker, 1);
-    while (!ha_counter_restamp(taker.counter, &next)) /* a lease is under way */
+    grant = taker_ask_again(taker, 1);
+    while (
+        !ha_counter_restamp(taker->counter, &next)) /* a lease is under way */
         thread_rest_us(1000);
-    grant = taker_ask_again(&taker, WANT_MANY);
+    grant = taker_ask_again(taker, WANT_MANY);
     expect_whole_windows(&grant, MANY - 1);
     assert_true(taker_window(&grant) <=
                 first + 1); /* maybe of the other lessor */
-    assert_int_equal(fake_window(taker.rig->stores[0], CELL "@7"),
+    assert_int_equal(fake_window(taker->rig->stores[0], CELL "@7"),
                      taker_window(&grant) + (MANY - 1) * STEP);
-    taker_end(&taker);
 }
 
 /* --- with all that is above --- */

@@ -11,35 +11,25 @@
 #define WANT_LARGE (64 * WINDOW)
 
 /* To ask it first would be a round trip for a grant that is far too small. */
-TEST_STATE(NEIGHBOURS, large_want_passes_over_a_window)
+TEST_WITH(TAKER, large_want_passes_over_a_window)
 {
-    struct taker taker;
-    struct ha_grant grant;
-    int64_t window;
+    int64_t window = taker_leave_window(taker);
+    struct ha_grant grant = taker_ask(taker, WANT_LARGE);
 
-    taker_begin(&taker, state);
-    window = taker_leave_window(&taker);
-    grant = taker_ask(&taker, WANT_LARGE);
     assert_true(grant.count >= WINDOW);
     assert_int_equal(grant.count % WINDOW, 0);
     assert_true(taker_window(&grant) > window);
-    assert_int_equal(taker_installs(&taker), 2);
-    taker_end(&taker);
+    assert_int_equal(taker_installs(taker), 2);
 }
 
-TEST_STATE(NEIGHBOURS, smaller_want_takes_the_window_first)
+TEST_WITH(TAKER, smaller_want_takes_the_window_first)
 {
-    struct taker taker;
-    struct ha_grant grant;
-    int64_t window;
+    int64_t window = taker_leave_window(taker);
+    struct ha_grant grant = taker_ask(taker, WANT_LARGE - 1);
 
-    taker_begin(&taker, state);
-    window = taker_leave_window(&taker);
-    grant = taker_ask(&taker, WANT_LARGE - 1);
     assert_int_equal(grant.count, WINDOW);
     assert_int_equal(taker_window(&grant), window);
-    assert_int_equal(taker_installs(&taker), 1);
-    taker_end(&taker);
+    assert_int_equal(taker_installs(taker), 1);
 }
 
 /* Nothing else tells how fast the store is then. */
@@ -65,23 +55,18 @@ TEST_STATE(NEIGHBOURS, install_alone_is_a_call_that_is_evaluated)
 }
 
 /* What is left of it is more than nothing while no other window is there. */
-TEST_STATE(NEIGHBOURS, large_want_takes_the_window_if_there_is_no_other)
+TEST_WITH(TAKER, large_want_takes_the_window_if_there_is_no_other)
 {
-    struct taker taker;
     struct ha_grant grant;
-    struct window_source *source;
-    int64_t window;
+    int64_t window = taker_leave_window(taker);
+    struct window_source *source = taker->counter->slots[0].windows;
 
-    taker_begin(&taker, state);
-    window = taker_leave_window(&taker);
-    source = taker.counter->slots[0].windows;
     pthread_mutex_lock(source->lock);
     source_drop(source, source_last(source) - STEP);
     pthread_mutex_unlock(source->lock);
-    grant = taker_ask(&taker, WANT_LARGE);
+    grant = taker_ask(taker, WANT_LARGE);
     assert_int_equal(grant.count, WINDOW);
     assert_int_equal(taker_window(&grant), window);
-    taker_end(&taker);
 }
 
 /* Each of them would put an end to the other one's window. */

@@ -99,17 +99,13 @@ TEST_STATE(NEIGHBOURS, what_was_taken_is_dropped_if_the_answer_is_lost)
 }
 
 /* An engine need not know of it: its cell is asked. */
-TEST_STATE(NEIGHBOURS, engine_that_takes_nothing_is_asked)
+TEST_WITH(TAKER, engine_that_takes_nothing_is_asked)
 {
-    struct taker taker;
-    struct ha_grant grant;
     struct ha_grant next;
+    struct ha_grant grant = taker_ask_again(taker, PART);
 
-    taker_begin(&taker, state);
-    grant = taker_ask_again(&taker, PART);
     assert_int_equal(grant.count, PART);
-    assert_int_equal(fake_value(taker.rig->stores[0], CELL), PART);
-    next = taker_ask(&taker, PART);
+    assert_int_equal(fake_value(taker->rig->stores[0], CELL), PART);
+    next = taker_ask(taker, PART);
     expect_next(&next, &grant);
-    taker_end(&taker);
 }

@@ -40,6 +40,26 @@ void taker_end(struct taker *taker)
     rig_forget(broker);
 }
 
+int taker_setup(void **state)
+{
+    static struct taker taker;
+
+    if (rig_setup_neighbours(state) != 0)
+        return -1;
+    taker_begin(&taker, state);
+    *state = &taker;
+    return 0;
+}
+
+int taker_teardown(void **state)
+{
+    struct taker *taker = *state;
+    void *rig = taker->rig;
+
+    taker_end(taker);
+    return rig_teardown(&rig);
+}
+
 void taker_post(struct taker *taker, int64_t want)
 {
     struct ha_pool *pool = ha_pool_at(taker->broker->ha, 0);

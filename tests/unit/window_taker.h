@@ -30,6 +30,12 @@ struct taker {
 void taker_begin(struct taker *taker, void **state);
 void taker_end(struct taker *taker);
 
+/* The same around a test, in a rig of neighbours. */
+int taker_setup(void **state);
+int taker_teardown(void **state);
+
+#define TAKER FIXTURE(struct taker *taker, taker_setup, taker_teardown)
+
 /* Ask partition 0 for values, wait for the answer, and both. */
 void taker_post(struct taker *taker, int64_t want);
 struct ha_grant taker_answer(struct taker *taker);
