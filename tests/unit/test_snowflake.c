@@ -8,6 +8,7 @@
 #include "period/period.h"
 #include "platform/clock.h"
 #include "queue/snowflake/flake.h"
+#include "support/numbers.h"
 #include "support/test.h"
 
 #define EPOCH INT64_C(1577836800000)
@@ -19,16 +20,15 @@ struct fixture {
     struct flake flake;
 };
 
+/* The only one of a test. */
 static struct fixture *open_flake(int32_t time_bits, int32_t counter_bits)
 {
+    static struct fixture fixture;
     const struct bits_layout layout = {EPOCH, 1, time_bits, 10, counter_bits};
-    struct fixture *fixture =
-        aligned_alloc(_Alignof(struct fixture), sizeof *fixture);
 
-    assert_non_null(fixture);
-    memset(fixture, 0, sizeof *fixture);
-    flake_init(&fixture->flake, &layout, &fixture->gate);
-    return fixture;
+    memset(&fixture, 0, sizeof fixture);
+    flake_init(&fixture.flake, &layout, &fixture.gate);
+    return &fixture;
 }
 
 static struct flake_lease lease_now(void)
@@ -101,7 +101,6 @@ TEST(every_id_is_higher_than_those_before)
         assert_true(parts.time_ms >= from_ms - 1);
     }
     assert_int_equal(flake_taken(&fixture->flake), count);
-    free(fixture);
 }
 
 static void await_ms(struct fixture *fixture, const struct flake_lease *lease)
@@ -132,7 +131,6 @@ TEST(run_is_of_one_ms)
     assert_int_equal(first & 3, 0);
     assert_true(first > before);
     assert_int_equal(flake_take_locked(&fixture->flake, 1, &before), 0);
-    free(fixture);
 }
 
 /* Those that nobody has taken are of the past a ms later. */
@@ -149,7 +147,6 @@ TEST(ids_of_a_ms_that_is_over_are_not_given)
     while (clock_wall_ms() < end_ms)
         continue;
     assert_int_equal(flake_take(&fixture->gate, 1, &id), 0);
-    free(fixture);
 }
 
 TEST(no_id_outlives_the_lease)
@@ -166,7 +163,6 @@ TEST(no_id_outlives_the_lease)
             (void)flake_take(&fixture->gate, 1, &id);
     assert_int_equal(flake_take(&fixture->gate, 1, &id), 0);
     assert_int_equal(open_ms(fixture, 3, &lease), FLAKE_FENCED);
-    free(fixture);
 }
 
 /* For how many us from a reading on ids are given, that long before the end of
@@ -201,7 +197,6 @@ TEST(span_ends_before_the_ms_and_the_lease)
     }
     assert_true(span_us(fixture, 1000, 0) == 0);
     assert_true(span_us(fixture, 1000, -5000) == 0);
-    free(fixture);
 }
 
 /* While it is the present one, of the same worker id, under a lease, and has
@@ -240,7 +235,6 @@ TEST(ms_goes_on_while_it_has_ids)
     flake_shut(flake);
     assert_false(flake_go_on(flake, 9, &lease, &now));
     assert_int_equal(flake_taken(flake), 4);
-    free(fixture);
 }
 
 /* --- one ms, on clocks that are given --- */
@@ -304,7 +298,6 @@ TEST(ids_are_those_of_the_open_ms_and_no_more)
     assert_false(flake_take_run(flake, 3, &first));
     assert_int_equal(flake_taken(flake), 9); /* they are discarded */
     assert_int_equal(ids[5] | (first ^ id), 0);
-    free(fixture);
 }
 
 /* A call without a lock takes them as long as the processor's ticks say, if it
@@ -324,7 +317,6 @@ TEST(ids_are_taken_without_a_lock_during_the_span)
     assert_int_equal(flake_take(&fixture->gate, 2, ids), 0);
     flake_shut(&fixture->flake);
     assert_int_equal(flake_take(&fixture->gate, 2, ids), 0);
-    free(fixture);
 }
 
 /* The first ms would hold id 0. */
@@ -341,7 +333,6 @@ TEST(time_begins_after_the_epoch_and_ends_with_its_bits)
     assert_int_equal(block.count, 4096);
     assert_int_equal(poll_at(fixture, EPOCH + 1023, 10, &block), FLAKE_GIVE);
     assert_int_equal(poll_at(fixture, EPOCH + 1024, 10, &block), FLAKE_OVER);
-    free(fixture);
 }
 
 /* A ms of it for each ms of the boot clock. */
@@ -359,7 +350,6 @@ TEST(time_goes_on_while_the_clock_is_behind)
     assert_int_equal(block.time_ms, EPOCH + 101);
     assert_int_equal(block.counter, 1096);
     assert_int_equal(block.count, 3000);
-    free(fixture);
 }
 
 TEST(no_time_past_the_lease_is_given)
@@ -371,7 +361,6 @@ TEST(no_time_past_the_lease_is_given)
     assert_int_equal(open_ms(fixture, 3, &lease), FLAKE_AGAIN);
     lease.above = lease.upto = clock_wall_ms() + HOUR_MS;
     assert_int_equal(open_ms(fixture, 3, &lease), FLAKE_BEHIND);
-    free(fixture);
 }
 
 TEST(another_worker_id_begins_above_what_was_given)
@@ -392,7 +381,6 @@ TEST(another_worker_id_begins_above_what_was_given)
         before = id;
         worker = 11 - worker; /* 9, 2, 9 ... */
     }
-    free(fixture);
 }
 
 TEST(what_does_not_fit_is_exhausted)
@@ -402,7 +390,6 @@ TEST(what_does_not_fit_is_exhausted)
 
     /* 30 bits of ms were over in January 2020 */
     assert_int_equal(open_ms(small, 0, &lease), FLAKE_OVER);
-    free(small);
 }
 
 /* One that is shut gives nothing, and knows what was taken. */
@@ -416,7 +403,6 @@ TEST(none_is_given_once_it_is_shut)
     flake_shut(&fixture->flake);
     assert_int_equal(flake_take(&fixture->gate, 1, &id), 0);
     assert_int_equal(flake_taken(&fixture->flake), 1);
-    free(fixture);
 }
 
 /* --- many threads --- */
@@ -457,24 +443,16 @@ static void *take_many(void *argument)
     return NULL;
 }
 
-static int compare(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a;
-    const int64_t y = *(const int64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* The worker id changes all the while, which no other test does so often. */
 TEST(threads_get_different_ids)
 {
     struct crowd *crowd = calloc(1, sizeof *crowd);
     struct taker takers[THREADS];
     pthread_t threads[THREADS];
-    int64_t *all;
+    struct numbers numbers;
 
     assert_non_null(crowd);
-    all = &crowd->ids[0][0];
+    numbers_init(&numbers);
     crowd->fixture = open_flake(41, 8);
     crowd->lease = lease_now();
     pthread_mutex_init(&crowd->lock, NULL);
@@ -489,10 +467,9 @@ TEST(threads_get_different_ids)
         for (size_t j = 1; j < EACH; j++)
             assert_true(crowd->ids[i][j] > crowd->ids[i][j - 1]);
     }
-    qsort(all, THREADS * EACH, sizeof *all, compare);
-    for (size_t i = 1; i < THREADS * EACH; i++)
-        assert_true(all[i] > all[i - 1]);
+    numbers_add(&numbers, &crowd->ids[0][0], THREADS * EACH);
+    assert_int_equal(numbers_repeats(&numbers), 0);
+    numbers_fini(&numbers);
     pthread_mutex_destroy(&crowd->lock);
-    free(crowd->fixture);
     free(crowd);
 }
