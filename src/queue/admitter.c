@@ -121,13 +121,15 @@ static void put_off(struct queue *queue, struct seqb_sequence *sequence,
     pthread_mutex_unlock(&admitter->lock);
 }
 
-/* The stores answered: the sequence has begun, or is refused, for good. */
+/* The stores answered: the sequence has begun, or is refused. */
 static void put_off_end(struct queue *queue, struct seqb_sequence *sequence,
                         struct news *news)
 {
     if (!sequence->is_put_off)
         return;
+    sequence->is_put_off = false;
     (void)waiting_change(&queue->admitter, -(int)sequence->is_waiting);
+    sequence->is_waiting = false;
     key_list_add(&news->asked, sequence->key);
 }
 

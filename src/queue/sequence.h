@@ -99,9 +99,9 @@ struct seqb_sequence {
     /* At the start a store refused it, because the store's claim has other
      * attributes. Constant after that. */
     bool is_refused;
-    bool is_put_off; /* it waited for a store of another pool, or waits. This
-                        and the next one are the admitter's own */
-    bool is_waiting; /* while it waits: it is one of admitter.waiting */
+    bool is_put_off; /* it waits for a store of another pool. This and the
+                        next one are the admitter's own */
+    bool is_waiting; /* and it is listed: one of admitter.waiting */
     bool is_closed;  /* the lock guards it */
 
     /* The numbers that a caller wants at once, all or none; 0: no caller
