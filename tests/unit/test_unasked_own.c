@@ -226,3 +226,20 @@ TEST_WITH(WINDOWED, sequence_that_a_cell_knows_is_served_without_the_authority)
     broker = rig_open(rig);
     RIG_AWAIT(take(rig, broker, NULL) == SEQB_OK);
 }
+
+/* It may go back to that pool. */
+TEST_WITH(DIRECT, kept_numbers_of_another_pool_stay_while_it_waits)
+{
+    split(rig, RIG_DIRECT);
+    rig->queue.spool_path = rig_file(rig, "spool");
+    rig->sequences[0].pool = 0;
+    rig_use(rig, SOME);
+    fake_claim_put(rig->stores[0], "sequence/main/order", "");
+    fake_refuse(rig->stores[1], FAKE_CLAIM, "sequence/other/order",
+                SEQB_REFUSED);
+    rig->sequences[0].pool = 1;
+    rig_use(rig, 0);
+    fake_claim_put(rig->stores[0], "sequence/main/order", "memory_bits=2");
+    rig->sequences[0].pool = 0;
+    assert_true(rig_status(rig_open(rig), "order").stock > 0);
+}
