@@ -193,3 +193,16 @@ TEST_WITH(DIRECT, there_is_no_sequence_behind_the_last)
     assert_string_equal(status.key, "order");
     assert_int_equal(queue_status_at(broker->queue, 1, &status), SEQB_INVALID);
 }
+
+TEST_WITH(DIRECT, status_says_why_a_single_number_was_asked_for)
+{
+    struct rig_broker *broker;
+
+    rig->sequences[0].memory_bits = 0;
+    broker = rig_open(rig);
+    assert_string_equal(rig_status(broker, "order").why, "");
+    rig_sequence(broker, "order")->asked =
+        (struct refill_plan){.runs = 1, .target = 9, .reason = REFILL_ROOM};
+    assert_string_equal(rig_status(broker, "order").why,
+                        "room: too little for 9 numbers");
+}
