@@ -268,16 +268,7 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    struct fixture *f = *state;
-
-    folder_remove(f->folder);
-    free(f);
-    return 0;
-}
-
-#define LIVE FIXTURE(struct fixture *f, setup, teardown)
+#define LIVE FIXTURE(struct fixture *f, setup, folder_free)
 
 /* --- the tests --- */
 

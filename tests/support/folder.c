@@ -39,3 +39,10 @@ void folder_remove(const char *path)
 {
     (void)nftw(path, remove_entry, OPEN_MAX_AT_ONCE, FTW_DEPTH | FTW_PHYS);
 }
+
+int folder_free(void **state)
+{
+    folder_remove(*state);
+    free(*state);
+    return 0;
+}

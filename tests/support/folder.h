@@ -12,3 +12,7 @@ bool folder_make(char *out, size_t size);
 
 /* Removes a folder and its content. What cannot be removed stays. */
 void folder_remove(const char *path);
+
+/* A cmocka teardown for a state in heap memory whose first member is the path
+ * of its folder. */
+int folder_free(void **state);

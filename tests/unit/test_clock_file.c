@@ -44,16 +44,7 @@ static int setup(void **state)
                : -1;
 }
 
-static int teardown(void **state)
-{
-    struct fixture *f = *state;
-
-    folder_remove(f->folder);
-    free(f);
-    return 0;
-}
-
-#define FILED FIXTURE(struct fixture *f, setup, teardown)
+#define FILED FIXTURE(struct fixture *f, setup, folder_free)
 
 static enum seqb_status try_keep(struct fixture *f, int64_t issued_ms)
 {

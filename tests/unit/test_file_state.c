@@ -35,16 +35,7 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    struct fixture *f = *state;
-
-    folder_remove(f->folder);
-    free(f);
-    return 0;
-}
-
-#define FILE_STATE FIXTURE(struct fixture *f, setup, teardown)
+#define FILE_STATE FIXTURE(struct fixture *f, setup, folder_free)
 
 static void save(struct fixture *f, const char *path, const char *text)
 {

@@ -77,16 +77,7 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    struct fixture *f = *state;
-
-    folder_remove(f->folder);
-    free(f);
-    return 0;
-}
-
-#define FILE_SYNC FIXTURE(struct fixture *f, setup, teardown)
+#define FILE_SYNC FIXTURE(struct fixture *f, setup, folder_free)
 
 static enum seqb_status save(struct fixture *f)
 {
