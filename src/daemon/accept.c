@@ -13,8 +13,10 @@
 #include "daemon/reloader/reloader.h"
 #include "daemon/server.h"
 
-/* The most connections that are accepted in one turn of the loop. */
-#define ACCEPT_MAX 8
+/* The most connections that are accepted in one turn of the loop, in a
+ * millisecond or so. In a flood a client waits until those before it are
+ * accepted, for a turn of all others each. */
+#define ACCEPT_MAX 64
 
 /* How long accepting pauses when descriptors run out; the loop would spin
  * otherwise. */

@@ -73,11 +73,6 @@ void connections_answer_logins(struct connections *all);
 /* Resumes clients, of both protocols, whose numbers have come. */
 void connections_serve_waiters(struct connections *all);
 
-/* To be called by events of LOOP_OTHERS of which many may be active at once:
- * light connections that queue since others have waited for too long are served
- * after a few of these, not after all. */
-void connections_interleave(const struct daemon *daemon);
-
 /* False if memory is short. `daemon` and `base` stay the caller's.
  * connections_fini is needed in any case. */
 bool connections_init(struct connections *all, struct daemon *daemon,

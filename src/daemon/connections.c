@@ -63,12 +63,6 @@ static void connections_on_interleave(evutil_socket_t fd, short events,
     (void)delayed_serve(context, daemon_now_us());
 }
 
-void connections_interleave(const struct daemon *daemon)
-{
-    if (daemon->delayed != NULL)
-        event_active(daemon->delayed, EV_TIMEOUT, 0);
-}
-
 /* The queues' part of a turn of the loop: the light ones that wait now, and a
  * slice of time for the heavy ones, so that a client that asks for little waits
  * no longer, however many ask for much. */

@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <event2/event.h>
+
 #include <seqbroker/admin.h>
 
 void daemon_init(struct daemon *daemon, const char *state_dir)
@@ -101,6 +103,12 @@ void daemon_warn(const struct daemon *daemon, char out[DAEMON_WARNING_SIZE])
         clock.reason[0] != '\0')
         snprintf(out, DAEMON_WARNING_SIZE, "%s: %s", clock.effect,
                  clock.reason);
+}
+
+void daemon_interleave(const struct daemon *daemon)
+{
+    if (daemon->delayed != NULL)
+        event_active(daemon->delayed, EV_TIMEOUT, 0);
 }
 
 void daemon_wake(const struct daemon *daemon)

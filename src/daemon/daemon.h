@@ -91,7 +91,7 @@ struct daemon {
     struct limits limits;
     struct stop_times stop;
     /* Active soon, it serves the light connections that queue; NULL: none does.
-     * See connections_interleave. */
+     * See daemon_interleave. */
     struct event *delayed;
     bool is_drain_asked; /* the loop stops in its next turn */
     bool is_leaving;     /* it still serves, and announces its stop */
@@ -136,6 +136,11 @@ const struct daemon_place *daemon_find_place(const struct daemon *daemon,
 
 /* The addresses in use at that place, as a topology has them: "" for none. */
 const char *place_in_use(const struct daemon_place *place);
+
+/* To be called by events of LOOP_OTHERS of which many may be active at once:
+ * light connections that queue since others have waited for too long are served
+ * after a few of these, not after all. */
+void daemon_interleave(const struct daemon *daemon);
 
 /* Wakes the loop to check the marks that other threads have set. Any thread. */
 void daemon_wake(const struct daemon *daemon);

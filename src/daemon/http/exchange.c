@@ -96,6 +96,7 @@ static void exchange_on_sent(struct evhttp_request *request, void *context)
         evhttp_request_get_connection(request);
     struct exchange *exchange = context;
 
+    daemon_interleave(exchange->exchanges->daemon);
     if (connection != NULL) {
         evhttp_connection_set_closecb(connection, connection_on_close,
                                       exchange->clients);

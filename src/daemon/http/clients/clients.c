@@ -176,7 +176,7 @@ static void client_on_input(struct evbuffer *input,
 {
     struct http_client *client = context;
 
-    connections_interleave(client->all->daemon);
+    daemon_interleave(client->all->daemon);
     if (info->n_added == 0)
         return;
     if (client->request == 0)

@@ -4,8 +4,7 @@
 
 #include "daemon/loop/loop.h"
 
-/* The most connections that are accepted in one turn of the loop, as those of
- * the Redis protocol. */
+/* The most connections that are accepted in one turn of the loop. */
 #define ACCEPT_MAX 8
 
 static void intake_update(struct intake *intake)
