@@ -327,7 +327,7 @@ TEST_WITH(SQLITE_CASE, log_that_cannot_be_compared_grants_nothing)
         sqlite_case_take(backend, 1, last + 1);
         reads = faults->reads;
         last += 2;
-        backend_sqlite.close(backend);
+        sqlite_case_close(backend);
     }
     assert_true(reads > 4);
     sqlite_faults_remove();
@@ -339,9 +339,9 @@ TEST_WITH(SQLITE_CASE, opening_a_file_that_is_counted_writes_nothing)
     int64_t count;
 
     sqlite_case_take(backend, 5, 0);
-    backend_sqlite.close(backend);
+    sqlite_case_close(backend);
     count = sqlite_files_ask(files, "PRAGMA user_version");
     files->options.create = false;
-    backend_sqlite.close(sqlite_case_open(files));
+    sqlite_case_close(sqlite_case_open(files));
     assert_int_equal(sqlite_files_ask(files, "PRAGMA user_version"), count);
 }
