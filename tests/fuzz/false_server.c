@@ -16,6 +16,8 @@
 
 enum { BY_PATH, BY_TCP, SOCKETS };
 
+enum { CLIENTS_MAX = 16 }; /* at a time */
+
 static struct {
     struct false_server where;
     char folder[64];
@@ -25,11 +27,10 @@ static struct {
     uint8_t bytes[FALSE_SERVER_MAX];
 } server = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* All that the client says is read: it must not wait to say it. */
-static void serve(int fd)
+/* To a client that has connected. */
+static void say(int fd)
 {
     uint8_t said[FALSE_SERVER_MAX];
-    char heard[4096];
     size_t size = 0;
 
     pthread_mutex_lock(&server.lock);
@@ -38,27 +39,41 @@ static void serve(int fd)
     pthread_mutex_unlock(&server.lock);
     (void)!send(fd, said, size, MSG_NOSIGNAL);
     shutdown(fd, SHUT_WR);
-    while (read(fd, heard, sizeof heard) > 0)
-        ;
-    close(fd);
 }
 
+/* All that a client says is read: it must not wait to say it. False at its end.
+ */
+static bool hear(int fd)
+{
+    char heard[4096];
+
+    return read(fd, heard, sizeof heard) > 0;
+}
+
+/* A client may keep a connection open and ask by another one. */
 static void *run(void *unused)
 {
-    struct pollfd polled[SOCKETS] = {
+    struct pollfd polled[SOCKETS + CLIENTS_MAX] = {
         {.fd = server.sockets[BY_PATH], .events = POLLIN},
         {.fd = server.sockets[BY_TCP], .events = POLLIN}};
+    nfds_t count = SOCKETS;
 
     (void)unused;
     for (;;) {
-        require(poll(polled, SOCKETS, -1) > 0);
-        for (int i = 0; i < SOCKETS; i++) {
-            int fd = -1;
-
-            if (polled[i].revents != 0)
-                fd = accept(polled[i].fd, NULL, NULL);
-            if (fd >= 0)
-                serve(fd);
+        require(poll(polled, count, -1) > 0);
+        for (nfds_t i = count; i-- > SOCKETS;) {
+            if (polled[i].revents == 0 || hear(polled[i].fd))
+                continue;
+            close(polled[i].fd);
+            polled[i] = polled[--count];
+        }
+        for (nfds_t i = 0; i < SOCKETS && count < SOCKETS + CLIENTS_MAX; i++) {
+            if (polled[i].revents == 0)
+                continue;
+            polled[count] = (struct pollfd){
+                .fd = accept(polled[i].fd, NULL, NULL), .events = POLLIN};
+            if (polled[count].fd >= 0)
+                say(polled[count++].fd);
         }
     }
     return NULL;
