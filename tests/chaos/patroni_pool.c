@@ -36,3 +36,14 @@ void patroni_pool_set(struct chaos *chaos, struct patroni *patroni)
     backend_name(patroni, 1, odd);
     members_topology(chaos, even, odd);
 }
+
+struct patroni *patroni_pool_shared(struct chaos *chaos)
+{
+    static struct patroni *patroni;
+
+    patroni_require();
+    if (patroni == NULL)
+        patroni = server_patroni();
+    patroni_pool_set(chaos, patroni);
+    return patroni;
+}
