@@ -17,7 +17,8 @@
 #include "daemon/listeners/listeners.h"
 #include "daemon/log/log.h"
 
-#define POLL_S      2 /* between two checks of the files */
+#define POLL_S      2     /* between two checks of the files */
+#define AGAIN_MS    60000 /* between two attempts to read files that fail */
 #define DAY_MS      (INT64_C(86400) * 1000) /* between checks of the expiry */
 #define LOG_REST_MS 1000 /* between two lines about failed handshakes */
 
@@ -40,11 +41,13 @@ struct tls_server {
     struct tls_settings settings; /* its strings are the caller's */
     SSL_CTX *context;
     struct event *poll;
-    struct files read;   /* the files at the last attempt to read them */
-    struct files seen;   /* the files at the last check */
-    int64_t look_ms;     /* when the expiry is checked next */
-    int64_t log_next_ms; /* the next line is not before that */
-    int64_t left_out;    /* lines dropped since the last one */
+    struct files read; /* the files at the last attempt to read them */
+    struct files seen; /* the files at the last check */
+    int64_t again_ms;  /* the next attempt; INT64_MAX: the last succeeded */
+    char reason[SEQB_ERROR_TEXT_SIZE]; /* logged for these files, or "" */
+    int64_t look_ms;                   /* when the expiry is checked next */
+    int64_t log_next_ms;               /* the next line is not before that */
+    int64_t left_out;                  /* lines dropped since the last one */
     struct daemon *daemon;
 };
 
@@ -132,7 +135,7 @@ static bool files_are_equal(const struct files *a, const struct files *b)
     return memcmp(a, b, sizeof *a) == 0;
 }
 
-static enum seqb_status server_read(struct tls_server *server,
+static enum seqb_status server_read(struct tls_server *server, int64_t now_ms,
                                     struct seqb_error *err)
 {
     SSL_CTX *context = NULL;
@@ -147,20 +150,35 @@ static enum seqb_status server_read(struct tls_server *server,
     SSL_CTX_set_info_callback(context, on_handshake);
     SSL_CTX_free(server->context);
     server->context = context;
-    server->look_ms = daemon_now_ms() + DAY_MS;
+    server->again_ms = INT64_MAX;
+    server->reason[0] = '\0';
+    server->look_ms = now_ms + DAY_MS;
     return SEQB_OK;
 }
 
+/* Logged once for each reason of the same files, not at each attempt. */
+static void server_log_failure(struct tls_server *server, const char *reason)
+{
+    char text[QUOTE_SIZE];
+
+    if (strcmp(server->reason, reason) == 0)
+        return;
+    log_event(SEQB_LOG_ERROR, "event=tls_reload_failed reason=%s",
+              log_quote(text, sizeof text, reason));
+    snprintf(server->reason, sizeof server->reason, "%s", reason);
+}
+
 /* New connections use the files read here; existing ones keep what they have.
- * If the files cannot be used, nothing is changed. */
-static void server_reload(struct tls_server *server)
+ * If the files cannot be used, nothing is changed, and they are read again
+ * after AGAIN_MS: the reason may be one that passes, such as short memory. */
+static void server_reload(struct tls_server *server, int64_t now_ms)
 {
     char text[QUOTE_SIZE];
     struct seqb_error err;
 
-    if (server_read(server, &err) != SEQB_OK) {
-        log_event(SEQB_LOG_ERROR, "event=tls_reload_failed reason=%s",
-                  log_quote(text, sizeof text, err.text));
+    if (server_read(server, now_ms, &err) != SEQB_OK) {
+        server->again_ms = now_ms + AGAIN_MS;
+        server_log_failure(server, err.text);
         return;
     }
     log_event(SEQB_LOG_INFO, "event=tls_reloaded expires=%s",
@@ -169,23 +187,30 @@ static void server_reload(struct tls_server *server)
     server_look(server); /* after that line, which ends the former warning */
 }
 
-/* Changed files are read when two checks in a row saw them the same, so that a
- * certificate is not read before its key is there, too. */
-static void server_on_poll(evutil_socket_t fd, short events, void *context)
+/* Files that have changed are read when two checks in a row saw them the same,
+ * so that a certificate is not read before its key is there, too. */
+void tls_server_poll(struct tls_server *server, int64_t now_ms)
 {
-    struct tls_server *server = context;
     const struct files files = files_look(&server->settings);
     const bool is_settled = files_are_equal(&files, &server->seen);
+    const bool is_changed = !files_are_equal(&files, &server->read);
 
-    (void)fd;
-    (void)events;
     server->seen = files;
-    if (is_settled && !files_are_equal(&files, &server->read))
-        server_reload(server);
-    if (daemon_now_ms() < server->look_ms)
+    if (is_changed)
+        server->reason[0] = '\0';
+    if (is_settled && (is_changed || now_ms >= server->again_ms))
+        server_reload(server, now_ms);
+    if (now_ms < server->look_ms)
         return;
     server->look_ms += DAY_MS;
     server_look(server);
+}
+
+static void server_on_poll(evutil_socket_t fd, short events, void *context)
+{
+    (void)fd;
+    (void)events;
+    tls_server_poll(context, daemon_now_ms());
 }
 
 static enum seqb_status open_fail(struct seqb_error *err,
@@ -225,7 +250,7 @@ enum seqb_status tls_server_open(const struct tls_settings *settings,
         return open_fail(err, SEQB_NO_MEMORY, "out of memory");
     server->settings = *settings;
     server->daemon = daemon;
-    if (server_read(server, err) != SEQB_OK ||
+    if (server_read(server, daemon_now_ms(), err) != SEQB_OK ||
         server_watch(server, base, err) != SEQB_OK) {
         tls_server_close(server);
         return err->status;

@@ -64,7 +64,8 @@ struct daemon;
 struct tls_server;
 
 /* Reads the certificate files. From now on it reads them again when they have
- * changed, and checks once a day whether the certificate expires soon.
+ * changed, or about every minute if that failed, and checks once a day whether
+ * the certificate expires soon.
  * `settings`, `base` and `daemon`, which counts the handshakes and the memory
  * of records, stay the caller's. Errors are those of tls_server_context;
  * SEQB_INVALID without a certificate. */
@@ -79,6 +80,10 @@ SSL *tls_server_accept(struct tls_server *server);
 
 /* Logs that the handshake at socket `fd` failed, at most one line a second. */
 void tls_server_log(struct tls_server *server, int fd, const char *reason);
+
+/* Checks the files, and reads them if it is time to. Called by the loop every
+ * 2 s; also for tests. */
+void tls_server_poll(struct tls_server *server, int64_t now_ms);
 
 /* NULL is allowed, and does nothing. */
 void tls_server_close(struct tls_server *server);
