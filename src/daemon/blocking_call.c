@@ -219,15 +219,35 @@ static void *blocking_call_run(void *argument)
     return NULL;
 }
 
-/* Where the daemon keeps its call of that kind. Those who may only read can
- * keep theirs busy, and not the operator's. */
+static bool blocking_call_begin(struct blocking_call *blocking_call)
+{
+    blocking_call->has_begun = signals_thread(&blocking_call->thread,
+                                              blocking_call_run, blocking_call);
+    return blocking_call->has_begun;
+}
+
+/* --- which call a session gets --- */
+
+/* Those who may only read can keep theirs busy, and not the operator's. */
+static struct blocking_reads *reads_of(struct daemon *daemon,
+                                       bool is_of_operator)
+{
+    return is_of_operator ? &daemon->admin_reads : &daemon->reads;
+}
+
+/* Where the daemon keeps the call that a session can get. */
 static struct blocking_call **blocking_call_place(struct daemon *daemon,
                                                   enum blocking_call_kind kind,
-                                                  bool is_of_operator)
+                                                  struct blocking_reads *reads)
 {
     if (kind != BLOCKING_CALL_WORKERS)
         return &daemon->order_call;
-    return is_of_operator ? &daemon->operator_read_call : &daemon->read_call;
+    return reads->current == NULL ? &reads->current : &reads->next;
+}
+
+static bool is_operator(const struct session *session)
+{
+    return (session->identity.rights & RIGHT_ADMIN) != 0;
 }
 
 /* What SEQ.WORKERS reads, and a reload that only checks, is no order. */
@@ -249,47 +269,58 @@ static void refuse_busy(struct session *session,
                         const struct blocking_call_order *order)
 {
     reply_error(&session->out, "ERR",
-                "another %s is waiting for the stores, try again",
-                order->kind == BLOCKING_CALL_WORKERS ? "SEQ.WORKERS" : "order");
+                "another order is waiting for the stores, try again");
     refusal_audit(session, order, "another order is waiting");
+}
+
+/* NULL if memory is short. */
+static struct blocking_call *
+blocking_call_new(const struct session *session,
+                  const struct blocking_call_order *order)
+{
+    struct daemon *daemon = session->daemon;
+    struct blocking_call *blocking_call = calloc(1, sizeof *blocking_call);
+
+    if (blocking_call == NULL)
+        return NULL;
+    blocking_call->order = *order;
+    blocking_call->broker = daemon->broker;
+    blocking_call->reloader = daemon->reloader;
+    blocking_call->audit = &daemon->access.audit;
+    blocking_call->wake_fd = daemon->wake_fd;
+    blocking_call->is_of_operator = is_operator(session);
+    TAILQ_INIT(&blocking_call->sessions);
+    (void)identity_name(&session->identity, blocking_call->user);
+    identity_from(session->fd, blocking_call->from);
+    blocking_call->by = identity_means_name(&session->identity);
+    atomic_init(&blocking_call->is_done, false);
+    return blocking_call;
 }
 
 bool blocking_call_start(struct session *session,
                          const struct blocking_call_order *order)
 {
     struct daemon *daemon = session->daemon;
-    const bool is_of_operator = (session->identity.rights & RIGHT_ADMIN) != 0;
+    struct blocking_reads *reads = reads_of(daemon, is_operator(session));
     struct blocking_call **place =
-        blocking_call_place(daemon, order->kind, is_of_operator);
-    struct blocking_call *blocking_call;
+        blocking_call_place(daemon, order->kind, reads);
+    struct blocking_call *blocking_call = *place;
 
-    if (*place != NULL) {
+    if (blocking_call != NULL && order->kind != BLOCKING_CALL_WORKERS) {
         refuse_busy(session, order);
         return false;
     }
-    blocking_call = calloc(1, sizeof *blocking_call);
-    if (blocking_call != NULL) {
-        blocking_call->order = *order;
-        blocking_call->broker = daemon->broker;
-        blocking_call->reloader = daemon->reloader;
-        blocking_call->audit = &daemon->access.audit;
-        blocking_call->wake_fd = daemon->wake_fd;
-        blocking_call->is_of_operator = is_of_operator;
-        blocking_call->session = session;
-        (void)identity_name(&session->identity, blocking_call->user);
-        identity_from(session->fd, blocking_call->from);
-        blocking_call->by = identity_means_name(&session->identity);
-        atomic_init(&blocking_call->is_done, false);
-    }
+    if (blocking_call == NULL)
+        blocking_call = blocking_call_new(session, order);
     if (blocking_call == NULL ||
-        !signals_thread(&blocking_call->thread, blocking_call_run,
-                        blocking_call)) {
+        (place != &reads->next && !blocking_call_begin(blocking_call))) {
         reply_error(&session->out, "ERR", "out of memory");
         refusal_audit(session, order, "out of memory");
         free(blocking_call);
         return false;
     }
     *place = blocking_call;
+    TAILQ_INSERT_TAIL(&blocking_call->sessions, session, blocking_entry);
     session->blocking_call = blocking_call;
     return true;
 }
@@ -338,50 +369,119 @@ static void blocking_call_audit(const struct blocking_call *call)
         reload_audit(call);
 }
 
-void blocking_call_end(struct daemon *daemon,
-                       struct blocking_call *blocking_call)
-{
-    if (blocking_call == NULL)
-        return;
-    pthread_join(blocking_call->thread, NULL);
-    blocking_call_audit(blocking_call);
-    if (blocking_call->session != NULL)
-        blocking_call->session->blocking_call = NULL;
-    *blocking_call_place(daemon, blocking_call->order.kind,
-                         blocking_call->is_of_operator) = NULL;
-    free(blocking_call->workers);
-    reload_report_free(&blocking_call->report);
-    free(blocking_call);
-}
-
-void blocking_calls_end(struct daemon *daemon)
-{
-    blocking_call_end(daemon, daemon->order_call);
-    blocking_call_end(daemon, daemon->read_call);
-    blocking_call_end(daemon, daemon->operator_read_call);
-}
-
-/* --- the end, as the loop sees it --- */
+/* --- the end --- */
 
 bool blocking_call_is_done(const struct blocking_call *blocking_call)
 {
     return atomic_load_explicit(&blocking_call->is_done, memory_order_acquire);
 }
 
-static void blocking_call_poll(struct daemon *daemon,
-                               struct blocking_call *blocking_call)
+/* Waits for its thread. */
+static void blocking_call_free(struct blocking_call *blocking_call)
 {
-    if (blocking_call == NULL || !blocking_call_is_done(blocking_call))
+    if (blocking_call == NULL)
         return;
-    if (blocking_call->session != NULL)
-        blocking_call->session->resume(blocking_call->session);
-    else
-        blocking_call_end(daemon, blocking_call);
+    if (blocking_call->has_begun) {
+        pthread_join(blocking_call->thread, NULL);
+        blocking_call_audit(blocking_call);
+    }
+    free(blocking_call->workers);
+    reload_report_free(&blocking_call->report);
+    free(blocking_call);
 }
 
-void blocking_calls_poll(struct daemon *daemon)
+/* The current one has ended. If the next one cannot begin, it is done at
+ * once. */
+static void reads_advance(struct blocking_reads *reads)
 {
-    blocking_call_poll(daemon, daemon->order_call);
-    blocking_call_poll(daemon, daemon->read_call);
-    blocking_call_poll(daemon, daemon->operator_read_call);
+    struct blocking_call *next = reads->next;
+    const uint64_t one = 1;
+
+    reads->current = next;
+    reads->next = NULL;
+    if (next == NULL || blocking_call_begin(next))
+        return;
+    next->err = (struct seqb_error){SEQB_NO_MEMORY, "out of memory"};
+    atomic_store_explicit(&next->is_done, true, memory_order_release);
+    (void)!write(next->wake_fd, &one, sizeof one);
+}
+
+static void blocking_call_remove(struct daemon *daemon,
+                                 struct blocking_call *blocking_call)
+{
+    struct blocking_reads *reads =
+        reads_of(daemon, blocking_call->is_of_operator);
+    const bool is_current = reads->current == blocking_call;
+
+    if (daemon->order_call == blocking_call)
+        daemon->order_call = NULL;
+    if (reads->next == blocking_call)
+        reads->next = NULL;
+    blocking_call_free(blocking_call);
+    if (is_current)
+        reads_advance(reads);
+}
+
+void blocking_call_leave(struct session *session)
+{
+    struct blocking_call *blocking_call = session->blocking_call;
+
+    if (blocking_call == NULL)
+        return;
+    TAILQ_REMOVE(&blocking_call->sessions, session, blocking_entry);
+    session->blocking_call = NULL;
+    if (TAILQ_EMPTY(&blocking_call->sessions) && !blocking_call->has_begun)
+        blocking_call_remove(session->daemon, blocking_call);
+}
+
+void blocking_call_end(struct session *session)
+{
+    struct blocking_call *blocking_call = session->blocking_call;
+    const bool has_begun = blocking_call->has_begun;
+
+    blocking_call_leave(session);
+    if (has_begun && TAILQ_EMPTY(&blocking_call->sessions))
+        blocking_call_remove(session->daemon, blocking_call);
+}
+
+void blocking_calls_end(struct daemon *daemon)
+{
+    struct blocking_call *const all[] = {
+        daemon->order_call, daemon->reads.next, daemon->reads.current,
+        daemon->admin_reads.next, daemon->admin_reads.current};
+
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        blocking_call_free(all[i]);
+    daemon->order_call = NULL;
+    daemon->reads = daemon->admin_reads = (struct blocking_reads){NULL, NULL};
+}
+
+/* --- the end, as the loop sees it --- */
+
+/* Whether sessions are left that have to be resumed. */
+static bool blocking_call_poll(struct daemon *daemon,
+                               struct blocking_call *blocking_call)
+{
+    struct session *session = NULL;
+    bool has_more = false;
+
+    if (blocking_call == NULL || !blocking_call_is_done(blocking_call))
+        return false;
+    session = TAILQ_FIRST(&blocking_call->sessions);
+    if (session == NULL) {
+        blocking_call_remove(daemon, blocking_call);
+        return false;
+    }
+    has_more = TAILQ_NEXT(session, blocking_entry) != NULL;
+    session->resume(session);
+    return has_more;
+}
+
+bool blocking_calls_poll(struct daemon *daemon)
+{
+    const bool order = blocking_call_poll(daemon, daemon->order_call);
+    const bool read = blocking_call_poll(daemon, daemon->reads.current);
+    const bool admin = blocking_call_poll(daemon, daemon->admin_reads.current);
+
+    return order || read || admin;
 }

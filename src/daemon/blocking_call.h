@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A call of the library that waits for the stores. It runs on a separate
- * thread, so that the loop does not wait. The whole daemon has one order and
- * one look at the stores at a time: who may only look refuses no order.
+ * thread, so that the loop does not wait. The whole daemon has one order at a
+ * time. A look at the stores answers all who asked before it began, and the
+ * next one those who ask meanwhile: nobody is refused, and nobody waits for
+ * more than two. Those who may give orders have looks of their own.
  */
 #pragma once
 
@@ -14,9 +16,9 @@
 #include <seqbroker/admin.h>
 
 #include "daemon/access/access.h"
+#include "daemon/daemon.h"
 #include "daemon/reloader/reloader.h"
 
-struct daemon;
 struct session;
 
 /* An advance by more numbers than this needs FORCE: it wastes them for ever. */
@@ -51,9 +53,11 @@ struct blocking_call {
     struct reloader *reloader;
     struct audit *audit;
     int wake_fd;
-    pthread_t thread;
-    bool is_of_operator;     /* of a client that may give orders */
-    struct session *session; /* the loop's: who waits; NULL: it was closed */
+    pthread_t thread; /* if has_begun */
+    bool has_begun;
+    bool is_of_operator; /* of clients that may give orders */
+    /* The loop's: who waits for the answer. None: they were closed. */
+    struct session_list sessions;
     /* Who gave the order, for the audit, which outlives the session. */
     char user[IDENTITY_NAME_SIZE];
     char from[ADDRESS_SIZE];
@@ -68,22 +72,27 @@ struct blocking_call {
     atomic_bool is_done;
 };
 
-/* Starts the call for the session, which is resumed when the call is over.
- * False after answering why it cannot start. */
+/* Starts the call for the session, which is resumed when the call is over, or
+ * has the session wait for the next look at the stores. False after answering
+ * why it cannot start. */
 bool blocking_call_start(struct session *session,
                          const struct blocking_call_order *order);
 
 /* Whether the call is over. Its results must not be read before. */
 bool blocking_call_is_done(const struct blocking_call *blocking_call);
 
-/* For the loop's wake-up: resumes the session of each blocking call that is
- * done, or ends the call if its session was closed. */
-void blocking_calls_poll(struct daemon *daemon);
+/* The session, which has a call that is done, has read its results. After the
+ * last one the call ends: it is added to the audit if it is an order, and
+ * freed. */
+void blocking_call_end(struct session *session);
 
-/* Waits for the blocking call, adds it to the audit if it is an order, and
- * frees it. NULL is allowed, and does nothing. */
-void blocking_call_end(struct daemon *daemon,
-                       struct blocking_call *blocking_call);
+/* The session is closed. Does nothing if it has no call. */
+void blocking_call_leave(struct session *session);
 
-/* The same for all blocking calls. */
+/* Resumes one session of each call that is done, or ends the call if it has
+ * none. True if it has to be called again, after other clients have had a
+ * turn. */
+bool blocking_calls_poll(struct daemon *daemon);
+
+/* Waits for all calls, and ends them. No session is left. */
 void blocking_calls_end(struct daemon *daemon);

@@ -68,8 +68,7 @@ void connection_free(struct connection *connection)
     listing_free(session->listing);
     session_leave(session);
     limits_hold(&daemon->limits, &session->held, 0);
-    if (session->blocking_call != NULL)
-        session->blocking_call->session = NULL;
+    blocking_call_leave(session);
     if (all->swept == session)
         all->swept = TAILQ_NEXT(session, entry);
     client_walks_leave(daemon, session);

@@ -70,6 +70,9 @@ struct connections {
 /* Answers clients whose login is decided. */
 void connections_answer_logins(struct connections *all);
 
+/* Answers clients whose blocking calls are done. */
+void connections_answer_calls(struct connections *all);
+
 /* Resumes clients, of both protocols, whose numbers have come. */
 void connections_serve_waiters(struct connections *all);
 

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "daemon/blocking_call.h"
 #include "daemon/daemon.h"
 #include "daemon/log/log.h"
 
@@ -24,6 +25,13 @@ void connections_answer_logins(struct connections *all)
     struct access *access = &all->daemon->access;
 
     if (logins_poll(access->logins, access->users, daemon_now_ms()))
+        timer_start(all->defer, 0);
+}
+
+/* The same for those that wait for the stores. */
+void connections_answer_calls(struct connections *all)
+{
+    if (blocking_calls_poll(all->daemon))
         timer_start(all->defer, 0);
 }
 
@@ -78,6 +86,7 @@ static void connections_on_defer(evutil_socket_t fd, short events,
     (void)events;
     all->fairness = (struct fairness){.used_us = 0};
     connections_answer_logins(all);
+    connections_answer_calls(all);
     connections_serve_waiters(all);
     begun_us = now_us = delayed_serve(all, now_us);
     while (!TAILQ_EMPTY(&all->deferred) &&

@@ -59,14 +59,18 @@ struct daemon_place {
 
 #define DAEMON_DRAINS_MAX 8 /* clients that wait for the end of a drain */
 
+/* A look at the stores answers all who had asked for it when it began. */
+struct blocking_reads {
+    struct blocking_call *current; /* in progress, or NULL */
+    struct blocking_call *next;    /* of those who asked since, or NULL */
+};
+
 struct daemon {
     struct seqb_broker *broker;
     struct waitlists waitlists;
-    /* In progress, or NULL: an order, a look at the stores, and one for a
-     * client that may give orders. */
-    struct blocking_call *order_call;
-    struct blocking_call *read_call;
-    struct blocking_call *operator_read_call;
+    struct blocking_call *order_call;  /* in progress, or NULL */
+    struct blocking_reads reads;       /* looks at the stores */
+    struct blocking_reads admin_reads; /* of clients that may give orders */
     struct reloader *reloader;
     struct session_list sessions;
     struct listing_list walks; /* lists of connections, in progress */

@@ -73,7 +73,6 @@ static void server_swap_users(struct server *server)
 static void server_on_wake(evutil_socket_t fd, short events, void *context)
 {
     struct server *server = context;
-    struct daemon *daemon = &server->daemon;
     uint64_t count = 0;
 
     (void)events;
@@ -81,7 +80,7 @@ static void server_on_wake(evutil_socket_t fd, short events, void *context)
      * loop again. If the read fails, the marks are checked all the same. */
     (void)!read(fd, &count, sizeof count);
     connections_serve_waiters(&server->connections);
-    blocking_calls_poll(daemon);
+    connections_answer_calls(&server->connections);
     connections_answer_logins(&server->connections);
     server_swap_users(server);
     accept_reload(server);

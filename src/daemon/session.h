@@ -64,10 +64,10 @@ struct session {
     size_t batch_size; /* of the batch, and of its answer if that is held whole,
                           in bytes; 0: no batch */
     bool holds_answer; /* its answers are held until they are complete */
-    struct blocking_call
-        *blocking_call;        /* one of the daemon's, for this session */
-    struct identity identity;  /* who it is */
-    struct quota *quota;       /* of its user; NULL: none */
+    struct blocking_call *blocking_call; /* one of the daemon's, or NULL */
+    TAILQ_ENTRY(session) blocking_entry; /* in those that it answers */
+    struct identity identity;            /* who it is */
+    struct quota *quota;                 /* of its user; NULL: none */
     int64_t retry_ms;          /* of the last LIMIT error: when to try again */
     struct login_waiter login; /* of AUTH or HELLO, if is_logging_in */
     bool is_logging_in;

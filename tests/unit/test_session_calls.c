@@ -4,9 +4,11 @@
  * when that is known and not before, whatever happens meanwhile. The broker is
  * a stub.
  */
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "credential/credential.h"
@@ -55,8 +57,8 @@ int __wrap_pthread_join(pthread_t thread, void **result)
 static bool is_calling(const struct server *server)
 {
     return server->daemon.order_call != NULL ||
-           server->daemon.read_call != NULL ||
-           server->daemon.operator_read_call != NULL;
+           server->daemon.reads.current != NULL ||
+           server->daemon.admin_reads.current != NULL;
 }
 
 /* Until its call is over, and then all that follows from it. */
@@ -165,4 +167,143 @@ TEST(a_removed_user_is_answered_what_became_of_its_order)
     users_free(after);
     talker_fini(&talker);
     close(gate[0]);
+}
+
+/* --- looks at the stores --- */
+
+#define READ     "SEQ.WORKERS\r\n"
+#define LISTED   "*1\r\n"
+#define ADVANCED "-ERR INVALID"
+
+enum { READERS = 3 };
+
+/* A daemon, one who may give orders, and those who may only read. */
+struct readers {
+    struct server *server;
+    struct talker boss;
+    struct talker all[READERS];
+};
+
+static void readers_init(struct readers *readers)
+{
+    struct session *session = NULL;
+
+    readers->server = server_over_stub(0, SEQB_AGAIN, MINUTE_MS);
+    assert_int_equal(pipe(gate), 0);
+    stub.workers_gate = gate[0];
+    for (int i = 0; i < READERS; i++)
+        talker_init(&readers->all[i], readers->server);
+    TAILQ_FOREACH(session, &readers->server->daemon.sessions, entry)
+    session->identity.rights = RIGHT_READ;
+    talker_init(&readers->boss, readers->server);
+}
+
+static void readers_fini(struct readers *readers)
+{
+    server_close(readers->server);
+    talker_fini(&readers->boss);
+    for (int i = 0; i < READERS; i++)
+        talker_fini(&readers->all[i]);
+    close(gate[0]);
+    close(gate[1]);
+}
+
+/* It has its turn, and waits. */
+static void ask(struct readers *readers, struct talker *talker)
+{
+    talker_say(talker, READ, strlen(READ));
+    dialogue_finish(readers->server, talker);
+    assert_int_equal(talker->length, 0);
+}
+
+/* That many looks at the stores end. */
+static void stores_answer(int reads)
+{
+    for (int i = 0; i < reads; i++)
+        assert_int_equal(write(gate[1], "x", 1), 1);
+}
+
+static void hear(struct readers *readers, struct talker *talker,
+                 const char *begin)
+{
+    talker_receive(talker);
+    while (talker->length == 0) {
+        dialogue_turn(readers->server);
+        talker_receive(talker);
+    }
+    expect_begin(talker, begin);
+}
+
+/* Whoever may read could otherwise lock the operator out. */
+TEST(a_read_of_the_stores_refuses_no_order_and_no_read_of_the_operator)
+{
+    struct readers readers;
+
+    readers_init(&readers);
+    ask(&readers, &readers.all[0]);
+    talker_say(&readers.boss, ADVANCE, strlen(ADVANCE));
+    hear(&readers, &readers.boss, ADVANCED);
+    readers.boss.length = 0;
+    ask(&readers, &readers.boss);
+    assert_non_null(readers.server->daemon.admin_reads.current);
+    stores_answer(2);
+    hear(&readers, &readers.boss, LISTED);
+    hear(&readers, &readers.all[0], LISTED);
+    readers_fini(&readers);
+}
+
+TEST(who_asks_during_a_read_is_answered_by_the_next_one)
+{
+    struct readers readers;
+
+    readers_init(&readers);
+    for (int i = 0; i < READERS; i++)
+        ask(&readers, &readers.all[i]);
+    stores_answer(1);
+    hear(&readers, &readers.all[0], LISTED);
+    ask(&readers, &readers.all[1]); /* its first one is not answered yet */
+    assert_int_equal(readers.all[2].length, 0);
+    stores_answer(1);
+    hear(&readers, &readers.all[1], LISTED);
+    hear(&readers, &readers.all[2], LISTED);
+    stores_answer(1); /* for the second one of the second */
+    readers_fini(&readers);
+}
+
+/* Others have a turn of the loop between two of them. */
+TEST(answers_of_one_read_are_made_one_in_a_turn)
+{
+    struct readers readers;
+    struct pollfd wake = {.events = POLLIN};
+
+    readers_init(&readers);
+    wake.fd = readers.server->daemon.wake_fd;
+    for (int i = 0; i < READERS; i++)
+        ask(&readers, &readers.all[i]);
+    stores_answer(1);
+    hear(&readers, &readers.all[0], LISTED);
+    stores_answer(1);
+    assert_int_equal(poll(&wake, 1, -1), 1);
+    assert_true(blocking_calls_poll(&readers.server->daemon));
+    assert_true(talker_receive(&readers.all[1]));
+    assert_false(talker_receive(&readers.all[2]));
+    assert_false(blocking_calls_poll(&readers.server->daemon));
+    assert_true(talker_receive(&readers.all[2]));
+    readers_fini(&readers);
+}
+
+TEST(a_read_that_nobody_waits_for_any_more_does_not_begin)
+{
+    struct readers readers;
+    int left = 0;
+
+    readers_init(&readers);
+    for (int i = 0; i < READERS; i++)
+        ask(&readers, &readers.all[i]);
+    stores_answer(2);
+    server_close(readers.server);
+    readers.server = NULL;
+    assert_int_equal(ioctl(gate[0], FIONREAD, &left), 0);
+    assert_int_equal(left, 1);
+    readers_fini(&readers);
 }

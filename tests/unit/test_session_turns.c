@@ -216,55 +216,6 @@ TEST_WITH(SERVER, input_of_a_client_that_lingers_is_read_after_all_else)
     assert_int_equal(event_get_priority(&connection->readable), LOOP_OTHERS);
 }
 
-/* --- calls that wait for the stores --- */
-
-/* Whoever may read could otherwise lock the operator out. */
-TEST(a_read_of_the_stores_refuses_no_order_and_no_read_of_the_operator)
-{
-    static const char read[] = "SEQ.WORKERS\r\n";
-    static const char order[] = "SEQ.ADVANCE a 99\r\n";
-    static const char refused[] = "-ERR another SEQ.WORKERS is waiting";
-    static const char advanced[] = "-ERR INVALID";
-    int gate[2];
-    struct server *server = server_over_stub(0, SEQB_AGAIN, MINUTE_MS);
-    struct talker reader = talker_of(server);
-    struct talker second = talker_of(server);
-    struct talker operator= talker_of(server);
-
-    struct session *session = NULL;
-
-    assert_int_equal(pipe(gate), 0);
-    stub.workers_gate = gate[0];
-    TAILQ_FOREACH(session, &server->daemon.sessions, entry)
-    if (TAILQ_NEXT(session, entry) != NULL) /* not the operator's */
-        session->identity.rights = RIGHT_READ;
-    talker_say(&reader, read, strlen(read));
-    dialogue_finish(server, &reader);
-    talker_say(&second, read, strlen(read));
-    answer_await(server, &second);
-    assert_memory_equal(second.heard, refused, strlen(refused));
-    talker_say(&operator, order, strlen(order));
-    answer_await(server, &operator);
-    assert_memory_equal(operator.heard, advanced, strlen(advanced));
-    assert_int_equal(reader.length, 0);
-    operator.length = 0;
-    talker_say(&operator, read, strlen(read));
-    dialogue_finish(server, &operator);
-    assert_int_equal(operator.length, 0); /* it is not refused, and waits */
-    assert_int_equal(write(gate[1], "xx", 2), 2);
-    answer_await(server, &reader);
-    assert_memory_equal(reader.heard, "*1\r\n", 4);
-    if (operator.length == 0)
-        answer_await(server, &operator);
-    assert_memory_equal(operator.heard, "*1\r\n", 4);
-    server_close(server);
-    talker_fini(&reader);
-    talker_fini(&second);
-    talker_fini(&operator);
-    close(gate[0]);
-    close(gate[1]);
-}
-
 /* --- an end --- */
 
 TEST(a_drain_answers_what_has_arrived_and_ends)

@@ -341,7 +341,7 @@ enum command_outcome command_advance(struct session *session,
     if (session->blocking_call == NULL)
         return advance_begin(session, request);
     err = session->blocking_call->err;
-    blocking_call_end(session->daemon, session->blocking_call);
+    blocking_call_end(session);
     if (err.status == SEQB_OK)
         reply_simple(&session->out, "OK");
     else

@@ -89,6 +89,6 @@ enum command_outcome command_reload(struct session *session,
         reply_report(session, report, call->order.is_report);
     else
         reply_failure(&session->out, &report->err);
-    blocking_call_end(session->daemon, session->blocking_call);
+    blocking_call_end(session);
     return COMMAND_DONE;
 }

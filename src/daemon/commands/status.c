@@ -415,6 +415,10 @@ enum command_outcome command_info(struct session *session,
 static void reply_workers(struct session *session,
                           const struct blocking_call *blocking_call)
 {
+    if (blocking_call->err.status != SEQB_OK) {
+        reply_failure(&session->out, &blocking_call->err);
+        return;
+    }
     reply_array(&session->out, blocking_call->worker_count);
     for (size_t i = 0; i < blocking_call->worker_count; i++)
         reply_fields(session, STATUS_OF_WORKERS, &blocking_call->workers[i], 0);
@@ -426,18 +430,14 @@ enum command_outcome command_workers(struct session *session,
 {
     static const struct blocking_call_order order = {.kind =
                                                          BLOCKING_CALL_WORKERS};
+    const bool may_hold = session_may_hold(session, WORKERS_SIZE, true);
 
     (void)request;
-    if (session->blocking_call == NULL &&
-        !session_may_hold(session, WORKERS_SIZE, true))
-        return COMMAND_DONE;
     if (session->blocking_call == NULL)
-        return blocking_call_start(session, &order) ? COMMAND_WAITS
-                                                    : COMMAND_DONE;
-    if (session->blocking_call->err.status == SEQB_OK)
+        return may_hold && blocking_call_start(session, &order) ? COMMAND_WAITS
+                                                                : COMMAND_DONE;
+    if (may_hold)
         reply_workers(session, session->blocking_call);
-    else
-        reply_failure(&session->out, &session->blocking_call->err);
-    blocking_call_end(session->daemon, session->blocking_call);
+    blocking_call_end(session);
     return COMMAND_DONE;
 }
