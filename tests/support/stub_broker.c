@@ -430,9 +430,12 @@ enum seqb_status seqb_clock(struct seqb_broker *broker,
                             struct seqb_clock_status *out, size_t size,
                             struct seqb_error *err)
 {
+    char byte;
+
     (void)broker;
     (void)size;
-    (void)err;
+    if (stub.clock_gate > 0 && read(stub.clock_gate, &byte, 1) < 0)
+        return fail(err, SEQB_UNREACHABLE);
     *out = stub.clock;
     return SEQB_OK;
 }

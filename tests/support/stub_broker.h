@@ -53,6 +53,7 @@ struct stub_broker {
     void (*on_advance)(void);  /* called first by seqb_advance; or NULL */
     /* If not 0, seqb_workers first reads a byte from this descriptor. */
     int workers_gate;
+    int clock_gate; /* the same for seqb_clock, with which a report begins */
     /* The only lessor. Without a backend, there is none. */
     struct seqb_lessor lessor;
     /* The status of each listed sequence. Without a key, none is listed. */

@@ -149,6 +149,40 @@ TEST(a_report_beyond_the_bound_is_sent_to_one_client_at_a_time)
     web_close(web);
 }
 
+/* --- turns --- */
+
+/* Until the report may go on, the loop has to serve others. */
+static void expect_served_during(const char *ask)
+{
+    struct web *web = web_begin(SEQUENCES);
+    struct talker other;
+    int gate[2];
+    int one;
+
+    assert_int_equal(pipe(gate), 0);
+    stub.clock_gate = gate[0];
+    talker_init(&other, web->server);
+    one = web_dial(web, ask);
+    while (web->server->daemon.request_count == 0)
+        dialogue_turn(web->server);
+    talker_say(&other, "INCR a\r\n", 8);
+    dialogue_finish(web->server, &other);
+    assert_true(other.length > 0 && other.heard[0] == ':');
+    assert_int_equal(answered(web), 0);
+    close(gate[1]);
+    (void)crowd_answered(web, 1);
+    close(one);
+    close(gate[0]);
+    talker_fini(&other);
+    web_close(web);
+}
+
+TEST(others_are_served_while_a_report_is_made)
+{
+    expect_served_during(ASK);
+    expect_served_during("GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n");
+}
+
 /* --- numbers --- */
 
 #define LOOPERS      150 /* that all ask at once */
