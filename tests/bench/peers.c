@@ -58,6 +58,19 @@ static const struct server_kind seqbrokerd_kind = {
     .forget = redis_forget,
 };
 
+static bool is_anyhow(struct server *server)
+{
+    (void)server;
+    return true;
+}
+
+static const struct server_kind starting_kind = {
+    .program = "seqbrokerd",
+    .command = seqbrokerd_command,
+    .is_up = is_anyhow,
+    .forget = redis_forget,
+};
+
 static const struct server_kind constant_kind = {
     .program = "constant",
     .command = constant_command,
@@ -71,6 +84,14 @@ struct server *peer_seqbrokerd(const char *topology)
 
     path_extend();
     return server_new(&seqbrokerd_kind, args);
+}
+
+struct server *peer_seqbrokerd_starting(const char *topology)
+{
+    const char *const args[] = {"--config", topology, NULL};
+
+    path_extend();
+    return server_new(&starting_kind, args);
 }
 
 struct server *peer_constant(void)

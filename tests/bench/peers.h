@@ -12,6 +12,9 @@
  * as the server; its state is in the server's folder. */
 struct server *peer_seqbrokerd(const char *topology);
 
+/* The same, but it need not answer yet. */
+struct server *peer_seqbrokerd_starting(const char *topology);
+
 struct server *peer_constant(void);
 
 /* Resident memory of a server's process, in MB. */
