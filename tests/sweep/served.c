@@ -70,13 +70,13 @@ const char *served_topology(const struct sweep *sweep, const char *more)
     char tls[768] = "";
 
     if (tls_files != NULL)
-        (void)text_format(
-            tls, sizeof tls,
-            "daemon = { "
-            "  tls_cert_file = \"%s\"; tls_key_file = \"%s\";"
-            "  tls_ca_file = \"%s\"; tls_client_auth = \"user\"; };",
-            tls_files->cert, tls_files->key, tls_files->cert);
-    (void)text_format(text, sizeof text, "%s%s%s%s%s );", tls, begin,
+        (void)text_format(tls, sizeof tls,
+                          "  tls_cert_file = \"%s\"; tls_key_file = \"%s\";"
+                          "  tls_ca_file = \"%s\"; tls_client_auth = \"user\";",
+                          tls_files->cert, tls_files->key, tls_files->cert);
+    (void)text_format(text, sizeof text,
+                      "daemon = { audit_file = \"%s/%s\"; %s };%s%s%s%s );",
+                      sweep->folder, SERVED_AUDIT, tls, begin,
                       tls_files != NULL ? certificate : "", rest, more);
     return sweep_topology(sweep, "daemon.conf", text);
 }

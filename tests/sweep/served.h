@@ -20,6 +20,8 @@
 #define SERVED_USER     "some"
 #define SERVED_PASSWORD "right"
 
+#define SERVED_AUDIT "audit.log" /* the daemon's audit_file, in the folder */
+
 struct served {
     struct sweep *sweep;
     struct server *server;

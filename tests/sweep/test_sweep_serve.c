@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The Redis protocol: what a client gets while calls of the daemon fail. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,11 +150,38 @@ static bool has_events(struct served *served)
     return events >= before;
 }
 
+/* Whether the audit's file has the line of the last advance. */
+static bool is_in_audit(const struct served *served)
+{
+    char path[128];
+    char line[1024];
+    char after[64];
+    bool is_in_it = false;
+    FILE *file;
+
+    (void)text_format(path, sizeof path, "%s/" SERVED_AUDIT,
+                      served->sweep->folder);
+    (void)text_format(after, sizeof after, " after=%" PRId64 " ", asked);
+    file = fopen(path, "re");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        is_in_it |= strstr(line, "event=order ") != NULL &&
+                    strstr(line, " command=SEQ.ADVANCE ") != NULL &&
+                    strstr(line, after) != NULL;
+    if (file != NULL)
+        (void)fclose(file);
+    return is_in_it;
+}
+
+/* Nothing takes an advance back: it has its line, or the audit counts it as
+ * lost. */
 static bool is_advanced(struct served *served)
 {
     if (*served->heard == '-')
         return false;
     advanced = asked;
+    if (!is_in_audit(served) &&
+        (served->is_strict || served->server->daemon.access.audit.lost == 0))
+        sweep_fail("an advance to %" PRId64 " is not in the audit", asked);
     return true;
 }
 
