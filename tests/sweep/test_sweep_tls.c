@@ -1,16 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* TLS: what a client with a certificate gets while calls of the daemon fail. It
- * may be disconnected, but not be taken for a client without one. */
+ * may be disconnected, but not be taken for a client without one. And whether a
+ * new certificate is served in the end. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include <event2/event.h>
 #include <openssl/ssl.h>
 
+#include "daemon/daemon.h"
+#include "daemon/log/log.h"
+#include "daemon/transport/transport.h"
+#include "platform/text.h"
 #include "served.h"
 #include "support/test.h"
 #include "support/tls_pair.h"
 
 static struct tls_files files;
+static struct tls_files next; /* that a renewal brings */
 
 static bool has_one(struct served *served)
 {
@@ -94,6 +102,7 @@ static int files_make(void **state)
     if (!faults_prepare_tls())
         return -1;
     tls_files_make(&files, SERVED_USER, "DNS:a.example");
+    tls_files_make(&next, "next", "DNS:b.example");
     served_use_tls(&files);
     return 0;
 }
@@ -102,6 +111,7 @@ static int files_remove(void **state)
 {
     (void)state;
     tls_files_remove(&files);
+    tls_files_remove(&next);
     return 0;
 }
 
@@ -121,6 +131,79 @@ TEST(calls_of_a_client_by_tls)
 TEST(memory_of_openssl_with_a_client)
 {
     sweep_run(&scene, FAULTS_TLS_MEMORY);
+}
+
+/* --- new files --- */
+
+static void link_file(const char *to, const char *path)
+{
+    (void)unlink(path);
+    if (symlink(to, path) != 0)
+        sweep_fail("%s cannot be made", path);
+}
+
+static bool serves(struct tls_server *server, const char *common_name)
+{
+    SSL *ssl = tls_server_accept(server);
+    char name[64] = "";
+
+    if (ssl == NULL)
+        sweep_fail("no connection");
+    X509_NAME_get_text_by_NID(X509_get_subject_name(SSL_get_certificate(ssl)),
+                              NID_commonName, name, sizeof name);
+    SSL_free(ssl);
+    return strcmp(name, common_name) == 0;
+}
+
+/* Looks at the files so many times, every 2 s. */
+static void look(struct tls_server *server, int64_t *now_ms, int times)
+{
+    for (int i = 0; i < times; i++)
+        tls_server_poll(server, *now_ms += 2000);
+}
+
+/* The daemon, which only counts, and the loop, which never runs. */
+static void renew(struct sweep *sweep)
+{
+    static const struct log_options quiet = {LOG_LOGFMT, SEQB_LOG_ERROR};
+    static struct daemon daemon;
+    int64_t now_ms = daemon_now_ms();
+    char cert[128];
+    char key[128];
+    const struct tls_settings settings = {.cert_file = cert, .key_file = key};
+    struct event_base *base = NULL;
+    struct tls_server *server = NULL;
+    struct seqb_error err;
+
+    faults_pause(true);
+    log_open(&quiet);
+    base = event_base_new();
+    (void)text_format(cert, sizeof cert, "%s/crt", sweep->folder);
+    (void)text_format(key, sizeof key, "%s/key", sweep->folder);
+    link_file(files.cert, cert);
+    link_file(files.key, key);
+    if (tls_server_open(&settings, base, &daemon, &server, &err) != SEQB_OK)
+        sweep_fail("%s", err.text);
+    link_file(next.cert, cert);
+    link_file(next.key, key);
+    faults_pause(false);
+    look(server, &now_ms, 3);
+    faults_pause(true);
+    if (!serves(server, "next") && !serves(server, SERVED_USER))
+        sweep_fail("neither the old nor the new certificate is served");
+    look(server, &now_ms, 32); /* a minute */
+    if (!serves(server, "next"))
+        sweep_fail("the new certificate is not served");
+    tls_server_close(server);
+    event_base_free(base);
+}
+
+static const struct sweep_scene renewal = {
+    .before = renew, .during = renew, .after = renew};
+
+TEST(memory_of_openssl_with_a_new_certificate)
+{
+    sweep_run(&renewal, FAULTS_TLS_MEMORY);
 }
 
 /* --- what OpenSSL keeps of a certificate --- */
