@@ -14,7 +14,7 @@
 #include "platform/text.h"
 #include "support/test.h"
 
-#define SCHEDULES (3000 / SEQB_TEST_SCALE)
+#define SCHEDULES (1000 / SEQB_TEST_SCALE)
 #define STEP_MS   5
 #define STEPS     3000 /* 15 s */
 #define VALUES    4    /* of a ms */

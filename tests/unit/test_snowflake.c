@@ -408,7 +408,7 @@ TEST(none_is_given_once_it_is_shut)
 /* --- many threads --- */
 
 #define THREADS 4
-#define EACH    ((size_t)(200000 / SEQB_TEST_SCALE))
+#define EACH    ((size_t)(50000 / SEQB_TEST_SCALE))
 
 struct crowd {
     struct fixture *fixture;

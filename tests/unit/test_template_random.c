@@ -9,7 +9,7 @@
 #include "unit/custom_fields.h"
 #include "unit/random_template.h"
 
-#define TEMPLATES (100000 / SEQB_TEST_SCALE)
+#define TEMPLATES (30000 / SEQB_TEST_SCALE)
 #define DRAWS     10 /* of each template */
 #define CHANGES   5  /* of each text */
 

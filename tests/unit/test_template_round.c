@@ -11,9 +11,9 @@
 #include "unit/custom_fields.h"
 #include "unit/round_rows.h"
 
-#define DRAWS   (100000 / SEQB_TEST_SCALE) /* of each template */
-#define CHANGES (20000 / SEQB_TEST_SCALE)
-#define TEXTS   (100000 / SEQB_TEST_SCALE) /* that must all differ */
+#define DRAWS   (20000 / SEQB_TEST_SCALE) /* of each template */
+#define CHANGES (10000 / SEQB_TEST_SCALE)
+#define TEXTS   (30000 / SEQB_TEST_SCALE) /* that must all differ */
 #define STAMPS  5
 #define SHARDS  4
 
