@@ -168,7 +168,8 @@ static unsigned subject_offers(const struct contract_subject *subject)
            (subject->renew != NULL ? NEEDS_RENEW : 0U) |
            (subject->withhold != NULL ? NEEDS_WITHHOLD : 0U) |
            (subject->purges_unchecked ? 0U : NEEDS_CHECKED_PURGES) |
-           (subject->keeps_cells ? 0U : NEEDS_EXPIRY);
+           (subject->keeps_cells ? 0U : NEEDS_EXPIRY) |
+           (subject->is_cells ? 0U : ONCE);
 }
 
 /* The tests that fit the subject; how many. */
@@ -215,5 +216,6 @@ int contract_run(const struct contract_subject *subject)
     cells.name = name;
     cells.ops = cells_of(ops);
     cells.keeps_cells = true;
+    cells.is_cells = true;
     return group_run(subject) + group_run(&cells);
 }

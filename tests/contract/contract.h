@@ -65,6 +65,9 @@ struct contract_subject {
     /* Cells are not removed when they need not be kept any more. */
     bool keeps_cells;
 
+    /* Set by contract_run, when it runs on the cells of a direct engine. */
+    bool is_cells;
+
     /* A purge notes when periods end and not which, and its caller's `keep` is
      * not checked: enough for a store that no operator edits. */
     bool purges_unchecked;

@@ -69,7 +69,15 @@ static void assert_claimed(struct seqb_backend *backend, const char *name,
     assert_string_equal(standing, text);
 }
 
-CONTRACT_TEST(many_claims_are_stored_and_answered, 0)
+/* Reads one in five by a call of its own, of each kind some. */
+static void assert_stands(struct seqb_backend *backend, const struct many *many,
+                          size_t i, const char *text)
+{
+    if (i % 5 == (ODD + 1) % 5)
+        assert_claimed(backend, many->names[i], text);
+}
+
+CONTRACT_TEST(many_claims_are_stored_and_answered, ONCE)
 {
     struct many *many;
 
@@ -81,14 +89,14 @@ CONTRACT_TEST(many_claims_are_stored_and_answered, 0)
         assert_string_equal(many->claims[i].standing, many->texts[i]);
     contract_reopen(contract);
     for (size_t i = 0; i < MANY; i++)
-        assert_claimed(contract->backend, many->names[i], many->texts[i]);
+        assert_stands(contract->backend, many, i, many->texts[i]);
     claim_all(contract->backend, many->claims, MANY);
     for (size_t i = 0; i < MANY; i++)
         assert_string_equal(many->claims[i].standing, many->texts[i]);
     free(many);
 }
 
-CONTRACT_TEST(many_claims_change_none_that_stands, 0)
+CONTRACT_TEST(many_claims_change_none_that_stands, ONCE)
 {
     char standing[SEQB_CLAIM_SIZE];
     struct many *many;
@@ -110,7 +118,7 @@ CONTRACT_TEST(many_claims_change_none_that_stands, 0)
     free(many);
 }
 
-CONTRACT_TEST(many_claims_are_only_looked_at_without_a_text, 0)
+CONTRACT_TEST(many_claims_are_only_looked_at_without_a_text, ONCE)
 {
     char standing[SEQB_CLAIM_SIZE];
     struct many *many;
@@ -130,7 +138,7 @@ CONTRACT_TEST(many_claims_are_only_looked_at_without_a_text, 0)
                                           : "";
 
         assert_string_equal(many->claims[i].standing, stands);
-        assert_claimed(contract->backend, many->names[i], stands);
+        assert_stands(contract->backend, many, i, stands);
     }
     free(many);
 }
@@ -138,7 +146,7 @@ CONTRACT_TEST(many_claims_are_only_looked_at_without_a_text, 0)
 /* Sequences are mostly listed in the order of their keys. Of two claims of the
  * call that are next to each other, others stand in between, or one of them
  * does not stand. */
-CONTRACT_TEST(many_claims_in_order_are_told_from_those_between, 0)
+CONTRACT_TEST(many_claims_in_order_are_told_from_those_between, ONCE)
 {
     struct many *many;
     size_t asked = 0;
@@ -164,7 +172,7 @@ CONTRACT_TEST(many_claims_in_order_are_told_from_those_between, 0)
 }
 
 /* It must not look like one that fits. */
-CONTRACT_TEST(claim_among_many_that_is_too_long_is_cut, 0)
+CONTRACT_TEST(claim_among_many_that_is_too_long_is_cut, ONCE)
 {
     char text[SEQB_CLAIM_SIZE / 2];
     char standing[SEQB_CLAIM_SIZE];
@@ -187,7 +195,7 @@ CONTRACT_TEST(claim_among_many_that_is_too_long_is_cut, 0)
 }
 
 /* A name that is cut would be that of another claim. */
-CONTRACT_TEST(long_name_among_many_claims_stands_or_is_refused, 0)
+CONTRACT_TEST(long_name_among_many_claims_stands_or_is_refused, ONCE)
 {
     char name[1000];
     enum seqb_status status;
@@ -244,7 +252,7 @@ static const char *racer_found(const struct racer *racer, size_t name)
     return racer->many->claims[i].standing;
 }
 
-CONTRACT_TEST(many_claimers_of_one_name_all_see_one_text, 0)
+CONTRACT_TEST(many_claimers_of_one_name_all_see_one_text, ONCE)
 {
     struct racer racers[RACERS];
     struct seqb_error err;
@@ -276,7 +284,8 @@ CONTRACT_TEST(many_claimers_of_one_name_all_see_one_text, 0)
     }
 }
 
-CONTRACT_TEST(many_claims_on_a_lost_connection_are_not_answered, NEEDS_RESTART)
+CONTRACT_TEST(many_claims_on_a_lost_connection_are_not_answered,
+              NEEDS_RESTART | ONCE)
 {
     struct seqb_error err;
     struct many *many;
@@ -318,6 +327,6 @@ CONTRACT_TEST(many_claims_in_another_incarnation_change_nothing,
     assert_true(status == SEQB_UNREACHABLE || status == SEQB_UNCERTAIN);
     contract_reopen(contract);
     for (size_t i = MANY / 2; i < MANY; i++)
-        assert_claimed(contract->backend, many->names[i], "");
+        assert_stands(contract->backend, many, i, "");
     free(many);
 }

@@ -193,7 +193,7 @@ static void *claimer_run(void *argument)
     return NULL;
 }
 
-CONTRACT_TEST(concurrent_claimers_agree, 0)
+CONTRACT_TEST(concurrent_claimers_agree, ONCE)
 {
     static struct claimer claimers[TAKERS];
     pthread_barrier_t start;

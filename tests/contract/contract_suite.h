@@ -33,7 +33,8 @@ enum contract_need {
     NEEDS_INCARNATION = 512, /* an engine with list */
     NEEDS_RENEW = 1024,
     NEEDS_WITHHOLD = 2048,
-    NEEDS_CHECKED_PURGES = 4096
+    NEEDS_CHECKED_PURGES = 4096,
+    ONCE = 8192 /* of nothing that cells_of() changes: not on cells, too */
 };
 
 /* `test` is first, so that a registered test can be cast to this. */
