@@ -346,12 +346,15 @@ struct seqb_partition_status scene_partition(const struct scene *scene,
 }
 
 /* One that is probed is still in quarantine: a probe of a server that hangs
- * takes as long as connect_timeout. */
+ * takes as long as connect_timeout. One that ramps is up: it has given numbers,
+ * and would be taken from for seconds more until it has its full share. */
 static bool is_in(enum seqb_partition_state state,
                   enum seqb_partition_state wanted)
 {
-    return state == wanted || (wanted == SEQB_PARTITION_QUARANTINED &&
-                               state == SEQB_PARTITION_PROBING);
+    return state == wanted ||
+           (wanted == SEQB_PARTITION_QUARANTINED &&
+            state == SEQB_PARTITION_PROBING) ||
+           (wanted == SEQB_PARTITION_UP && state == SEQB_PARTITION_RAMPING);
 }
 
 static void rest(long ms)
@@ -426,8 +429,8 @@ static void taker_run(const char *topology, const char *key, int fd)
     }
     for (;;) {
         if (take_numbers(sequence, TAKER_MANY, many, &err) != SEQB_OK)
-            continue;
-        if (write(fd, many, sizeof many) < 0)
+            rest(1); /* of a pool that was retired, each call fails at once */
+        else if (write(fd, many, sizeof many) < 0)
             _exit(0);
     }
 }
