@@ -3,6 +3,7 @@
  * seconds behind as SEQB_BEHIND_S says. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -41,6 +42,17 @@ PUBLIC time_t time(time_t *out)
     if (out != NULL)
         *out = now.tv_sec;
     return now.tv_sec;
+}
+
+/* Until then by our clock. Else each wait of the server would be over before it
+ * began, and would be made again at once. */
+PUBLIC int pthread_cond_timedwait(pthread_cond_t *condition,
+                                  pthread_mutex_t *mutex,
+                                  const struct timespec *until)
+{
+    const struct timespec real = {until->tv_sec + behind_s(), until->tv_nsec};
+
+    return pthread_cond_clockwait(condition, mutex, CLOCK_REALTIME, &real);
 }
 
 PUBLIC int stat64(const char *path, struct stat64 *out)

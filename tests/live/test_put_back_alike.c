@@ -170,10 +170,9 @@ static void mariadb_start(int64_t behind_s)
 
 static void await_second(int64_t second)
 {
-    char now[MARIADB_ASK_SIZE] = "0";
-
-    while (atoll(now) < second)
-        mariadb_ask(mariadb, now, "SELECT UNIX_TIMESTAMP()");
+    mariadb_execute(mariadb,
+                    "DO SLEEP(GREATEST(0, %lld - UNIX_TIMESTAMP(NOW(6))))",
+                    (long long)second);
 }
 
 /* Puts the dump back in the very second that the tables had as their date; a
