@@ -98,12 +98,15 @@ static void redis_backend(const struct machine *machine, char *out, size_t size)
 static const struct way of_redis = {redis_begin, redis_backend, redis_save,
                                     redis_resume};
 
+/* Of a window one grant is no more than the share of one connection, which the
+ * default makes a single value of a small one. */
 static void memcached_begin(struct machine *machine)
 {
+    static const char *const args[] = {"--conn-limit=64", NULL};
     char ignored[64];
 
     if (memcached == NULL)
-        memcached = server_memcached(NULL);
+        memcached = server_memcached(args);
     memcached_execute(memcached, "flush_all", ignored, sizeof ignored);
     machine->server = memcached;
 }
