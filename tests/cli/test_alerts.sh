@@ -16,7 +16,7 @@ metrics_in() {
 }
 
 alerts_in() {
-    sed -n "s/.*$1: \([A-Za-z]*\).*/\1/p" "$2" | sort -u
+    sed -n "s/.*$1: \([A-Za-z]*\).*/\1/p" "${@:2}" | sort -u
 }
 
 metrics_in "$root/docs/http.md" "$root/docs/status.md" >"$work/known"
@@ -72,14 +72,16 @@ is "no event has two" "$(awk '{ print $1 }' <<<"$elsewhere" | grep . |
     done)" ""
 
 if command -v promtool >>"$work/trash"; then
-    sed "s|RULES|$rules|" "$root/tests/cli/alerts.yml" >"$work/alerts.yml"
+    for file in alerts alerts_day; do
+        sed "s|RULES|$rules|" "$root/tests/cli/$file.yml" >"$work/$file.yml"
+    done
     like "the rules are sound" "$(promtool check rules "$rules" 2>&1)" \
         "*SUCCESS*"
     like "each fires when it should" \
-        "$(promtool test rules "$work/alerts.yml" 2>&1)" "*SUCCESS*"
+        "$(promtool test rules "$work"/alerts*.yml 2>&1)" "*SUCCESS*"
     is "each is tried" "$(alerts_in alert "$rules")" "$(
         {
-            alerts_in alertname "$work/alerts.yml"
+            alerts_in alertname "$work"/alerts*.yml
             sed -n 's/.*ALERTS{alertname="\([A-Za-z]*\)".*/\1/p' \
                 "$work/alerts.yml"
         } | sort -u
