@@ -22,7 +22,7 @@
 
 #define CALLS_MAX 2000
 #define FINE      60 /* calls of a start: many are cut */
-#define COARSE    17 /* the step after them */
+#define COARSE    31 /* the step after them */
 #define STORES    4
 #define MANY      3000 /* of a broker; they fit into a pipe */
 
@@ -188,30 +188,30 @@ static void cut_everywhere(struct scene *scene, const char *authority,
 
 TEST_WITH(SCENE, neighbours_that_are_killed_repeat_nothing)
 {
-    cut_everywhere(scene, "neighbours", kill_after, 1);
+    cut_everywhere(scene, "neighbours", kill_after, 3);
 }
 
 TEST_WITH(SCENE, neighbours_that_are_stopped_repeat_nothing)
 {
-    cut_everywhere(scene, "neighbours", stop_after, 1);
+    cut_everywhere(scene, "neighbours", stop_after, 2);
 }
 
 TEST_WITH(SCENE, leased_windows_of_one_that_is_killed_repeat_nothing)
 {
-    cut_everywhere(scene, "a", kill_after, 3);
+    cut_everywhere(scene, "a", kill_after, 5);
 }
 
 TEST_WITH(SCENE, leased_windows_of_one_that_is_stopped_repeat_nothing)
 {
-    cut_everywhere(scene, "a", stop_after, 3);
+    cut_everywhere(scene, "a", stop_after, 5);
 }
 
 TEST_WITH(SCENE, direct_counters_of_one_that_is_killed_repeat_nothing)
 {
-    cut_everywhere(scene, "none", kill_after, 3);
+    cut_everywhere(scene, "none", kill_after, 5);
 }
 
 TEST_WITH(SCENE, direct_counters_of_one_that_is_stopped_repeat_nothing)
 {
-    cut_everywhere(scene, "none", stop_after, 3);
+    cut_everywhere(scene, "none", stop_after, 5);
 }

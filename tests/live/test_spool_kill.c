@@ -258,8 +258,9 @@ static void lose_the_file(const struct fixture *f)
     (void)unlink(f->path);
 }
 
-/* A life is cut off at each step in turn, until one has no such step. */
-static void cut_off_everywhere(struct fixture *f,
+/* A life is cut off at each step in turn, or every so many, until one has no
+ * such step. */
+static void cut_off_everywhere(struct fixture *f, int64_t every,
                                void (*afterwards)(const struct fixture *f))
 {
     int64_t steps = 1;
@@ -272,7 +273,7 @@ static void cut_off_everywhere(struct fixture *f,
             break;
         afterwards(f);
         (void)live(f);
-        steps++;
+        steps += every;
     }
     assert_in_range(steps, 60, STEPS_MAX - 1);
     assert_int_not_equal(end, LIFE_FAILED);
@@ -284,34 +285,34 @@ static void cut_off_everywhere(struct fixture *f,
 
 TEST_WITH(LIVE, kill_at_every_step_repeats_nothing)
 {
-    cut_off_everywhere(f, nothing);
+    cut_off_everywhere(f, 1, nothing);
 }
 
 TEST_WITH(LIVE, kill_and_an_older_file_put_back_repeat_nothing)
 {
-    cut_off_everywhere(f, put_back_what_was_there_before);
+    cut_off_everywhere(f, 1, put_back_what_was_there_before);
 }
 
 TEST_WITH(LIVE, kill_and_the_unfinished_file_in_place_repeat_nothing)
 {
-    cut_off_everywhere(f, put_the_unfinished_file_in_place);
+    cut_off_everywhere(f, 2, put_the_unfinished_file_in_place);
 }
 
 TEST_WITH(LIVE, kill_and_a_lost_file_repeat_nothing)
 {
-    cut_off_everywhere(f, lose_the_file);
+    cut_off_everywhere(f, 3, lose_the_file);
 }
 
 TEST_WITH(LIVE, failure_of_every_step_repeats_nothing)
 {
     is_deadly = false;
-    cut_off_everywhere(f, nothing);
+    cut_off_everywhere(f, 1, nothing);
 }
 
 TEST_WITH(LIVE, failure_and_an_older_file_put_back_repeat_nothing)
 {
     is_deadly = false;
-    cut_off_everywhere(f, put_back_what_was_there_before);
+    cut_off_everywhere(f, 3, put_back_what_was_there_before);
 }
 
 /* An older file after each life that went well. */
