@@ -130,8 +130,10 @@ static enum life_end issue_stamps(struct guarded_clock *clock, int64_t stamps)
     while (stamps > 0) {
         if (guarded_clock_now(clock, &time_ms, NULL) != SEQB_OK)
             return LIFE_FAILED;
-        if (time_ms == last_ms)
+        if (time_ms == last_ms) {
+            (void)nanosleep(&(struct timespec){0, 50000}, NULL);
             continue;
+        }
         if (guarded_clock_issue(clock, time_ms,
                                 clock_now_ms() + RIG_PATIENCE_MS,
                                 NULL) != SEQB_OK ||
