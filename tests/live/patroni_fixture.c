@@ -35,6 +35,14 @@ size_t cluster_require(void)
     return leader;
 }
 
+int cluster_end(void **state)
+{
+    (void)state;
+    patroni_free(patroni);
+    patroni = NULL;
+    return 0;
+}
+
 /* --- brokers --- */
 
 /* A database of the cluster, by the nodes in the order of the broker. */

@@ -26,6 +26,9 @@ extern const char *const keys[KEYS];
  */
 size_t cluster_require(void);
 
+/* For TEST_AFTER_ALL. */
+int cluster_end(void **state);
+
 /* A broker as of a machine of its own: with a state directory that others do
  * not see, and the node first in its list that it reaches first. */
 struct service {

@@ -41,7 +41,7 @@ static void member_is_killed(int member, struct taking *takings)
     server_kill(patroni->etcd[member]);
     (void)etcd_leader(patroni->etcd);
     for (int i = 0; i < SERVICES; i++)
-        taking_await(&takings[i], MANY);
+        taking_await(&takings[i], PAST_HELD);
     for (int i = 0; i < SERVICES; i++)
         assert_false(atomic_load(&takings[i].has_failed));
     server_start(patroni->etcd[member]);
@@ -162,3 +162,6 @@ TEST_WITH(SCENE, cluster_whose_etcd_is_killed_repeats_nothing)
 {
     etcd_is_lost(scene, server_kill, server_start);
 }
+
+TEST_BEFORE_ALL(without_sigpipe);
+TEST_AFTER_ALL(cluster_end);
