@@ -69,8 +69,8 @@ static void *taker_run(void *argument)
             atomic_fetch_add(&taker->granted[phase], 1);
         } else {
             atomic_fetch_add(&taker->failed[phase], 1);
-            usleep(5000);
         }
+        usleep(is_granted ? 1000 : 5000);
     }
     return NULL;
 }
