@@ -11,9 +11,9 @@ if ! command -v prometheus >>"$work/trash" && [ -z "${CI:-}" ]; then
     tap_end
 fi
 
-sed -e 's/^\( *for:\) .*/\1 1s/' -e 's/\[5m\]/[20s]/g' \
-    -e 's/\[1h\]/[20s]/g' -e 's/\[10m\] offset 1h/[5s] offset 20s/' \
-    -e 's/\[[13][05]m\]/[45s]/' \
+sed -e 's/^\( *for:\) .*/\1 1s/' -e 's/\[5m\]/[12s]/g' \
+    -e 's/\[1h\]/[12s]/g' -e 's/\[10m\] offset 1h/[5s] offset 12s/' \
+    -e 's/\[[13][05]m\]/[30s]/' \
     "$rules" >"$work/rules.yml"
 is "only durations are others" "$(diff "$work/rules.yml" "$rules" |
     grep '^>' | grep -vcE 'for: |\[(5m|15m|30m|1h)\]')" 0
@@ -80,14 +80,14 @@ fires() { # ALERT [MORE-LABELS] [COMMAND...]: which it does meanwhile
     ok "$alert${labels:+ of $labels} fires" [ -n "$is_there" ]
 }
 # A scrape that is missed, as on a busy machine, ends all alerts for a while.
-has_ended() { # ALERT
-    [[ $(answer "ALERTS{alertname=\"$1\"} or min_over_time(up[3s]) < 1
+has_ended() { # ALERT [MORE-LABELS]
+    [[ $(answer "ALERTS{alertname=\"$1\"${2:+,$2}} or min_over_time(up[3s]) < 1
         or absent_over_time(up[3s])") == *'"result":[]'* ]]
 }
-ends() { # ALERT
+ends() { # ALERT [MORE-LABELS]
     local end=$((SECONDS + 300)) is_over=
     while ((SECONDS < end)) && [ -z "$is_over" ]; do
-        if has_ended "$1"; then is_over=yes; else sleep 0.5; fi
+        if has_ended "$@"; then is_over=yes; else sleep 0.5; fi
     done
     ok "$1 ends" [ -n "$is_over" ]
 }

@@ -4,7 +4,7 @@
 # stores go away and come back, and that is restarted: each fires, and ends. Those
 # of clocks are of a second daemon, whose wall clock is stepped by libfaketime.
 # SequenceRunsOut takes two minutes, since a forecast compares two samples, a
-# minute apart. The others are in test_alerts_events.sh.
+# minute apart: meanwhile all others fire. More are in test_alerts_events.sh.
 # Usage: test_alerts_live.sh BUILD_FOLDER
 # shellcheck disable=SC2317 # ok() calls functions
 set -u
@@ -14,7 +14,7 @@ set -u
 . "$(dirname "$0")/prometheus.sh"
 asks_daemon=yes
 
-# --- a broker of three pools ---
+# --- a broker of four pools ---
 
 cat >"$work/pools.conf" <<'END'
 broker = { open_timeout = "60s"; };
@@ -25,26 +25,35 @@ backends = ( { name = "a"; engine = "sqlite"; path = "a.db"; },
              { name = "e"; engine = "sqlite"; path = "e.db"; },
              { name = "f"; engine = "sqlite"; path = "f.db"; },
              { name = "g"; engine = "sqlite"; path = "g.db"; },
-             { name = "h"; engine = "sqlite"; path = "h.db"; } );
+             { name = "h"; engine = "sqlite"; path = "h.db"; },
+             { name = "i"; engine = "sqlite"; path = "i.db"; } );
 pools = ( { name = "one"; partitions = [ "a", "b" ]; timeout = "20s";
             rescue = "fixed"; rescue_after = "500ms"; check_interval = "500ms"; },
           { name = "two"; partitions = [ "c", "d" ]; timeout = "20s";
             rescue = "fixed"; rescue_after = "1h"; check_interval = "500ms"; },
           { name = "near"; partitions = [ "e", "f", "g", "h" ]; timeout = "20s";
             authority = "neighbours";
-            rescue = "fixed"; rescue_after = "500ms"; } );
-sequences = ( { key = "hasty"; pool = "one"; deadline = "200ms"; },
+            rescue = "fixed"; rescue_after = "500ms"; },
+          { name = "small"; partitions = [ "i" ]; timeout = "20s"; } );
+sequences = ( { key = "hasty"; pool = "one"; deadline = "200ms";
+                memory_bits = 0; max_unused = 1; prefetch = false; },
               { key = "poor"; pool = "two"; deadline = "60s";
                 memory_bits = 0; max_unused = 1; prefetch = false; },
               { key = "order"; pool = "two"; deadline = "60s"; },
-              { key = "near"; pool = "near"; deadline = "60s"; } );
+              { key = "near"; pool = "near"; deadline = "60s"; },
+              { key = "scarce"; pool = "small"; deadline = "60s";
+                memory_bits = 0; max_unused = 1; prefetch = false; } );
 END
 
-# Its address is another one after each start, its name stays.
+# At the address that it had, if nobody has that: Prometheus takes 5 seconds to
+# look at another one.
 broker_start() {
-    daemon_start pools -c "$work/pools.conf" --http 127.0.0.1:0 || return 1
-    scrape broker "$daemon_http"
+    daemon_start pools -c "$work/pools.conf" --http "${daemon_http:-127.0.0.1:0}" ||
+        daemon_start pools -c "$work/pools.conf" --http 127.0.0.1:0 || return 1
+    [ "$daemon_http" = "$scraped" ] || scrape broker "$daemon_http"
+    scraped=$daemon_http
 }
+scraped=
 
 away() { # STORE...
     local store
@@ -82,6 +91,23 @@ broker_start || exit 1
 fires SeqbrokerLessorWaits 'pool="near",partition="0"'
 back g
 ends SeqbrokerLessorWaits
+
+# --- a sequence that is used up ---
+
+# As other brokers would with 10^13 numbers at a time: of the 2^62 that there are
+# none would be left in days. It is known of this run of the broker alone.
+use_up() {
+    while sleep 0.5; do
+        cli INCR scarce
+        cli INCR scarce
+        sqlite3 -cmd ".timeout 20000" "$work/pools/i.db" \
+            "UPDATE seqb_counters SET value = value + 10000000000000
+                WHERE name = 'small/0/scarce'"
+    done >>"$work/trash"
+}
+use_up &
+using=$!
+track "$using"
 
 # --- stores of a pool, both ---
 
@@ -150,27 +176,12 @@ ends SeqbrokerPartitionDown
 
 # --- all of it is over ---
 
-ends SeqbrokerSequenceStarves
+ends SeqbrokerSequenceStarves 'sequence="poor"'
 ends SeqbrokerTimeouts
 ends SeqbrokerSlow
 ok "who reads the events hears of a daemon that is silent" \
     wait_for grep -q '^:' "$work/events"
 ends SeqbrokerPartitionFlaps
-
-# --- a sequence that is used up ---
-
-# As other brokers would with 10^13 numbers at a time: of the 2^62 that there are
-# none would be left in days. It is known of this run of the broker alone.
-row="name = 'two/0/poor'"
-cli INCR poor >>"$work/trash"
-cli INCR poor >>"$work/trash"
-use_up() {
-    sqlite3 -cmd ".timeout 20000" "$work/pools/c.db" \
-        "UPDATE seqb_counters SET value = value + 10000000000000 WHERE $row"
-    cli INCR poor >>"$work/trash"
-    cli INCR poor >>"$work/trash"
-}
-fires SeqbrokerSequenceRunsOut 'sequence="poor"' use_up
 
 # --- a daemon whose clock is wrong ---
 
@@ -208,6 +219,9 @@ END
     ends SeqbrokerPartitionDown
     stepped_stop
 fi
+
+fires SeqbrokerSequenceRunsOut 'sequence="scarce"'
+enough "$using"
 
 # --- a daemon that is started again and again ---
 
