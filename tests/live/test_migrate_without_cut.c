@@ -186,7 +186,7 @@ static void round_of_old_and_new(struct scene *scene, const struct pool *paths)
 
 TEST_WITH(SCENE, old_or_new_topology_serves_and_it_comes_to_its_end)
 {
-    cut_after_calls(scene, 2, "b", round_of_old_and_new);
+    cut_after_calls(scene, 3, "b", round_of_old_and_new);
 }
 
 /* As if all machines had been started anew: whether a store went back with
@@ -239,7 +239,7 @@ static void round_of_restarts(struct scene *scene, const struct pool *paths)
 
 TEST_WITH(SCENE, restarted_stores_are_trusted_or_were_level)
 {
-    cut_after_calls(scene, 4, "b", round_of_restarts);
+    cut_after_calls(scene, 5, "b", round_of_restarts);
 }
 
 /* With each store left retired or not, there is a way on. */

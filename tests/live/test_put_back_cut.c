@@ -188,7 +188,7 @@ static void cut_everywhere(struct scene *scene, const char *authority,
 
 TEST_WITH(SCENE, neighbours_that_are_killed_repeat_nothing)
 {
-    cut_everywhere(scene, "neighbours", kill_after, 3);
+    cut_everywhere(scene, "neighbours", kill_after, 1);
 }
 
 TEST_WITH(SCENE, neighbours_that_are_stopped_repeat_nothing)
