@@ -41,7 +41,7 @@ static const struct report_column columns[] = {
 static const struct report_table table = {
     "stop", "A stop of seqbrokerd", NULL, SHAPE_WIDE, columns, SPOOLS + 1};
 
-/* One SQLite file answers throughout; two Redis may be silent. */
+/* Two SQLite files answer throughout; two Redis may be silent. */
 static struct {
     struct report *report;
     struct report_arguments arguments;

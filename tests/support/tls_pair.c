@@ -3,6 +3,7 @@
 #include "support/tls_pair.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -248,4 +249,14 @@ void tls_pair_close(struct tls_pair *pair)
         close(pair->server_fd);
     if (pair->client_fd >= 0)
         close(pair->client_fd);
+}
+
+bool tls_is_named(const SSL *ssl, const char *common_name)
+{
+    const X509 *own = SSL_get_certificate(ssl);
+    char name[64] = "";
+
+    X509_NAME_get_text_by_NID(X509_get_subject_name(own), NID_commonName, name,
+                              sizeof name);
+    return strcmp(name, common_name) == 0;
 }

@@ -58,5 +58,8 @@ struct tls_pair {
  * as their own certificate and trust it. */
 void tls_pair_open(struct tls_pair *out, const struct tls_files *files);
 
+/* Whether the certificate that this end has itself is of that common name. */
+bool tls_is_named(const SSL *ssl, const char *common_name);
+
 /* Closes what the test has not closed. */
 void tls_pair_close(struct tls_pair *pair);
