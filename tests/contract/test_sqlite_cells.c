@@ -9,7 +9,9 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+#include <utime.h>
 
 #include "backends/backends.h"
 #include "platform/file.h"
@@ -211,6 +213,75 @@ TEST_WITH(SQLITE_CASE, file_in_the_inode_of_another_one_has_not_its_note)
     sqlite_case_close(backend);
     assert_int_equal(unlink(of_inode), 0);
     assert_int_equal(unlink(note), 0);
+}
+
+#define HOUR ((time_t)3600)
+
+/* When a commit last wrote the note. */
+static void note_age(const char *note, time_t seconds)
+{
+    const time_t at = time(NULL) - seconds;
+
+    assert_int_equal(utime(note, &(struct utimbuf){at, at}), 0);
+}
+
+/* A file in the folder, with a note; the file is removed or not. */
+static struct seqb_backend *note_of(const struct sqlite_files *files,
+                                    const char *name, bool is_removed,
+                                    char note[static SQLITE_NOTE_SIZE])
+{
+    struct seqb_backend_options options = files->options;
+    struct seqb_backend *backend;
+    char path[96];
+
+    (void)text_format(path, sizeof path, "%s/%s", files->folder, name);
+    options.path = path;
+    options.needs_incarnation = true;
+    assert_ok(backend_sqlite.open(&options, &backend, NULL));
+    sqlite_note_path(path, note);
+    if (is_removed)
+        assert_int_equal(unlink(path), 0);
+    return backend;
+}
+
+/* Programs make temporary files, and nobody would remove their notes. */
+TEST_WITH(SQLITE_CASE, note_of_a_file_that_is_gone_is_removed)
+{
+    static const struct {
+        const char *what;
+        bool is_removed, is_open, is_earlier;
+        time_t age;
+        bool stays;
+    } rows[] = {
+        {"gone", true, false, false, 2 * HOUR, false},
+        {"there", false, false, false, 2 * HOUR, true},
+        {"gone, and in use", true, true, false, 2 * HOUR, true},
+        {"gone a moment ago", true, false, false, HOUR / 2, true},
+        {"gone, of an earlier version", true, false, true, 2 * HOUR, true},
+    };
+    struct seqb_backend *backends[COUNT_OF(rows)];
+    char notes[COUNT_OF(rows)][SQLITE_NOTE_SIZE];
+    char next[SQLITE_NOTE_SIZE];
+
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        backends[i] =
+            note_of(files, rows[i].what, rows[i].is_removed, notes[i]);
+        if (!rows[i].is_open)
+            backend_sqlite.close(backends[i]);
+        if (rows[i].is_earlier)
+            assert_int_equal(truncate(notes[i], 128), 0);
+        note_age(notes[i], rows[i].age);
+    }
+    backend_sqlite.close(note_of(files, "next", false, next));
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        if ((access(notes[i], F_OK) == 0) != rows[i].stays)
+            fail_msg("%s", rows[i].what);
+        if (rows[i].is_open)
+            backend_sqlite.close(backends[i]);
+        if (rows[i].stays)
+            assert_int_equal(unlink(notes[i]), 0);
+    }
+    assert_int_equal(unlink(next), 0);
 }
 
 TEST_WITH(SQLITE_CASE, file_without_cells_has_no_note)

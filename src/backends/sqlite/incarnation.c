@@ -4,19 +4,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "backends/sqlite/notes.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
-#define FOLDER         "/dev/shm"
-#define BOOT_ID        "/proc/sys/kernel/random/boot_id"
-#define NOTE_SIZE      128 /* the text, padded with 0 */
-#define NOTE_PATH_SIZE 96
+#define BOOT_ID "/proc/sys/kernel/random/boot_id"
 
 /* The advice if the note cannot be opened, or written. */
 #define GIVE_RIGHTS "; this user must be able to write it"
@@ -57,24 +53,6 @@ static bool boot_read(char out[SQLITE_BOOT_SIZE])
 }
 
 /* --- the file of the note --- */
-
-/* The name includes the time of birth, if the file system has it: a file system
- * gives the inode of a removed file to the next one, which must not use that
- * file's note. */
-static bool note_path(const char *file, char out[NOTE_PATH_SIZE])
-{
-    struct statx info;
-
-    if (statx(AT_FDCWD, file, 0, STATX_INO | STATX_BTIME, &info) != 0 ||
-        !text_format(out, NOTE_PATH_SIZE, FOLDER "/seqbroker-%jx-%jx",
-                     (uintmax_t)makedev(info.stx_dev_major, info.stx_dev_minor),
-                     (uintmax_t)info.stx_ino))
-        return false;
-    return (info.stx_mask & STATX_BTIME) == 0 ||
-           text_append(out, NOTE_PATH_SIZE, "-%jx.%x",
-                       (uintmax_t)info.stx_btime.tv_sec,
-                       (unsigned)info.stx_btime.tv_nsec);
-}
 
 /* Gives the note the rights of the SQLite file: who may write the file may
  * write the note. */
@@ -159,19 +137,25 @@ static void note_forget(struct sqlite_link *link)
 static enum seqb_status note_open(struct sqlite_link *link, bool make,
                                   struct seqb_error *err)
 {
-    char path[NOTE_PATH_SIZE];
+    char path[SQLITE_NOTE_PATH_SIZE];
     struct stat file;
 
     note_forget(link);
     if (link->note >= 0)
         return SEQB_OK;
-    if (stat(link->path, &file) != 0 || !note_path(link->path, path))
+    if (stat(link->path, &file) != 0 || !sqlite_note_find(link->path, path))
         return note_fail(link, "name the note of", link->path, "", err);
     link->note = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-    if (link->note < 0 && errno == ENOENT && make)
+    if (link->note < 0 && errno == ENOENT && make) {
+        sqlite_notes_sweep();
         link->note = note_make(path, &file);
-    if (link->note >= 0)
+        if (link->note >= 0)
+            sqlite_note_sign(link->note, link->path);
+    }
+    if (link->note >= 0) {
+        sqlite_note_use(link->note);
         return note_check(link, path, &file, err);
+    }
     if (errno == ENOENT && !make)
         return SEQB_OK;
     return note_fail(link, "open", path, GIVE_RIGHTS, err);
@@ -181,12 +165,13 @@ static enum seqb_status note_open(struct sqlite_link *link, bool make,
  * earlier version. */
 static bool note_read(const struct sqlite_link *link, struct note *out)
 {
-    char text[NOTE_SIZE + 1] = "";
+    char text[SQLITE_NOTE_TEXT_SIZE + 1] = "";
     char boot[SQLITE_BOOT_SIZE];
     const size_t nonce_at = SQLITE_BOOT_SIZE;
     const size_t name_at = nonce_at + SQLITE_RANDOM_SIZE;
 
-    if (pread(link->note, text, NOTE_SIZE, 0) != NOTE_SIZE ||
+    if (pread(link->note, text, SQLITE_NOTE_TEXT_SIZE, 0) !=
+            SQLITE_NOTE_TEXT_SIZE ||
         !boot_read(boot) || text[nonce_at - 1] != ' ' ||
         text[name_at - 1] != ' ' ||
         !text_copy(out->name, sizeof out->name, &text[name_at]))
@@ -201,13 +186,14 @@ static bool note_read(const struct sqlite_link *link, struct note *out)
 static enum seqb_status note_write(const struct sqlite_link *link,
                                    const char *name, struct seqb_error *err)
 {
-    char text[NOTE_SIZE] = "";
+    char text[SQLITE_NOTE_TEXT_SIZE] = "";
 
     (void)text_format(text, sizeof text, "%s %s %s", link->boot, link->nonce,
                       name);
-    if (pwrite(link->note, text, NOTE_SIZE, 0) == NOTE_SIZE)
+    if (pwrite(link->note, text, SQLITE_NOTE_TEXT_SIZE, 0) ==
+        SQLITE_NOTE_TEXT_SIZE)
         return SEQB_OK;
-    return note_fail(link, "write", FOLDER, MAKE_ROOM, err);
+    return note_fail(link, "write", SQLITE_NOTES_FOLDER, MAKE_ROOM, err);
 }
 
 /* --- the row in the file --- */
