@@ -140,6 +140,7 @@ bool side_has(const struct migrate_side *side, bool windowed);
 struct migrate_bits {
     int32_t memory_bits; /* -1: nothing is claimed */
     int32_t window_bits; /* of its windows: the pool's, or the sequence's own */
+    bool by_all;         /* each open store that does not forget claims them */
 };
 
 /* SEQB_LAYOUT if an open store knows the sequence of an earlier generation, and
@@ -165,6 +166,7 @@ void side_compare_layouts(struct migrate_side *side);
 struct migrate_done {
     bool by_any;
     bool by_all;
+    int64_t last; /* the last number of before, as they say; 0: unknown */
 };
 
 /*
@@ -177,7 +179,9 @@ enum seqb_status side_compare_key(struct migrate_side *side, const char *key,
                                   struct migrate_done *out,
                                   struct seqb_error *err);
 
-/* The name of the claim that a key was migrated. */
+/* The name of the claim that a key was migrated. Its text is MIGRATE_ABOVE and
+ * the last number that may have been issued before. */
+#define MIGRATE_ABOVE "above "
 void side_done_name(const struct migrate_side *side, const char *key, char *out,
                     size_t size);
 
@@ -219,11 +223,13 @@ struct migrate_key {
     const char *attributes; /* see struct offline_key */
     struct migrate_shape was;
     struct migrate_shape is;
-    int64_t last;    /* the largest number that may have been issued */
-    bool is_claimed; /* an old store has its bits, which never change then */
-    bool is_new;     /* the old pool never had it */
-    bool is_done;    /* an earlier run migrated it; see new_has_key */
-    bool is_noted;   /* the same, but a store may have gone back since */
+    int64_t last;     /* the largest number that may have been issued */
+    bool is_claimed;  /* an old store has its bits, which never change then */
+    bool is_new;      /* the old pool never had it */
+    bool is_done;     /* an earlier run migrated it; see new_has_key */
+    bool is_noted;    /* the same, but a store may have gone back since */
+    int64_t was_last; /* `last` of that run: old counters were at their ends
+                         then; 0: unknown */
 };
 
 /* The key in the old and the new pool (migrate_key.c). */

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finds the stores that went back to before a migration, or into its middle,
  * by what other stores know of it. */
+#include <string.h>
+
 #include "offline/migrate.h"
+#include "platform/minmax.h"
 #include "platform/text.h"
 
 /* --- the layout --- */
@@ -24,17 +27,25 @@ void side_done_name(const struct migrate_side *side, const char *key, char *out,
     (void)text_format(out, size, "migrated/%s/%s", side->name, key);
 }
 
-/* Whether the store has a claim of this name. */
-static enum seqb_status has_claim(struct connection *connection,
-                                  const char *name, bool *out,
+/* Adds what the store says of the key, "above <number>". */
+static enum seqb_status read_done(struct connection *connection,
+                                  const char *name, struct migrate_done *done,
                                   struct seqb_error *err)
 {
     char standing[64];
     const enum seqb_status status = connection_claim(
         connection, name, NULL, standing, sizeof standing, err);
+    int64_t last;
 
-    *out = status == SEQB_OK && standing[0] != '\0';
-    return status;
+    if (status != SEQB_OK)
+        return status;
+    done->by_any |= standing[0] != '\0';
+    done->by_all &= standing[0] != '\0';
+    if (strncmp(standing, MIGRATE_ABOVE, strlen(MIGRATE_ABOVE)) == 0 &&
+        text_to_int64(standing + strlen(MIGRATE_ABOVE),
+                      strlen(standing + strlen(MIGRATE_ABOVE)), &last))
+        done->last = max_of(done->last, last);
+    return SEQB_OK;
 }
 
 /* The key was migrated: a store that does not know it went back. */
@@ -68,15 +79,12 @@ enum seqb_status side_compare_key(struct migrate_side *side, const char *key,
     *out = (struct migrate_done){.by_any = false, .by_all = true};
     side_done_name(side, key, name, sizeof name);
     for (int32_t i = 0; i < side->stores.count; i++) {
-        bool has = false;
-
         if (side->stores.stores[i].forgets)
             continue;
-        if (connection_is_open(&side->connections[i]) &&
-            has_claim(&side->connections[i], name, &has, err) != SEQB_OK)
+        if (!connection_is_open(&side->connections[i]))
+            out->by_all = false;
+        else if (read_done(&side->connections[i], name, out, err) != SEQB_OK)
             return err->status;
-        out->by_all &= has;
-        out->by_any |= has;
     }
     return out->by_any && !out->by_all ? find_back(side, key, err) : SEQB_OK;
 }

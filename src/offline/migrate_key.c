@@ -31,8 +31,10 @@ static struct migrate_bits bits_guess(const struct migrate_side *was,
     const int32_t memory_bits = options->is_bits >= 0 ? options->is_bits : 0;
 
     if (options->was_bits < 0)
-        return (struct migrate_bits){memory_bits, was->layout->window_bits};
-    return (struct migrate_bits){options->was_bits, options->was_window_bits};
+        return (struct migrate_bits){.memory_bits = memory_bits,
+                                     .window_bits = was->layout->window_bits};
+    return (struct migrate_bits){.memory_bits = options->was_bits,
+                                 .window_bits = options->was_window_bits};
 }
 
 /* A key that the new topology does not list keeps its bits. It also keeps
@@ -45,11 +47,12 @@ static struct migrate_bits bits_next(const struct migrate_side *was,
     const bool are_own = bits->window_bits != was->layout->window_bits;
 
     if (options->is_bits >= 0)
-        return (struct migrate_bits){options->is_bits, options->is_window_bits};
-    return (struct migrate_bits){bits->memory_bits,
-                                 are_own && side_has(is, true)
-                                     ? bits->window_bits
-                                     : is->layout->window_bits};
+        return (struct migrate_bits){.memory_bits = options->is_bits,
+                                     .window_bits = options->is_window_bits};
+    return (struct migrate_bits){.memory_bits = bits->memory_bits,
+                                 .window_bits = are_own && side_has(is, true)
+                                                    ? bits->window_bits
+                                                    : is->layout->window_bits};
 }
 
 static struct migrate_shape shape_of(const struct migrate_side *side,

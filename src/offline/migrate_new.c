@@ -43,10 +43,12 @@ enum seqb_status new_read(struct migrate_side *is, struct migrate_key *key,
         return err->status;
     /* Until a store has the layout, the next run may have another one. A broker
      * that was starting may have claimed the key in the old pool after the last
-     * run had read that it was not. */
-    key->is_done = has_layout && done.by_all &&
-                   (bits.memory_bits >= 0 || !key->is_claimed);
+     * run had read that it was not. Then stores of both pools refuse it, and
+     * those of the new pool alone have it. */
+    key->is_done =
+        has_layout && done.by_all && (bits.by_all || !key->is_claimed);
     key->is_noted = has_layout && done.by_any;
+    key->was_last = done.last;
     return SEQB_OK;
 }
 
@@ -199,7 +201,8 @@ static enum seqb_status claim_done(struct migrate_side *is,
     enum seqb_status status = SEQB_OK;
 
     side_done_name(is, key->key, name, sizeof name);
-    (void)text_format(text, sizeof text, "above %lld", (long long)key->last);
+    (void)text_format(text, sizeof text, MIGRATE_ABOVE "%lld",
+                      (long long)key->last);
     for (int32_t i = 0; i < is->stores.count && status == SEQB_OK; i++) {
         if (!is->stores.stores[i].forgets)
             status = connection_claim(&is->connections[i], name, text, standing,

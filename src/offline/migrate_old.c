@@ -116,6 +116,22 @@ static enum seqb_status counter_highest(const struct migrate_counter *counter,
     return SEQB_OK;
 }
 
+/* Of counters that are all at their ends without a note. Each lessor was put
+ * back since they were noted, one after the other, and made level with another
+ * one. If a run of this migration came to its end for the key, it knows the
+ * last number, and left nothing to lease. */
+static int64_t unnoted_limit(const struct migrate_side *was,
+                             const struct migrate_key *key, bool is_windowed)
+{
+    const int64_t limit = migrate_limit(&key->was, is_windowed);
+    int64_t v;
+
+    return was->layout->neighbours && key->was_last > 0 &&
+                   migrate_floor(&key->was, is_windowed, key->was_last, &v)
+               ? min_of(v, limit)
+               : limit;
+}
+
 /* Of a counter that is at its end without a note: the highest note that another
  * lessor made. The store was put back to before its own note, and a broker made
  * it level with a lessor that was at its end. What it leased before, the other
@@ -125,8 +141,7 @@ static enum seqb_status unnoted_highest(struct migrate_side *was,
                                         int32_t partition, int64_t *out,
                                         struct seqb_error *err)
 {
-    const int64_t limit =
-        migrate_limit(&key->was, side_is_windowed(was, partition));
+    const bool is_windowed = side_is_windowed(was, partition);
 
     *out = 0;
     for (int32_t i = 0; i < side_counter_count(was, partition); i++) {
@@ -139,7 +154,8 @@ static enum seqb_status unnoted_highest(struct migrate_side *was,
             return err->status;
         *out = max_of(*out, noted);
     }
-    *out = *out < 1 ? limit : min_of(*out, limit);
+    *out = *out < 1 ? unnoted_limit(was, key, is_windowed)
+                    : min_of(*out, migrate_limit(&key->was, is_windowed));
     return SEQB_OK;
 }
 

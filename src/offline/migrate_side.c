@@ -256,11 +256,13 @@ enum seqb_status side_read_bits(struct migrate_side *side, const char *key,
     const struct claim_attributes claimed = {.layout = side->layout,
                                              .key = key};
 
-    *out = (struct migrate_bits){-1, side->layout->window_bits};
+    *out = (struct migrate_bits){.memory_bits = -1,
+                                 .window_bits = side->layout->window_bits,
+                                 .by_all = true};
     for (int32_t i = 0; i < side->stores.count; i++) {
         char claim[CLAIM_TERMS_SIZE];
         enum seqb_status status;
-        struct migrate_bits bits;
+        struct migrate_bits bits = {.by_all = out->by_all};
 
         if (!connection_is_open(&side->connections[i]))
             continue;
@@ -269,8 +271,10 @@ enum seqb_status side_read_bits(struct migrate_side *side, const char *key,
                                      sizeof claim, err);
         if (status != SEQB_OK)
             return status;
-        if (claim[0] == '\0')
+        if (claim[0] == '\0') {
+            out->by_all &= side->stores.stores[i].forgets;
             continue;
+        }
         if (!bits_read(side->layout, claim, attributes, &bits) ||
             (out->memory_bits >= 0 && (out->memory_bits != bits.memory_bits ||
                                        out->window_bits != bits.window_bits)))

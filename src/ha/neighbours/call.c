@@ -136,6 +136,39 @@ enum seqb_status call_raise(struct worker *worker, struct call *call,
     return status;
 }
 
+enum seqb_status call_claims_read(struct worker *worker, struct call *call,
+                                  struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+
+    for (int32_t i = 0; i < call->claim_count && status == SEQB_OK; i++) {
+        struct call_claim *claim = &call->claims[i];
+
+        status = connection_claim(&worker->connection, claim->name, NULL,
+                                  claim->text, sizeof claim->text, err);
+        ask_step(&call->ask);
+    }
+    return status;
+}
+
+enum seqb_status call_claims_put(struct worker *worker, struct call *call,
+                                 struct seqb_error *err)
+{
+    enum seqb_status status = SEQB_OK;
+
+    for (int32_t i = 0; i < call->claim_count && status == SEQB_OK; i++) {
+        const struct call_claim *claim = &call->claims[i];
+        char standing[CLAIM_TERMS_SIZE];
+
+        if (claim->text[0] != '\0')
+            status =
+                connection_claim(&worker->connection, claim->name, claim->text,
+                                 standing, sizeof standing, err);
+        ask_step(&call->ask);
+    }
+    return status;
+}
+
 /* If the server may have been restarted without closing the connection,
  * reconnects: the incarnation is only read when connecting. */
 static enum seqb_status call_enter(struct worker *worker,

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "ha/ask.h"
+#include "store/store.h"
 
 #define CALL_LISTED    256 /* counters in a page */
 #define CALL_TEXT_SIZE (TERM_SIZE + SEQB_INCARNATION_SIZE)
@@ -17,6 +18,11 @@ struct seen {
     char incarnation[SEQB_INCARNATION_SIZE];
     char synced[CALL_TEXT_SIZE];             /* "": no claim */
     char marks[LESSORS_MAX][CALL_TEXT_SIZE]; /* by lessor, except its own */
+};
+
+struct call_claim {
+    char name[SEQB_COUNTER_SIZE];
+    char text[CLAIM_TERMS_SIZE]; /* "": there is none */
 };
 
 struct call {
@@ -40,6 +46,10 @@ struct call {
     int32_t count; /* counters in `listed`: result of call_list, input of
                       call_raise */
     struct seqb_listed listed[CALL_LISTED];
+
+    int32_t claim_count;
+    struct call_claim claims[CALL_LISTED]; /* call_claims_read sets the texts,
+                                              which call_claims_put writes */
 };
 
 /* NULL when out of memory. */
@@ -54,6 +64,10 @@ enum seqb_status call_list(struct worker *worker, struct call *call,
                            struct seqb_error *err);
 enum seqb_status call_raise(struct worker *worker, struct call *call,
                             struct seqb_error *err);
+enum seqb_status call_claims_read(struct worker *worker, struct call *call,
+                                  struct seqb_error *err);
+enum seqb_status call_claims_put(struct worker *worker, struct call *call,
+                                 struct seqb_error *err);
 
 /* Posts it. False if the broker is closing; then the call was freed. */
 bool call_post(struct call *call);

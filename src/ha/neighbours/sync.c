@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Marks, reads, raises, and writes `synced`, in this order. See
- * docs/decisions/0024-neighbours.md for why. */
+ * docs/decisions/0024-neighbours.md for why, and 0075-claims-of-neighbours.md
+ * for the claims. */
 #include "ha/neighbours/sync.h"
 
 #include <stdlib.h>
@@ -205,6 +206,78 @@ static bool sync_finish(const struct sync *sync, struct seqb_error *err)
         err);
 }
 
+/* --- claims of the pool --- */
+
+/* Puts claims of another lessor where the lessor has none: a store that went
+ * back lost those that were made since, and the other one may go back next. */
+static bool claims_bring(const struct sync *sync, struct call *from,
+                         struct seqb_error *err)
+{
+    struct call *to;
+    bool is_done = false;
+
+    from->run = call_claims_read;
+    if (!call_ask(from, err))
+        return false;
+    to = call_make(sync, sync->lessor, err);
+    if (to != NULL) {
+        to->run = call_claims_put;
+        to->claim_count = from->claim_count;
+        memcpy(to->claims, from->claims,
+               (size_t)from->claim_count * sizeof from->claims[0]);
+        is_done = call_ask(to, err);
+    }
+    if (is_done)
+        ask_release(&to->ask);
+    ask_release(&from->ask);
+    return is_done;
+}
+
+/* That the pool was migrated. Otherwise brokers of this generation, which
+ * nobody stopped, would begin keys that were first used in the next one. */
+static bool retired_bring(const struct sync *sync, int32_t other,
+                          struct seqb_error *err)
+{
+    struct call *call = call_make(sync, other, err);
+
+    if (call == NULL)
+        return false;
+    call->claim_count = 1;
+    claim_pool_name("retired", &sync->pool->options->layout,
+                    call->claims[0].name, sizeof call->claims[0].name);
+    return claims_bring(sync, call, err);
+}
+
+static bool retired_bring_all(const struct sync *sync, struct seqb_error *err)
+{
+    for (int32_t i = 0; i < sync->pool->lessors.count; i++) {
+        if (i != sync->lessor && !retired_bring(sync, i, err))
+            return false;
+    }
+    return true;
+}
+
+/* Adds the claim of the key that a counter is of,
+ * "<prefix><partition>/<key>[@<stamp>]". Counters of one key follow each
+ * other. */
+static void key_add(struct call *call, const struct layout *layout,
+                    const char *counter, size_t prefix)
+{
+    const char *name = strchr(counter + prefix, '/');
+    struct call_claim *claim = &call->claims[call->claim_count];
+    char key[SEQB_COUNTER_SIZE];
+
+    if (name == NULL)
+        return;
+    (void)text_copy(key, sizeof key, name + 1);
+    key[strcspn(key, "@")] = '\0';
+    claim_sequence_name(
+        &(struct claim_attributes){.layout = layout, .key = key},
+        layout->generation, claim->name, sizeof claim->name);
+    if (call->claim_count == 0 || strcmp(claim->name, claim[-1].name) != 0)
+        call->claim_count++;
+}
+
 /* --- counters --- */
 
 /* Reads the page after `after`. Call ask_release on it; NULL if it failed. */
@@ -249,16 +322,46 @@ static int compare_listed(const void *a, const void *b)
                   ((const struct seqb_listed *)b)->counter);
 }
 
+/* The lessor's counter of that name; NULL: it has none. */
+static const struct seqb_listed *level_find(const struct level *level,
+                                            const struct seqb_listed *listed)
+{
+    return level->count == 0 ? NULL
+                             : bsearch(listed, level->listed, level->count,
+                                       sizeof *listed, compare_listed);
+}
+
 /* Whether the lessor's counter is below that of another lessor. */
 static bool level_is_below(const struct level *level,
                            const struct seqb_listed *listed)
 {
-    const struct seqb_listed *own = NULL;
+    const struct seqb_listed *own = level_find(level, listed);
 
-    if (level->count > 0)
-        own = bsearch(listed, level->listed, level->count, sizeof *listed,
-                      compare_listed);
     return own == NULL || own->value < listed->value;
+}
+
+/* Brings the claims of the keys along whose counters the lessor lacks. Before
+ * these are raised: a sync that is cut off in between finds them lacking
+ * again. */
+static bool keys_bring(const struct sync *sync, const struct level *level,
+                       const struct call *page, struct seqb_error *err)
+{
+    struct call *call;
+
+    if (strncmp(page->prefix, TICKETS, strlen(TICKETS)) == 0)
+        return true;
+    call = call_make(sync, page->lessor, err);
+    if (call == NULL)
+        return false;
+    for (int32_t i = 0; i < page->count; i++) {
+        if (level_find(level, &page->listed[i]) == NULL)
+            key_add(call, &sync->pool->options->layout, page->listed[i].counter,
+                    strlen(page->prefix));
+    }
+    if (call->claim_count > 0)
+        return claims_bring(sync, call, err);
+    call->ask.free(&call->ask);
+    return true;
 }
 
 /* Raises the lessor's counters to a page of another lessor. */
@@ -303,8 +406,10 @@ static bool pages_visit(const struct sync *sync, int32_t lessor,
         if (has_more)
             (void)text_copy(after, sizeof after,
                             page->listed[page->count - 1].counter);
-        is_done = lessor == sync->lessor ? level_add(level, page, err)
-                                         : page_raise(sync, level, page, err);
+        is_done = lessor == sync->lessor
+                      ? level_add(level, page, err)
+                      : keys_bring(sync, level, page, err) &&
+                            page_raise(sync, level, page, err);
         ask_release(&page->ask);
         if (!is_done)
             return false;
@@ -335,7 +440,7 @@ bool sync_run(const struct sync *sync, struct seqb_error *err)
     struct level level = {.listed = NULL};
     bool is_done;
 
-    if (!sync_mark_all(sync, err))
+    if (!sync_mark_all(sync, err) || !retired_bring_all(sync, err))
         return false;
     is_done = read_all(sync, &level, err) && sync_finish(sync, err);
     free(level.listed);
