@@ -16,8 +16,10 @@
 #include "backends/sql/sql.h"
 #include "backends/sqlite/history.h"
 #include "backends/sqlite/incarnation.h"
+#include "backends/sqlite/lock.h"
 #include "backends/sqlite/log.h"
 #include "backends/sqlite/names.h"
+#include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
 #include "sqlite_sql.h"
@@ -94,6 +96,30 @@ static enum seqb_status link_commit(struct sqlite_link *link,
     return status;
 }
 
+static void link_rollback(struct sqlite_link *link)
+{
+    (void)sqlite_link_run(link, SQLITE_QUERY_ROLLBACK, NULL);
+    sqlite_lock_release(link);
+}
+
+/* SQLite's lock is taken second, so that its transaction reads all that was
+ * committed under the first. Both together wait no longer than one. */
+static enum seqb_status link_lock(struct sqlite_link *link,
+                                  struct seqb_error *err)
+{
+    const int64_t until_ms = clock_now_ms() + link->busy_ms;
+    enum seqb_status status = sqlite_lock_take(link, until_ms, err);
+
+    if (status != SEQB_OK)
+        return status;
+    (void)sqlite3_busy_timeout(link->db, (int)(until_ms - clock_now_ms()));
+    status = sqlite_link_run(link, SQLITE_QUERY_BEGIN, err);
+    (void)sqlite3_busy_timeout(link->db, link->busy_ms);
+    if (status != SEQB_OK)
+        sqlite_lock_release(link);
+    return status;
+}
+
 /* With `make` a missing note of the incarnation is made. */
 static enum seqb_status begin_once(struct sqlite_link *link, bool make,
                                    struct seqb_error *err)
@@ -101,7 +127,7 @@ static enum seqb_status begin_once(struct sqlite_link *link, bool make,
     enum seqb_status status = sqlite_link_check_process(link, err);
 
     if (status == SEQB_OK)
-        status = sqlite_link_run(link, SQLITE_QUERY_BEGIN, err);
+        status = link_lock(link, err);
     if (status != SEQB_OK)
         return status;
     /* Checked after taking the lock, because the wait may have been long. */
@@ -111,7 +137,7 @@ static enum seqb_status begin_once(struct sqlite_link *link, bool make,
     if (status == SEQB_OK)
         status = sqlite_incarnation_check(link, make, err);
     if (status != SEQB_OK)
-        (void)sqlite_link_run(link, SQLITE_QUERY_ROLLBACK, NULL);
+        link_rollback(link);
     else
         sqlite_mark_raise(link->path, link->commits); /* see link_mark */
     return status;
@@ -127,7 +153,7 @@ static enum seqb_status incarnation_commit(struct sqlite_link *link,
     if (status == SEQB_OK)
         status = link_commit(link, err);
     if (status != SEQB_OK)
-        (void)sqlite_link_run(link, SQLITE_QUERY_ROLLBACK, NULL);
+        link_rollback(link);
     return status;
 }
 
@@ -143,7 +169,7 @@ static enum seqb_status link_begin(struct sqlite_link *link, bool make,
         status = begin_once(link, make, err);
     if (status != SEQB_OK || !link->is_begun)
         return status;
-    (void)sqlite_link_run(link, SQLITE_QUERY_ROLLBACK, NULL);
+    link_rollback(link);
     return error_set(err, SEQB_UNREACHABLE,
                      "sqlite %s: the content of %s went back, or another "
                      "process failed to commit, while its incarnation was "
@@ -174,7 +200,7 @@ enum seqb_status sqlite_link_begin_unchanged(struct sqlite_link *link,
         return status;
     status = sql_incarnation_check(backend, link->nonce, link->where, err);
     if (status != SEQB_OK)
-        (void)sqlite_link_run(link, SQLITE_QUERY_ROLLBACK, NULL);
+        link_rollback(link);
     return status;
 }
 
@@ -188,9 +214,11 @@ enum seqb_status sqlite_link_end(struct sqlite_link *link,
      * file begins with its first page. */
     if (status == SEQB_OK)
         status = sqlite_history_check_log(link, err);
-    if (status == SEQB_OK && link_commit(link, &why) == SEQB_OK)
+    if (status == SEQB_OK && link_commit(link, &why) == SEQB_OK) {
+        sqlite_lock_release(link);
         return SEQB_OK;
-    (void)sqlite_link_run(link, SQLITE_QUERY_ROLLBACK, NULL);
+    }
+    link_rollback(link);
     if (status != SEQB_OK)
         return status;
     /* Whatever the reason, the log may already have the commit. */
@@ -201,6 +229,7 @@ void sqlite_link_abandon(struct sqlite_link *link)
 {
     if (sqlite3_get_autocommit(link->db) == 0)
         (void)sqlite_link_run(link, SQLITE_QUERY_ROLLBACK, NULL);
+    sqlite_lock_release(link); /* SQLite may have rolled back by itself */
 }
 
 /* --- opening --- */
@@ -387,6 +416,7 @@ enum seqb_status sqlite_link_open(struct sqlite_link *link,
     link->path = options->path;
     (void)text_format(link->where, sizeof link->where, "sqlite %s", link->name);
     link->pid = getpid();
+    link->lock = -1;
     link->note = -1;
     status = link_open_file(link, options, err);
     if (status == SEQB_OK)
@@ -405,6 +435,10 @@ void sqlite_link_close(struct sqlite_link *link)
     for (int i = 0; i < SQLITE_QUERIES; i++)
         (void)sqlite3_finalize(link->queries[i]);
     sqlite_incarnation_close(link);
+    /* A handle whose locks were dropped is not seen by another one that closes:
+     * its grant must have ended. */
+    if (sqlite_lock_take(link, clock_now_ms() + link->busy_ms, NULL) != SEQB_OK)
+        link->is_logged = false;
     /* The last handle that closes copies the log into the file. A log that does
      * not match its file, or was not compared, must not be copied: the result
      * would look complete. Nor must a log whose index is another one now: it
@@ -414,4 +448,5 @@ void sqlite_link_close(struct sqlite_link *link)
         (void)sqlite3_db_config(link->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1,
                                 NULL);
     (void)sqlite3_close(link->db);
+    sqlite_lock_close(link);
 }

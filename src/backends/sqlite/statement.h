@@ -49,6 +49,7 @@ struct sqlite_link {
     int64_t commits;          /* in the file, as this handle last saw */
     struct timespec compared; /* the file's last write when its pages were found
                                  to match the log; 0: never */
+    int lock;                 /* its log, open to be locked; -1: not yet */
     int note;                 /* the open note of its incarnation; -1: none */
     bool is_begun;            /* that incarnation is not in the file yet */
     char nonce[SQLITE_RANDOM_SIZE];  /* of the note; "": there is none */
