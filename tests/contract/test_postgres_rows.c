@@ -176,3 +176,23 @@ static int values_begin(void **state)
 }
 
 TEST_BEFORE_ALL(values_begin);
+
+/* --- rows that are not written --- */
+
+/* A trigger that was made for AFTER may return NULL: BEFORE that leaves the row
+ * as it is, and the server reports no error. */
+TEST_SKIPPABLE(STARTED, block_whose_row_a_trigger_kept_is_not_granted)
+{
+    struct seqb_request request;
+
+    must_take(f, 5, 0);
+    TELL(f, "CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS "
+            "'BEGIN RETURN NULL; END'");
+    TELL(f, "CREATE TRIGGER keep BEFORE UPDATE ON seqb_counters "
+            "FOR EACH ROW EXECUTE FUNCTION keep()");
+    assert_status(take(f, ORDER, 5, &request), SEQB_PROTOCOL);
+    assert_non_null(strstr(request.error.text, "trigger"));
+    TELL(f, "DROP TRIGGER keep ON seqb_counters");
+    must_open(f);
+    must_take(f, 5, 5);
+}

@@ -161,6 +161,26 @@ static enum seqb_status rows_lock(struct seqb_backend *backend,
 
 /* --- writing --- */
 
+/* A trigger may keep a row as it is, and the server reports no error. */
+static enum seqb_status write_receive(struct postgres *postgres,
+                                      struct seqb_error *err)
+{
+    PGresult *result = NULL;
+    const enum seqb_status status =
+        postgres_link_read(&postgres->link, PGRES_COMMAND_OK, &result, err);
+    const bool is_written =
+        status == SEQB_OK && strcmp(PQcmdTuples(result), "1") == 0;
+
+    PQclear(result);
+    if (status != SEQB_OK || is_written)
+        return status;
+    postgres_link_close(&postgres->link);
+    return error_set(err, SEQB_PROTOCOL,
+                     "%s: a row of seqb_counters was not written: has the "
+                     "table a trigger that returns NULL?",
+                     postgres->link.where);
+}
+
 static enum seqb_status rows_commit(struct seqb_backend *backend,
                                     const struct sql_write *writes, size_t n,
                                     struct seqb_error *err)
@@ -184,7 +204,7 @@ static enum seqb_status rows_commit(struct seqb_backend *backend,
     postgres_link_add_commit(link);
     status = postgres_link_send(link, err);
     for (size_t i = 0; i < n && status == SEQB_OK; i++)
-        status = postgres_done_read(postgres, err);
+        status = write_receive(postgres, err);
     return status == SEQB_OK ? postgres_transaction_end(postgres, err) : status;
 }
 
