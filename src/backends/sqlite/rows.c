@@ -73,16 +73,25 @@ static enum seqb_status kept_read(struct sqlite *sqlite,
     return status;
 }
 
+/* A trigger may keep the row as it is, and SQLite reports no error. */
 static enum seqb_status row_put(struct sqlite *sqlite, const char *counter,
                                 int64_t value, const char *origin,
                                 struct seqb_error *err)
 {
+    struct sqlite_link *link = &sqlite->link;
     sqlite3_stmt *query =
-        sqlite_link_query(&sqlite->link, SQLITE_QUERY_COUNTER_PUT, counter);
+        sqlite_link_query(link, SQLITE_QUERY_COUNTER_PUT, counter);
+    enum seqb_status status;
 
     (void)sqlite3_bind_int64(query, 2, value);
     (void)sqlite3_bind_text(query, 3, origin, -1, SQLITE_STATIC);
-    return sqlite_link_run(&sqlite->link, SQLITE_QUERY_COUNTER_PUT, err);
+    status = sqlite_link_run(link, SQLITE_QUERY_COUNTER_PUT, err);
+    if (status != SEQB_OK || sqlite3_changes(link->db) == 1)
+        return status;
+    return error_set(err, SEQB_CORRUPT,
+                     "%s: the row of %s was not written: has seqb_counters a "
+                     "trigger that ignores it?",
+                     link->where, counter);
 }
 
 enum seqb_status sqlite_row_put(struct sqlite *sqlite,
