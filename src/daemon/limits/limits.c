@@ -11,8 +11,8 @@
  * directory, the loop, reports, programs of alarms. */
 #define OWN_DESCRIPTORS 96
 
-/* Descriptors for a partition: an SQLite file has three and its lock. A server
- * has one, and one more while its name is looked up. */
+/* Descriptors for a partition: an SQLite file has three, its second lock and
+ * its note. A server has one, and one more while its name is looked up. */
 #define STORE_DESCRIPTORS 6
 
 const char *const limit_names[LIMITS_OF_CONNECTIONS] = {
