@@ -16,13 +16,17 @@
 
 #define NOBODY 65534
 #define CROWD  20
+#define FLOOD  200
+
+/* The most that is accepted in one turn of the loop. */
+#define ACCEPTED_MAX 64
 
 struct scene {
     struct server *server;
     struct sockaddr_un address;
     socklen_t length;
     int listening;
-    int clients[2 * CROWD];
+    int clients[FLOOD];
     int count;
 };
 
@@ -39,7 +43,7 @@ static void scene_listen(struct scene *scene)
                                  (struct sockaddr *)&scene->address,
                                  &scene->length),
                      0);
-    assert_int_equal(listen(scene->listening, 2 * CROWD), 0);
+    assert_int_equal(listen(scene->listening, FLOOD), 0);
 }
 
 static int setup(void **state)
@@ -68,12 +72,8 @@ static int teardown(void **state)
 
 #define SOCKET FIXTURE(struct scene *scene, setup, teardown)
 
-/* The kernel notes who connects. Only root can become somebody else. */
-static void scene_connect_as(struct scene *scene, uid_t uid, int count)
+static void scene_connect(struct scene *scene, int count)
 {
-    const uid_t own = geteuid();
-
-    assert_int_equal(seteuid(uid), 0);
     for (int i = 0; i < count; i++) {
         const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
@@ -82,6 +82,15 @@ static void scene_connect_as(struct scene *scene, uid_t uid, int count)
                          0);
         scene->clients[scene->count++] = fd;
     }
+}
+
+/* The kernel notes who connects. Only root can become somebody else. */
+static void scene_connect_as(struct scene *scene, uid_t uid, int count)
+{
+    const uid_t own = geteuid();
+
+    assert_int_equal(seteuid(uid), 0);
+    scene_connect(scene, count);
     assert_int_equal(seteuid(own), 0);
     for (int i = 0; i < count; i++) /* a turn of the loop accepts some */
         accept_incoming(scene->listening, 0, scene->server);
@@ -117,6 +126,21 @@ TEST_WITH(SOCKET, others_count_by_their_uid)
     assert_int_equal(sessions_of(scene), 3);
     scene_connect_as(scene, geteuid(), 4);
     assert_int_equal(sessions_of(scene), 7);
+}
+
+/* Those who are connected are served between two turns. */
+TEST_WITH(SOCKET, a_turn_accepts_a_part_of_a_flood)
+{
+    int turns = 0;
+
+    scene_connect(scene, FLOOD);
+    for (; sessions_of(scene) < FLOOD; turns++) {
+        const int64_t before = sessions_of(scene);
+
+        accept_incoming(scene->listening, 0, scene->server);
+        assert_in_range(sessions_of(scene) - before, 1, ACCEPTED_MAX);
+    }
+    assert_true(turns > 1);
 }
 
 /* --- who is counted as refused --- */

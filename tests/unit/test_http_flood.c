@@ -3,6 +3,9 @@
  * light client of the Redis protocol does not wait for all of them. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include <event2/event.h>
 
 #include "daemon/server.h"
 #include "support/dialogue.h"
@@ -38,11 +41,12 @@ TEST(few_of_those_that_connect_are_accepted_in_a_turn)
     web_close(web);
 }
 
+static const char next[] =
+    "POST /v1/sequences/a/next HTTP/1.1\r\nHost: a\r\n\r\n";
+
 /* It queues, since they have waited for long. */
 TEST(a_light_client_waits_for_some_requests_and_not_for_all)
 {
-    static const char next[] =
-        "POST /v1/sequences/a/next HTTP/1.1\r\nHost: a\r\n\r\n";
     struct web *web = NULL;
     struct talker light;
     int crowd[FLOOD];
@@ -62,5 +66,40 @@ TEST(a_light_client_waits_for_some_requests_and_not_for_all)
         dialogue_turn(web->server);
     web_crowd_leave(crowd, FLOOD);
     talker_fini(&light);
+    web_close(web);
+}
+
+static void count_call(evutil_socket_t fd, short events, void *context)
+{
+    (void)fd;
+    (void)events;
+    (*(int *)context)++;
+}
+
+/* Also those to whom an answer is sent are many. */
+TEST(light_clients_that_queue_are_served_between_two_answers)
+{
+    struct web *web = NULL;
+    struct daemon *daemon = NULL;
+    struct event *delayed = NULL;
+    int served = 0;
+    int one;
+
+    stub_reset(PLENTY, SEQB_AGAIN, MINUTE_MS);
+    web = web_open();
+    daemon = &web->server->daemon;
+    delayed = evtimer_new(web->server->base, count_call, &served);
+    one = web_dial(web, next);
+    while (daemon->counts.responses[2] == 0)
+        dialogue_turn(web->server);
+    assert_int_equal(daemon->request_count, 1); /* it is not sent yet */
+    daemon->delayed = delayed;
+    while (daemon->request_count > 0)
+        dialogue_turn(web->server);
+    dialogue_turn(web->server);
+    assert_int_equal(served, 1);
+    daemon->delayed = NULL;
+    event_free(delayed);
+    close(one);
     web_close(web);
 }
