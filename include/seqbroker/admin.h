@@ -208,6 +208,16 @@ SEQB_API SEQB_MUST_CHECK enum seqb_status
 seqb_advance(struct seqb_broker *broker, const char *key, int64_t to,
              struct seqb_error *err);
 
+/*
+ * For a program that is about to close the broker while its other threads may
+ * be in seqb_advance, seqb_workers or seqb_reload: such a call returns soon, as
+ * if the stores that it waits for did not answer. Join these threads, and call
+ * seqb_close, which then has until `keep_ms` from now to keep the unused
+ * numbers, if that is longer than usual. Only the thread that closes the broker
+ * may call it.
+ */
+SEQB_API void seqb_end_waits(struct seqb_broker *broker, int64_t keep_ms);
+
 /* The highest number of the sequence that this broker was granted since it
  * opened; 0 if it was granted none yet. Grants of other brokers are not
  * included. Takes no number and asks no store. SEQB_INVALID for a sequence that

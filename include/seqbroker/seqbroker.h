@@ -456,7 +456,8 @@ SEQB_API void seqb_on_ready(struct seqb_sequence *sequence,
  * a backend call that is in progress, at most for its time-out. Unused numbers
  * are kept in the state directory for the next start, unless the topology says
  * otherwise. To keep them, the call waits for outstanding answers for half a
- * second, and for a store for at most 2 s. Callers waiting in seqb_next are
+ * second, and for a store for at most 2 s, in which it asks again if all of
+ * them fail. Callers waiting in seqb_next are
  * answered SEQB_CLOSED; no other call may be in progress. NULL is allowed. In a
  * forked child it closes nothing that belongs to the parent.
  */

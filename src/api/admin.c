@@ -12,6 +12,7 @@
 #include "backends/backends.h"
 #include "number/number.h"
 #include "offline/offline.h"
+#include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/file.h"
 #include "platform/text.h"
@@ -244,6 +245,12 @@ enum seqb_status seqb_advance(struct seqb_broker *broker, const char *key,
                               int64_t to, struct seqb_error *err)
 {
     return queue_advance(broker->queue, key, to, err);
+}
+
+void seqb_end_waits(struct seqb_broker *broker, int64_t keep_ms)
+{
+    if (!queue_is_forked(broker->queue))
+        queue_end_waits(broker->queue, clock_now_ms() + keep_ms);
 }
 
 enum seqb_status seqb_highest(struct seqb_broker *broker, const char *key,

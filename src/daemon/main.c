@@ -30,6 +30,12 @@
  * s. */
 #define CLOSE_MS 1800
 
+/* How long at most the close waits for a store to keep the unused numbers, and
+ * the part of the time that it leaves for the rest. A store that is down makes
+ * a stop take as long. */
+#define KEEP_MS 4000
+#define REST_MS 100
+
 /* malloc maps larger blocks separately, so that their pages take no memory
  * before they are used. Every SQL backend has such a block, with room for 1,024
  * requests. */
@@ -157,6 +163,18 @@ static void log_ready(const struct server *server)
               log_quote(https, sizeof https, http_tls_name(server->http)));
 }
 
+/* The process ends after stop_timeout and the time for the close, whatever the
+ * stores do. What clients left of it is for the unused numbers. */
+static void end_in_time(struct server *server)
+{
+    const int64_t left_ms = server->stopped_ms +
+                            server->daemon.stop.timeout_ms + CLOSE_MS -
+                            daemon_now_ms();
+
+    signals_end_within(left_ms);
+    server->keep_ms = left_ms - REST_MS < KEEP_MS ? left_ms - REST_MS : KEEP_MS;
+}
+
 /* Serves until the stop. If `*is_restart`, `*kept` has the sockets for the next
  * program. */
 static int serve(const struct server_options *of_server, struct inherited *kept,
@@ -171,10 +189,9 @@ static int serve(const struct server_options *of_server, struct inherited *kept,
     server_run(server);
     log_event(SEQB_LOG_INFO, "event=stopping");
     *is_restart = server_release(server, kept);
-    /* A restart in place must not be ended by a slow store. */
+    /* A restart in place must not be ended by a slow store, nor delayed. */
     if (!*is_restart)
-        signals_end_within(server->stopped_ms + server->daemon.stop.timeout_ms +
-                           CLOSE_MS - daemon_now_ms());
+        end_in_time(server);
     server_close(server);
     signals_end_later();
     return EXIT_SUCCESS;

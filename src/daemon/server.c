@@ -360,6 +360,8 @@ void server_close(struct server *server)
     listeners_close(&server->listeners);
     handshakes_free(server->handshakes);
     connections_fini(&server->connections);
+    if (daemon->broker != NULL)
+        seqb_end_waits(daemon->broker, server->keep_ms);
     blocking_calls_end(daemon); /* a reload reads the names of the addresses */
     reloader_serve(daemon->reloader, NULL);
     http_close(server->http);

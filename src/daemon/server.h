@@ -61,6 +61,8 @@ struct server {
     struct users *users; /* of a reload; NULL: the options' users are in use */
     char *topology;      /* the file's absolute path; NULL: none was given */
     int64_t stopped_ms;  /* when it began to stop */
+    int64_t keep_ms;     /* for how long server_close may wait for a store to
+                            keep the unused numbers; 0: as seqb_close does */
 };
 
 /*

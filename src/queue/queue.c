@@ -10,6 +10,7 @@
 #include "platform/error.h"
 #include "platform/fork_wiped.h"
 #include "platform/log.h"
+#include "platform/minmax.h"
 #include "platform/text.h"
 #include "platform/thread.h"
 #include "queue/flusher/flusher.h"
@@ -17,9 +18,9 @@
 #include "queue/key_list.h"
 
 /* How long a stop waits for questions to the stores that are under way, for
- * asks in flight, for the spool, and for worker ids that are given back. The
- * daemon relies on the sum of the first three: see CLOSE_MS in daemon/main.c.
- */
+ * asks in flight, for the spool, and for worker ids that are given back. What
+ * the first two leave of their time is the spool's. The daemon relies on the
+ * sum of the three: see CLOSE_MS in daemon/main.c. */
 #define CUT_MS       200
 #define SETTLE_MS    500
 #define KEEP_MS      1000
@@ -288,27 +289,34 @@ enum seqb_status queue_open(const struct queue_options *options, struct ha *ha,
 
 /* No caller waits, and nothing more is asked for: gives what is left to the
  * spool. Waits for the stores again, but only for that. */
-static void queue_keep(struct queue *queue)
+static void queue_keep(struct queue *queue, int64_t until_ms)
 {
     const int64_t settled_ms = clock_now_ms() + SETTLE_MS;
-    int64_t until_ms;
 
     if (queue->flusher == NULL)
         return;
     flusher_stop(queue->flusher);
     for (size_t i = 0; i < queue->catalog.count; i++)
         sequence_finish(queue->catalog.sequences[i], settled_ms);
-    until_ms = clock_now_ms() + KEEP_MS;
     ha_end_waits(queue->ha, until_ms);
     flusher_keep_all(queue->flusher, until_ms);
 }
 
+void queue_end_waits(struct queue *queue, int64_t keep_until_ms)
+{
+    queue->keep_until_ms = keep_until_ms;
+    ha_end_waits(queue->ha, clock_now_ms() + CUT_MS);
+}
+
 void queue_stop(struct queue *queue)
 {
+    int64_t until_ms = clock_now_ms() + CUT_MS + SETTLE_MS + KEEP_MS;
+
     if (queue == NULL)
         return;
+    until_ms = max_of(until_ms, queue->keep_until_ms);
     /* A thread that waits for a store that hangs must not delay the spool. */
-    ha_end_waits(queue->ha, clock_now_ms() + CUT_MS);
+    queue_end_waits(queue, until_ms);
     guarded_clock_stop(queue->context.clock); /* ends the waits of callers for
                                                  the clock */
     generators_shut(queue);
@@ -323,7 +331,7 @@ void queue_stop(struct queue *queue)
     agenda_stop(&queue->context.agenda);
     if (queue->is_started) {
         pthread_join(queue->thread, NULL);
-        queue_keep(queue);
+        queue_keep(queue, until_ms);
     }
     queue->is_started = false;
     /* Last, because they give worker ids back, and wait for a store. */

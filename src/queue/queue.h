@@ -165,6 +165,12 @@ enum seqb_status queue_commit(struct queue_reload *reload,
                               struct seqb_error *err);
 void queue_reload_free(struct queue_reload *reload); /* NULL is allowed */
 
+/* The thread that closes the broker, before queue_stop, while other threads may
+ * be in a call that waits for stores: such a call ends soon, as if they did not
+ * answer. queue_stop then waits for a store until `keep_until_ms` to keep
+ * unused numbers, if that is later than usual. */
+void queue_end_waits(struct queue *queue, int64_t keep_until_ms);
+
 /* Stopping takes two calls, because grants arrive until the ha is closed:
  * queue_stop answers the waiting callers and ends refilling, then comes
  * ha_close, then queue_free. NULL is allowed in both. */

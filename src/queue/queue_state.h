@@ -45,7 +45,8 @@ struct queue {
 
     pthread_t thread; /* the refill thread */
     bool is_started;
-    struct resume resume; /* used by the refill thread only */
+    int64_t keep_until_ms; /* see queue_end_waits */
+    struct resume resume;  /* used by the refill thread only */
 };
 
 /* In resume.c. The refill thread calls it about once a second. If the machine's

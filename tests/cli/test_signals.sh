@@ -323,6 +323,22 @@ END
     daemon_stop
     is "all numbers came" "$(grep -c '^[0-9]*$' "$work/numbers")" 1800
     is "and none twice" "$(sort "$work/numbers" | uniq -d)" ""
+
+    # An order that waits for that store would do so for a minute.
+    daemon_start hung -c "$work/hung.conf" || exit 1
+    cli INCR new.first >>"$work/trash"
+    kill -STOP "$redis"
+    cli_local SEQ.ADVANCE order 1000000000000 FORCE >>"$work/trash" 2>&1 &
+    order=$!
+    track "$order"
+    wait_for is_logged ' event=order_begun '
+    kill -TERM "$daemon_pid"
+    reap "$daemon_pid"
+    ok "an order that waits for a store does not cost the numbers" \
+        grep -q ' event=spool taken=0 given=[1-9]' "$daemon_log"
+    ok "and says how far it got" grep -q ' event=order_in_part ' "$daemon_log"
+    kill -CONT "$redis"
+    reap "$order"
     kill -KILL "$redis"
     reap "$redis"
 else

@@ -69,6 +69,12 @@ enum seqb_status seqb_open_topology(struct seqb_topology *topology,
     return SEQB_OK;
 }
 
+void seqb_end_waits(struct seqb_broker *broker, int64_t keep_ms)
+{
+    (void)broker;
+    (void)keep_ms;
+}
+
 void seqb_close(struct seqb_broker *broker)
 {
     (void)broker;

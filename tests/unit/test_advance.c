@@ -347,6 +347,28 @@ TEST_WITH(DIRECT, hung_store_is_waited_for_until_the_deadline)
     fake_release(rig->stores[0]);
 }
 
+/* Its deadline has not come when the broker closes. */
+TEST_WITH(DIRECT, advance_ends_when_the_broker_closes)
+{
+    struct call operator_;
+    pthread_t thread;
+
+    rig->sequences[0].max_unused = 1 << 16;
+    rig_set_timeout(rig, RIG_FOREVER_MS);
+    operator_.broker = rig_open(rig);
+    rig_take(operator_.broker, 1);
+    rig_await_rest(operator_.broker);
+    rig_set_deadline(operator_.broker, "order", RIG_FOREVER_MS);
+    fake_hang(rig->stores[0]);
+    pthread_create(&thread, NULL, advance_far, &operator_);
+    assert_true(fake_wait_for_hanging(rig->stores[0], 1, RIG_PATIENCE_MS));
+    queue_end_waits(operator_.broker->queue, 0);
+    pthread_join(thread, NULL);
+    fake_release(rig->stores[0]);
+    assert_int_equal(operator_.status, SEQB_UNAVAILABLE);
+    rig_expect_words(operator_.err.text, "no answer in time");
+}
+
 #define TAKERS 3
 
 /* What takers and the operator share. */

@@ -41,6 +41,19 @@ int __wrap_rename(const char *from, const char *to)
     return -1;
 }
 
+/* Of which all stores are up again after the next exchange; or NULL. */
+static struct rig *down;
+
+void __real_file_unlock(int file);
+void __wrap_file_unlock(int file);
+void __wrap_file_unlock(int file)
+{
+    __real_file_unlock(file);
+    if (down != NULL)
+        rig_set_down(down, false);
+    down = NULL;
+}
+
 static int64_t granted(struct rig *rig, struct rig_broker *broker)
 {
     int64_t sum = 0;
@@ -127,6 +140,24 @@ TEST_WITH(DIRECT, a_stop_keeps_all_though_the_first_store_hangs)
     rig_await_rest(broker);
     values = granted(rig, broker);
     stop_while_first_hangs(rig, broker);
+    rig->sequences[0].prefetch = false;
+    take_rest(rig, values);
+}
+
+TEST_WITH(DIRECT, a_stop_keeps_all_if_a_store_answers_later)
+{
+    struct rig_broker *broker;
+    int64_t values;
+
+    use_spool(rig);
+    broker = rig_open(rig);
+    rig_take(broker, 10);
+    rig_await_rest(broker);
+    values = granted(rig, broker);
+    rig_set_down(rig, true);
+    down = rig;
+    queue_end_waits(broker->queue, clock_now_ms() + RIG_FOREVER_MS);
+    rig_close(broker);
     rig->sequences[0].prefetch = false;
     take_rest(rig, values);
 }

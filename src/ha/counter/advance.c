@@ -10,6 +10,8 @@
 #include "platform/text.h"
 #include "platform/thread.h"
 
+#define LOOK_MS 50 /* between two looks at whether the broker closes */
+
 /* --- the floor --- */
 
 /* With the pool's lock held. */
@@ -154,6 +156,22 @@ static bool raise_is_pending(const struct ha_counter *counter)
     return false;
 }
 
+/* With the pool's lock held: waits a moment for an answer. False if the time is
+ * over, or the broker closes. */
+static bool raise_rest(struct ha_pool *pool, int64_t until_ms)
+{
+    const int64_t now_ms = clock_now_ms();
+    const int64_t latest_ms =
+        min_of(until_ms, atomic_load_explicit(pool->workers[0]->limit_ms,
+                                              memory_order_relaxed));
+
+    if (now_ms >= latest_ms)
+        return false;
+    (void)condition_wait(&pool->answered, pool->lock,
+                         min_of(latest_ms, now_ms + LOOK_MS));
+    return true;
+}
+
 /* A slot that is busy when this begins may have been asked for values that are
  * too low, so it is asked again after its answer. Each slot is asked once. */
 static void raise_all(struct ha_counter *counter, int64_t until_ms)
@@ -165,7 +183,7 @@ static void raise_all(struct ha_counter *counter, int64_t until_ms)
     counter->advancing++;
     raise_post(counter, &asked);
     while (in_time && raise_is_pending(counter)) {
-        in_time = condition_wait(&pool->answered, pool->lock, until_ms);
+        in_time = raise_rest(pool, until_ms);
         raise_post(counter, &asked);
     }
     counter->advancing--;

@@ -6,6 +6,7 @@
  */
 #include "queue/flusher/spool.h"
 
+#include <assert.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,12 +19,18 @@
 #include "platform/log.h"
 #include "platform/minmax.h"
 #include "platform/text.h"
+#include "platform/thread.h"
 #include "queue/flusher/merge.h"
 #include "queue/flusher/text.h"
 
 #define FRESH       ".new-" /* before the id of an exchange */
 #define FRESH_AGE_S 3600    /* far longer than an exchange takes */
 #define LOOK_MS     50      /* between two looks at whether the broker closes */
+#define AGAIN_US    20000   /* the rest before an exchange is repeated */
+
+/* How long a store is waited for while another one can be asked. Afterwards all
+ * of them are waited for longer. */
+#define SOON_MS 250
 
 /* The path with the longest name that is made of it. */
 #define PATH_MOST (PATH_MAX - strlen(FRESH) - SPOOL_ID_SIZE)
@@ -184,14 +191,17 @@ static bool is_next_ticket(const struct spool_text *next,
            strcmp(ticket->origin, next->origin) == 0;
 }
 
-/* When the first of `count` equal parts of the rest of the time is over.
- * Several stores can be asked, and one that hangs must not use up the time of
- * the others. */
-static int64_t exchange_part(const struct exchange *exchange, size_t count)
+/* When the first of `count` equal parts of the rest of the time is over, or
+ * `most_ms`. Several stores can be asked, and one that hangs must not use up
+ * the time of the others. */
+static int64_t exchange_part(const struct exchange *exchange, size_t count,
+                             int64_t most_ms)
 {
     const int64_t now_ms = clock_now_ms();
 
-    return now_ms + (exchange->until_ms - now_ms) / (int64_t)count;
+    assert(count > 0);
+    return now_ms +
+           min_of((exchange->until_ms - now_ms) / (int64_t)count, most_ms);
 }
 
 /*
@@ -217,7 +227,8 @@ static enum seqb_status exchange_over(struct exchange *exchange,
     if (status != SEQB_OK)
         return status;
     status = ha_ticket(exchange->spool->ha, next->place, next->id,
-                       exchange_part(exchange, is_needed ? 1 : 2),
+                       is_needed ? exchange->until_ms
+                                 : exchange_part(exchange, 2, SOON_MS),
                        &exchange->ticket, err);
     if (status == SEQB_OK && is_next_ticket(next, &exchange->ticket))
         return next_move(exchange, err);
@@ -245,9 +256,10 @@ static size_t places_count(const struct ha *ha)
     return count;
 }
 
-/* Gets a ticket from the first direct store that grants one. */
-static enum seqb_status ticket_anywhere(struct exchange *exchange,
-                                        struct seqb_error *err)
+/* Gets a ticket from the first direct store that grants one, and waits for each
+ * of them for `most_ms`. */
+static enum seqb_status ticket_within(struct exchange *exchange,
+                                      int64_t most_ms, struct seqb_error *err)
 {
     struct spool_text *next = &exchange->next;
     enum seqb_status status =
@@ -255,13 +267,22 @@ static enum seqb_status ticket_anywhere(struct exchange *exchange,
     size_t left = places_count(exchange->spool->ha);
 
     for (size_t i = 0; ha_place_at(exchange->spool->ha, i, &next->place); i++) {
-        status =
-            ha_ticket(exchange->spool->ha, next->place, next->id,
-                      exchange_part(exchange, left--), &exchange->ticket, err);
+        status = ha_ticket(exchange->spool->ha, next->place, next->id,
+                           exchange_part(exchange, left--, most_ms),
+                           &exchange->ticket, err);
         if (status == SEQB_OK)
             break;
     }
     return status;
+}
+
+static enum seqb_status ticket_anywhere(struct exchange *exchange,
+                                        struct seqb_error *err)
+{
+    const enum seqb_status status = ticket_within(exchange, SOON_MS, err);
+
+    return status == SEQB_UNAVAILABLE ? ticket_within(exchange, INT64_MAX, err)
+                                      : status;
 }
 
 /* For no file, or none that may be used: writes one with a new id. */
@@ -341,9 +362,9 @@ static enum seqb_status spool_lock(const struct spool *spool, int64_t until_ms,
     return status;
 }
 
-enum seqb_status spool_exchange(struct spool *spool,
-                                const struct spool_exchange_options *options,
-                                int64_t until_ms, struct seqb_error *err)
+static enum seqb_status spool_try(struct spool *spool,
+                                  const struct spool_exchange_options *options,
+                                  int64_t until_ms, struct seqb_error *err)
 {
     struct exchange exchange = {.spool = spool, .until_ms = until_ms};
     struct seqb_error why;
@@ -361,4 +382,18 @@ enum seqb_status spool_exchange(struct spool *spool,
     }
     exchange_fini(&exchange);
     return status == SEQB_OK ? SEQB_OK : error_copy(err, &why);
+}
+
+enum seqb_status spool_exchange(struct spool *spool,
+                                const struct spool_exchange_options *options,
+                                int64_t until_ms, struct seqb_error *err)
+{
+    enum seqb_status status = spool_try(spool, options, until_ms, err);
+
+    while (status == SEQB_UNAVAILABLE && options->is_repeated &&
+           clock_now_ms() < until_ms) {
+        thread_rest_us(AGAIN_US);
+        status = spool_try(spool, options, until_ms, err);
+    }
+    return status;
 }

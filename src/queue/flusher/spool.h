@@ -37,6 +37,10 @@ struct spool_exchange_options {
      * used. */
     bool (*is_stale)(void *context, const struct spool_block *block);
 
+    /* Whether an exchange that fails with SEQB_UNAVAILABLE is made again while
+     * time is left: a store that failed may answer by then. */
+    bool is_repeated;
+
     /* Called for every block in the file before anything is changed; the blocks
      * of a sequence come together. For SPOOL_TAKE it sets the memory bits that
      * the sequence has in this broker; a block with other memory bits is
