@@ -2,16 +2,19 @@
 /*
  * How long seqbrokerd takes from SIGTERM to its end, in states in which
  * something keeps it waiting: stores that are silent (a redis-server that is
- * stopped by SIGSTOP), also while it starts and while it reloads; clients that
- * wait for numbers, that do not read, and that are in a TLS handshake. A
- * process of its own for each stop.
+ * stopped by SIGSTOP), also while it starts, while it reloads and beside a
+ * migration; a lessor whose file is locked; clients that wait for numbers, that
+ * do not read, and that are in a TLS handshake. A process of its own for each
+ * stop.
  */
 #include <dirent.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench/certificate.h"
@@ -28,6 +31,10 @@
 
 #define CLIENTS 1000
 #define MOST_S  6.0
+
+/* The byte of "-shm" that a writer of a SQLite file locks: WAL_WRITE_LOCK in
+ * https://sqlite.org/walformat.html. */
+#define WRITER_BYTE 120
 
 enum { STATE, TYPICAL, LONGEST, SPOOLS };
 
@@ -52,9 +59,12 @@ static struct {
     int tls_port;
     int fds[CLIENTS];
     pid_t hostile;
+    pid_t migration;
+    int locked; /* a file, or -1 */
 } stage;
 
-static void topology_fill(const char *more_pools)
+static void topology_fill(const char *path, const char *more_pool,
+                          const char *more_sequences)
 {
     static const char format[] =
         "broker = { name = \"bench\"; };\n"
@@ -67,7 +77,7 @@ static void topology_fill(const char *more_pools)
         "  { name = \"main\"; partitions = [ \"file\", \"mixed\" ];\n"
         "    authority = \"file\"; },\n"
         "  { name = \"other\"; partitions = [ \"alone\" ];\n"
-        "    authority = \"lessor\"; } );\n"
+        "    authority = \"lessor\"; %s } );\n"
         "sequences = (\n"
         "  { key = \"order\"; pool = \"main\"; deadline = \"10s\"; },\n"
         "  { key = \"waybill\"; pool = \"main\";\n"
@@ -77,14 +87,15 @@ static void topology_fill(const char *more_pools)
         "    deadline = \"1m\"; } );\n"
         "daemon = { tls_listen = \"127.0.0.1:%d\";\n"
         "  tls_cert_file = \"%s\"; tls_key_file = \"%s\"; };\n";
-    FILE *file = fopen(stage.topology.path, "we");
+    FILE *file = fopen(path, "we");
 
     if (file == NULL ||
         fprintf(file, format, (int)server_port(stage.mixed),
-                (int)server_port(stage.alone), more_pools, stage.tls_port,
-                stage.certificate.cert_file, stage.certificate.key_file) < 0 ||
+                (int)server_port(stage.alone), more_pool, more_sequences,
+                stage.tls_port, stage.certificate.cert_file,
+                stage.certificate.key_file) < 0 ||
         fclose(file) != 0)
-        wire_die(stage.topology.path);
+        wire_die(path);
 }
 
 static void stores_pause(void)
@@ -184,9 +195,61 @@ static void serve_reload(void)
 {
     serve();
     stores_pause();
-    topology_fill("  { key = \"new\"; pool = \"other\"; },\n");
+    topology_fill(stage.topology.path, "",
+                  "  { key = \"new\"; pool = \"other\"; },\n");
     if (kill(stage.broker->pid, SIGHUP) != 0)
         wire_die("SIGHUP");
+    pause_s(stage.arguments.span);
+}
+
+/* A seqctl has begun to open the stores of both topologies. */
+static void serve_migration(void)
+{
+    char next[TOPOLOGY_PATH_SIZE + 8];
+
+    serve();
+    stores_pause();
+    (void)text_format(next, sizeof next, "%s.next", stage.topology.path);
+    topology_fill(next, "window_bits = 9; generation = 2;", "");
+    stage.migration = fork();
+    if (stage.migration == 0) {
+        if (freopen("/dev/null", "we", stderr) == NULL ||
+            freopen("/dev/null", "we", stdout) == NULL)
+            _exit(127);
+        (void)execlp("seqctl", "seqctl", "migrate", stage.topology.path, next,
+                     NULL);
+        _exit(127);
+    }
+    pause_s(stage.arguments.span);
+    if (waitpid(stage.migration, NULL, WNOHANG) != 0)
+        wire_die("seqctl migrate has ended");
+}
+
+/* As by another process that writes into it. */
+static void lessor_lock(void)
+{
+    struct flock lock = {.l_type = F_WRLCK,
+                         .l_whence = SEEK_SET,
+                         .l_start = WRITER_BYTE,
+                         .l_len = 1};
+    char path[128];
+
+    (void)text_format(path, sizeof path, "%s/state/1.db-shm",
+                      server_folder(stage.broker));
+    stage.locked = open(path, O_RDWR | O_CLOEXEC);
+    if (stage.locked < 0 || fcntl(stage.locked, F_SETLKW, &lock) != 0)
+        wire_die(path);
+}
+
+/* They ask for more than the windows at hand have. */
+static void serve_leases(void)
+{
+    char address[PEER_ADDRESS_SIZE];
+
+    serve();
+    lessor_lock();
+    peer_tcp(stage.broker, address);
+    clients_connect(address, "SEQ.NEXT lonely COUNT 1000\r\n");
     pause_s(stage.arguments.span);
 }
 
@@ -201,6 +264,10 @@ static const struct state {
     {"1,000 clients wait for a silent store", serve_waiting, true, true},
     {"it starts, and two stores are silent", start, true, false},
     {"it reloads, and two stores are silent", serve_reload, true, true},
+    {"a seqctl migrate waits for two silent stores", serve_migration, true,
+     true},
+    {"1,000 clients wait for windows, whose lessor's file is locked",
+     serve_leases, false, true},
     {"1,000 clients are in a TLS handshake", serve_handshakes, false, true},
     {"1,000 clients ask and do not read", serve_unread, false, true},
 };
@@ -241,9 +308,17 @@ static void state_end(const struct state *state)
     if (stage.hostile > 0)
         hostile_stop(stage.hostile);
     stage.hostile = 0;
+    if (stage.migration > 0) {
+        kill(stage.migration, SIGKILL);
+        waitpid(stage.migration, NULL, 0);
+    }
+    stage.migration = 0;
+    if (stage.locked >= 0)
+        close(stage.locked);
+    stage.locked = -1;
     if (state->has_silent_stores)
         stores_resume();
-    topology_fill("");
+    topology_fill(stage.topology.path, "", "");
     server_free(stage.broker);
 }
 
@@ -293,12 +368,13 @@ int main(int argc, char **argv)
     block_sigpipe();
     for (int i = 0; i < CLIENTS; i++)
         stage.fds[i] = -1;
+    stage.locked = -1;
     stage.tls_port = (int)free_port();
     stage.mixed = server_redis(NULL);
     stage.alone = server_redis(NULL);
     certificate_make(&stage.certificate);
     topology_write(&stage.topology, "");
-    topology_fill("");
+    topology_fill(stage.topology.path, "", "");
     report_table(stage.report, &table);
     for (size_t i = 0; i < sizeof states / sizeof states[0]; i++)
         state_row(&states[i]);
