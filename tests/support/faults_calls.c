@@ -6,12 +6,14 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/pidfd.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -122,6 +124,17 @@ CALL(ENOBUFS, int, getsockopt,
      (fd, level, name, value, size))
 CALL(ENOTCONN, int, getpeername,
      (int fd, struct sockaddr *name, socklen_t *size), (fd, name, size))
+
+CALL(EMFILE, int, memfd_create, (const char *name, unsigned flags),
+     (name, flags))
+CALL(ENOMEM, int, ftruncate64, (int fd, off64_t size), (fd, size))
+CALL(EIO, off64_t, lseek64, (int fd, off64_t at, int from), (fd, at, from))
+CALL(EMFILE, int, pidfd_open, (pid_t pid, unsigned flags), (pid, flags))
+WRAP(FAULTS_CALLS, EAGAIN, EAGAIN, int, posix_spawn,
+     (pid_t * out, const char *path, const posix_spawn_file_actions_t *actions,
+      const posix_spawnattr_t *attributes, char *const *arguments,
+      char *const *environment),
+     (out, path, actions, attributes, arguments, environment))
 
 int __wrap_asprintf(char **out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

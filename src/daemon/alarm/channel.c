@@ -3,7 +3,6 @@
  * makes all decisions (decide.h); see channel.h. */
 #include "daemon/alarm/channel.h"
 
-#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -205,11 +204,14 @@ static void channel_rest(struct alarm_channel *channel, int64_t next_ms)
     channel->is_stopping = channel->is_stopping || wait.is_stopping;
 }
 
-static bool is_stop_marked(const struct alarm_channel *channel)
+static bool is_stop_marked(struct alarm_channel *channel)
 {
-    struct pollfd stop = {.fd = channel->stop_fd, .events = POLLIN};
+    bool is_marked = false;
 
-    return poll(&stop, 1, 0) > 0;
+    pthread_mutex_lock(&channel->lock);
+    is_marked = channel->stopped_ms > 0;
+    pthread_mutex_unlock(&channel->lock);
+    return is_marked;
 }
 
 /* At the stop. What waits may say why the daemon stops. */

@@ -2,10 +2,14 @@
 /* Waiting for descriptors until a deadline; see wait.h. */
 #include "daemon/alarm/wait.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <poll.h>
+#include <time.h>
 
 #include "daemon/daemon.h"
+
+#define REST_MS 10 /* where the kernel has no memory to wait */
 
 void alarm_wait_begin(struct alarm_wait *wait, int64_t span_ms)
 {
@@ -40,7 +44,10 @@ bool alarm_wait_for(struct alarm_wait *wait, int fd)
             {.fd = wait->is_stopping ? -1 : wait->stop_fd, .events = POLLIN}};
         const int left_ms = alarm_wait_left(wait);
 
-        (void)poll(both, 2, left_ms);
+        if (poll(both, 2, left_ms) < 0 && errno != EINTR) {
+            (void)nanosleep(&(struct timespec){0, REST_MS * 1000000L}, NULL);
+            return false;
+        }
         if (both[0].revents != 0)
             return true;
         if (both[1].revents != 0)

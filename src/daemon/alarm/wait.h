@@ -23,5 +23,5 @@ int alarm_wait_left(const struct alarm_wait *wait);
 void alarm_wait_stop(struct alarm_wait *wait);
 
 /* Waits until `fd` is readable (-1: only for the end). False if the wait ended
- * before. */
+ * before, which it does at once if the kernel has no memory for it. */
 bool alarm_wait_for(struct alarm_wait *wait, int fd);
