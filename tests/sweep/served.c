@@ -94,8 +94,15 @@ bool served_options(struct sweep *sweep, const char *path, struct options *out)
     char none[] = "--listen=none";
     char tls[] = "--tls-listen=127.0.0.1:0";
     char http[] = "--http=127.0.0.1:0";
-    char *argv[] = {name, config, copy, tls_files != NULL ? none : listen,
-                    http, socket, tls,  NULL};
+    char https[] = "--https=127.0.0.1:0";
+    char *argv[] = {name,
+                    config,
+                    copy,
+                    tls_files != NULL ? none : listen,
+                    tls_files != NULL ? https : http,
+                    socket,
+                    tls,
+                    NULL};
     const int argc = COUNT_OF(argv) - (tls_files != NULL ? 1 : 2);
     int code;
 
@@ -323,7 +330,8 @@ static void be_silent(int severity, const char *text)
 static const char *address_of(const struct server *server, bool is_http)
 {
     if (is_http)
-        return http_name(server->http);
+        return tls_files != NULL ? http_tls_name(server->http)
+                                 : http_name(server->http);
     return tls_files != NULL ? server->listeners.tls_addresses
                              : server->listeners.addresses;
 }

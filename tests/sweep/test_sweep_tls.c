@@ -96,6 +96,61 @@ static void serve(struct sweep *sweep)
 static const struct sweep_scene scene = {
     .before = serve, .during = serve, .after = serve, .places = 24};
 
+/* --- the same by HTTP --- */
+
+#define TAKE                                                                   \
+    "POST /v1/sequences/order/next HTTP/1.1\r\nHost: localhost\r\n"            \
+    "Content-Length: 0\r\n\r\n"
+
+/* As the user of the certificate: nobody else may take. */
+static bool has_one_by_http(struct served *served)
+{
+    static const char name[] = "\"numbers\":[\"";
+    const char *numbers = strstr(served->heard, name);
+    const int64_t number =
+        numbers == NULL ? 0 : strtoll(numbers + strlen(name), NULL, 10);
+
+    if (number <= 0)
+        return false;
+    sweep_note(served->sweep, "order", &number, 1);
+    return true;
+}
+
+static bool take_by_http(struct served *served)
+{
+    bool is_open = served_say(served, TAKE);
+
+    while (is_open && strchr(served->heard, '}') == NULL)
+        is_open = served_hear(served);
+    if (!is_open && served->is_strict)
+        sweep_fail("the connection is closed");
+    if (!is_open)
+        return true;
+    if (has_one_by_http(served))
+        return true;
+    if (strncmp(served->heard, "HTTP/1.1 503 ", 13) != 0)
+        sweep_fail("it is answered: %.300s", served->heard);
+    return false;
+}
+
+static void talk_by_http(struct served *served)
+{
+    int tries = 0;
+
+    while (!take_by_http(served) && served_again(served, tries++))
+        served_close(served);
+}
+
+static void serve_by_http(struct sweep *sweep)
+{
+    served_run(sweep, true, talk_by_http);
+}
+
+static const struct sweep_scene scene_by_http = {.before = serve_by_http,
+                                                 .during = serve_by_http,
+                                                 .after = serve_by_http,
+                                                 .places = 24};
+
 static int files_make(void **state)
 {
     (void)state;
@@ -131,6 +186,21 @@ TEST(calls_of_a_client_by_tls)
 TEST(memory_of_openssl_with_a_client)
 {
     sweep_run(&scene, FAULTS_TLS_MEMORY);
+}
+
+TEST(memory_of_a_client_by_https)
+{
+    sweep_run(&scene_by_http, FAULTS_MEMORY);
+}
+
+TEST(calls_of_a_client_by_https)
+{
+    sweep_run(&scene_by_http, FAULTS_CALLS);
+}
+
+TEST(memory_of_openssl_with_a_client_by_https)
+{
+    sweep_run(&scene_by_http, FAULTS_TLS_MEMORY);
 }
 
 /* --- new files --- */
