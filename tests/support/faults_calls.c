@@ -135,6 +135,11 @@ WRAP(FAULTS_CALLS, EAGAIN, EAGAIN, int, posix_spawn,
       const posix_spawnattr_t *attributes, char *const *arguments,
       char *const *environment),
      (out, path, actions, attributes, arguments, environment))
+WRAP(FAULTS_CALLS, EAGAIN, EAGAIN, int, posix_spawnp,
+     (pid_t * out, const char *path, const posix_spawn_file_actions_t *actions,
+      const posix_spawnattr_t *attributes, char *const *arguments,
+      char *const *environment),
+     (out, path, actions, attributes, arguments, environment))
 
 int __wrap_asprintf(char **out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
