@@ -330,10 +330,10 @@ struct seqb_backend_ops {
      * `raise`, `install` and `claim` are for one counter or claim each. Like a
      * request's status, these statuses mean that this counter alone failed,
      * that nothing was changed, and that the connection may be used again:
-     * SEQB_REFUSED (denied rights, a name that the store cannot have),
-     * SEQB_CORRUPT (a damaged row), SEQB_INVALID, SEQB_EXHAUSTED, SEQB_FENCED,
-     * SEQB_LAYOUT, SEQB_AGAIN, SEQB_NO_MEMORY. The pool then keeps the
-     * connection, continues with other counters, and tries this one again
+     * SEQB_INVALID (a name that is too long for the store, which is never
+     * cut), SEQB_REFUSED (denied rights), SEQB_CORRUPT (a damaged row),
+     * SEQB_EXHAUSTED, SEQB_FENCED, SEQB_LAYOUT, SEQB_AGAIN, SEQB_NO_MEMORY. The
+     * pool keeps the connection, continues with other counters, and tries again
      * later. After any other failure the backend must be closed.
      *
      * Atomically sets counter = max(counter, floor), as `struct seqb_raise`

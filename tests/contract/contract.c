@@ -114,12 +114,6 @@ int64_t contract_raise(struct seqb_backend *backend, const char *counter,
     return value;
 }
 
-bool contract_refuses_alone(enum seqb_status status)
-{
-    return status == SEQB_INVALID || status == SEQB_REFUSED ||
-           status == SEQB_CORRUPT;
-}
-
 /* --- running --- */
 
 static int teardown(void **state)

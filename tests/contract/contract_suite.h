@@ -98,7 +98,3 @@ int64_t contract_raise(struct seqb_backend *backend, const char *counter,
 enum seqb_status contract_install(struct seqb_backend *backend,
                                   const char *counter, int64_t window,
                                   int64_t *standing);
-
-/* Whether a call with a name that the store cannot have may have this status:
- * after it the connection may be used again. */
-bool contract_refuses_alone(enum seqb_status status);

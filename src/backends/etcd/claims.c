@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "backends/etcd/etcd.h"
+#include "backends/name.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
@@ -14,9 +15,7 @@ static enum seqb_status claim_add(struct etcd *etcd, const char *name,
 {
     if (etcd_rows_add(etcd, ETCD_CLAIM, name))
         return SEQB_OK;
-    return error_set(err, SEQB_INVALID,
-                     "%s: the claim's name %.64s... is too long",
-                     etcd->link.where, name);
+    return name_refuse(etcd->link.where, name, err);
 }
 
 /* The text of a row that was read, "" if the row does not exist. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "backends/etcd/etcd.h"
+#include "backends/name.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
@@ -79,8 +80,7 @@ static enum seqb_status rows_recall(struct etcd *etcd,
         const char *origin = sql_write_origin(&etcd->sql, &left, room);
 
         if (!etcd_rows_recall_counter(etcd, left.name, row->value, origin))
-            return error_set(err, SEQB_INVALID, "%s: a name is too long",
-                             etcd->link.where);
+            return name_refuse(etcd->link.where, left.name, err);
         sql_found(&etcd->sql, &counters[i], row->value, origin);
         /* etcd_known_grants checked that no new note is needed. */
         counters[i].note =

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backends/etcd/etcd.h"
+#include "backends/name.h"
 #include "platform/error.h"
 #include "platform/minmax.h"
 #include "platform/text.h"
@@ -26,10 +27,7 @@ static enum seqb_status note_try(struct etcd *etcd, const char *mark,
 
     etcd_rows_begin(etcd);
     if (!etcd_rows_add(etcd, ETCD_COUNTER, mark))
-        return error_set(err, SEQB_INVALID,
-                         "%s: counter %s: the name is too "
-                         "long",
-                         etcd->link.where, purge->counter);
+        return name_refuse(etcd->link.where, purge->counter, err);
     status = etcd_rows_read(etcd, err);
     if (status == SEQB_OK)
         status = etcd_run_check(etcd, err);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/name.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
@@ -368,8 +369,7 @@ static enum seqb_status range_keys(const struct etcd *etcd,
              ? key_make(etcd, range->kind, range->to, to)
              : text_format(to, ETCD_KEY_SIZE, "%s0", etcd->prefix)))
         return SEQB_OK;
-    return error_set(err, SEQB_INVALID, "%s: the name %.64s... is too long",
-                     etcd->link.where, range->from);
+    return name_refuse(etcd->link.where, range->from, err);
 }
 
 void etcd_range_free(struct etcd_range *range)

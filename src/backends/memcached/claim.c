@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "backends/memcached/item.h"
+#include "backends/name.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
@@ -16,9 +17,7 @@ static bool claim_key(const struct memcached *mc, const char *name,
 {
     if (memcached_key_make(mc->prefix, CLAIM_KIND, name, key))
         return true;
-    (void)error_set(err, SEQB_INVALID,
-                    "%s: the claim's name %.64s... is too long", mc->link.where,
-                    name);
+    (void)name_refuse(mc->link.where, name, err);
     return false;
 }
 

@@ -32,7 +32,9 @@ static const struct mysql_error errors[] = {
      "compare the table with sql/mysql.sql"},
     {ER_DATA_OUT_OF_RANGE, SEQB_CORRUPT,
      "compare the table with sql/mysql.sql"},
-    {ER_DATA_TOO_LONG, SEQB_CORRUPT, "compare the table with sql/mysql.sql"},
+    /* A name: all else that is written fits the columns of sql/mysql.sql. */
+    {ER_DATA_TOO_LONG, SEQB_INVALID,
+     "a name is too long, or compare the table with sql/mysql.sql"},
     {ER_DBACCESS_DENIED_ERROR, SEQB_REFUSED, "sql/mysql.sql lists the rights"},
     {ER_TABLEACCESS_DENIED_ERROR, SEQB_REFUSED,
      "sql/mysql.sql lists the rights"},

@@ -2,6 +2,7 @@
 /* The redis engine's claims, one and many. */
 #include <string.h>
 
+#include "backends/name.h"
 #include "backends/redis/batch.h"
 #include "platform/error.h"
 #include "platform/text.h"
@@ -35,9 +36,7 @@ enum seqb_status redis_claim(struct seqb_backend *backend, const char *name,
     redisReply *reply = NULL;
 
     if (!script_key(redis, "claim:", name, script.key))
-        return error_set(err, SEQB_INVALID,
-                         "%s: the claim's name %.64s... is too long",
-                         redis->where, name);
+        return name_refuse(redis->where, name, err);
     status = script_run(redis, &script, &reply, err);
     if (reply == NULL)
         return status;
@@ -87,9 +86,7 @@ enum seqb_status redis_claim_many(struct seqb_backend *backend,
     *done = batch.count;
     for (size_t i = 0; i < batch.count; i++) {
         if (!script_key(batch.redis, "claim:", claims[i].name, key))
-            return error_set(err, SEQB_INVALID,
-                             "%s: the claim's name %.64s... is too long",
-                             batch.redis->where, claims[i].name);
+            return name_refuse(batch.redis->where, claims[i].name, err);
     }
     return batch_send(&batch, err);
 }

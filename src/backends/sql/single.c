@@ -100,7 +100,9 @@ enum seqb_status sql_install(struct seqb_backend *backend,
         return error_set(err, SEQB_INVALID,
                          "%s: counter %s: counts in no windows", sql->where,
                          window->counter);
-    status = sql_call_begin(sql, err);
+    status = sql_name_check(sql, window->counter, err);
+    if (status == SEQB_OK)
+        status = sql_call_begin(sql, err);
     if (status != SEQB_OK)
         return status;
     status = cell_renew(sql, window, &is_done, err);
@@ -197,7 +199,9 @@ enum seqb_status sql_raise(struct seqb_backend *backend,
         raise->guard->has_failed = false;
     if (raise->guard != NULL && sql->base.incarnation[0] == '\0')
         return sql_guard_refuse(sql->where, raise->counter, sql->unknown, err);
-    status = sql_call_begin(sql, err);
+    status = sql_name_check(sql, raise->counter, err);
+    if (status == SEQB_OK)
+        status = sql_call_begin(sql, err);
     if (status != SEQB_OK)
         return status;
     status = raise_once(sql, raise, &value, err);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backends/name.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
@@ -38,6 +39,14 @@ static void guarded_add(struct sql_backend *sql, struct seqb_request *request)
         batch->requests[batch->size - ++batch->guarded] = request;
 }
 
+enum seqb_status sql_name_check(const struct sql_backend *sql,
+                                const char *counter, struct seqb_error *err)
+{
+    return strlen(counter) < SEQB_COUNTER_SIZE
+               ? SEQB_OK
+               : name_refuse(sql->where, counter, err);
+}
+
 static void batch_begin(struct sql_backend *sql, size_t n)
 {
     struct sql_batch *batch = &sql->batch;
@@ -52,9 +61,12 @@ static void batch_add(struct sql_backend *sql, struct seqb_request *request)
 {
     struct sql_batch *batch = &sql->batch;
 
-    request->status = SEQB_AGAIN;
     if (!sql_name_is_cell(request->counter))
         request->window = SEQB_NO_WINDOW;
+    request->status = sql_name_check(sql, request->counter, &request->error);
+    if (request->status != SEQB_OK)
+        return;
+    request->status = SEQB_AGAIN;
     if (request->guard != NULL)
         guarded_add(sql, request);
     else

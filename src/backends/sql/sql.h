@@ -154,7 +154,11 @@ enum seqb_status sql_serve(struct seqb_backend *backend,
 enum seqb_status sql_base_check(const struct sql_counter *base,
                                 const char *where, struct seqb_error *err);
 
-/* For the files of this folder. Begins a call. */
+/* For the files of this folder. The one bound on the name of a counter. */
+enum seqb_status sql_name_check(const struct sql_backend *sql,
+                                const char *counter, struct seqb_error *err);
+
+/* Begins a call. */
 enum seqb_status sql_call_begin(struct sql_backend *sql,
                                 struct seqb_error *err);
 

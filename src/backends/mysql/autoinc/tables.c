@@ -20,6 +20,7 @@
 
 #include "backends/mysql/claims/claims.h"
 #include "backends/mysql/errors.h"
+#include "backends/name.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
@@ -266,8 +267,7 @@ enum seqb_status mysql_tables_permit(const struct mysql_tables *tables,
     enum seqb_status status;
 
     if (!text_copy(table.counter, sizeof table.counter, counter))
-        return error_set(err, SEQB_REFUSED, "%s: counter %s: name too long",
-                         tables->link->where, counter);
+        return name_refuse(tables->link->where, counter, err);
     mysql_table_name(tables->format, counter, table.name);
     status = table_read(tables->link, &table, &look, err);
     if (status != SEQB_OK)
@@ -324,8 +324,7 @@ enum seqb_status mysql_tables_prepare(struct mysql_tables *tables,
     enum seqb_status status;
 
     if (!text_copy(table.counter, sizeof table.counter, counter))
-        return error_set(err, SEQB_REFUSED, "%s: counter %s: name too long",
-                         tables->link->where, counter);
+        return name_refuse(tables->link->where, counter, err);
     mysql_table_name(tables->format, counter, table.name);
     status = table_claim(tables, &table, err);
     if (status == SEQB_OK)
