@@ -58,6 +58,19 @@ TEST_SKIPPABLE(STARTED, snapshot_of_a_young_cluster_is_fenced)
     assert_int_equal(etcd_take(f->backend, &first), SEQB_FENCED);
 }
 
+TEST_SKIPPABLE(STARTED, nothing_under_a_prefix_is_not_made_unasked)
+{
+    struct seqb_backend_options empty = f->options;
+    struct seqb_backend *backend;
+    struct seqb_error err;
+
+    empty.prefix = "empty";
+    empty.create = false;
+    assert_status(backend_etcd.open(&empty, &backend, &err), SEQB_UNREACHABLE);
+    assert_non_null(strstr(err.text, "'empty': if the pool is new, set "));
+    assert_non_null(strstr(err.text, "; if it is in use, "));
+}
+
 /* Whoever is first to note a run for another prefix there adds entries to
  * raft's log. These must not hide that the log began again. */
 TEST_SKIPPABLE(STARTED, snapshot_is_noticed_after_another_prefix_was_opened)

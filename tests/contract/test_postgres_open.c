@@ -155,7 +155,8 @@ TEST_SKIPPABLE(PREPARED, missing_tables_are_not_made_unasked)
     char found[POSTGRES_ASK_SIZE];
 
     f->options.create = false;
-    must_not_open(f, SEQB_UNREACHABLE, "sql/postgres.sql");
+    must_not_open(f, SEQB_UNREACHABLE,
+                  "run sql/postgres.sql; if it is in use, ");
     postgres_ask(f->server, f->database, found,
                  "SELECT to_regclass('seqb_counters')");
     assert_string_equal(found, "");

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "backends/empty.h"
 #include "backends/etcd/etcd.h"
 #include "platform/error.h"
 #include "platform/text.h"
@@ -223,9 +224,10 @@ static enum seqb_status session_try(struct etcd *etcd, struct session *session,
         return status;
     if (is_new && !may_create)
         return error_set(err, SEQB_UNREACHABLE,
-                         "%s: nothing is there under the prefix '%s', and "
-                         "nothing may be made",
-                         etcd->link.where, etcd->prefix);
+                         "%s: nothing is there under the prefix '%s': %s",
+                         etcd->link.where, etcd->prefix,
+                         EMPTY_ADVICE("set auto_create = true, and start "
+                                      "again"));
     etcd_rows_begin(etcd);
     (void)etcd_rows_add(etcd, ETCD_COUNTER, SQL_BASE);
     status = etcd_rows_read(etcd, err);

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "backends/empty.h"
 #include "platform/error.h"
 #include "platform/text.h"
 #include "postgres_sql.h"
@@ -142,9 +143,8 @@ static enum seqb_status check_tables(const struct postgres_link *link,
     if (tables_are_missing(facts))
         return error_set(err, SEQB_UNREACHABLE,
                          "%s: table seqb_counters is not there, or its schema "
-                         "is not in the search_path: run sql/postgres.sql in "
-                         "this database",
-                         link->where);
+                         "is not in the search_path of this database: %s",
+                         link->where, EMPTY_ADVICE("run sql/postgres.sql"));
     status = check_table(link, "seqb_counters",
                          answer_of(facts, COLUMN_COUNTERS), err);
     if (status == SEQB_OK)

@@ -6,6 +6,7 @@
 
 #include <mysqld_error.h>
 
+#include "backends/empty.h"
 #include "backends/mysql/claims/same.h"
 #include "backends/mysql/mysql.h"
 #include "backends/mysql/server.h"
@@ -87,8 +88,8 @@ enum seqb_status mysql_tables_open(struct mysql_link *link, bool create,
     return error_set(err, SEQB_UNREACHABLE,
                      "%s: the tables seqb_counters and seqb_claims are not "
                      "there with their first rows, or are not this user's to "
-                     "see: run sql/mysql.sql, or let the broker create them",
-                     link->where);
+                     "see: %s",
+                     link->where, EMPTY_ADVICE("run sql/mysql.sql"));
 }
 
 /* --- claims --- */
