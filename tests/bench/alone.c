@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bench/by_hand.h"
+#include "bench/die.h"
 #include "bench/now.h"
 #include "number/shuffle.h"
 #include "number/template.h"
@@ -24,18 +25,6 @@ struct day {
     int64_t next;
     char texts[ALONE_ROUND][BY_HAND_SIZE];
 };
-
-_Noreturn static void die(const char *what)
-{
-    fprintf(stderr, "alone: %s\n", what);
-    exit(EXIT_FAILURE);
-}
-
-static void must(enum seqb_status status, const struct seqb_error *err)
-{
-    if (status != SEQB_OK)
-        die(err->text);
-}
 
 static void day_open(struct day *day, const char *text, const char *zone)
 {

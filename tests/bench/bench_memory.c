@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/die.h"
 #include "bench/now.h"
 #include "bench/peers.h"
 #include "bench/report.h"
@@ -47,12 +48,6 @@ static const struct {
     int sequences;
     double most_mb;
 } sizes[] = {{1, 12}, {1000, 16}, {100000, 250}};
-
-_Noreturn static void die(const char *what)
-{
-    fprintf(stderr, "bench_memory: %s\n", what);
-    exit(EXIT_FAILURE);
-}
 
 static void key_write(int i, char *out, size_t size)
 {
@@ -151,7 +146,7 @@ static void lines_await(int fd, int lines)
         const ssize_t got = read(fd, input, sizeof input);
 
         if (got <= 0)
-            wire_die("read");
+            die_of_errno("read");
         lines -= wire_count_lines(input, (size_t)got);
     }
 }
@@ -165,7 +160,7 @@ static void ask_some(int fd, int from, int to)
         key_write(i, key, sizeof key);
         if (!wire_request_make(key, 1, &request) ||
             write(fd, request.text, request.size) != (ssize_t)request.size)
-            wire_die("write");
+            die_of_errno("write");
     }
     lines_await(fd, to - from);
 }

@@ -13,6 +13,7 @@
 
 #include "bench/alone.h"
 #include "bench/by_hand.h"
+#include "bench/die.h"
 #include "bench/now.h"
 #include "bench/report.h"
 #include "bench/texts.h"
@@ -39,18 +40,6 @@ static const char sequences[] =
                                    "shuffle_key_file = \"codes.key\"; "
                                    "template = \"@{date, "
                                    "format=%y%m%d}@{shuffle, width=5}\"; } );";
-
-_Noreturn static void die(const char *what)
-{
-    fprintf(stderr, "bench_number: %s\n", what);
-    exit(EXIT_FAILURE);
-}
-
-static void must(enum seqb_status status, const struct seqb_error *err)
-{
-    if (status != SEQB_OK)
-        die(err->text);
-}
 
 static void write_secret(const struct topology *topology)
 {

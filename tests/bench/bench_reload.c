@@ -14,6 +14,7 @@
 
 #include <seqbroker/reload.h>
 
+#include "bench/die.h"
 #include "bench/now.h"
 #include "bench/report.h"
 #include "bench/topology.h"
@@ -53,12 +54,6 @@ struct stage {
     double span;
     double took_ms; /* of the last reload */
 };
-
-static void die(const char *what)
-{
-    fprintf(stderr, "bench_reload: %s\n", what);
-    exit(EXIT_FAILURE);
-}
 
 /* Takes for the span, at a steady pace: a caller without a pause waits for its
  * stores as well, as soon as the machine has something else to do. */

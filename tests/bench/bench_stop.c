@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "bench/certificate.h"
+#include "bench/die.h"
 #include "bench/hostile.h"
 #include "bench/now.h"
 #include "bench/openloop.h"
@@ -95,7 +96,7 @@ static void topology_fill(const char *path, const char *more_pool,
                 stage.tls_port, stage.certificate.cert_file,
                 stage.certificate.key_file) < 0 ||
         fclose(file) != 0)
-        wire_die(path);
+        die_of_errno(path);
 }
 
 static void stores_pause(void)
@@ -146,7 +147,7 @@ static void clients_connect(const char *address, const char *text)
         stage.fds[i] = wire_dial(address);
         if (stage.fds[i] < 0 ||
             write(stage.fds[i], text, strlen(text)) != (ssize_t)strlen(text))
-            wire_die("a client cannot connect");
+            die_of_errno("a client cannot connect");
     }
 }
 
@@ -198,7 +199,7 @@ static void serve_reload(void)
     topology_fill(stage.topology.path, "",
                   "  { key = \"new\"; pool = \"other\"; },\n");
     if (kill(stage.broker->pid, SIGHUP) != 0)
-        wire_die("SIGHUP");
+        die_of_errno("SIGHUP");
     pause_s(stage.arguments.span);
 }
 
@@ -222,7 +223,7 @@ static void serve_migration(void)
     }
     pause_s(stage.arguments.span);
     if (waitpid(stage.migration, NULL, WNOHANG) != 0)
-        wire_die("seqctl migrate has ended");
+        die_of_errno("seqctl migrate has ended");
 }
 
 /* As by another process that writes into it. */
@@ -238,7 +239,7 @@ static void lessor_lock(void)
                       server_folder(stage.broker));
     stage.locked = open(path, O_RDWR | O_CLOEXEC);
     if (stage.locked < 0 || fcntl(stage.locked, F_SETLKW, &lock) != 0)
-        wire_die(path);
+        die_of_errno(path);
 }
 
 /* They ask for more than the windows at hand have. */

@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bench/die.h"
 #include "bench/now.h"
+#include "bench/sorted.h"
 #include "support/take.h"
 
 #define BURST      1024
@@ -33,12 +35,6 @@ struct taker {
     int64_t used; /* of the ids: so that none is left out by a compiler */
     double ns[BURSTS_MAX];
 };
-
-_Noreturn static void die(const char *what)
-{
-    fprintf(stderr, "bursts: %s\n", what);
-    exit(EXIT_FAILURE);
-}
 
 static int64_t take_next(const struct crowd *crowd, int takes)
 {
@@ -102,14 +98,6 @@ static void *taker_run(void *argument)
     return NULL;
 }
 
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a;
-    const double y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static double takers_median(const struct taker *takers, int threads, int bursts)
 {
     const size_t count = (size_t)threads * (size_t)bursts;
@@ -120,7 +108,7 @@ static double takers_median(const struct taker *takers, int threads, int bursts)
         die("out of memory");
     for (size_t i = 0; i < count; i++)
         all[i] = takers[i / (size_t)bursts].ns[i % (size_t)bursts];
-    qsort(all, count, sizeof *all, compare);
+    samples_sort(all, count);
     median = all[count / 2];
     free(all);
     return median;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/sorted.h"
 #include "platform/text.h"
 
 #define SAMPLES_MAX 128
@@ -74,14 +75,6 @@ size_t cell_count(const json_t *cell)
     return json_array_size(json_object_get(cell, "samples"));
 }
 
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a;
-    const double y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Their value at a share of their order, 0 ... 1. */
 static double cell_at(const json_t *cell, double share)
 {
@@ -95,7 +88,7 @@ static double cell_at(const json_t *cell, double share)
         count = SAMPLES_MAX;
     for (size_t i = 0; i < count; i++)
         values[i] = json_number_value(json_array_get(samples, i));
-    qsort(values, count, sizeof values[0], compare);
+    samples_sort(values, count);
     return values[(size_t)(share * (double)(count - 1) + 0.5)];
 }
 

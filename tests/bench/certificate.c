@@ -10,16 +10,11 @@
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 
+#include "bench/die.h"
 #include "platform/text.h"
 #include "support/folder.h"
 
 #define DAY_S 86400L
-
-_Noreturn static void die(const char *what)
-{
-    fprintf(stderr, "certificate: cannot make %s\n", what);
-    exit(EXIT_FAILURE);
-}
 
 static X509 *certificate_sign(EVP_PKEY *key)
 {
@@ -36,7 +31,7 @@ static X509 *certificate_sign(EVP_PKEY *key)
         X509_gmtime_adj(X509_getm_notAfter(made), 30 * DAY_S) == NULL ||
         X509_set_pubkey(made, key) != 1 ||
         X509_sign(made, key, EVP_sha256()) == 0)
-        die("it");
+        die("cannot make a certificate");
     return made;
 }
 
@@ -49,7 +44,7 @@ void certificate_make(struct certificate *out)
     (void)text_copy(out->folder, sizeof out->folder,
                     "/tmp/seqbroker-bench-XXXXXX");
     if (made == NULL || mkdtemp(out->folder) == NULL)
-        die("a folder under /tmp");
+        die("cannot make a folder under /tmp");
     (void)text_format(out->cert_file, sizeof out->cert_file, "%s/server.crt",
                       out->folder);
     (void)text_format(out->key_file, sizeof out->key_file, "%s/server.key",

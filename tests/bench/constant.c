@@ -19,6 +19,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "bench/die.h"
+
 #define EVENTS_MAX    128
 #define INPUT_SIZE    65536
 #define ANSWER        ":1234567890\r\n"
@@ -36,12 +38,6 @@ struct output {
     size_t used;
     char text[(INPUT_SIZE / REQUEST_LEAST + 1) * ANSWER_SIZE];
 };
-
-_Noreturn static void die(const char *what)
-{
-    perror(what);
-    exit(EXIT_FAILURE);
-}
 
 /* The number after the type byte, and what follows its line; NULL: not whole.
  */
@@ -126,13 +122,13 @@ static void watch(int epoll, int fd, bool is_listener)
     struct epoll_event event = {.events = EPOLLIN};
 
     if (connection == NULL)
-        die("connection");
+        die_of_errno("connection");
     connection->fd = fd;
     connection->is_listener = is_listener;
     connection->used = 0;
     event.data.ptr = connection;
     if (epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) != 0)
-        die("epoll");
+        die_of_errno("epoll");
 }
 
 static void accept_one(int epoll, int listener)
@@ -153,7 +149,7 @@ static void listen_at(int epoll, const struct sockaddr *address, socklen_t size)
 
     if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) ||
         bind(fd, address, size) != 0 || listen(fd, 511) != 0)
-        die("listen");
+        die_of_errno("listen");
     watch(epoll, fd, true);
 }
 

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/die.h"
 #include "bench/now.h"
 #include "bench/wire.h"
 
@@ -83,7 +84,7 @@ static void client_dial(struct client *client)
     client->sent = 0;
     client->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (client->fd < 0)
-        wire_die("socket");
+        die_of_errno("socket");
     address.sin_port = htons((uint16_t)client->port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     if (connect(client->fd, (struct sockaddr *)&address, sizeof address) == 0 ||
@@ -145,11 +146,11 @@ static void limit_raise(int connections)
     struct rlimit limit;
 
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
-        wire_die("limit");
+        die_of_errno("limit");
     limit.rlim_cur = limit.rlim_max;
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0 ||
         limit.rlim_cur < (rlim_t)connections + 64)
-        wire_die("open files");
+        die_of_errno("open files");
 }
 
 /* Two rounds are done before it says that it has begun. */
@@ -160,7 +161,7 @@ _Noreturn static void clients_run(const struct hostile_options *options,
         calloc((size_t)options->connections, sizeof *clients);
 
     if (clients == NULL)
-        wire_die("clients");
+        die_of_errno("clients");
     for (int i = 0; i < options->connections; i++) {
         struct client *client = &clients[i];
 
@@ -188,20 +189,20 @@ pid_t hostile_start(const struct hostile_options *options)
     pid_t pid;
 
     if (pipe2(ends, O_CLOEXEC) != 0)
-        wire_die("pipe");
+        die_of_errno("pipe");
     pid = fork();
     if (pid < 0)
-        wire_die("fork");
+        die_of_errno("fork");
     if (pid == 0) {
         if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent ||
             setpriority(PRIO_PROCESS, 0, LOW_PRIORITY) != 0)
-            wire_die("hostile");
+            die_of_errno("hostile");
         limit_raise(options->connections);
         clients_run(options, ends[1]);
     }
     close(ends[1]);
     if (read(ends[0], &byte, 1) != 1)
-        wire_die("hostile clients");
+        die_of_errno("hostile clients");
     close(ends[0]);
     return pid;
 }

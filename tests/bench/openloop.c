@@ -10,6 +10,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include "bench/die.h"
 #include "bench/now.h"
 #include "bench/wire.h"
 
@@ -47,7 +48,7 @@ static void pacing_connect(struct pacing *pacing)
     pacing->epoll = epoll_create1(EPOLL_CLOEXEC);
     pacing->all = calloc((size_t)count, sizeof *pacing->all);
     if (pacing->epoll < 0 || pacing->all == NULL)
-        wire_die("start");
+        die_of_errno("start");
     for (int i = 0; i < count; i++) {
         struct epoll_event event = {.events = EPOLLIN};
         const int fd = wire_dial(pacing->options->address);
@@ -56,7 +57,7 @@ static void pacing_connect(struct pacing *pacing)
         pacing->all[i].fd = fd;
         if (fd < 0 || fcntl(fd, F_SETFL, O_NONBLOCK) != 0 ||
             epoll_ctl(pacing->epoll, EPOLL_CTL_ADD, fd, &event) != 0)
-            wire_die("connection");
+            die_of_errno("connection");
     }
 }
 
@@ -81,7 +82,7 @@ static void connection_send(struct pacing *pacing,
     sent = write(connection->fd, pacing->batch + from,
                  (size_t)(owed < most ? owed : most));
     if (sent < 0 && errno != EAGAIN)
-        wire_die("write");
+        die_of_errno("write");
     if (sent > 0)
         connection->sent_bytes += sent;
 }
@@ -106,7 +107,7 @@ static void connection_receive(struct pacing *pacing,
     const int64_t at_ns = now_ns();
 
     if (got == 0 || (got < 0 && errno != EAGAIN))
-        wire_die("read");
+        die_of_errno("read");
     if (got < 0)
         return;
     for (int lines = wire_count_lines(pacing->input, (size_t)got); lines > 0;
@@ -183,12 +184,12 @@ void openloop_run(const struct openloop_options *options, struct openloop *out)
     int64_t end_ns;
 
     if (pacing == NULL)
-        wire_die("start");
+        die_of_errno("start");
     pacing->options = options;
     pacing->out = out;
     latency_init(&out->latency);
     if (!wire_request_make(options->key, 1, &pacing->request))
-        wire_die("request");
+        die_of_errno("request");
     pacing->batch = wire_batch_new(&pacing->request, BATCH);
     pacing_connect(pacing);
     pacing->total = (int64_t)((double)options->rate * options->seconds);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/die.h"
 #include "bench/resident.h"
 #include "bench/wire.h"
 #include "platform/text.h"
@@ -22,14 +23,14 @@ static void path_extend(void)
     const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
 
     if (length < 0 || old == NULL)
-        wire_die("/proc/self/exe or PATH");
+        die_of_errno("/proc/self/exe or PATH");
     self[length] = '\0';
     (void)dirname(self);
     if (strncmp(old, self, strlen(self)) == 0)
         return;
     if (!text_format(path, sizeof path, "%s:%s/..:%s", self, self, old) ||
         setenv("PATH", path, 1) != 0)
-        wire_die("PATH");
+        die_of_errno("PATH");
 }
 
 static void seqbrokerd_command(struct server *server,
@@ -113,7 +114,7 @@ double peer_peak_mb(const struct server *server)
 void peer_peak_reset(const struct server *server)
 {
     if (!peak_reset(server->pid))
-        wire_die("clear_refs");
+        die_of_errno("clear_refs");
 }
 
 double peer_cpu_s(const struct server *server)

@@ -9,6 +9,7 @@
 
 #include <openssl/ssl.h>
 
+#include "bench/die.h"
 #include "bench/now.h"
 #include "bench/wire.h"
 #include "support/latency.h"
@@ -42,7 +43,7 @@ static void saturation_connect(struct saturation *run)
     run->epoll = epoll_create1(EPOLL_CLOEXEC);
     run->all = calloc((size_t)count, sizeof *run->all);
     if (run->epoll < 0 || run->all == NULL)
-        wire_die("start");
+        die_of_errno("start");
     for (int i = 0; i < count; i++) {
         struct epoll_event event = {.events = EPOLLIN};
 
@@ -50,7 +51,7 @@ static void saturation_connect(struct saturation *run)
         run->all[i].fd = wire_dial(run->options->address);
         if (run->all[i].fd < 0 ||
             epoll_ctl(run->epoll, EPOLL_CTL_ADD, run->all[i].fd, &event) != 0)
-            wire_die("connection");
+            die_of_errno("connection");
         run->all[i].ssl = wire_secure(run->options->address, run->all[i].fd);
     }
 }
@@ -60,10 +61,10 @@ static struct saturation *saturation_new(const struct saturate_options *options)
     struct saturation *run = calloc(1, sizeof *run);
 
     if (run == NULL)
-        wire_die("start");
+        die_of_errno("start");
     run->options = options;
     if (!wire_request_make(options->key, options->numbers, &run->request))
-        wire_die("request");
+        die_of_errno("request");
     run->batch = wire_batch_new(&run->request, (size_t)options->pipeline);
     run->batch_size = run->request.size * (size_t)options->pipeline;
     run->batch_lines = run->request.lines * options->pipeline;
@@ -100,7 +101,7 @@ static void connection_send(struct connection *connection,
     connection->sent_ns = at_ns;
     if (connection_write(connection, run->batch, run->batch_size) !=
         (ssize_t)run->batch_size)
-        wire_die("write");
+        die_of_errno("write");
 }
 
 /* True when the batch is whole. */
@@ -113,7 +114,7 @@ static bool connection_receive(struct connection *connection,
             : SSL_read(connection->ssl, run->input, (int)sizeof run->input);
 
     if (got <= 0)
-        wire_die("read");
+        die_of_errno("read");
     connection->lines += wire_count_lines(run->input, (size_t)got);
     return connection->lines >= run->batch_lines;
 }

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "bench/die.h"
 #include "bench/now.h"
 #include "bench/wire.h"
 #include "platform/text.h"
@@ -32,11 +33,11 @@ static size_t answer_read(int fd)
 
     if (recv(fd, input, begin, MSG_WAITALL) != (ssize_t)begin ||
         memcmp(input, good, begin) != 0)
-        wire_die("/metrics was not answered");
+        die_of_errno("/metrics was not answered");
     while ((got = read(fd, input, sizeof input)) > 0)
         bytes += (size_t)got;
     if (got < 0)
-        wire_die("/metrics");
+        die_of_errno("/metrics");
     return bytes;
 }
 
@@ -53,7 +54,7 @@ void scrape(int http_port, struct scrape *out)
     (void)text_format(address, sizeof address, "tcp:%d", http_port);
     fd = wire_dial(address);
     if (write(fd, request, (size_t)size) != size)
-        wire_die("/metrics");
+        die_of_errno("/metrics");
     out->bytes = answer_read(fd);
     out->ns = now_ns() - begin_ns;
     close(fd);
@@ -76,12 +77,12 @@ struct scraper *scraper_start(int http_port, double every_s)
     struct scraper *scraper = calloc(1, sizeof *scraper);
 
     if (scraper == NULL)
-        wire_die("scraper");
+        die_of_errno("scraper");
     scraper->http_port = http_port;
     scraper->every_ms = (int)(every_s * 1e3);
     if (pipe2(scraper->ends, O_CLOEXEC) != 0 ||
         pthread_create(&scraper->thread, NULL, scraper_run, scraper) != 0)
-        wire_die("scraper");
+        die_of_errno("scraper");
     return scraper;
 }
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bench/die.h"
 #include "bench/now.h"
 #include "bench/outside.h"
 
@@ -32,12 +33,6 @@ struct taker {
     int64_t used; /* of the numbers */
     int64_t own;  /* no other thread's */
 };
-
-_Noreturn static void die(const struct seqb_error *err)
-{
-    fprintf(stderr, "takers: %s\n", err->text);
-    exit(EXIT_FAILURE);
-}
 
 /* Each keeps the handle in its hands, as callers do. */
 static void take_fetch_add(struct taker *taker)
@@ -114,7 +109,7 @@ static void take_next(struct taker *taker)
 
     for (int i = 0; i < STRIDE; i++) {
         if (seqb_next(sequence, &value, &err) != SEQB_OK)
-            die(&err);
+            die(err.text);
         used ^= value;
     }
     taker->used ^= used;
@@ -129,7 +124,7 @@ static void take_cursor(struct taker *taker)
 
     for (int i = 0; i < STRIDE; i++) {
         if (seqb_cursor_next(cursor, &value, &err) != SEQB_OK)
-            die(&err);
+            die(err.text);
         used ^= value;
     }
     taker->used ^= used;
@@ -142,7 +137,7 @@ static void cursor_begin(struct taker *taker)
     if (taker->crowd->taking == TAKE_CURSOR &&
         seqb_cursor_open(taker->crowd->sequence, SLICE, &taker->cursor, &err) !=
             SEQB_OK)
-        die(&err);
+        die(err.text);
 }
 
 static void *taker_run(void *argument)

@@ -11,7 +11,9 @@
 #include <string.h>
 
 #include "bench/by_hand.h"
+#include "bench/die.h"
 #include "bench/now.h"
+#include "bench/sorted.h"
 #include "support/take.h"
 
 #define BURST       50   /* thousands of texts, of each thread */
@@ -41,18 +43,6 @@ struct taker {
     unsigned used; /* of the texts: so that none is left out by a compiler */
     double ns[BURSTS_MAX];
 };
-
-_Noreturn static void die(const char *what)
-{
-    fprintf(stderr, "texts: %s\n", what);
-    exit(EXIT_FAILURE);
-}
-
-static void must(enum seqb_status status, const struct seqb_error *err)
-{
-    if (status != SEQB_OK)
-        die(err->text);
-}
 
 /* --- each way, a thousand texts --- */
 
@@ -183,14 +173,6 @@ static void *taker_run(void *argument)
     return NULL;
 }
 
-static int compare(const void *a, const void *b)
-{
-    const double x = *(const double *)a;
-    const double y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 static double takers_median(const struct taker *takers, int threads, int bursts)
 {
     static double all[THREADS_MAX * BURSTS_MAX];
@@ -200,7 +182,7 @@ static double takers_median(const struct taker *takers, int threads, int bursts)
         for (int j = 0; j < bursts; j++)
             all[count++] = takers[i].ns[j];
     }
-    qsort(all, count, sizeof *all, compare);
+    samples_sort(all, count);
     return all[count / 2];
 }
 

@@ -5,16 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "bench/die.h"
 #include "platform/text.h"
 #include "support/folder.h"
 
 #define TEXT_SIZE 16384
-
-_Noreturn static void die(const char *what)
-{
-    fprintf(stderr, "topology: %s\n", what);
-    exit(EXIT_FAILURE);
-}
 
 void topology_write(struct topology *topology, const char *text)
 {

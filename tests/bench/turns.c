@@ -6,17 +6,12 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "bench/die.h"
 #include "bench/now.h"
 #include "support/take.h"
 
 #define SECOND_NS INT64_C(1000000000)
 #define NEAR_NS   (TURN_NEAR_MS * INT64_C(1000000))
-
-_Noreturn static void die(const char *what)
-{
-    fprintf(stderr, "turns: %s\n", what);
-    exit(EXIT_FAILURE);
-}
 
 /* What the wall clock is ahead of the one that times the calls. */
 static int64_t wall_ahead_ns(void)

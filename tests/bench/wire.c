@@ -14,11 +14,7 @@
 
 #include <openssl/ssl.h>
 
-_Noreturn void wire_die(const char *what)
-{
-    fprintf(stderr, "wire: %s: %s\n", what, strerror(errno));
-    exit(EXIT_FAILURE);
-}
+#include "bench/die.h"
 
 static int dial_tcp(const char *port)
 {
@@ -29,7 +25,7 @@ static int dial_tcp(const char *port)
     address.sin_port = htons((uint16_t)strtol(port, NULL, 10));
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address) != 0)
-        wire_die("connect");
+        die_of_errno("connect");
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     return fd;
 }
@@ -41,7 +37,7 @@ static int dial_local(const char *path)
 
     snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
     if (fd < 0 || connect(fd, (struct sockaddr *)&address, sizeof address) != 0)
-        wire_die(path);
+        die_of_errno(path);
     return fd;
 }
 
@@ -65,7 +61,7 @@ SSL *wire_secure(const char *address, int fd)
     ssl = context == NULL ? NULL : SSL_new(context);
     SSL_CTX_free(context);
     if (ssl == NULL || SSL_set_fd(ssl, fd) != 1 || SSL_connect(ssl) != 1)
-        wire_die("handshake");
+        die_of_errno("handshake");
     return ssl;
 }
 
@@ -95,7 +91,7 @@ char *wire_batch_new(const struct wire_request *request, size_t count)
     char *batch = malloc(request->size * count);
 
     if (batch == NULL)
-        wire_die("batch");
+        die_of_errno("batch");
     for (size_t i = 0; i < count; i++)
         memcpy(batch + i * request->size, request->text, request->size);
     return batch;

@@ -35,6 +35,3 @@ char *wire_batch_new(const struct wire_request *request, size_t count);
 
 /* The line ends in what has come; an error of the server ends the program. */
 int wire_count_lines(const char *input, size_t size);
-
-/* Says why, and ends the program. */
-_Noreturn void wire_die(const char *what);

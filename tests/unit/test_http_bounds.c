@@ -5,7 +5,6 @@
  * nothing itself.
  */
 #include <arpa/inet.h>
-#include <malloc.h>
 #include <netinet/in.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,6 +15,7 @@
 
 #include "daemon/server.h"
 #include "support/dialogue.h"
+#include "support/heap.h"
 #include "support/stub_broker.h"
 #include "support/test.h"
 #include "support/web.h"
@@ -27,14 +27,6 @@
 #define CROWD_MAX    200 /* the kernel takes a part of each report, too */
 #define MEMORY_BOUND ((size_t)64 << 20) /* bytes */
 #define ASK          "GET /v1/status HTTP/1.1\r\nHost: a\r\n\r\n"
-
-/* Bytes that were allocated and not freed. */
-static size_t heap_used(void)
-{
-    const struct mallinfo2 info = mallinfo2();
-
-    return info.uordblks + info.hblkhd;
-}
 
 static int64_t answered(const struct web *web)
 {

@@ -4,7 +4,6 @@
  * read, and those who do not finish what they say. Meanwhile others are served.
  * The broker is a stub, which holds nothing itself.
  */
-#include <malloc.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,6 +11,7 @@
 
 #include "daemon/log/log.h"
 #include "daemon/server.h"
+#include "support/heap.h"
 #include "support/test.h"
 #include "unit/session_fixture.h"
 
@@ -20,14 +20,6 @@
 #define MEMORY_BOUND ((size_t)64 << 20) /* bytes */
 
 #define INCR_A "*2\r\n$4\r\nINCR\r\n$1\r\na\r\n"
-
-/* Bytes that were allocated and not freed. */
-static size_t heap_used(void)
-{
-    const struct mallinfo2 info = mallinfo2();
-
-    return info.uordblks + info.hblkhd;
-}
 
 static int setup(void **state)
 {

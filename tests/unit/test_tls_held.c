@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What OpenSSL holds of a client's input: it is out of the socket, and the
  * daemon has not read it. */
-#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 
 #include "daemon/server.h"
 #include "daemon/transport/transport.h"
+#include "support/heap.h"
 #include "support/test.h"
 #include "support/tls_pair.h"
 #include "unit/session_fixture.h"
@@ -195,13 +195,6 @@ TEST_WITH(SCENE, a_client_whose_names_find_no_memory_is_disconnected)
     assert_null(scene_adopt(scene));
     no_peer = false;
     assert_int_equal(scene->limits->connections_refused, 1);
-}
-
-static size_t heap_used(void)
-{
-    const struct mallinfo2 info = mallinfo2();
-
-    return info.uordblks + info.hblkhd;
 }
 
 /* A byte of a record is read, and later the rest. */

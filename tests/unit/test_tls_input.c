@@ -3,7 +3,6 @@
  * anything. */
 #include <arpa/inet.h>
 #include <fcntl.h>
-#include <malloc.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 #include "daemon/server.h"
 #include "daemon/transport/transport.h"
 #include "support/dialogue.h"
+#include "support/heap.h"
 #include "support/stub_broker.h"
 #include "support/test.h"
 #include "support/tls_pair.h"
@@ -154,13 +154,6 @@ static int scene_teardown(void **state)
 }
 
 #define SCENE FIXTURE(struct scene *scene, scene_setup, scene_teardown)
-
-static size_t heap_used(void)
-{
-    const struct mallinfo2 info = mallinfo2();
-
-    return info.uordblks + info.hblkhd;
-}
 
 /* Whether the handshake needs more of its client. */
 static bool is_waited_for(const struct scene *scene)
