@@ -6,13 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "platform/text.h"
 #include "platform/thread.h"
 
-#define PATH_SIZE 256
-#define TRIES     1000
+#define TRIES 1000
 
 static struct server *shared; /* ends with the program */
 
@@ -131,13 +129,8 @@ static void tables_make(const char *database)
 
 static void original_make(void)
 {
-    char folder[PATH_SIZE];
-    char path[PATH_SIZE * 2];
-
-    assert_non_null(getcwd(folder, sizeof folder));
-    (void)text_format(path, sizeof path, "%s/sql/mysql.sql", folder);
     mariadb_execute(shared, "CREATE DATABASE original");
-    mariadb_run_file(shared, "original", path);
+    mariadb_make_tables(shared, "original");
 }
 
 /* Twice as many each time: then few tests wait, and few are made in vain. */

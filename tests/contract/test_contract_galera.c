@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "platform/text.h"
+#include "support/attempt.h"
 #include "support/server_galera.h"
 
 #define ADDRESS_SIZE 32
@@ -30,8 +31,10 @@ static void nodes_await(const char *name, const char *value)
 
 static void cluster_start(void)
 {
+    static struct attempt attempt = {.what = "the cluster with its tables"};
     void *state;
 
+    attempt_begin(&attempt);
     server_galera_cluster(NULL, nodes);
     for (int i = 0; i < GALERA_NODES; i++) {
         (void)text_format(addresses[i], ADDRESS_SIZE, "127.0.0.1:%d",
@@ -40,6 +43,7 @@ static void cluster_start(void)
     }
     fixture_share(nodes[0]);
     fixture = fixture_prepare(&state, &backend_mysql_row);
+    attempt_end(&attempt);
 }
 
 /* As if no server of the cluster had lived on. */

@@ -6,7 +6,6 @@
 #include <mysqld_error.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "backends/mysql/errors.h"
 #include "platform/text.h"
@@ -294,13 +293,9 @@ TEST_SKIPPABLE(PREPARED, tables_are_not_awaited_for_ever)
 /* As the comments of the file say, and no more. */
 TEST_SKIPPABLE(EMPTY, least_rights_suffice_for_a_dbas_tables)
 {
-    char folder[PATH_SIZE];
-    char path[PATH_SIZE * 2];
     char standing[16];
 
-    assert_non_null(getcwd(folder, sizeof folder));
-    (void)text_format(path, sizeof path, "%s/sql/mysql.sql", folder);
-    mariadb_run_file(f->server, f->database, path);
+    mariadb_make_tables(f->server, f->database);
     TELL(f, "CREATE OR REPLACE USER seq IDENTIFIED BY '" PASSWORD "';"
             "GRANT SELECT, INSERT, UPDATE ON seqb_counters TO seq;"
             "GRANT SELECT, INSERT ON seqb_claims TO seq");
@@ -312,11 +307,11 @@ TEST_SKIPPABLE(EMPTY, least_rights_suffice_for_a_dbas_tables)
     assert_ok(f->ops->claim(f->backend, "c", "t", standing, sizeof standing,
                             &f->err));
     assert_string_equal(standing, "t");
-    mariadb_run_file(f->server, f->database, path);
+    mariadb_make_tables(f->server, f->database);
     must_open(f);
     must_take(f, 5, 10);
     TELL(f, "DELETE FROM seqb_counters");
-    mariadb_run_file(f->server, f->database, path);
+    mariadb_make_tables(f->server, f->database);
     must_open(f);
     assert_int_equal(number(f, "SELECT COUNT(*) FROM seqb_counters"), 0);
 }

@@ -18,6 +18,7 @@
 #include "backends/backends.h"
 #include "platform/file.h"
 #include "platform/thread.h"
+#include "support/folder.h"
 #include "support/test.h"
 
 #define NOBODY 65534 /* a user that owns no file */
@@ -254,9 +255,11 @@ TEST_WITH(SQLITE_CASE, tables_made_by_hand_are_fenced_until_raised)
 {
     struct seqb_backend *backend;
     struct seqb_request request;
+    char path[PATH_MAX];
     char *sql = NULL;
 
-    assert_ok(file_read("sql/sqlite.sql", 65536, &sql, NULL));
+    assert_true(project_path("sql/sqlite.sql", path));
+    assert_ok(file_read(path, 65536, &sql, NULL));
     sqlite_files_run(files, sql);
     free(sql);
     files->options.create = false;

@@ -5,7 +5,6 @@
  * given, says what it is refused and why, and goes on by itself when an
  * operator has put it right.
  */
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -67,15 +66,12 @@ static const char *write_topology(const struct scene *scene, const char *text,
  * them: no CREATE. */
 static const char *prepare_mysql(const struct scene *scene, const char *text)
 {
-    char path[PATH_MAX];
-
     mariadb_require();
     if (database == NULL)
         database = server_mariadb(NULL);
     mariadb_execute(database, "CREATE OR REPLACE DATABASE seq;"
                               "CREATE OR REPLACE USER seq@'%%'");
-    assert_non_null(realpath("sql/mysql.sql", path));
-    mariadb_run_file(database, "seq", path);
+    mariadb_make_tables(database, "seq");
     mariadb_execute(
         database, "GRANT SELECT, INSERT, UPDATE, DELETE ON seq.* TO seq@'%%'");
     return write_topology(scene, text, "port = 3306", database);

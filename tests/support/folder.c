@@ -5,6 +5,7 @@
 #include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "support/sqlite_note.h"
@@ -38,6 +39,22 @@ static int remove_entry(const char *path, const struct stat *status, int type,
 void folder_remove(const char *path)
 {
     (void)nftw(path, remove_entry, OPEN_MAX_AT_ONCE, FTW_DEPTH | FTW_PHYS);
+}
+
+bool project_path(const char *name, char out[static PATH_MAX])
+{
+    char folder[PATH_MAX] = "";
+    char *slash;
+
+    if (readlink("/proc/self/exe", folder, sizeof folder - 1) < 0)
+        return false;
+    while ((slash = strrchr(folder, '/')) != NULL) {
+        *slash = '\0';
+        if (snprintf(out, PATH_MAX, "%s/%s", folder, name) < PATH_MAX &&
+            access(out, R_OK) == 0)
+            return true;
+    }
+    return realpath(name, out) != NULL;
 }
 
 int folder_free(void **state)

@@ -2,6 +2,7 @@
 /* Temporary folders of tests. */
 #pragma once
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -12,6 +13,11 @@ bool folder_make(char *out, size_t size);
 
 /* Removes a folder and its content. What cannot be removed stays. */
 void folder_remove(const char *path);
+
+/* The path of a file of the project, "sql/mysql.sql", wherever the test program
+ * was started: found from the program's folder upwards, or else from here.
+ * False if there is no such file. */
+bool project_path(const char *name, char out[static PATH_MAX]);
 
 /* A cmocka teardown for a state in heap memory whose first member is the path
  * of its folder. */

@@ -13,6 +13,7 @@
 #include <curl/curl.h>
 
 #include "platform/text.h"
+#include "support/attempt.h"
 #include "support/server_kind.h"
 #include "support/test.h"
 
@@ -182,11 +183,13 @@ struct server *server_etcd_tls(const struct tls_files *tls)
 void server_etcd_cluster_on(const struct lan *lan, const char *const *args,
                             struct server *members[static ETCD_MEMBERS])
 {
+    static struct attempt attempt = {.what = "an etcd cluster"};
     struct etcd_more *more[ETCD_MEMBERS];
     char cluster[256] = "";
     const int number = (int)more_count;
 
     server_require("etcd");
+    attempt_begin(&attempt);
     for (int i = 0; i < ETCD_MEMBERS; i++) {
         more[i] = more_new(i, number);
         more[i]->is_member = true;
@@ -201,6 +204,7 @@ void server_etcd_cluster_on(const struct lan *lan, const char *const *args,
     server_place(-1, lan_address(NULL, 0));
     for (int i = 0; i < ETCD_MEMBERS; i++)
         etcd_post(members[i], "/v3/kv/range", "{\"key\":\"YQ==\"}");
+    attempt_end(&attempt);
 }
 
 void server_etcd_cluster(struct server *members[static ETCD_MEMBERS])

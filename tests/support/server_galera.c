@@ -12,6 +12,7 @@
 #include <mysql.h>
 
 #include "platform/text.h"
+#include "support/attempt.h"
 #include "support/server_files.h"
 #include "support/server_kind.h"
 #include "support/server_mariadb_kind.h"
@@ -223,9 +224,11 @@ static const struct server_kind node_kind = {
 static void cluster_start(const struct lan *lan, const char *const *args,
                           struct server *nodes[static GALERA_NODES])
 {
+    static struct attempt attempt = {.what = "a Galera cluster"};
     struct galera_more *more = &mores[more_count];
     char cluster[sizeof more->cluster] = "gcomm://";
 
+    attempt_begin(&attempt);
     more_count += GALERA_NODES;
     assert_true(more_count <= NODES_MAX);
     for (int i = 0; i < GALERA_NODES; i++) {
@@ -249,6 +252,7 @@ static void cluster_start(const struct lan *lan, const char *const *args,
         more[i].is_first = false;
     }
     server_place(-1, lan_address(NULL, 0));
+    attempt_end(&attempt);
 }
 
 void server_galera_cluster_on(const struct lan *lan,

@@ -2,6 +2,7 @@
 /* Starting and asking a mariadbd. */
 #include "support/server_mariadb.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <mysql.h>
 
 #include "platform/text.h"
+#include "support/folder.h"
 #include "support/server_files.h"
 #include "support/server_kind.h"
 #include "support/server_mariadb_kind.h"
@@ -379,16 +381,17 @@ void mariadb_restore_database(struct server *server, const char *database,
                     rename);
 }
 
-void mariadb_run_file(struct server *server, const char *database,
-                      const char *path)
+void mariadb_make_tables(struct server *server, const char *database)
 {
+    char path[PATH_MAX];
     char socket[PATH_SIZE];
-    char source[PATH_SIZE];
+    char source[PATH_MAX + PATH_SIZE];
     const char *const argv[] = {
         "mariadb",   "--no-defaults", socket,   "--user=root",
         "--execute", source,          database, NULL};
 
     (void)text_format(socket, sizeof socket, "--socket=%s", server->socket);
+    assert_true(project_path("sql/mysql.sql", path));
     (void)text_format(source, sizeof source, "source %s", path);
     server_run(server, argv);
 }

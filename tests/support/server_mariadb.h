@@ -58,6 +58,5 @@ void mariadb_execute(struct server *server, const char *format, ...)
 void mariadb_ask(struct server *server, char out[static MARIADB_ASK_SIZE],
                  const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Runs a file of statements in a database, by the standard client. */
-void mariadb_run_file(struct server *server, const char *database,
-                      const char *path);
+/* Runs sql/mysql.sql in a database, by the standard client. */
+void mariadb_make_tables(struct server *server, const char *database);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "platform/text.h"
+#include "support/attempt.h"
 #include "support/server_kind.h"
 #include "support/server_postgres.h"
 #include "support/test.h"
@@ -226,9 +227,12 @@ static void register_cluster(struct patroni *patroni)
 
 struct patroni *server_patroni_on(const struct lan *lan)
 {
+    static struct attempt attempt = {.what = "a Patroni cluster"};
     static const char *const v2[] = {"--enable-v2=true", NULL};
-    struct patroni *patroni = calloc(1, sizeof *patroni);
+    struct patroni *patroni;
 
+    attempt_begin(&attempt);
+    patroni = calloc(1, sizeof *patroni);
     assert_non_null(patroni);
     server_etcd_cluster_on(lan, v2, patroni->etcd);
     register_cluster(patroni);
@@ -244,6 +248,7 @@ struct patroni *server_patroni_on(const struct lan *lan)
     server_place(-1, lan_address(NULL, 0));
     guard_start(patroni);
     assert_int_equal(patroni_await_streaming(patroni), 0);
+    attempt_end(&attempt);
     return patroni;
 }
 
