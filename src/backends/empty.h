@@ -2,9 +2,10 @@
 /* What to do about a store without tables or rows of ours. */
 #pragma once
 
-/* The end of an error. Whether the pool is in use is not known here, and an
- * operator who makes the tables of a store that lost them makes it worse.
- * `remedy`: what makes a new store. */
-#define EMPTY_ADVICE(remedy)                                                   \
-    "if the pool is new, " remedy "; if it is in use, this store lost its "    \
-    "data or is another one: put the old one back"
+/* The end of an error. An engine does not know whether the pool is new or in
+ * use; of a store that lost its data new tables would hide that. `otherwise`:
+ * what helps where auto_create is off, or "". */
+#define EMPTY_ADVICE(otherwise)                                                \
+    "if the pool is new, its first start makes them" otherwise                 \
+    "; if it is in use, this store lost its data or is another one: put the "  \
+    "old one back"

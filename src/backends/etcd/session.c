@@ -224,10 +224,9 @@ static enum seqb_status session_try(struct etcd *etcd, struct session *session,
         return status;
     if (is_new && !may_create)
         return error_set(err, SEQB_UNREACHABLE,
-                         "%s: nothing is there under the prefix '%s': %s",
+                         "%s: there are no rows under the prefix '%s': %s",
                          etcd->link.where, etcd->prefix,
-                         EMPTY_ADVICE("set auto_create = true, and start "
-                                      "again"));
+                         EMPTY_ADVICE(" with auto_create = true"));
     etcd_rows_begin(etcd);
     (void)etcd_rows_add(etcd, ETCD_COUNTER, SQL_BASE);
     status = etcd_rows_read(etcd, err);

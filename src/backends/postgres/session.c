@@ -144,7 +144,8 @@ static enum seqb_status check_tables(const struct postgres_link *link,
         return error_set(err, SEQB_UNREACHABLE,
                          "%s: table seqb_counters is not there, or its schema "
                          "is not in the search_path of this database: %s",
-                         link->where, EMPTY_ADVICE("run sql/postgres.sql"));
+                         link->where,
+                         EMPTY_ADVICE(", or run sql/postgres.sql"));
     status = check_table(link, "seqb_counters",
                          answer_of(facts, COLUMN_COUNTERS), err);
     if (status == SEQB_OK)

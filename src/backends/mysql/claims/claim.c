@@ -89,7 +89,7 @@ enum seqb_status mysql_tables_open(struct mysql_link *link, bool create,
                      "%s: the tables seqb_counters and seqb_claims are not "
                      "there with their first rows, or are not this user's to "
                      "see: %s",
-                     link->where, EMPTY_ADVICE("run sql/mysql.sql"));
+                     link->where, EMPTY_ADVICE(", or run sql/mysql.sql"));
 }
 
 /* --- claims --- */
