@@ -32,13 +32,27 @@ static void log_refusal(const char *why)
 
 struct restart_checker {
     pid_t pid;
-    int said; /* a file with what it writes to stderr */
+    int said;    /* a file with what it writes to stderr */
+    int printed; /* and one with its stdout: the mistakes of the topology */
 };
+
+static struct restart_checker *checker_new(void)
+{
+    struct restart_checker *checker = calloc(1, sizeof *checker);
+
+    if (checker == NULL)
+        return NULL;
+    checker->said = memfd_create("check", MFD_CLOEXEC);
+    checker->printed = memfd_create("mistakes", MFD_CLOEXEC);
+    return checker;
+}
 
 static void checker_free(struct restart_checker *checker)
 {
     if (checker != NULL && checker->said >= 0)
         close(checker->said);
+    if (checker != NULL && checker->printed >= 0)
+        close(checker->printed);
     free(checker);
 }
 
@@ -57,8 +71,7 @@ static bool sockets_lift(const struct inherited *lent, int above[INHERITED_MAX])
     return true;
 }
 
-/* Starts it with no signal blocked. Its stdout is not wanted: it may be the
- * log. Returns errno. */
+/* Starts it with no signal blocked. Returns errno. */
 static int check_spawn(struct restart_checker *out, char **words,
                        char **variables, const int *above, size_t count)
 {
@@ -72,8 +85,7 @@ static int check_spawn(struct restart_checker *out, char **words,
     posix_spawnattr_setsigmask(&attributes, &none);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
     posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null",
-                                     O_WRONLY, 0);
+    posix_spawn_file_actions_adddup2(&files, out->printed, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&files, out->said, STDERR_FILENO);
     for (size_t i = 0; i < count; i++)
         posix_spawn_file_actions_adddup2(&files, above[i],
@@ -136,16 +148,15 @@ static int check_start(struct restart_checker *out, char **words,
 struct restart_checker *restart_check(char **argv, const struct inherited *lent)
 {
     static char option[] = "--check";
-    struct restart_checker *checker = calloc(1, sizeof *checker);
+    struct restart_checker *checker = checker_new();
     char **end = NULL;
     char **words = words_copy(argv, 1, &end);
     int why = ENOMEM;
 
-    if (checker != NULL)
-        checker->said = memfd_create("check", MFD_CLOEXEC);
-    if (checker != NULL && words != NULL) {
+    if (checker != NULL && checker->said >= 0 && checker->printed >= 0 &&
+        words != NULL) {
         *end = option;
-        why = checker->said < 0 ? errno : check_start(checker, words, lent);
+        why = check_start(checker, words, lent);
     }
     free(words);
     if (why == 0)
@@ -162,25 +173,40 @@ bool restart_is_checker(void)
 
 /* --- its end --- */
 
-/* Logs the last line that the checker wrote. Mistakes of the topology are on
- * stdout, and are too many for a line. */
+#define SAID_SIZE (SEQB_ERROR_TEXT_SIZE + sizeof PROGRAM)
+#define PROGRAM   "seqbrokerd: "
+
+/* The end of a file, or if it is short all of it, without its last line feed.
+ */
+static void file_read_end(int file, char out[static SAID_SIZE])
+{
+    const off_t end = lseek(file, 0, SEEK_END);
+    const off_t from = end < (off_t)SAID_SIZE ? 0 : end - (off_t)SAID_SIZE + 1;
+    const ssize_t got = pread(file, out, SAID_SIZE - 1, from);
+    size_t length = got > 0 ? (size_t)got : 0;
+
+    while (length > 0 && out[length - 1] == '\n')
+        length--;
+    out[length] = '\0';
+}
+
+/* Logs the last line that it wrote to stderr, or the first mistake of the
+ * topology. */
 static void log_refusal_of(const struct restart_checker *checker)
 {
-    static const char program[] = "seqbrokerd: ";
-    char text[SEQB_ERROR_TEXT_SIZE + sizeof program] = "";
-    const off_t end = lseek(checker->said, 0, SEEK_END);
-    const off_t from = end < (off_t)sizeof text ? 0 : end - (off_t)sizeof text;
-    const ssize_t got = pread(checker->said, text, sizeof text - 1, from);
-    size_t length = got > 0 ? (size_t)got : 0;
-    char *line;
+    char text[SAID_SIZE];
+    const ssize_t got = pread(checker->printed, text, sizeof text - 1, 0);
+    const char *line;
 
-    while (length > 0 && text[length - 1] == '\n')
-        length--;
-    text[length] = '\0';
+    text[got > 0 ? got : 0] = '\0';
+    if (lseek(checker->said, 0, SEEK_END) > 0)
+        file_read_end(checker->said, text);
+    else
+        text[strcspn(text, "\n")] = '\0';
     line = strrchr(text, '\n');
     line = line == NULL ? text : line + 1;
-    if (strncmp(line, program, strlen(program)) == 0)
-        line += strlen(program);
+    if (strncmp(line, PROGRAM, strlen(PROGRAM)) == 0)
+        line += strlen(PROGRAM);
     log_refusal(*line != '\0' ? line
                               : "the same command with --check fails: run it "
                                 "to see why");

@@ -122,6 +122,8 @@ echo 'nonsense = 1;' >>"$work/still.conf"
 kill -USR2 "$daemon_pid"
 wait_for is_refused
 is "a topology that is wrong refuses it" "$(cli PING)" PONG
+like "with the line and the mistake" "$(tail -n 1 "$daemon_log")" \
+    "* reason=\"$work/still.conf:*: unknown section 'nonsense'*\"*"
 cp "$work/saved.conf" "$work/still.conf"
 daemon_stop TERM
 is "it ends with 0 after such restarts" "$daemon_code" 0
