@@ -80,6 +80,47 @@ TEST(tls_with_its_files_is_sound)
     topology_expect_all(cases, COUNT_OF(cases));
 }
 
+TEST(paths_of_the_daemon_are_absolute)
+{
+    static const struct topology_wrong cases[] = {
+        {SOUND "daemon={audit_file=\"/var/log/a\";on_event=\"/bin/b\";};\n",
+         ""},
+        {SOUND "daemon={audit_file=\"a.log\";};\n",
+         "t.conf:4: 'audit_file' is \"a.log\", but must be an absolute path"},
+        {SOUND "daemon={on_event=\"bin/b\";};\n",
+         "t.conf:4: 'on_event' is \"bin/b\", but must be an absolute path"},
+    };
+
+    topology_expect_all(cases, COUNT_OF(cases));
+}
+
+#define OPEN(name, address)                                                    \
+    "t.conf:4: '" name "' has " address ", which other machines may reach: "   \
+    "the daemon starts there only with users, or with open_to_all = true "     \
+    "(docs/secure.md)"
+
+TEST(addresses_at_which_the_daemon_would_not_start_are_warned_of)
+{
+    topology_expect_notes(
+        SOUND "daemon={listen=[\"127.0.0.2:1\",\"[::1]:1\","
+              "\"localhost:1\",\"10.0.0.5:1\"];"
+              "http=\"[::]:2\";};\n",
+        NULL, OPEN("listen", "10.0.0.5:1") "\n" OPEN("http", "[::]:2"));
+    topology_expect_notes(
+        SOUND "daemon={listen=\"0.0.0.0:1\";open_to_all=true;};\n", NULL, "");
+    topology_expect_notes(SOUND "daemon={listen=\"0.0.0.0:1\";};\n"
+                                "users=({name=\"a\";role=\"take\";"
+                                "uids=[\"root\"];});\n",
+                          NULL, "");
+}
+
+TEST(a_section_in_another_one_is_named)
+{
+    topology_expect(SOUND "daemon={users=();};\n",
+                    "t.conf:4: unknown setting 'users' in daemon: it is a "
+                    "section of its own");
+}
+
 /* One address needs no list. */
 TEST(addresses_and_sockets_are_texts_or_lists)
 {

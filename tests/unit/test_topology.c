@@ -117,7 +117,8 @@ TEST(names_must_be_unique)
         {BACKEND POOL "sequences=({key=\"k\";},{key=\"l\";},\n{key=\"k\";});\n",
          "t.conf:4: there is another sequence with the key 'k'"},
         {BACKEND POOL KEY "broker={name=\"x\";\nname=\"y\";};\n",
-         "t.conf:5: duplicate setting name"},
+         "t.conf:5: duplicate setting name: it stands before this line "
+         "already, put both together"},
     };
 
     topology_expect_all(cases, COUNT_OF(cases));

@@ -31,7 +31,8 @@ void topology_expect(const char *text, const char *expected);
 
 void topology_expect_all(const struct topology_wrong *cases, size_t count);
 
-/* The topology must be valid, with these notes and warnings, a line each. */
+/* The topology must be valid, with these notes (NULL: any) and warnings, a line
+ * each. */
 void topology_expect_notes(const char *text, const char *notes,
                            const char *warnings);
 

@@ -4,6 +4,7 @@
 #include "config/check/check.h"
 
 #include <arpa/inet.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,6 +106,51 @@ static void check_webhook(const struct draft_text *webhook,
             "https://HOST[:PORT]/... or http://..., without spaces");
 }
 
+static void check_absolute(const struct draft_text *path, const char *name,
+                           struct diagnostics *diagnostics)
+{
+    if (path->text != NULL && path->text[0] != '/')
+        diagnostics_add(diagnostics, path->line,
+                        "'%s' is \"%.80s\", but must be an absolute path", name,
+                        path->text);
+}
+
+/* Whether "HOST:PORT" is a number that other machines may reach. What a name
+ * stands for is only known to the daemon. */
+static bool is_open_address(const char *text)
+{
+    const char *end = strrchr(text, ':');
+    const bool is_bracketed = text[0] == '[';
+    char host[HOST_SIZE];
+    struct in6_addr six;
+    struct in_addr four;
+
+    if (end == NULL || end - text < 2 ||
+        !text_format(host, sizeof host, "%.*s",
+                     (int)(end - text) - 2 * is_bracketed, text + is_bracketed))
+        return false;
+    if (inet_pton(AF_INET, host, &four) == 1)
+        return ntohl(four.s_addr) >> 24 != IN_LOOPBACKNET;
+    return inet_pton(AF_INET6, host, &six) == 1 && !IN6_IS_ADDR_LOOPBACK(&six);
+}
+
+/* An option may say otherwise, so it is no mistake. */
+static void check_open(const struct draft *draft, const char *name,
+                       const struct draft_names *addresses,
+                       struct diagnostics *diagnostics)
+{
+    if (draft->user_count > 0 || draft->daemon->open_to_all.number != 0)
+        return;
+    for (size_t i = 0; i < addresses->count; i++)
+        if (addresses->names[i] != NULL && /* not one that is a mistake */
+            is_open_address(addresses->names[i]))
+            diagnostics_warn(diagnostics, addresses->line,
+                             "'%s' has %.80s, which other machines may reach: "
+                             "the daemon starts there only with users, or with "
+                             "open_to_all = true (docs/secure.md)",
+                             name, addresses->names[i]);
+}
+
 void check_daemon(const struct draft *draft, struct diagnostics *diagnostics)
 {
     const struct draft_daemon *daemon = draft->daemon;
@@ -126,4 +172,10 @@ void check_daemon(const struct draft *draft, struct diagnostics *diagnostics)
                         "clients' certificates: add tls_ca_file",
                         auth);
     check_webhook(&daemon->webhook, diagnostics);
+    check_absolute(&daemon->audit_file, "audit_file", diagnostics);
+    check_absolute(&daemon->on_event, "on_event", diagnostics);
+    check_open(draft, "listen", &daemon->listen, diagnostics);
+    check_open(draft, "tls_listen", &daemon->tls_listen, diagnostics);
+    check_open(draft, "http", &daemon->http, diagnostics);
+    check_open(draft, "https", &daemon->https, diagnostics);
 }

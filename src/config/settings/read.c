@@ -58,6 +58,17 @@ static struct did_you_mean did_you_mean_setting(enum schema_section section,
     return did_you_mean;
 }
 
+static bool is_section(const char *name)
+{
+    for (int i = 0; i < SCHEMA_SECTIONS; i++) {
+        const struct schema_group *about = schema_group((enum schema_section)i);
+
+        if (!about->is_nested && strcmp(about->name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Adds a mistake for a setting that the section does not have. */
 static void add_unknown(struct value_reader *reader,
                         enum schema_section section,
@@ -68,10 +79,12 @@ static void add_unknown(struct value_reader *reader,
         did_you_mean_setting(section, name);
     char hint[NEAREST_HINT_SIZE];
 
-    diagnostics_add(reader->diagnostics, value_line(member),
-                    "unknown setting '%.64s' in %s%s", name,
-                    schema_group(section)->name,
-                    did_you_mean_hint(&did_you_mean, "", hint));
+    diagnostics_add(
+        reader->diagnostics, value_line(member),
+        "unknown setting '%.64s' in %s%s", name, schema_group(section)->name,
+        did_you_mean_hint(
+            &did_you_mean,
+            is_section(name) ? ": it is a section of its own" : "", hint));
 }
 
 /* Whether an unknown setting of the group is a misspelling of this one. Then
@@ -287,17 +300,6 @@ static struct did_you_mean did_you_mean_section(const char *name)
     return did_you_mean;
 }
 
-static bool is_section(const char *name)
-{
-    for (int i = 0; i < SCHEMA_SECTIONS; i++) {
-        const struct schema_group *about = schema_group((enum schema_section)i);
-
-        if (!about->is_nested && strcmp(about->name, name) == 0)
-            return true;
-    }
-    return false;
-}
-
 static void read_unknown_sections(struct value_reader *reader,
                                   const config_setting_t *root)
 {
@@ -383,12 +385,14 @@ static void add_syntax_error(struct diagnostics *diagnostics,
                              const config_t *tree)
 {
     const char *text = config_error_text(tree);
+    const char *advice = "";
 
-    diagnostics_add(diagnostics, config_error_line(tree), "%s%s", text,
-                    strcmp(text, "syntax error") == 0
-                        ? " here or on the line before: is a quote, a bracket "
-                          "or a ';' missing?"
-                        : "");
+    if (strcmp(text, "syntax error") == 0)
+        advice = " here or on the line before: is a quote, a bracket or a ';' "
+                 "missing?";
+    else if (strcmp(text, "duplicate setting name") == 0)
+        advice = ": it stands before this line already, put both together";
+    diagnostics_add(diagnostics, config_error_line(tree), "%s%s", text, advice);
 }
 
 static bool read_tree(struct value_reader *reader, const char *text,
