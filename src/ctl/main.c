@@ -70,7 +70,9 @@ static enum ctl_exit command_run(const struct command *command,
     if (!options_agree(command, options->given))
         return CTL_USAGE;
     if (!count_is_right(command, options, argc)) {
-        ctl_complain("usage: seqctl %s %s", command->name, command->arguments);
+        ctl_complain("usage: seqctl %s%s%s", command->name,
+                     command->arguments[0] != '\0' ? " " : "",
+                     command->arguments);
         return CTL_USAGE;
     }
     if (options->server_count > 1 &&

@@ -162,6 +162,7 @@ does "and a large one if it is meant" \
 does "nor all that is left, be it ever so little" \
     "1 seqctl: ERR *burns 9*: 100.0 % of the 9* width*say FORCE*--force*" \
     advance label --to 999
+does "reload wants nothing" "2 seqctl: usage: seqctl reload" reload order
 does "advance wants a number" "2 seqctl: usage: seqctl advance KEY --to N" \
     advance order
 for to in 0 -3 x 9223372036854775808; do
