@@ -42,7 +42,8 @@ int __wrap_faccessat(int at, const char *path, int mode, int flags)
 TEST_WITH(SQLITE_CASE, absent_file_is_not_made_unless_told_to)
 {
     files->options.create = false;
-    sqlite_case_open_fails(&files->options, SEQB_UNREACHABLE, "is not there");
+    sqlite_case_open_fails(&files->options, SEQB_UNREACHABLE,
+                           "is not there, or its folder is not: if the pool");
     assert_false(sqlite_case_is_there(files->path));
     files->options.create = true;
     sqlite_case_close(sqlite_case_open(files));
@@ -84,7 +85,8 @@ TEST_WITH(SQLITE_CASE, paths_that_lead_nowhere_say_why)
         {NULL, SEQB_INVALID, "absolute path"},
         {"s.db", SEQB_INVALID, "absolute path"},
         {"", SEQB_INVALID, "absolute path"},
-        {"/nonexistent/folder/s.db", SEQB_UNREACHABLE, "is not there"},
+        {"/nonexistent/folder/s.db", SEQB_UNREACHABLE,
+         "the folder /nonexistent/folder is not there: make it"},
         {files->folder, SEQB_REFUSED, files->folder},
         {"/dev/null/s.db", SEQB_UNREACHABLE, "/dev/null/s.db"},
     };

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "backends/empty.h"
 #include "backends/sql/sql.h"
 #include "backends/sqlite/history.h"
 #include "backends/sqlite/incarnation.h"
@@ -264,6 +265,20 @@ static void file_reserve_for_owner(const char *path)
     (void)mknod(path, S_IFREG | S_IRUSR | S_IWUSR, 0);
 }
 
+/* A file that is made has a name of its own until it is whole. */
+static enum seqb_status link_miss(const struct sqlite_link *link, bool create,
+                                  struct seqb_error *err)
+{
+    if (create)
+        return error_set(
+            err, SEQB_UNREACHABLE,
+            "sqlite %s: the folder %.*s is not there: make it", link->name,
+            (int)(strrchr(link->path, '/') - link->path), link->path);
+    return error_set(err, SEQB_UNREACHABLE,
+                     "sqlite %s: %s is not there, or its folder is not: %s",
+                     link->name, link->path, EMPTY_ADVICE(""));
+}
+
 static enum seqb_status
 link_open_file(struct sqlite_link *link,
                const struct seqb_backend_options *options,
@@ -282,9 +297,7 @@ link_open_file(struct sqlite_link *link,
                          "sqlite %s: no file may be made in the folder of %s",
                          link->name, link->path);
     if (result == SQLITE_CANTOPEN && sqlite3_system_errno(link->db) == ENOENT)
-        return error_set(err, SEQB_UNREACHABLE,
-                         "sqlite %s: %s is not there, or its folder is not",
-                         link->name, link->path);
+        return link_miss(link, create, err);
     if (result != SQLITE_OK)
         return sqlite_link_fail(link, result, "open", err);
     if (sqlite3_db_readonly(link->db, "main") != 0)
