@@ -3,9 +3,9 @@
 #pragma once
 
 /* The end of an error. An engine does not know whether the pool is new or in
- * use; of a store that lost its data new tables would hide that. `otherwise`:
- * what helps where auto_create is off, or "". */
+ * use; of a store that lost its data new tables would hide that. Short, since a
+ * status cuts its reasons. `otherwise`: what helps where auto_create is off, or
+ * "". */
 #define EMPTY_ADVICE(otherwise)                                                \
-    "if the pool is new, its first start makes them" otherwise                 \
-    "; if it is in use, this store lost its data or is another one: put the "  \
-    "old one back"
+    "of a pool in use put the old store back; a new pool's first start makes " \
+    "them" otherwise

@@ -253,7 +253,8 @@ TEST_SKIPPABLE(PREPARED, replica_is_refused_in_its_role)
 TEST_SKIPPABLE(EMPTY, missing_tables_are_not_made_unasked)
 {
     f->options.create = false;
-    must_not_open(f, SEQB_UNREACHABLE, "run sql/mysql.sql; if it is in use, ");
+    must_not_open(f, SEQB_UNREACHABLE,
+                  ": of a pool in use put the old store back; a");
     assert_int_equal(number(f, "SELECT COUNT(*) FROM information_schema.TABLES "
                                "WHERE TABLE_SCHEMA = DATABASE()"),
                      0);
@@ -263,7 +264,8 @@ TEST_SKIPPABLE(EMPTY, missing_tables_are_not_made_unasked)
     must_open(f);
     must_take(f, 5, 0);
     TELL(f, "DELETE FROM seqb_claims WHERE name = 'store'");
-    must_not_open(f, SEQB_UNREACHABLE, "run sql/mysql.sql; if it is in use, ");
+    must_not_open(f, SEQB_UNREACHABLE,
+                  ": of a pool in use put the old store back; a");
 }
 
 /* As after a clock was set back: then the second of its tables is yet to come

@@ -43,7 +43,7 @@ TEST_WITH(SQLITE_CASE, absent_file_is_not_made_unless_told_to)
 {
     files->options.create = false;
     sqlite_case_open_fails(&files->options, SEQB_UNREACHABLE,
-                           "is not there, or its folder is not: if the pool");
+                           "is not there, or its folder is not: of a pool");
     assert_false(sqlite_case_is_there(files->path));
     files->options.create = true;
     sqlite_case_close(sqlite_case_open(files));
