@@ -427,9 +427,9 @@ static enum seqb_status check_automatic(const struct request *request,
         if ((int32_t)request->pools[i].was == automatic->pool)
             return error_set(
                 err, SEQB_INVALID,
-                "pool %s has auto_sequences, and its stores cannot list "
-                "their keys: name every key that was ever used, one a line, "
-                "with --keys FILE; one that is left out would begin again",
+                "pool %s has auto_sequences, and its stores cannot list their "
+                "keys: name every key that was ever used (docs/operations.md "
+                "says how), with --keys FILE; one left out would begin again",
                 pool_at(request->was, automatic->pool)->layout.name);
     }
     return SEQB_OK;

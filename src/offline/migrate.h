@@ -70,6 +70,8 @@ struct migrate_side {
     const struct layout *layout;
     struct layout_claim claim;                /* composed from what was read */
     struct connection *connections;           /* indexed by member */
+    struct store_options *options;            /* the same, with a time-out of
+                                                 their own */
     struct layout_stores stores;              /* as they were read */
     int32_t lessors[STORE_PARTITIONS_MAX];    /* members that lease windows,
                                                  without the one that is left

@@ -15,6 +15,10 @@
  * interfere. */
 #define TAKE_ROUNDS 3
 
+/* A pool's time-out is short, because others serve meanwhile. Here nobody
+ * waits, and a call that is cut off leaves a pool half migrated. */
+#define PATIENCE_MS 10000
+
 /* --- setting up --- */
 
 static void members_add(struct migrate_side *side,
@@ -22,10 +26,13 @@ static void members_add(struct migrate_side *side,
                         struct watchdog *watchdog)
 {
     for (int32_t i = 0; i < side->stores.count; i++) {
-        const struct store_options *backend =
-            &topology->backends[layout_member(side->layout, i)];
+        struct seqb_backend_options *options = &side->options[i].options;
 
-        connection_init(&side->connections[i], backend, watchdog, NULL);
+        side->options[i] = topology->backends[layout_member(side->layout, i)];
+        if (options->timeout_ms < PATIENCE_MS)
+            options->timeout_ms = PATIENCE_MS;
+        connection_init(&side->connections[i], &side->options[i], watchdog,
+                        NULL);
     }
 }
 
@@ -91,7 +98,8 @@ enum seqb_status side_new(const struct store_topology *topology, size_t pool,
     lessors_find(side, topology->backends);
     side->connections =
         calloc((size_t)side->stores.count, sizeof *side->connections);
-    if (side->connections == NULL)
+    side->options = calloc((size_t)side->stores.count, sizeof *side->options);
+    if (side->connections == NULL || side->options == NULL)
         return error_set(err, SEQB_NO_MEMORY, "out of memory");
     members_add(side, topology, watchdog);
     return SEQB_OK;
@@ -105,6 +113,7 @@ void side_free(struct migrate_side *side)
          i++)
         connection_close(&side->connections[i]);
     free(side->connections);
+    free(side->options);
     granted_close(side->granted);
     layout_stores_fini(&side->stores);
     free(side);

@@ -105,6 +105,49 @@ TEST_SKIPPABLE(MIGRATION, generation_follows_generation)
     }
 }
 
+/* A store that takes longer than the time-out of a pool. */
+static enum seqb_status open_slow(const struct seqb_backend_options *options,
+                                  struct seqb_backend **out,
+                                  struct seqb_error *err)
+{
+    const enum seqb_status status = backend_sqlite.open(options, out, err);
+
+    if (status == SEQB_OK && options->timeout_ms < 5000) {
+        backend_sqlite.close(*out);
+        *out = NULL;
+        *err = (struct seqb_error){SEQB_UNREACHABLE, "too slow"};
+        return SEQB_UNREACHABLE;
+    }
+    return status;
+}
+
+TEST_SKIPPABLE(MIGRATION, slow_store_is_waited_for)
+{
+    static const char format[] =
+        "backends = ( { name = \"f0\"; engine = \"%ssqlite\"; path = "
+        "\"f0.db\"; "
+        "} ); pools = ( { name = \"main\"; timeout = \"200ms\"; "
+        "partitions = [ \"f0\" ]; generation = %d; } );"
+        "sequences = ( { key = \"order\"; deadline = \"1m\"; } );";
+    struct seqb_backend_ops slow = backend_sqlite;
+    const struct seqb_backend_ops *const engines[] = {&slow, NULL};
+    const struct seqb_migrate_options options = {.engines = engines};
+    char text[SCENE_TEXT_SIZE];
+    const char *from;
+    const struct moved *moved;
+
+    slow.engine = "slow-sqlite";
+    slow.open = open_slow;
+    (void)text_format(text, sizeof text, format, "", 1);
+    migration_use(scene, scene_write(scene, "quick.conf", text));
+    (void)text_format(text, sizeof text, format, "slow-", 1);
+    from = scene_write(scene, "old.conf", text);
+    (void)text_format(text, sizeof text, format, "slow-", 2);
+    moved = migration_try(from, scene_write(scene, "new.conf", text), &options);
+    if (moved->status != SEQB_OK)
+        fail_msg("%s", moved->err.text);
+}
+
 /* --- who is refused --- */
 
 TEST_SKIPPABLE(MIGRATION, generation_that_was_not_migrated_is_refused)
