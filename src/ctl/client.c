@@ -194,6 +194,9 @@ static void error_complain(const char *error)
     snprintf(code, sizeof code, "%.*s", (int)strcspn(error, " "), error);
     complaint_code_set(code);
     ctl_complain("%s", error);
+    if (strcmp(code, "NOAUTH") == 0)
+        ctl_complain("seqctl logs in by --user NAME and --password-file FILE; "
+                     "its user may need none at the unix socket (-s SOCKET)");
 }
 
 /* A server that is not our daemon, or a store whose words the daemon passes on,

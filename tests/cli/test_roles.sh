@@ -75,7 +75,8 @@ does "which others may not read" "2 seqctl: *chmod 600 it" \
 does "health does not say that no daemon answers" \
     "3 unknown: the daemon reported no healthseqctl: NOAUTH *" \
     -s "127.0.0.1:$daemon_port" health
-does "seqctl says what is wrong" "1 seqctl: NOAUTH *" \
+does "seqctl says what is wrong, and its options" \
+    "1 seqctl: NOAUTH *seqctl logs in by --user NAME*" \
     -s "127.0.0.1:$daemon_port" next bill
 does "a password has a user" "2 seqctl: *--user NAME" \
     -s "127.0.0.1:$daemon_port" --password-file "$work/token" next bill
