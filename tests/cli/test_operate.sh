@@ -316,9 +316,15 @@ shows_ill() {
 has_drawn() {
     [ "$(grep -c $'\033\\[H' "$work/low")" -ge 2 ]
 }
+# shellcheck disable=SC2317
+commands_answered() {
+    "$build/seqctl" -s "$daemon_socket" -t 60 show stats --json |
+        sed -n 's/.*"commands": *\([0-9]*\).*/\1/p'
+}
 if command -v script >"$work/trash"; then
     [ -p "$work/low.keys" ] || mkfifo "$work/low.keys"
     : >"$work/low"
+    before=$(commands_answered)
     script -qfec "stty rows 8 cols 80 isig; exec $build/seqctl -s $daemon_socket \
         status --watch --interval 1 --color never" "$work/low" \
         <"$work/low.keys" >"$work/trash" 2>&1 &
@@ -331,6 +337,9 @@ if command -v script >"$work/trash"; then
     printf '\003' >&"$typed"
     reap "$watching"
     exec {typed}>&-
+    # One picture more may be asked for than drawn; and the look itself.
+    ok "and asks once for each picture" [ $(($(commands_answered) - before)) -le \
+        $(($(grep -c $'\033\\[H' "$work/low") + 2)) ]
 else
     skip "a low terminal has the partition that is drained" "there is no script(1)"
 fi

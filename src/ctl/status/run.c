@@ -38,6 +38,8 @@ enum ctl_exit status_run(const struct ctl_options *options, char **argument)
 {
     struct query query;
     struct view view;
+    struct round_answers answers = {0};
+    enum ctl_exit result;
     size_t shown;
 
     if (options->given & CTL_MARKDOWN)
@@ -51,5 +53,7 @@ enum ctl_exit status_run(const struct ctl_options *options, char **argument)
         ctl_complain("status takes --interval with --watch only");
         return CTL_USAGE;
     }
-    return status_show(options, &query, &view, &shown);
+    result = status_show(options, &query, &view, &answers, &shown);
+    round_answers_fini(&answers);
+    return result;
 }

@@ -12,6 +12,7 @@
 struct round {
     const struct query *query;
     const struct view *view;
+    struct broker_answer *next;  /* of the broker that is shown next */
     size_t brokers;              /* how many were shown */
     size_t sequences;            /* shown, of all brokers */
     struct summaries *summaries; /* NULL: tables are shown */
@@ -100,36 +101,50 @@ static enum ctl_exit broker_ask(const struct ctl_options *options,
     return result;
 }
 
-static enum ctl_exit broker_show(const struct ctl_options *options,
-                                 void *context)
+static void answer_ask(const struct ctl_options *options,
+                       const struct round *round, struct broker_answer *answer)
 {
-    const struct round *round = context;
-    redisReply *status = NULL;
-    redisReply *health = NULL;
-    enum ctl_exit result;
-
     (void)fflush(round->view->to); /* otherwise an interrupt could cut the
                                       output in two */
     interrupts_allow();
-    result =
-        broker_ask(options, &status, round->summaries != NULL ? &health : NULL);
+    answer->result =
+        broker_ask(options, &answer->status,
+                   round->summaries != NULL ? &answer->health : NULL);
     interrupts_forbid();
-    if (result == CTL_OK)
-        result = status_print(status, health, options, context);
-    else if (options->is_one_of_several && (options->given & CTL_JSON) == 0)
-        silence_print(context, options);
-    freeReplyObject(status);
-    freeReplyObject(health);
-    return result;
+    answer->is_asked = true;
+}
+
+static enum ctl_exit broker_show(const struct ctl_options *options,
+                                 void *context)
+{
+    struct round *round = context;
+    struct broker_answer *answer = round->next++;
+
+    if (!answer->is_asked)
+        answer_ask(options, round, answer);
+    if (answer->result == CTL_OK)
+        return status_print(answer->status, answer->health, options, round);
+    if (options->is_one_of_several && (options->given & CTL_JSON) == 0)
+        silence_print(round, options);
+    return answer->result;
+}
+
+void round_answers_fini(struct round_answers *answers)
+{
+    for (size_t i = 0; i < CTL_SERVERS_MAX; i++) {
+        freeReplyObject(answers->broker[i].status);
+        freeReplyObject(answers->broker[i].health);
+    }
 }
 
 enum ctl_exit status_show(const struct ctl_options *options,
                           const struct query *query, const struct view *view,
-                          size_t *shown)
+                          struct round_answers *answers, size_t *shown)
 {
     struct summaries summaries = {.count = 0};
     struct round round = {.query = query,
                           .view = view,
+                          .next = answers->broker,
                           .summaries =
                               status_is_summary(options) ? &summaries : NULL};
     const enum ctl_exit result = brokers_each(options, broker_show, &round);

@@ -42,11 +42,27 @@ bool status_object(const redisReply *status, const struct selection *selection);
  * asks for more. */
 bool status_is_summary(const struct ctl_options *options);
 
-/* Asks each broker and shows its status; `*shown` is the number of sequences. A
- * broker that does not answer is reported. */
+/* What one broker answered. */
+struct broker_answer {
+    bool is_asked;
+    enum ctl_exit result;
+    redisReply *status; /* NULL: none */
+    redisReply *health; /* NULL: none, or it was not asked for */
+};
+
+/* What all brokers answered in one round, in the order of the command line.
+ * Begins as {0}; a later round needs another one. */
+struct round_answers {
+    struct broker_answer broker[CTL_SERVERS_MAX];
+};
+
+void round_answers_fini(struct round_answers *answers);
+
+/* Asks each broker that is not asked yet, and shows its status; `*shown` is the
+ * number of sequences. A broker that does not answer is reported, once. */
 enum ctl_exit status_show(const struct ctl_options *options,
                           const struct query *query, const struct view *view,
-                          size_t *shown);
+                          struct round_answers *answers, size_t *shown);
 
 /* Shows the status again and again, until a signal. */
 enum ctl_exit status_watch(const struct ctl_options *options,

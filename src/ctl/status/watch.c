@@ -41,13 +41,25 @@ static bool signal_ends(int signal)
 
 /* --- if the output is not a terminal --- */
 
+static enum ctl_exit append_once(const struct ctl_options *options,
+                                 const struct query *query,
+                                 const struct view *view)
+{
+    struct round_answers answers = {0};
+    size_t shown;
+    const enum ctl_exit result =
+        status_show(options, query, view, &answers, &shown);
+
+    round_answers_fini(&answers);
+    return result;
+}
+
 static enum ctl_exit watch_append(const struct ctl_options *options,
                                   const struct query *query,
                                   const struct view *view,
                                   const sigset_t *signals)
 {
-    size_t shown;
-    enum ctl_exit result = status_show(options, query, view, &shown);
+    enum ctl_exit result = append_once(options, query, view);
 
     if (result != CTL_OK && options->server_count < 2)
         return result;
@@ -55,7 +67,7 @@ static enum ctl_exit watch_append(const struct ctl_options *options,
         if (signal_ends(signal_await(signals, options->interval_s)))
             return CTL_OK;
         putchar('\n');
-        (void)status_show(options, query, view, &shown);
+        (void)append_once(options, query, view);
     }
     return CTL_FAILED;
 }
@@ -72,7 +84,8 @@ struct frame {
  * answer. */
 static enum ctl_exit frame_make(struct frame *frame,
                                 const struct ctl_options *options,
-                                const struct query *query, struct view *view)
+                                const struct query *query, struct view *view,
+                                struct round_answers *answers)
 {
     enum ctl_exit result;
 
@@ -84,8 +97,7 @@ static enum ctl_exit frame_make(struct frame *frame,
     }
     view->width = terminal_size().columns;
     view->is_bounded = true;
-    complaint_clear();
-    result = status_show(options, query, view, &frame->shown);
+    result = status_show(options, query, view, answers, &frame->shown);
     if (complaint_text()[0] != '\0')
         text_wrap(view->to, complaint_text(), view->width);
     (void)fclose(view->to);
@@ -117,20 +129,21 @@ static size_t top_lower(size_t top, size_t shown, size_t excess, size_t brokers)
  * is always shown. */
 static enum ctl_exit frame_lower(struct frame *frame,
                                  const struct ctl_options *options,
-                                 const struct query *query, struct view *view)
+                                 const struct query *query, struct view *view,
+                                 struct round_answers *answers)
 {
     const size_t brokers =
         options->server_count > 1 ? options->server_count : 1;
     const size_t rows = terminal_size().rows;
     struct query less = *query;
-    enum ctl_exit result = frame_make(frame, options, query, view);
+    enum ctl_exit result = frame_make(frame, options, query, view, answers);
     size_t lines = lines_count(frame->text);
 
     while ((result == CTL_OK || brokers > 1) && lines >= rows &&
            frame->shown > 1 && less.top > 1) {
         less.top = top_lower(less.top, frame->shown, lines - rows + 1, brokers);
         free(frame->text);
-        result = frame_make(frame, options, &less, view);
+        result = frame_make(frame, options, &less, view, answers);
         lines = lines_count(frame->text);
     }
     return result;
@@ -140,17 +153,33 @@ static enum ctl_exit frame_lower(struct frame *frame,
  * are not are seen. screen_draw cuts what does not fit then. */
 static enum ctl_exit frame_fit(struct frame *frame,
                                const struct ctl_options *options,
-                               const struct query *query, struct view *view)
+                               const struct query *query, struct view *view,
+                               struct round_answers *answers)
 {
     struct query less = *query;
-    enum ctl_exit result = frame_lower(frame, options, query, view);
+    enum ctl_exit result = frame_lower(frame, options, query, view, answers);
 
     if (status_is_summary(options) ||
         lines_count(frame->text) < terminal_size().rows)
         return result;
     less.skips_up = true;
     free(frame->text);
-    return frame_lower(frame, options, &less, view);
+    return frame_lower(frame, options, &less, view, answers);
+}
+
+/* The next picture: each broker is asked once, however often its answer is
+ * printed until it fits. */
+static enum ctl_exit frame_next(struct frame *frame,
+                                const struct ctl_options *options,
+                                const struct query *query, struct view *view)
+{
+    struct round_answers answers = {0};
+    enum ctl_exit result;
+
+    complaint_clear();
+    result = frame_fit(frame, options, query, view, &answers);
+    round_answers_fini(&answers);
+    return result;
 }
 
 /* Ctrl-Z: the shell gets its screen back, and the alternate screen returns when
@@ -171,7 +200,7 @@ static enum ctl_exit watch_draw(const struct ctl_options *options,
     int signal = 0;
 
     complaints_gather();
-    result = frame_fit(&frame, options, query, view);
+    result = frame_next(&frame, options, query, view);
     if (result != CTL_OK && options->server_count < 2) {
         free(frame.text);
         return result;
@@ -184,7 +213,7 @@ static enum ctl_exit watch_draw(const struct ctl_options *options,
         if (signal == SIGTSTP)
             watch_suspend();
         if (!signal_ends(signal))
-            (void)frame_fit(&frame, options, query, view);
+            (void)frame_next(&frame, options, query, view);
     }
     screen_leave();
     complaint_clear();
