@@ -7,5 +7,5 @@
  * status cuts its reasons. `otherwise`: what helps where auto_create is off, or
  * "". */
 #define EMPTY_ADVICE(otherwise)                                                \
-    "of a pool in use put the old store back; a new pool's first start makes " \
-    "them" otherwise
+    "of a pool in use put the old store back; of a new pool the first start "  \
+    "makes it" otherwise

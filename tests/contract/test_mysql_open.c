@@ -254,7 +254,7 @@ TEST_SKIPPABLE(EMPTY, missing_tables_are_not_made_unasked)
 {
     f->options.create = false;
     must_not_open(f, SEQB_UNREACHABLE,
-                  ": of a pool in use put the old store back; a");
+                  ": of a pool in use put the old store back; o");
     assert_int_equal(number(f, "SELECT COUNT(*) FROM information_schema.TABLES "
                                "WHERE TABLE_SCHEMA = DATABASE()"),
                      0);
@@ -265,7 +265,7 @@ TEST_SKIPPABLE(EMPTY, missing_tables_are_not_made_unasked)
     must_take(f, 5, 0);
     TELL(f, "DELETE FROM seqb_claims WHERE name = 'store'");
     must_not_open(f, SEQB_UNREACHABLE,
-                  ": of a pool in use put the old store back; a");
+                  ": of a pool in use put the old store back; o");
 }
 
 /* As after a clock was set back: then the second of its tables is yet to come

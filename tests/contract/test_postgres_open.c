@@ -156,7 +156,7 @@ TEST_SKIPPABLE(PREPARED, missing_tables_are_not_made_unasked)
 
     f->options.create = false;
     must_not_open(f, SEQB_UNREACHABLE,
-                  ": of a pool in use put the old store back; a");
+                  ": of a pool in use put the old store back; o");
     postgres_ask(f->server, f->database, found,
                  "SELECT to_regclass('seqb_counters')");
     assert_string_equal(found, "");
