@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* seqctl check --probe: the results of a probe, as a table (libsmartcols) with
- * a line for each warning, or as one JSON object that is printed as results
- * come. */
+ * a line for each reason and warning, or as one JSON object that is printed as
+ * results come. */
 #include <inttypes.h>
 #include <libsmartcols/libsmartcols.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <seqbroker/admin.h>
@@ -12,19 +13,18 @@
 #include "ctl/complain.h"
 #include "ctl/json.h"
 #include "ctl/offline/offline.h"
+#include "ctl/terminal/terminal.h"
 
 #define CELL_SIZE 64
 
 static const struct {
     const char *title;
-    int flags; /* of libsmartcols */
     bool is_optional;
 } columns[] = {
-    {"BACKEND", 0, false}, {"ENGINE", 0, false}, {"PLACE", 0, false},
-    {"ANSWERS", 0, false}, {"SERVER", 0, false}, {"ROLE", 0, false},
-    {"CLASS", 0, false},   {"LOSES", 0, false},  {"CLAIM", 0, false},
-    {"DOMAIN", 0, false},  {"NODE", 0, true},    {"QUORUM", 0, true},
-    {"REPLICAS", 0, true}, {"TLS", 0, true},     {"WHY", SCOLS_FL_WRAP, false},
+    {"BACKEND", false}, {"ENGINE", false}, {"PLACE", false}, {"ANSWERS", false},
+    {"SERVER", false},  {"ROLE", false},   {"CLASS", false}, {"LOSES", false},
+    {"CLAIM", false},   {"DOMAIN", false}, {"NODE", true},   {"QUORUM", true},
+    {"REPLICAS", true}, {"TLS", true},
 };
 
 #define COLUMNS (sizeof columns / sizeof columns[0])
@@ -36,6 +36,9 @@ struct output {
     bool is_json;
     bool is_lost; /* a result was lost for lack of memory */
     struct libscols_table *table;
+    FILE *whys; /* a line for each backend that cannot serve */
+    char *whys_text;
+    size_t whys_size;
     bool is_told[COLUMNS]; /* a row has a value in this column */
     size_t backends;
     size_t lines;   /* of the current list */
@@ -84,6 +87,18 @@ static void answers_format(char *to, size_t size,
         snprintf(to, size, probe->status == SEQB_ROLE ? "yes" : "no");
 }
 
+/* The reason, as wide as the terminal: in the table it would make all rows
+ * wider. */
+static void why_add(struct output *output, const struct seqb_probe *probe)
+{
+    char line[SEQB_ERROR_TEXT_SIZE + CELL_SIZE];
+
+    if (*probe->reason == '\0')
+        return;
+    snprintf(line, sizeof line, "%s: %s", probe->backend, probe->reason);
+    text_wrap(output->whys, line, terminal_size().columns);
+}
+
 static void table_add(struct output *output, const struct seqb_probe *probe)
 {
     struct libscols_line *line = scols_table_new_line(output->table, NULL);
@@ -102,8 +117,7 @@ static void table_add(struct output *output, const struct seqb_probe *probe)
                                         probe->details.node,
                                         probe->details.quorum,
                                         probe->details.replicas,
-                                        probe->details.tls,
-                                        probe->reason};
+                                        probe->details.tls};
 
     place_format(place, sizeof place, probe);
     answers_format(answers, sizeof answers, probe);
@@ -114,14 +128,16 @@ static void table_add(struct output *output, const struct seqb_probe *probe)
         if (line == NULL || scols_line_set_data(line, i, cell) != 0)
             output->is_lost = true;
     }
+    why_add(output, probe);
 }
 
 static bool table_begin(struct output *output)
 {
-    output->table = scols_new_table();
+    output->whys = open_memstream(&output->whys_text, &output->whys_size);
+    output->table = output->whys != NULL ? scols_new_table() : NULL;
     for (size_t i = 0; output->table != NULL && i < COLUMNS; i++) {
-        if (scols_table_new_column(output->table, columns[i].title, 0,
-                                   columns[i].flags) == NULL)
+        if (scols_table_new_column(output->table, columns[i].title, 0, 0) ==
+            NULL)
             return false;
     }
     return output->table != NULL;
@@ -139,6 +155,17 @@ static void table_trim(struct output *output)
     }
 }
 
+static void whys_end(struct output *output)
+{
+    if (output->whys == NULL)
+        return;
+    output->is_lost |= fclose(output->whys) != 0;
+    output->whys = NULL;
+    if (!output->is_lost)
+        fputs(output->whys_text, stdout);
+    free(output->whys_text);
+}
+
 static void table_end(struct output *output)
 {
     if (output->table != NULL)
@@ -148,6 +175,7 @@ static void table_end(struct output *output)
         output->is_lost = true;
     scols_unref_table(output->table);
     output->table = NULL;
+    whys_end(output);
 }
 
 /* --- JSON --- */
@@ -282,7 +310,8 @@ enum ctl_exit probe_run(const struct ctl_options *options, char **argument)
     enum seqb_status status;
 
     if (!output.is_json && !table_begin(&output)) {
-        scols_unref_table(output.table);
+        output.is_lost = true;
+        table_end(&output);
         ctl_complain("out of memory");
         return CTL_FAILED;
     }
