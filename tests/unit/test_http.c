@@ -161,7 +161,8 @@ TEST(what_is_wrong_is_a_problem)
     assert_refused("POST", NEXT_A "?count=1x", "400", "count is");
     assert_refused("POST", NEXT_A "?count=99999999999999999999", "400", "is 1");
     assert_refused("POST", NEXT_A "?count=00000100000", "400", "count is");
-    assert_refused("POST", NEXT_A "?coun=1", "400", "does not know");
+    assert_refused("POST", NEXT_A "?coun=1", "400",
+                   "'coun' is no parameter of this path");
     assert_refused("POST", NEXT_A "?shard=x", "400", "SHARD is an integer");
     assert_refused("POST", "/v1/sequences/nosuch/next", "404", "UNKNOWNKEY");
     assert_refused("POST", "/v1/sequences//next", "404", "no such path");

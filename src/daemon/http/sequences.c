@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The routes of a sequence: each builds a command of the Redis protocol. */
+#include <stdio.h>
 #include <string.h>
 
 #include "daemon/http/exchange.h"
@@ -39,6 +40,7 @@ static bool query_is_known(struct exchange *exchange,
                            const char *const *names)
 {
     const struct evkeyval *pair = NULL;
+    char why[128];
 
     TAILQ_FOREACH(pair, &target->query, next)
     {
@@ -48,9 +50,10 @@ static bool query_is_known(struct exchange *exchange,
             i++;
         if (names[i] != NULL)
             continue;
-        problem_answer(exchange, HTTP_BADREQUEST, "ERR",
-                       "the query has a parameter that this path does not "
-                       "know: see docs/http.md");
+        snprintf(why, sizeof why,
+                 "'%.64s' is no parameter of this path: see docs/http.md",
+                 pair->key);
+        problem_answer(exchange, HTTP_BADREQUEST, "ERR", why);
         return false;
     }
     return true;
