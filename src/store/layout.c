@@ -325,6 +325,21 @@ void layout_adopt(const char *standing, struct layout_stores *stores)
     }
 }
 
+/* The place of a word in a list, -1 if it is not there. */
+static int32_t word_find(const char *list, const char *word)
+{
+    char found[LAYOUT_STORE_SIZE];
+
+    for (int32_t i = 0; i < STORE_PARTITIONS_MAX && word[0] != '\0'; i++) {
+        word_copy(list, i, found, sizeof found);
+        if (strcmp(found, word) == 0)
+            return i;
+    }
+    return -1;
+}
+
+/* The first partition that differs; an operator who swapped two knows them by
+ * their places rather than by the ids of their stores. */
 static void describe_partition(const char *was, const char *is, char *out,
                                size_t size)
 {
@@ -334,12 +349,14 @@ static void describe_partition(const char *was, const char *is, char *out,
     for (int32_t i = 0; i < STORE_PARTITIONS_MAX; i++) {
         word_copy(was, i, a, sizeof a);
         word_copy(is, i, b, sizeof b);
-        if (strcmp(a, b) != 0) {
-            (void)text_append(out, size,
-                              "partition %d was store '%s' and is '%s'", (int)i,
-                              a, b);
-            return;
-        }
+        if (strcmp(a, b) == 0)
+            continue;
+        (void)text_append(out, size, "partition %d was store '%s' and is '%s'",
+                          (int)i, a, b);
+        if (word_find(was, b) >= 0)
+            (void)text_append(out, size, ", which was partition %d",
+                              (int)word_find(was, b));
+        return;
     }
 }
 

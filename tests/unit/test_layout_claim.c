@@ -309,9 +309,9 @@ TEST(a_difference_is_told_and_nothing_else)
         /* Swapped: the first of the two places. */
         {"pool=a;bits=2;window_bits=20;authority=e;partitions=1,2,3,4",
          "pool=a;bits=2;window_bits=20;authority=e;partitions=1,4,3,2",
-         "partition 1 was store '2' and is '4'"},
+         "partition 1 was store '2' and is '4', which was partition 3"},
         {"partitions=1,2,3,4", "partitions=2,1,3,4",
-         "partition 0 was store '1' and is '2'"},
+         "partition 0 was store '1' and is '2', which was partition 1"},
         /* Replaced. */
         {"pool=a;bits=2;window_bits=20;authority=e;partitions=1,2,3,4",
          "pool=a;bits=2;window_bits=20;authority=e;partitions=1,2,3,44",
