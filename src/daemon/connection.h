@@ -11,6 +11,7 @@
 #include <event2/event.h>
 #include <event2/event_struct.h>
 
+#include "daemon/limits/limits.h"
 #include "daemon/loop/loop.h"
 #include "daemon/session.h"
 #include "daemon/transport/transport.h"
@@ -105,11 +106,12 @@ void connection_adopt(struct connections *all, struct transport *transport,
 /* Closes the socket of a client that is over the limit. Unless it expects TLS,
  * it gets an error in the plain protocol first. */
 void connections_refuse(struct connections *all, int fd, bool is_tls,
-                        const char *limit);
+                        enum connection_limit limit);
 
 /* Counts a client that was refused by that limit, and logs from time to time
  * how many were refused. */
-void connections_tell_refused(struct daemon *daemon, const char *limit);
+void connections_tell_refused(struct daemon *daemon,
+                              enum connection_limit limit);
 
 /* Executes the session's command again. Its wait is over, and it has left its
  * waitlist. The connection may be gone afterwards. */

@@ -147,9 +147,9 @@ static void connections_on_sweep(evutil_socket_t fd, short events,
         timer_start(all->sweep, SWEEP_MS);
 }
 
-static void refusal_send(int fd, bool is_tls, const char *limit)
+static void refusal_send(int fd, bool is_tls, enum connection_limit limit)
 {
-    const char *refusal = strcmp(limit, LIMIT_OF_HEAP) == 0
+    const char *refusal = limit == LIMIT_OF_HEAP
                               ? "-NOMEMORY out of memory\r\n"
                               : "-ERR max number of clients reached\r\n";
 
@@ -181,7 +181,8 @@ void connection_adopt(struct connections *all, struct transport *transport,
         connection_finish(connection, all->new_ms);
 }
 
-void connections_tell_refused(struct daemon *daemon, const char *limit)
+void connections_tell_refused(struct daemon *daemon,
+                              enum connection_limit limit)
 {
     struct limits *limits = &daemon->limits;
     const int64_t now_ms = daemon_now_ms();
@@ -192,14 +193,14 @@ void connections_tell_refused(struct daemon *daemon, const char *limit)
     limits->log_refused_ms = now_ms + LOG_REFUSED_MS;
     log_event(SEQB_LOG_WARN, "event=connections_refused count=%lld limit=%s",
               (long long)(limits->connections_refused - limits->refused_told),
-              limit);
+              limit_names[limit]);
     limits->refused_told = limits->connections_refused;
 }
 
 /* The client's input is read first: closing a socket with unread input would
  * make the kernel discard the refusal. */
 void connections_refuse(struct connections *all, int fd, bool is_tls,
-                        const char *limit)
+                        enum connection_limit limit)
 {
     (void)!recv(fd, all->input, sizeof all->input, MSG_DONTWAIT);
     refusal_send(fd, is_tls, limit);

@@ -156,12 +156,10 @@ static int64_t lines_of(const char *event)
     return 0;
 }
 
-static int64_t refused_by(const struct server *server, const char *limit)
+static int64_t refused_by(const struct server *server,
+                          enum connection_limit limit)
 {
-    for (size_t i = 0; i < LIMITS_OF_CONNECTIONS; i++)
-        if (strcmp(limit_names[i], limit) == 0)
-            return server->daemon.limits.refused_by[i];
-    return -1;
+    return server->daemon.limits.refused_by[limit];
 }
 
 /* Whoever needs no login is refused at once. */

@@ -16,8 +16,12 @@
 #define STORE_DESCRIPTORS 6
 
 const char *const limit_names[LIMITS_OF_CONNECTIONS] = {
-    LIMIT_OF_ALL, LIMIT_OF_ADDRESS, LIMIT_OF_USER, LIMIT_OF_MEMORY,
-    LIMIT_OF_HEAP};
+    [LIMIT_OF_ALL] = "max_connections",
+    [LIMIT_OF_ADDRESS] = "max_connections_per_address",
+    [LIMIT_OF_USER] = "users.max_connections",
+    [LIMIT_OF_MEMORY] = "max_client_memory",
+    [LIMIT_OF_HEAP] = "memory",
+};
 
 const struct limits_options limits_defaults = {
     .max_connections = 10000,
@@ -52,11 +56,10 @@ bool limits_take(struct limits_options *options, const char *setting,
     return false;
 }
 
-void limits_count_refused(struct limits *limits, const char *limit)
+void limits_count_refused(struct limits *limits, enum connection_limit limit)
 {
     limits->connections_refused++;
-    for (size_t i = 0; i < LIMITS_OF_CONNECTIONS; i++)
-        limits->refused_by[i] += strcmp(limit, limit_names[i]) == 0;
+    limits->refused_by[limit]++;
 }
 
 bool limits_are_full(const struct limits *limits)

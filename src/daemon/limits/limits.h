@@ -42,16 +42,18 @@
  * may give orders. */
 #define LIMITS_LOCAL 16
 
-/* The names of the limits of connections, as settings. */
-#define LIMIT_OF_ALL     "max_connections"
-#define LIMIT_OF_ADDRESS "max_connections_per_address"
-#define LIMIT_OF_USER    "users.max_connections"
+/* What refuses a connection. */
+enum connection_limit {
+    LIMIT_OF_ALL,          /* max_connections */
+    LIMIT_OF_ADDRESS,      /* max_connections_per_address */
+    LIMIT_OF_USER,         /* users.max_connections */
+    LIMIT_OF_MEMORY,       /* max_client_memory */
+    LIMIT_OF_HEAP,         /* no setting: the process has no memory for it */
+    LIMITS_OF_CONNECTIONS, /* their number */
+};
 
-/* The limit of memory, for connections that are refused because of it. */
-#define LIMIT_OF_MEMORY "max_client_memory"
-
-/* Not a setting: the process has no memory for the connection. */
-#define LIMIT_OF_HEAP "memory"
+/* Their names in the log and the metrics, those of the settings. */
+extern const char *const limit_names[LIMITS_OF_CONNECTIONS];
 
 /* HTTP connections beyond max_connections, which are answered 503. */
 #define LIMITS_HTTP 16
@@ -64,10 +66,6 @@ struct limits_options {
     int64_t idle_timeout_ms;
     int64_t login_timeout_ms;
 };
-
-/* The names of the limits that refuse connections, as above. */
-#define LIMITS_OF_CONNECTIONS 5
-extern const char *const limit_names[LIMITS_OF_CONNECTIONS];
 
 /* The defaults. */
 extern const struct limits_options limits_defaults;
@@ -84,13 +82,13 @@ struct limits {
     struct sources sources; /* of connections of both protocols */
     /* Since the start. */
     int64_t connections_refused, answers_refused, connections_timed_out;
-    int64_t refused_by[LIMITS_OF_CONNECTIONS]; /* connections; by the limit */
+    int64_t refused_by[LIMITS_OF_CONNECTIONS];
     int64_t refused_told;   /* connections_refused when it was logged last */
     int64_t log_refused_ms; /* the next time it may be logged */
 };
 
-/* Counts a connection that was refused by one of limit_names. */
-void limits_count_refused(struct limits *limits, const char *limit);
+/* Counts a connection that was refused. */
+void limits_count_refused(struct limits *limits, enum connection_limit limit);
 
 /* Whether clients hold more memory than they may. */
 bool limits_are_full(const struct limits *limits);
