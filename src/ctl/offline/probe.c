@@ -87,16 +87,17 @@ static void answers_format(char *to, size_t size,
         snprintf(to, size, probe->status == SEQB_ROLE ? "yes" : "no");
 }
 
-/* The reason, as wide as the terminal: in the table it would make all rows
- * wider. */
+/* The reason, as wide as the terminal; for another program it is one line. In
+ * the table it would make all rows wider. */
 static void why_add(struct output *output, const struct seqb_probe *probe)
 {
+    const struct terminal_size terminal = terminal_size();
     char line[SEQB_ERROR_TEXT_SIZE + CELL_SIZE];
 
     if (*probe->reason == '\0')
         return;
     snprintf(line, sizeof line, "%s: %s", probe->backend, probe->reason);
-    text_wrap(output->whys, line, terminal_size().columns);
+    text_wrap(output->whys, line, terminal.rows > 0 ? terminal.columns : 0);
 }
 
 static void table_add(struct output *output, const struct seqb_probe *probe)
