@@ -177,60 +177,6 @@ TEST_WITH(TWO_LESSORS, sync_whose_last_claim_fails_is_none)
     rig_take(broker, 4 * WINDOW_STOCK);
 }
 
-/* --- a note --- */
-
-#define NOTED "window/main/3/bill"
-
-struct note {
-    struct ask ask; /* first */
-    struct noted noted;
-};
-
-static enum seqb_status note_run(struct worker *worker, struct ask *ask,
-                                 struct seqb_error *err)
-{
-    int64_t known;
-
-    return witness_note(worker, &((struct note *)ask)->noted, &known, err);
-}
-
-/* Of a lease of store 0, in store 1. */
-static enum seqb_status note_lease(const struct rig_broker *broker,
-                                   int64_t lease)
-{
-    struct note *note = calloc(1, sizeof *note);
-    enum seqb_status status;
-    struct seqb_error err;
-
-    assert_non_null(note);
-    ask_init(&note->ask, note_run, ask_free);
-    note->noted = (struct noted){.pool = ha_pool_at(broker->ha, 0),
-                                 .term = "run-0",
-                                 .counter = NOTED,
-                                 .first = lease,
-                                 .lease = lease,
-                                 .limit = 1000};
-    assert_true(worker_ask(worker_of(broker, 1), &note->ask,
-                           clock_now_ms() + RIG_PATIENCE_MS, &err));
-    status = note->ask.error.status;
-    ask_release(&note->ask);
-    return status;
-}
-
-/* It may be no one to be asked by the time that its thread comes to it. */
-TEST_WITH(TWO_LESSORS, store_that_was_drained_meanwhile_notes_nothing)
-{
-    struct rig_broker *broker = rig_open(rig);
-
-    await_lessor(broker, 0, HA_LESSOR_LEVEL);
-    assert_int_equal(note_lease(broker, 77), SEQB_OK);
-    assert_int_equal(fake_value(rig->stores[1], NOTED), 77);
-    assert_int_equal(ha_command(broker->ha, "main", 1, SEQB_ORDER_DRAIN, NULL),
-                     SEQB_OK);
-    assert_int_equal(note_lease(broker, 78), SEQB_UNAVAILABLE);
-    assert_int_equal(fake_value(rig->stores[1], NOTED), 77);
-}
-
 /* --- a broker that closes --- */
 
 /* It leases nothing, and notes what lessor 0 leases. */

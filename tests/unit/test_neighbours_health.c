@@ -3,14 +3,8 @@
  * Neighbours that lease no windows, or find no witness: what health says of it,
  * and that nothing is given.
  */
-#include <string.h>
-
-#include "ha/policy/policy.h"
-#include "ha/startup.h"
 #include "health_fixture.h"
 #include "neighbours_fixture.h"
-#include "platform/text.h"
-#include "queue/sequence.h"
 #include "support/events.h"
 #include "support/test.h"
 
@@ -114,61 +108,4 @@ TEST_WITH(THREE_LESSORS, what_each_lessor_refuses_is_that_counters_alone)
     rig_await(refuses_nothing, broker);
     events_expect("event=counter_recovered", "partition=3", 1);
     events_expect("event=quarantined", "", 0);
-}
-
-struct asked {
-    struct rig_broker *broker;
-    const char *words;
-    char reason[SEQB_ERROR_TEXT_SIZE];
-};
-
-/* Why partition 3 gave nothing the last time; a slot that rests says so. It may
- * have asked before the lessors were as the test wants them. */
-static bool is_without_window(void *context)
-{
-    struct asked *asked = context;
-    const struct slot *slot =
-        &rig_sequence(asked->broker, "order")->counter->slots[3];
-    struct ha_pool *pool = ha_pool_at(asked->broker->ha, 0);
-
-    rig_take(asked->broker, 16);
-    pthread_mutex_lock(pool->lock);
-    asked->reason[0] = '\0';
-    if (slot->refusal != NULL)
-        (void)text_copy(asked->reason, sizeof asked->reason,
-                        refusal_reason(slot->refusal));
-    pthread_mutex_unlock(pool->lock);
-    return strstr(asked->reason, asked->words) != NULL;
-}
-
-/* In the words of a lessor, and as a failure that passes. */
-static void expect_no_window(struct rig_broker *broker, const char *words)
-{
-    struct asked asked = {.broker = broker, .words = words};
-
-    rig_await(is_without_window, &asked);
-    rig_expect_words(asked.reason, "no window: ");
-    assert_int_equal(rig_partition(broker, 3).refused, 0);
-    events_expect("event=counter_refused", "", 0);
-}
-
-TEST_WITH(THREE_LESSORS, what_lessors_refuse_differently_is_no_refusal)
-{
-    events_start();
-    refuse_leases(rig, SEQB_REFUSED, SEQB_CORRUPT, SEQB_PROTOCOL);
-    expect_no_window(rig_open(rig), ": " LEASES(3) ": told to refuse");
-}
-
-/* The other one is away, and might lease. */
-TEST_WITH(THREE_LESSORS, what_all_but_one_refuse_is_no_refusal)
-{
-    struct rig_broker *broker;
-
-    events_start();
-    refuse_leases(rig, SEQB_REFUSED, SEQB_REFUSED, SEQB_REFUSED);
-    broker = rig_open(rig);
-    await_lessor(broker, 2, HA_LESSOR_LEVEL);
-    fake_set_down(rig->stores[2], true);
-    rig_take_until(broker, 2, SEQB_PARTITION_QUARANTINED);
-    expect_no_window(broker, "told to refuse");
 }
