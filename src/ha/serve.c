@@ -57,11 +57,8 @@ static struct slot *probe_slot(const struct worker_membership *membership,
         slot_is_over(slot) || counter_is_unheard(slot->counter) ||
         refusal_is_reported(slot->refusal))
         return NULL;
-    slot_ask(slot, /* `want` is 0 if it was never asked */
-             slot->want < 1      ? 1
-             : slot->want > most ? most
-                                 : slot->want,
-             now_ms);
+    /* `want` is 0 if it was never asked. */
+    slot_ask(slot, max_of(1, min_of(slot->want, most)), now_ms);
     return slot;
 }
 
@@ -233,7 +230,6 @@ static struct worker_job *worker_take(struct worker *worker)
     struct worker_job *jobs = worker->first;
 
     worker->first = NULL;
-    worker->last = NULL;
     return jobs;
 }
 
@@ -280,7 +276,7 @@ static void worker_do(struct worker *worker, struct worker_job *jobs)
             job->call(worker, job);
         else
             worker->batch[n++] = (struct slot *)job;
-        if (n > 0 && (n == WORKER_BATCH || jobs == NULL)) {
+        if (n == WORKER_BATCH || jobs == NULL) {
             grant_run(worker, n);
             n = 0;
         }

@@ -39,7 +39,7 @@ struct worker {
     pthread_mutex_t *lock; /* of the ha: guards first ... wanted_endpoint */
     pthread_cond_t changed;
     struct worker_job *first;
-    struct worker_job *last;
+    struct worker_job *last; /* valid if there is a first one */
     bool is_stopping;
     struct worker_job again; /* job that closes the connection */
     bool is_again_posted;
