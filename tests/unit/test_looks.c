@@ -2,7 +2,7 @@
 /*
  * Workers that look at stores which nobody asks, over scripted stores: what
  * they call, what they find out, and what they leave alone. When a look is due
- * is in test_look.c.
+ * is in test_look.c, and what one look asks in test_serve.c.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -228,17 +228,6 @@ TEST_WITH(DIRECT, stores_that_answer_only_looks_are_not_serving)
 }
 
 /* --- what they leave alone --- */
-
-TEST_WITH(DIRECT, a_store_that_refuses_a_look_has_answered)
-{
-    struct rig_broker *broker = open_looking(rig);
-
-    fake_refuse(rig->stores[0], FAKE_CLAIM, "store", SEQB_REFUSED);
-    RIG_AWAIT(fake_refusals(rig->stores[0]) >= LOOKS);
-    assert_int_equal(rig_partition(broker, 0).state, SEQB_PARTITION_UP);
-    assert_int_equal(rig_partition(broker, 0).errors, 0);
-    assert_int_equal(fake_calls(rig->stores[0], FAKE_OPEN), 1);
-}
 
 TEST_WITH(DIRECT, the_middle_one_of_the_stores_clocks_counts)
 {

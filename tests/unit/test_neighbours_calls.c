@@ -9,7 +9,6 @@
 #include "neighbours_fixture.h"
 #include "platform/clock.h"
 #include "platform/text.h"
-#include "queue/sequence.h"
 #include "support/test.h"
 
 /* --- a worker that is busy --- */
@@ -63,11 +62,6 @@ static int32_t count_calls(struct worker *worker)
         count += job->call != NULL;
     pthread_mutex_unlock(worker->lock);
     return count;
-}
-
-static bool has_calls(void *context)
-{
-    return count_calls(context) > 0;
 }
 
 static bool has_none(void *context)
@@ -175,59 +169,4 @@ TEST_WITH(TWO_LESSORS, sync_whose_last_claim_fails_is_none)
     assert_string_equal(text, "-run-0");
     free(seen);
     rig_take(broker, 4 * WINDOW_STOCK);
-}
-
-/* --- a broker that closes --- */
-
-/* It leases nothing, and notes what lessor 0 leases. */
-static void make_witness_of_lessor_1(struct rig_broker *broker)
-{
-    struct ha_pool *pool = ha_pool_at(broker->ha, 0);
-
-    await_no_look(broker);
-    pthread_mutex_lock(pool->lock);
-    (void)lessors_set(&pool->lessors, 1, HA_LESSOR_WAITING, clock_now_ms());
-    pthread_mutex_unlock(pool->lock);
-}
-
-/* The slot whose lease was to be noted was answered so. That of partition 1 is
- * posted to the busy worker itself. */
-static void expect_told_of_the_close(const struct seqb_sequence *sequence)
-{
-    int32_t told = 0;
-
-    for (int32_t i = 0; i < RIG_PARTITIONS; i++) {
-        const struct refusal *refusal = sequence->counter->slots[i].refusal;
-
-        if (i == 1 || refusal == NULL || refusal->status != SEQB_CLOSED)
-            continue;
-        assert_string_equal(refusal_reason(refusal), "the broker is closing");
-        told++;
-    }
-    assert_true(told > 0);
-}
-
-TEST_WITH(TWO_LESSORS, closing_ends_a_lease_that_waits_for_its_note)
-{
-    struct rig_broker *broker;
-    struct seqb_sequence *sequence;
-
-    rig_set_timeout(rig, RIG_FOREVER_MS);
-    broker = rig_open(rig);
-    sequence = rig_sequence(broker, "order");
-    make_witness_of_lessor_1(broker);
-    hold(worker_of(broker, 1));
-    rig_await(has_none, worker_of(broker, 1));
-    (void)ha_counter_ask(sequence->counter, RIG_PARTITIONS, HA_ASK_ALL,
-                         clock_now_ms());
-    rig_await(has_calls, worker_of(broker, 1));
-    queue_stop(broker->queue);
-    ha_close(broker->ha);
-    expect_told_of_the_close(sequence);
-    queue_free(broker->queue);
-    rig_forget(broker);
-    assert_int_equal(fake_window(rig->stores[2], "main/2/order"),
-                     SEQB_NO_WINDOW);
-    assert_int_equal(fake_window(rig->stores[3], "main/3/order"),
-                     SEQB_NO_WINDOW);
 }
