@@ -211,9 +211,8 @@ enum seqb_status ha_admit(struct ha *ha, struct ha_counter *const *counters,
 /* Whether a store of the pool that can be reached has the claim of a sequence
  * with that key. Asks about all keys, HA_KNOWN_MAX at most, in one call of each
  * store, changes nothing, and waits as ha_admit does. */
-enum seqb_status ha_known(struct ha *ha, struct ha_pool *pool,
-                          const char *const *keys, size_t count, bool *is_known,
-                          struct seqb_error *err);
+void ha_known(struct ha *ha, struct ha_pool *pool, const char *const *keys,
+              size_t count, bool *is_known);
 
 /* Any thread, when the broker closes: from now on no answer of a store is
  * waited for longer than `until_ms`, and what takes several steps at a store

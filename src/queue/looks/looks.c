@@ -167,7 +167,7 @@ static void looks_run_batch(struct queue *queue, struct look **batch,
     pthread_rwlock_unlock(&queue->catalog_lock);
     pthread_mutex_lock(&queue->admit_lock);
     if (pool != NULL)
-        (void)ha_known(queue->ha, pool, keys, count, is_known, NULL);
+        ha_known(queue->ha, pool, keys, count, is_known);
     pthread_mutex_unlock(&queue->admit_lock);
     for (size_t i = 0; i < count; i++)
         look_end(queue, batch[i], is_known[i]);
