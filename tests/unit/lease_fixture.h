@@ -77,7 +77,6 @@ static inline int setup_lessors(void **state)
     static const int32_t members[LESSORS] = {0, 1, 2};
     static const _Atomic int64_t never_begun;
     static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-    static struct worker_membership memberships[LESSORS];
     struct fixture *f;
 
     (void)setup_windowed(state);
@@ -88,13 +87,8 @@ static inline int setup_lessors(void **state)
     f->pool.lessors_changed = &changed;
     lessors_init(&f->pool.lessors, members, LESSORS, 1, 0);
     for (int32_t i = 0; i < LESSORS; i++) {
-        memberships[i] = (struct worker_membership){&f->pool, i};
-        f->workers[i].memberships = &memberships[i];
-        f->workers[i].membership_count = 1;
+        connect_worker(f, i, &store.backend);
         f->workers[i].begun_ms = &never_begun;
-        connection_init(&f->workers[i].connection, &f->store, NULL, NULL);
-        f->workers[i].connection.backend = &store.backend;
-        connection_set_verified(&f->workers[i].connection);
         start_lessor(f, i, "run");
     }
     for (int32_t i = 0; i < PARTITIONS; i++)

@@ -21,6 +21,7 @@ struct fixture {
     struct ha_sink sink; /* first */
     struct store_options store;
     struct worker workers[PARTITIONS];
+    struct worker_membership memberships[PARTITIONS];
     struct ha_pool pool;
     struct ha_counter *counter;
     struct ha_grant grant; /* the last one */
@@ -49,6 +50,9 @@ static inline int setup_of(void **state, const struct seqb_backend_ops *ops)
     pool->current.layout.bits = BITS;
     pool->current.layout.window_bits = WINDOW_BITS;
     pool->lock = &lock;
+    pool->current.timeout_ms = 60000;
+    pool->current.slow_count = 3;
+    pool->current.rescue_after_ms = 60000;
     pool_init(&pool->pool, pool->options, PARTITIONS, 1, clock_now_ms());
     for (int i = 0; i < PARTITIONS; i++) {
         f.workers[i].connection.options = &f.store;
@@ -81,6 +85,24 @@ static inline int teardown(void **state)
 
 #define SLOTS    FIXTURE(struct fixture *f, setup_direct, teardown)
 #define OF_CELLS FIXTURE(struct fixture *f, setup_windowed, teardown)
+
+/* The worker of partition i may run, or be called as if it did. It is connected
+ * to the store, and has compared the claims. */
+static inline void connect_worker(struct fixture *f, int32_t i,
+                                  struct seqb_backend *store)
+{
+    struct worker *worker = &f->workers[i];
+
+    f->memberships[i] = (struct worker_membership){&f->pool, i};
+    worker->memberships = &f->memberships[i];
+    worker->membership_count = 1;
+    worker->lock = &lock;
+    connection_init(&worker->connection, &f->store, NULL, NULL);
+    worker->connection.backend = store;
+    worker->connection.serial = 1;
+    connection_set_verified(&worker->connection);
+    f->counter->slots[i].admitted_on = 1;
+}
 
 static inline void ask(struct fixture *f, int32_t i, int64_t want)
 {

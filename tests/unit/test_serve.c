@@ -99,29 +99,15 @@ static const struct seqb_backend_ops store_ops = {.engine = "test",
 
 static int setup_worker(void **state)
 {
-    static struct worker_membership membership;
-    struct worker *worker;
     struct fixture *f;
 
     (void)setup_of(state, &store_ops);
     f = *state;
     f->pool.pool.members = PARTITIONS + 1;
-    f->pool.current.timeout_ms = 60000;
-    f->pool.current.slow_count = 3;
-    f->pool.current.rescue_after_ms = 60000;
-    membership = (struct worker_membership){&f->pool, WORKER};
-    worker = &f->workers[WORKER];
-    connection_init(&worker->connection, &f->store, NULL, NULL);
-    worker->connection.backend = &store.backend;
-    worker->connection.serial = 1;
-    connection_set_verified(&worker->connection);
-    worker->memberships = &membership;
-    worker->membership_count = 1;
-    worker->lock = &lock;
-    worker->is_serving = true;
-    f->counter->slots[WORKER].admitted_on = 1;
+    connect_worker(f, WORKER, &store.backend);
+    f->workers[WORKER].is_serving = true;
     store.backend.ops = &store_ops;
-    store.worker = worker;
+    store.worker = &f->workers[WORKER];
     store.status = SEQB_OK;
     store.log[0] = '\0';
     return 0;
