@@ -49,6 +49,7 @@ static const struct {
     {"the longest key", {KEY64, 0, 2, 3, FIRST, 1}, true},
     {"a longer key", {KEY64 "x", 0, 2, 3, FIRST, 1}, false},
     {"too many memory bits", {"order", 0, 2, 21, INT64_MAX / 2, 1}, false},
+    {"the most bits", {"order", 0, 6, 20, INT64_MAX / 2, 1}, true},
     {"negative memory bits", {"order", 0, 2, -1, FIRST, 1}, false},
     {"too many partitions", {"order", 0, 7, 3, INT64_MAX / 2, 1}, false},
 };
@@ -108,6 +109,10 @@ static const struct {
 } meetings[] = {
     {"the same", {A, FIRST, 8}, {A, FIRST, 8}, SPOOL_CROSSED},
     {"the next run", {A, FIRST, 8}, {A, FIRST + 32, 8}, SPOOL_JOINED},
+    {"of an odd partition",
+     {A, FIRST + 8, 8},
+     {A, FIRST + 40, 8},
+     SPOOL_JOINED},
     {"the run after that", {A, FIRST, 8}, {A, FIRST + 64, 8}, SPOOL_APART},
     {"in the same run", {A, FIRST, 3}, {A, FIRST + 3, 5}, SPOOL_JOINED},
     {"a number in common", {A, FIRST, 4}, {A, FIRST + 3, 5}, SPOOL_CROSSED},

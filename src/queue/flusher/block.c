@@ -26,15 +26,13 @@ int32_t spool_block_partition(const struct spool_block *block)
                      (((int64_t)1 << block->bits) - 1));
 }
 
-/* The number at a position. */
+/* The number at a position at which a run begins. */
 static int64_t block_number(const struct spool_block *block, int64_t position)
 {
-    const int32_t memory_bits = block->memory_bits;
-    const int64_t memory = position & (((int64_t)1 << memory_bits) - 1);
-    const int64_t run =
-        position >> memory_bits << block->bits | spool_block_partition(block);
+    const int64_t run = position >> block->memory_bits << block->bits |
+                        spool_block_partition(block);
 
-    return run << memory_bits | memory;
+    return run << block->memory_bits;
 }
 
 struct spool_block spool_block_cut(struct spool_block *block,
