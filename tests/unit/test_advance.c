@@ -202,25 +202,6 @@ TEST_WITH(DIRECT, partition_that_is_down_is_raised_before_it_is_used)
     assert_true(fake_value(rig->stores[0], COUNTER_0) > 1000000 >> SHIFT);
 }
 
-/* It has answered, so it is not waited for. */
-TEST_WITH(DIRECT, store_that_refuses_is_told)
-{
-    struct rig_broker *broker;
-
-    rig->sequences[0].deadline_ms = RIG_FOREVER_MS;
-    broker = rig_open(rig);
-    rig_take(broker, 10);
-    rig_await_rest(broker);
-    fake_refuse(rig->stores[1], FAKE_RAISE, COUNTER_1, SEQB_REFUSED);
-    expect_refused(broker, 1000000, SEQB_UNAVAILABLE,
-                   "; partition 1 (b1): fake store-1: " COUNTER_1
-                   ": told to refuse");
-    fake_refuse(rig->stores[1], FAKE_RAISE, COUNTER_1, SEQB_OK);
-    rig->taken.count = 0;
-    rig_take(broker, 1000);
-    assert_true(numbers_lowest(&rig->taken, 0) > 1000000);
-}
-
 /* --- under way --- */
 
 struct call {
@@ -329,21 +310,6 @@ TEST_WITH(ONE_DIRECT, run_that_begins_at_the_number_is_dropped)
     order->sink.deliver(&order->sink, &grant);
     assert_ok(queue_try_run(order, 1, &number, NULL));
     assert_int_equal(number, to + 4);
-    fake_release(rig->stores[0]);
-}
-
-TEST_WITH(DIRECT, hung_store_is_waited_for_until_the_deadline)
-{
-    struct rig_broker *broker;
-
-    rig->sequences[0].max_unused = 1 << 16;
-    broker = rig_open(rig);
-    rig_take(broker, 1);
-    rig_await_rest(broker);
-    rig_set_deadline(broker, "order", 50);
-    fake_hang(rig->stores[0]);
-    expect_refused(broker, 1000000, SEQB_UNAVAILABLE,
-                   "partition 0 (b0): no answer in time");
     fake_release(rig->stores[0]);
 }
 
