@@ -248,6 +248,8 @@ TEST_WITH(SLOTS, slot_of_another_stamp_begins_as_if_it_were_new)
     static const struct ha_stamp next = {2, 2000, 3000};
     struct slot *slot = &f->counter->slots[0];
 
+    for (int i = 0; i < CLASSES; i++)
+        f->counter->level[i] = f->counter->floor[i] = 9;
     slot->mark = (struct fence_mark){3, 9};
     slot->is_recalled = true; /* the notes of the stamp before */
     slot->is_waiting = true;
@@ -261,6 +263,24 @@ TEST_WITH(SLOTS, slot_of_another_stamp_begins_as_if_it_were_new)
     assert_int_equal(slot->last, 0);
     assert_true(slot_is_open(slot, 0));
     assert_int_equal(f->counter->stamp.digits, 2);
+    for (int i = 0; i < CLASSES; i++)
+        assert_int_equal(f->counter->level[i] + f->counter->floor[i], 0);
+}
+
+/* An answer that is still to come is of the stamp that it was asked for. */
+TEST_WITH(SLOTS, counter_that_is_asked_keeps_its_stamp)
+{
+    static const struct ha_stamp next = {2, 2000, 3000};
+
+    ask(f, 0, 8);
+    assert_false(ha_counter_restamp(f->counter, &next));
+    grant(f, 0, 10, 8);
+    f->counter->advancing++;
+    assert_false(ha_counter_restamp(f->counter, &next));
+    assert_int_equal(f->counter->stamp.digits, 0);
+    assert_int_equal(f->counter->slots[0].last, 17);
+    f->counter->advancing--;
+    assert_true(ha_counter_restamp(f->counter, &next));
 }
 
 /* --- all slots of a counter --- */

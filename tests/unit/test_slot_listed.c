@@ -58,15 +58,39 @@ TEST_WITH(SLOTS, counter_of_another_stamp_is_as_listed_and_closed_as_the_others)
     others[0] = join(f);
     assert_true(others[0]->is_unlisted);
     assert_false(others[0]->is_void);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         counter_void(f->counter, SEQB_LAYOUT);
-    assert_int_equal(f->deliveries, 1); /* it is told, once */
+        assert_int_equal(f->deliveries, 1); /* it is told, once */
+    }
     assert_true(f->grant.is_void);
     assert_true(others[0]->is_void);
     others[1] = join(f);
     assert_true(others[1]->is_void);
     for (size_t i = 0; i < COUNT_OF(others); i++)
         ha_counter_free(others[i]);
+}
+
+/* Or once no answer can say it any more. */
+TEST_WITH(SLOTS, closing_is_noted_once_a_partition_of_any_stamp_says_why)
+{
+    struct ha_counter *other = join(f);
+
+    assert_false(counter_is_closed(other));
+    assert_false(counter_closing_is_noted(other));
+    ask(f, 0, 8);
+    counter_void(other, SEQB_LAYOUT);
+    assert_true(counter_is_closed(f->counter));
+    assert_false(counter_closing_is_noted(other));
+    refuse(f, 0, SEQB_UNREACHABLE, false);
+    assert_true(counter_closing_is_noted(other));
+    ask(f, 1, 8);
+    assert_false(counter_closing_is_noted(other));
+    ask(f, 0, 8);
+    refuse(f, 0, SEQB_LAYOUT, true);
+    assert_true(counter_closing_is_noted(other));
+    assert_ptr_equal(slot_that_closed(other, 0), &f->counter->slots[0]);
+    assert_null(slot_that_closed(other, 1));
+    ha_counter_free(other);
 }
 
 TEST_WITH(SLOTS, sequence_is_unserved_if_all_who_may_be_asked_refuse_it)
