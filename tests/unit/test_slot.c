@@ -54,6 +54,9 @@ TEST_WITH(SLOTS, nothing_is_delivered_that_another_copy_may_have_got)
     assert_int_equal(f->deliveries, 1);
     assert_int_equal(f->grant.count, 0);
     assert_false(f->counter->slots[0].is_busy);
+    ask(f, 0, 8);
+    grant(f, 0, 18, 8);
+    assert_int_equal(f->grant.count, 8);
 }
 
 TEST_WITH(SLOTS, nothing_is_delivered_of_a_sequence_that_was_closed)

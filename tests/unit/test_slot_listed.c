@@ -106,3 +106,73 @@ TEST_WITH(SLOTS, sequence_is_unserved_if_all_who_may_be_asked_refuse_it)
     f->pool.pool.member[3].state = SEQB_PARTITION_UP;
     assert_null(slot_refusals_unserved(&f->pool, 0));
 }
+
+/* --- a refusal when its stamp is over --- */
+
+static const struct outlived {
+    enum seqb_status status;
+    bool is_void;
+    bool is_kept; /* it shows on until the next answer */
+    bool is_open;
+    int recovered; /* times that its end is told, when numbers come again */
+} outlived[] = {
+    {SEQB_UNREACHABLE, false, false, true, 0}, /* it may pass */
+    {SEQB_REFUSED, false, true, true, 1},
+    {SEQB_EXHAUSTED, false, false, true, 1},
+    {SEQB_LAYOUT, false, false, true, 1},
+    {SEQB_LAYOUT, true, true, false, 0}, /* of all stamps */
+};
+
+TEST_WITH(SLOTS, refusal_ends_with_its_stamp_unless_it_may_last)
+{
+    static const struct ha_stamp next = {2, 2000, 3000};
+
+    for (size_t i = 0; i < COUNT_OF(outlived); i++) {
+        const struct outlived *row = &outlived[i];
+        const struct slot *slot = &f->counter->slots[1];
+        void *state;
+
+        print_message("  row %zu\n", i);
+        events_start();
+        ask(f, 1, 8);
+        refuse(f, 1, row->status, true);
+        f->counter->is_void = row->is_void;
+        assert_true(ha_counter_restamp(f->counter, &next));
+        assert_int_equal(slot->refusal != NULL, row->is_kept);
+        assert_int_equal(f->pool.refusals[1].count, row->is_void);
+        assert_int_equal(slot_is_open(slot, 0), row->is_open);
+        expect_told("event=counter_recovered", 0);
+        for (int64_t n = 1; n <= 2; n++) {
+            ask(f, 1, 8);
+            grant(f, 1, 10 * n, 8);
+        }
+        if (!row->is_void)
+            expect_told("event=counter_recovered", row->recovered);
+        ha_counter_free(f->counter);
+        (void)setup_direct(&state);
+    }
+}
+
+/* --- what is shown of a partition --- */
+
+static void expect_shown(struct fixture *f, const char *text)
+{
+    char out[128] = "";
+
+    slot_refusals_report(&f->pool, 1, out, sizeof out);
+    assert_string_equal(out, text);
+}
+
+TEST_WITH(SLOTS, partition_shows_how_many_counters_it_refuses)
+{
+    struct ha_counter *other = join(f);
+
+    ask(f, 1, 8);
+    refuse(f, 1, SEQB_REFUSED, true);
+    expect_shown(f, "refuses counter key: it says no");
+    other->slots[1].refusal = refusal_new(&other->slots[1]);
+    (void)refusal_note(&f->pool.refusals[1], other->slots[1].refusal,
+                       &(struct seqb_error){SEQB_REFUSED, "no"}, true, 0);
+    expect_shown(f, "refuses 2 counters, first key: it says no");
+    ha_counter_free(other);
+}

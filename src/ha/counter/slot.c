@@ -284,7 +284,6 @@ void slot_renew(struct slot *slot)
     }
     slot->mark = FENCE_NOTHING;
     slot->is_recalled = false;
-    slot->floor = 0;
     slot->last = 0;
     slot->at_ms = 0;
     slot->is_waiting = false;
