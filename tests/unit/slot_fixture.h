@@ -40,6 +40,7 @@ static inline void deliver(struct ha_sink *sink, const struct ha_grant *grant)
 
 static inline int setup_of(void **state, const struct seqb_backend_ops *ops)
 {
+    static const _Atomic int64_t no_limit_ms = INT64_MAX;
     static struct fixture f;
     struct ha_pool *pool = &f.pool;
 
@@ -56,6 +57,7 @@ static inline int setup_of(void **state, const struct seqb_backend_ops *ops)
     pool_init(&pool->pool, pool->options, PARTITIONS, 1, clock_now_ms());
     for (int i = 0; i < PARTITIONS; i++) {
         f.workers[i].connection.options = &f.store;
+        f.workers[i].limit_ms = &no_limit_ms;
         pool->workers[i] = &f.workers[i];
         pool->pool.member[i].state = SEQB_PARTITION_UP;
     }
