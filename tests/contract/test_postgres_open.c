@@ -476,3 +476,19 @@ TEST_SKIPPABLE(STARTED, databases_of_a_server_share_its_domain)
     assert_memory_equal(backend->server, "postgres ", 9);
     backend_postgres.close(backend);
 }
+
+/* As while another broker creates both: the first statement of a session sees
+ * one of them. */
+TEST_SKIPPABLE(STARTED, tables_that_are_seen_one_by_one_are_looked_at_again)
+{
+    TELL(f, "CREATE SCHEMA early; GRANT USAGE ON SCHEMA early TO seq;"
+            "CREATE FUNCTION early.to_regclass(text) RETURNS regclass "
+            "LANGUAGE sql AS $$ SELECT CASE WHEN $1 != 'seqb_counters' "
+            "OR set_config('early.first', coalesce(nullif(current_setting("
+            "'early.first', true), ''), statement_timestamp()::text), false) "
+            "!= statement_timestamp()::text "
+            "THEN pg_catalog.to_regclass($1) END $$;"
+            "ALTER ROLE seq SET search_path = early, public, pg_catalog");
+    must_open(f);
+    TELL(f, "ALTER ROLE seq RESET search_path");
+}

@@ -134,6 +134,14 @@ static bool tables_are_missing(const PGresult *facts)
            *answer_of(facts, COLUMN_CLAIMS) == '\0';
 }
 
+/* A statement may see one of two tables that another broker has just created:
+ * the server learns of new names one by one. */
+static bool tables_are_halved(const PGresult *facts)
+{
+    return (*answer_of(facts, COLUMN_COUNTERS) == '\0') !=
+           (*answer_of(facts, COLUMN_CLAIMS) == '\0');
+}
+
 static enum seqb_status check_tables(const struct postgres_link *link,
                                      const PGresult *facts,
                                      struct seqb_error *err)
@@ -194,6 +202,15 @@ static void facts_keep(struct seqb_backend *base, struct postgres_link *link,
     base->fd = PQsocket(link->conn);
 }
 
+static enum seqb_status session_ask_again(struct postgres_link *link,
+                                          PGresult **facts,
+                                          struct seqb_error *err)
+{
+    PQclear(*facts);
+    *facts = NULL;
+    return session_ask(link, facts, err);
+}
+
 static enum seqb_status
 session_check(struct postgres_link *link, struct seqb_backend *base,
               const struct seqb_backend_options *options, PGresult **facts,
@@ -207,12 +224,12 @@ session_check(struct postgres_link *link, struct seqb_backend *base,
         status = check_durability(link, *facts, options->accept_loss,
                                   base->loss, err);
     if (status == SEQB_OK && options->create && tables_are_missing(*facts)) {
-        PQclear(*facts);
-        *facts = NULL;
         status = tables_found(link, err);
         if (status == SEQB_OK)
-            status = session_ask(link, facts, err);
+            status = session_ask_again(link, facts, err);
     }
+    if (status == SEQB_OK && tables_are_halved(*facts))
+        status = session_ask_again(link, facts, err);
     if (status == SEQB_OK)
         status = check_tables(link, *facts, err);
     return status;
