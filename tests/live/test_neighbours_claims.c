@@ -14,27 +14,35 @@
 
 #define MANY 8000
 
-static const char topology[] =
-    "backends = ("
-    "  { name = \"%s\"; engine = \"sqlite\"; path = \"%s.db\"; },"
-    "  { name = \"%s\"; engine = \"sqlite\"; path = \"%s.db\"; } );"
-    "pools = ( { name = \"main\"; generation = %d; timeout = \"1m\";"
-    "            partitions = [ \"%s\", \"%s\" ]; window_bits = 8;"
-    "            authority = \"neighbours\"; } );"
-    "sequences = ( { key = \"order\"; max_unused = 64; deadline = \"1m\"; } );"
-    "auto_sequences = { pattern = \"new\"; pool = \"main\"; max_unused = 64;"
-    "                   memory_bits = %d; deadline = \"1m\"; };";
-
 static const char *const stores[] = {"a", "b"};
 
+/* A pool of these files, each of which is named by one letter. */
 static const char *write_pool(const struct scene *scene, int generation,
-                              const char *const of[2], int memory_bits)
+                              const char *files, int memory_bits)
 {
-    char text[SCENE_TEXT_SIZE];
+    char text[SCENE_TEXT_SIZE] = "backends = (";
     char name[32];
 
-    assert_true(text_format(text, sizeof text, topology, of[0], of[0], of[1],
-                            of[1], generation, of[0], of[1], memory_bits));
+    for (const char *file = files; *file != '\0'; file++)
+        assert_true(text_append(
+            text, sizeof text,
+            "%s{ name = \"%c\"; engine = \"sqlite\"; path = \"%c.db\"; }",
+            file == files ? "" : ", ", *file, *file));
+    assert_true(text_append(text, sizeof text,
+                            " ); pools = ( { name = \"main\"; generation = %d;"
+                            "  timeout = \"1m\"; window_bits = 8;"
+                            "  authority = \"neighbours\"; partitions = [",
+                            generation));
+    for (const char *file = files; *file != '\0'; file++)
+        assert_true(text_append(text, sizeof text, "%s\"%c\"",
+                                file == files ? "" : ", ", *file));
+    assert_true(text_append(
+        text, sizeof text,
+        "]; } ); sequences = ( { key = \"order\"; max_unused = 64;"
+        "  deadline = \"1m\"; } );"
+        "auto_sequences = { pattern = \"new\"; pool = \"main\";"
+        "  max_unused = 64; memory_bits = %d; deadline = \"1m\"; };",
+        memory_bits));
     (void)text_format(name, sizeof name, "%d-%d.conf", generation, memory_bits);
     return scene_write(scene, name, text);
 }
@@ -80,39 +88,65 @@ static void await_level(const struct scene *scene, const char *store)
         nanosleep(&(struct timespec){0, 20000000}, NULL);
 }
 
-/* A broker that nobody stopped at the migration. It never had the key, which
- * began in the new pool. */
-TEST_WITH(SCENE, retired_pool_whose_stores_go_back_in_turn_begins_no_key)
+static enum seqb_status migrate(const char *was, const char *is,
+                                struct seqb_error *err)
 {
-    static const char *const others[] = {"c", "d"};
     static const char *const keys[] = {"order"};
-    const struct seqb_migrate_options options = {.keys = keys, .key_count = 1};
-    const char *was = write_pool(scene, 1, stores, 0);
-    const char *is = write_pool(scene, 2, others, 0);
-    struct seqb_broker *old;
+
+    return seqb_migrate(
+        was, is, &(struct seqb_migrate_options){.keys = keys, .key_count = 1},
+        err);
+}
+
+/* A broker that nobody stopped at the migration makes them level. It is
+ * scene->broker then. */
+static void go_back_after(struct scene *scene, const char *was, const char *is)
+{
     struct seqb_error err = {.text = ""};
 
     scene_use(scene, was, MANY);
     save(scene, "a");
     save(scene, "b");
+    scene_use(scene, was, MANY);
     scene_open(scene, was);
-    old = scene->broker;
-    scene->broker = NULL;
-    assert_done(seqb_migrate(was, is, &options, &err), err);
-    scene_use_key(scene, is, "new", MANY);
-    scene->broker = old;
+    assert_done(migrate(was, is, &err), err);
     for (int i = 0; i < 2; i++) {
         put_back(scene, stores[i]);
         await_level(scene, stores[i]);
     }
+}
+
+/* It never had the key, which is of the new pool. */
+TEST_WITH(SCENE, retired_pool_whose_stores_go_back_in_turn_begins_no_key)
+{
+    go_back_after(scene, write_pool(scene, 1, "ab", 0),
+                  write_pool(scene, 2, "cd", 0));
     scene_expect_no_numbers(scene, "new", "was retired");
+}
+
+/* Their counters are at their ends, and no store says any more how far they
+ * were. The run that came to its end does. */
+TEST_WITH(SCENE, migration_over_stores_that_go_back_in_turn_is_done_again)
+{
+    const char *was = write_pool(scene, 1, "ab", 0);
+    const char *is = write_pool(scene, 2, "abcd", 0);
+    struct seqb_error err = {.text = ""};
+    int64_t highest;
+
+    go_back_after(scene, was, is);
+    scene_close(scene);
+    highest = numbers_highest(&scene->numbers);
+    assert_done(migrate(was, is, &err), err);
+    scene_use(scene, is, MANY);
+    scene_expect_no_repeats(scene);
+    assert_true(numbers_highest(&scene->numbers) > highest);
 }
 
 /* Its numbers would be others with other bits. */
 TEST_WITH(SCENE, key_whose_stores_go_back_in_turn_keeps_its_bits)
 {
-    const char *path = write_pool(scene, 1, stores, 3);
-    const char *other = write_pool(scene, 1, stores, 0);
+    const char *path = write_pool(scene, 1, "ab", 3);
+    const char *other = write_pool(scene, 1, "ab", 0);
 
     scene_use(scene, path, MANY);
     save(scene, "a");
