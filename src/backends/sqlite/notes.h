@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The files of the notes in /dev/shm, one for each SQLite file. incarnation.h
- * says what is in one; behind that it has the path of its SQLite file, by which
- * a note that was left behind is told from others.
+ * says what is in one. Behind that it has the path of its SQLite file: it shows
+ * whether the note was left behind.
  */
 #pragma once
 
