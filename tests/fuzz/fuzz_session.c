@@ -17,11 +17,12 @@
 #define REFILLS   8    /* small pieces may fill a socket: some come later */
 #define MINUTE_MS 60000
 
-/* What answers the time, or acts between two turns of the loop. */
+/* What answers the time, or acts between two turns of the loop. A reload needs
+ * the topology's file as well, which this server has not. */
 static int is_told_by_time(const char *data, size_t length)
 {
-    static const char *const words[] = {"INFO", "STATUS", "DRAIN", "ADVANCE",
-                                        "WORKERS"};
+    static const char *const words[] = {"INFO",    "STATUS",  "DRAIN",
+                                        "ADVANCE", "WORKERS", "RELOAD"};
 
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         for (size_t at = 0; at + strlen(words[i]) <= length; at++)
