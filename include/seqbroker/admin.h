@@ -373,8 +373,10 @@ SEQB_API SEQB_MUST_CHECK enum seqb_status seqb_probe_watched(
 /* How to migrate. Zeroed options are what seqctl does without options. */
 struct seqb_migrate_options {
     bool dry_run; /* report only: nothing is created or written */
-    /* Keys that were used and are listed in neither topology. NULL: none is
-     * known, which is refused if the old topology has auto_sequences. */
+    /* Keys that were used, are listed in neither topology, and are unknown to
+     * the stores of the old pools, which list the others. NULL: there is none.
+     * That is refused if the old topology has auto_sequences in a pool with a
+     * store that keeps its data and cannot list it. */
     const char *const *keys;
     size_t key_count;
     const struct seqb_backend_ops *const *engines; /* as for seqb_open_with */
@@ -396,6 +398,10 @@ struct seqb_migrate_options {
  * One that still runs gets no more numbers; while the migration shuts it out,
  * it may be granted at most failover_gap values of a counter, or as many
  * windows as hold that many values, and one more.
+ *
+ * The keys of both topologies, and all that the stores of an old pool list, go
+ * with the pool, also those that a broker begins meanwhile. One that no
+ * topology lists and that has a period or a shuffle is left out, and reported.
  *
  * The call may be killed at any moment, or fail, and may be called again with
  * the same topologies. A failure says whether anything was changed. When

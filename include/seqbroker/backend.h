@@ -239,18 +239,20 @@ struct seqb_purge {
     int32_t most;        /* the most counters to delete */
 };
 
-/* A counter that a store has. */
+/* A counter that a store has, or the name of a claim. */
 struct seqb_listed {
     char counter[SEQB_COUNTER_SIZE];
-    int64_t value; /* >= 0; of any origin */
+    int64_t value; /* >= 0; of any origin; 0 for a claim */
 };
 
-/* A page of the counters whose names begin with `prefix`, in the order of
- * bytes, whatever collation the store has. A row "@" followed by a counter's
- * name is the mark that a purge left: its value is `before_ms`. */
+/* A page of the committed counters, or claims, whose names begin with `prefix`,
+ * in the order of bytes, whatever collation the store has. A row "@" followed
+ * by a counter's name is the mark that a purge left: its value is `before_ms`.
+ */
 struct seqb_page {
     const char *prefix;         /* not empty, without a final '@' */
     const char *after;          /* only names above it; "" for the first page */
+    bool is_of_claims;          /* not of counters */
     struct seqb_listed *listed; /* out */
     int32_t most;               /* room in `listed`, >= 1 */
     int32_t count;              /* out; below `most`: there are no more */
@@ -401,9 +403,8 @@ struct seqb_backend_ops {
                               const struct seqb_purge *purge, int32_t *deleted,
                               struct seqb_error *err);
 
-    /* Reads a page of the committed counters. NULL in an engine whose stores
-     * have no incarnation. Errors as for a claim that is only read, and
-     * SEQB_CORRUPT for a row that is not a counter's. */
+    /* Reads a page. NULL in an engine whose stores have no incarnation. Errors
+     * as for a claim that is only read, and SEQB_CORRUPT for a damaged row. */
     enum seqb_status (*list)(struct seqb_backend *backend,
                              struct seqb_page *page, struct seqb_error *err);
 

@@ -1,140 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Compares two topologies for a migration: which pools change, which sequences
- * go with them, and whether the change is possible. src/offline carries it out.
+ * Compares two topologies for a migration: which pools change, and whether the
+ * change is possible. migrate_keys.c finds the sequences that go with them.
+ * src/offline carries it out.
  */
-#include <fnmatch.h>
+#include "api/migrate.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include <seqbroker/admin.h>
-
-#include "config/config.h"
 #include "lease/lease.h"
-#include "offline/offline.h"
 #include "period/period.h"
 #include "platform/error.h"
 #include "platform/file.h"
 #include "platform/text.h"
 
-#define NO_POOL (-1)
-
-/* What one topology says about a key. */
-struct place {
-    int32_t pool; /* NO_POOL: the topology does not list the key */
-    int32_t memory_bits;
-    int32_t window_bits;    /* of its windows: its own, or the pool's */
-    int32_t value_bits;     /* its numbers are below 2^value_bits */
-    int64_t useful;         /* greater ones are too wide; 0: no limit */
-    const char *attributes; /* claimed after the bits; NULL: nothing */
-};
-
-/* A key from one of the topologies, or from the caller. */
-struct entry {
-    const char *key;
-    struct place was;
-    struct place is;
-};
-
-struct request {
-    const struct config_topology *was;
-    const struct config_topology *is;
-    const struct seqb_migrate_options *options;
-    const struct seqb_progress *progress; /* NULL: progress is not shown */
-    struct entry *entries;                /* sorted, each key once */
-    size_t entry_count;
-    struct offline_pool *pools; /* the pools to migrate */
-    struct offline_key *keys;   /* of all these pools, one after the other */
-    size_t pool_count;
-};
-
 static const struct ha_pool_options *pool_at(const struct config_topology *in,
                                              int32_t i)
 {
     return &in->ha.pools[i];
-}
-
-/* --- keys --- */
-
-static struct place place_of(const struct config_topology *topology,
-                             const char *key)
-{
-    const struct queue_options *queue = &topology->queue;
-    const struct queue_sequence_options *found = NULL;
-
-    for (size_t i = 0; i < queue->sequence_count && found == NULL; i++) {
-        if (strcmp(queue->sequences[i].key, key) == 0)
-            found = &queue->sequences[i];
-    }
-    if (found == NULL && queue->automatic != NULL &&
-        fnmatch(queue->auto_pattern, key, 0) == 0)
-        found = queue->automatic;
-    if (found == NULL)
-        return (struct place){NO_POOL, -1, 0, BITS_ALL, 0, NULL};
-    return (struct place){
-        found->pool,
-        found->memory_bits,
-        layout_window_bits(&topology->ha.pools[found->pool].layout,
-                           found->window_bits),
-        found->value_bits == 0 ? BITS_ALL : found->value_bits,
-        queue_useful_numbers(found),
-        found->attributes};
-}
-
-static int entry_compare(const void *a, const void *b)
-{
-    return strcmp(((const struct entry *)a)->key,
-                  ((const struct entry *)b)->key);
-}
-
-static void entries_add(struct request *request,
-                        const struct queue_options *queue)
-{
-    for (size_t i = 0; i < queue->sequence_count; i++)
-        request->entries[request->entry_count++].key = queue->sequences[i].key;
-}
-
-/* Removes duplicates, and looks up each key in both topologies. */
-static void entries_finish(struct request *request)
-{
-    size_t left = 0;
-
-    qsort(request->entries, request->entry_count, sizeof *request->entries,
-          entry_compare);
-    for (size_t i = 0; i < request->entry_count; i++) {
-        struct entry *entry = &request->entries[i];
-
-        if (left > 0 && entry_compare(entry, &request->entries[left - 1]) == 0)
-            continue;
-        entry->was = place_of(request->was, entry->key);
-        entry->is = place_of(request->is, entry->key);
-        request->entries[left++] = *entry;
-    }
-    request->entry_count = left;
-}
-
-static enum seqb_status entries_make(struct request *request,
-                                     struct seqb_error *err)
-{
-    const struct seqb_migrate_options *options = request->options;
-    const size_t most = request->was->queue.sequence_count +
-                        request->is->queue.sequence_count + options->key_count;
-
-    request->entries = calloc(most + 1, sizeof *request->entries);
-    if (request->entries == NULL)
-        return error_set(err, SEQB_NO_MEMORY, "out of memory");
-    entries_add(request, &request->was->queue);
-    entries_add(request, &request->is->queue);
-    for (size_t i = 0; i < options->key_count; i++) {
-        if (!text_is_key(options->keys[i]))
-            return error_set(err, SEQB_INVALID,
-                             "'%.80s' is no key: 1 to 64 of A-Z a-z 0-9 . _ "
-                             ": -",
-                             options->keys[i]);
-        request->entries[request->entry_count++].key = options->keys[i];
-    }
-    entries_finish(request);
-    return SEQB_OK;
 }
 
 /* --- pools --- */
@@ -185,7 +69,7 @@ static enum seqb_status check_kept(const struct request *request, int32_t was,
     if (!is_same_layout(request, pool_at(request->was, was), pool))
         what = "its layout";
     for (size_t i = 0; i < request->entry_count && what == NULL; i++) {
-        const struct entry *entry = &request->entries[i];
+        const struct key_entry *entry = &request->entries[i];
 
         if (entry->was.pool != was || entry->is.pool != is)
             continue;
@@ -263,7 +147,7 @@ static enum seqb_status check_attributes(const struct request *request,
                                          struct seqb_error *err)
 {
     for (size_t i = 0; i < request->entry_count; i++) {
-        const struct entry *entry = &request->entries[i];
+        const struct key_entry *entry = &request->entries[i];
         const char *was = text_of(entry->was.attributes);
         const char *is = text_of(entry->is.attributes);
 
@@ -297,7 +181,7 @@ static enum seqb_status check_sequences(const struct request *request,
                          pool_at(request->was, before->pool)->layout.name,
                          pool_at(request->is, now->pool)->layout.name);
     for (size_t i = 0; i < request->entry_count; i++) {
-        const struct entry *entry = &request->entries[i];
+        const struct key_entry *entry = &request->entries[i];
         const char *was;
         const char *is;
 
@@ -370,103 +254,105 @@ static enum seqb_status pools_check(const struct request *request,
     return SEQB_OK;
 }
 
-/* --- what to migrate --- */
-
-static bool belongs(const struct entry *entry, const struct offline_pool *pool)
+/* A store that is left out was a partition of a pool that is migrated. */
+static enum seqb_status check_without(const struct request *request,
+                                      struct seqb_error *err)
 {
-    if (entry->was.pool != NO_POOL)
-        return entry->was.pool == (int32_t)pool->was;
-    return entry->is.pool == NO_POOL || entry->is.pool == (int32_t)pool->is;
-}
+    const char *without = request->options->without;
+    bool is_there = without == NULL;
 
-static enum seqb_status keys_share(struct request *request,
-                                   struct seqb_error *err)
-{
-    struct offline_key *at = calloc(
-        request->pool_count * request->entry_count + 1, sizeof *request->keys);
+    for (size_t i = 0; i < request->pool_count && !is_there; i++) {
+        const struct layout *layout =
+            &pool_at(request->was, (int32_t)request->pools[i].was)->layout;
 
-    request->keys = at;
-    if (at == NULL)
-        return error_set(err, SEQB_NO_MEMORY, "out of memory");
-    for (size_t i = 0; i < request->pool_count; i++) {
-        struct offline_pool *pool = &request->pools[i];
-
-        pool->keys = at;
-        for (size_t j = 0; j < request->entry_count; j++) {
-            const struct entry *entry = &request->entries[j];
-
-            if (belongs(entry, pool))
-                *at++ = (struct offline_key){entry->key,
-                                             entry->was.memory_bits,
-                                             entry->is.memory_bits,
-                                             entry->was.window_bits,
-                                             entry->is.window_bits,
-                                             entry->is.value_bits,
-                                             entry->was.useful,
-                                             entry->is.useful,
-                                             entry->was.pool != NO_POOL
-                                                 ? entry->was.attributes
-                                                 : entry->is.attributes};
-        }
-        pool->key_count = (size_t)(at - pool->keys);
+        for (int32_t j = 0; j < 1 << layout->bits; j++)
+            is_there |= strcmp(request->was->ha.backends[layout->partitions[j]]
+                                   .options.name,
+                               without) == 0;
     }
-    return SEQB_OK;
+    return is_there
+               ? SEQB_OK
+               : error_set(err, SEQB_INVALID,
+                           "no partition of a pool that is migrated has the "
+                           "backend '%.80s' in the old topology",
+                           without);
 }
 
-/* Only the stores know the sequences that were created automatically, and the
- * stores cannot list them. */
-static enum seqb_status check_automatic(const struct request *request,
-                                        struct seqb_error *err)
+static enum seqb_status request_check(struct request *request,
+                                      struct seqb_error *err)
 {
-    const struct queue_sequence_options *automatic =
-        request->was->queue.automatic;
-
-    if (automatic == NULL || request->options->keys != NULL)
-        return SEQB_OK;
-    for (size_t i = 0; i < request->pool_count; i++) {
-        if ((int32_t)request->pools[i].was == automatic->pool)
-            return error_set(
-                err, SEQB_INVALID,
-                "pool %s has auto_sequences, and its stores cannot list their "
-                "keys: name every key that was ever used (docs/operations.md "
-                "says how), with --keys FILE; one left out would begin again",
-                pool_at(request->was, automatic->pool)->layout.name);
-    }
-    return SEQB_OK;
-}
-
-static enum seqb_status request_run(struct request *request,
-                                    struct seqb_error *err)
-{
-    enum seqb_status status = entries_make(request, err);
+    enum seqb_status status = request_make_entries(request, err);
 
     if (status == SEQB_OK)
         status = pools_find(request, err);
     if (status == SEQB_OK)
         status = pools_check(request, err);
     if (status == SEQB_OK)
+        status = check_without(request, err);
+    if (status == SEQB_OK)
+        status = check_sequences(request, err);
+    return status == SEQB_OK ? check_attributes(request, err) : status;
+}
+
+/* Migrates all keys that are known by now. */
+static enum seqb_status request_run(struct request *request,
+                                    struct offline_migration *migration,
+                                    struct seqb_error *err)
+{
+    enum seqb_status status = request_make_entries(request, err);
+
+    if (status == SEQB_OK)
         status = check_sequences(request, err);
     if (status == SEQB_OK)
-        status = check_attributes(request, err);
-    if (status == SEQB_OK)
-        status = check_automatic(request, err);
-    if (status == SEQB_OK)
-        status = keys_share(request, err);
-    if (status == SEQB_OK && !request->options->dry_run)
-        status = file_make_folder(request->is->state_dir, err);
+        status = request_share_keys(request, err);
+    return status == SEQB_OK ? offline_migrate(migration, err) : status;
+}
+
+/* A broker that still runs may begin a sequence after the keys were found. Once
+ * its pool is retired it issues no number of one that is new, so all that were
+ * used are found the second time. */
+static enum seqb_status request_run_again(struct request *request,
+                                          struct offline_migration *migration,
+                                          struct seqb_error *err)
+{
+    bool has_more;
+    struct seqb_error why;
+    const enum seqb_status status =
+        request_find_keys(request, migration, &has_more, &why);
+
     if (status != SEQB_OK)
-        return status;
-    return offline_migrate(
-        &(struct offline_migration){.was = &request->was->stores,
-                                    .is = &request->is->stores,
-                                    .pools = request->pools,
-                                    .pool_count = request->pool_count,
-                                    .without = request->options->without,
-                                    .dry_run = request->options->dry_run,
-                                    .report = request->options->report,
-                                    .context = request->options->context,
-                                    .progress = request->progress},
-        err);
+        return error_set(err, status,
+                         "the migration is done, but whether a broker began "
+                         "further sequences meanwhile is not known: migrate "
+                         "again: %s",
+                         why.text);
+    return has_more ? request_run(request, migration, err) : SEQB_OK;
+}
+
+static enum seqb_status request_migrate(struct request *request,
+                                        struct seqb_error *err)
+{
+    struct offline_migration migration = {.was = &request->was->stores,
+                                          .is = &request->is->stores,
+                                          .without = request->options->without,
+                                          .dry_run = request->options->dry_run,
+                                          .report = request->options->report,
+                                          .context = request->options->context,
+                                          .progress = request->progress};
+    bool has_more;
+    enum seqb_status status = request_check(request, err);
+
+    migration.pools = request->pools;
+    migration.pool_count = request->pool_count;
+    if (status == SEQB_OK)
+        status = request_find_keys(request, &migration, &has_more, err);
+    if (status == SEQB_OK && !migration.dry_run)
+        status = file_make_folder(request->is->state_dir, err);
+    if (status == SEQB_OK)
+        status = request_run(request, &migration, err);
+    return status == SEQB_OK && !migration.dry_run
+               ? request_run_again(request, &migration, err)
+               : status;
 }
 
 enum seqb_status
@@ -489,11 +375,9 @@ seqb_migrate_watched(const char *old_topology, const char *new_topology,
     if (status == SEQB_OK) {
         request.was = config_topology(was);
         request.is = config_topology(is);
-        status = request_run(&request, err);
+        status = request_migrate(&request, err);
     }
-    free(request.entries);
-    free(request.pools);
-    free(request.keys);
+    request_free(&request);
     config_close(was);
     config_close(is);
     return status;

@@ -386,28 +386,12 @@ static enum seqb_status move_init(struct migration *migration, size_t i,
     }
     status = side_new(options->was, move->options->was, migration->watchdog,
                       &move->was, err);
+    if (status == SEQB_OK && options->without != NULL)
+        (void)side_leave_out(move->was, options->without);
     if (status == SEQB_OK)
         status = side_new(options->is, move->options->is, migration->watchdog,
                           &move->is, err);
     return status;
-}
-
-/* A backend is one partition of one pool. */
-static enum seqb_status leave_out(const struct migration *migration,
-                                  struct seqb_error *err)
-{
-    const char *without = migration->options->without;
-
-    for (size_t i = 0; without != NULL && i < migration->count; i++) {
-        if (side_leave_out(migration->moves[i].was, without))
-            return SEQB_OK;
-    }
-    return without == NULL
-               ? SEQB_OK
-               : error_set(err, SEQB_INVALID,
-                           "no partition of a pool that is migrated has the "
-                           "backend '%.80s' in the old topology",
-                           without);
 }
 
 static enum seqb_status migration_init(struct migration *migration,
@@ -424,7 +408,7 @@ static enum seqb_status migration_init(struct migration *migration,
     }
     for (size_t i = 0; i < migration->count && status == SEQB_OK; i++)
         status = move_init(migration, i, err);
-    return status == SEQB_OK ? leave_out(migration, err) : status;
+    return status;
 }
 
 static void migration_fini(struct migration *migration)

@@ -157,6 +157,36 @@ enum seqb_status side_read_bits(struct migrate_side *side, const char *key,
                                 struct migrate_bits *out,
                                 struct seqb_error *err);
 
+/* What a sequence's claim says behind its bits; "" if nothing. */
+void side_attributes_of(const struct migrate_side *side, const char *claim,
+                        char *out, size_t size);
+
+/* Names that a store lists (migrate_list.c). */
+
+struct side_names {
+    char prefix[SEQB_COUNTER_SIZE];
+    bool are_claims; /* not counters */
+    /* Called with what follows the prefix. A failure ends the list. */
+    enum seqb_status (*visit)(void *context, int32_t member, const char *rest,
+                              struct seqb_error *err);
+    void *context;
+};
+
+/* Lists the names with that prefix of a member that may list. */
+enum seqb_status side_list(const struct migrate_side *side, int32_t member,
+                           const struct side_names *names,
+                           struct seqb_error *err);
+
+/* Lists the counters of the pool, their leases and cells; sets the prefix. The
+ * rest is "<partition>/<key>", in a period with "@<stamp>" behind it. */
+enum seqb_status side_list_counters(const struct migrate_side *side,
+                                    int32_t member, struct side_names *names,
+                                    struct seqb_error *err);
+
+/* The key in such a rest; "" if there is none. `out` has SEQB_COUNTER_SIZE
+ * bytes. */
+void side_key_of(const char *rest, char out[]);
+
 /* Finding stores that went back (migrate_back.c). */
 
 /* A reached store without the layout of this generation, which another one has,

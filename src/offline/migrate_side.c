@@ -246,15 +246,32 @@ static bool bits_take(const char **claim, const char *word, int32_t *out)
     return true;
 }
 
-/* Reads the bits of a claim. False if the claim has any other form. */
-static bool bits_read(const struct layout *layout, const char *claim,
-                      const char *attributes, struct migrate_bits *out)
+/* Reads the bits of a claim, and moves behind them. False if the claim has any
+ * other form. */
+static bool bits_read(const struct layout *layout, const char **claim,
+                      struct migrate_bits *out)
 {
     out->window_bits = layout->window_bits;
-    if (!bits_take(&claim, "memory_bits=", &out->memory_bits))
+    if (!bits_take(claim, "memory_bits=", &out->memory_bits))
         return false;
-    (void)bits_take(&claim, " window_bits=", &out->window_bits);
-    return strcmp(claim, attributes == NULL ? "" : attributes) == 0;
+    (void)bits_take(claim, " window_bits=", &out->window_bits);
+    return true;
+}
+
+static bool claim_read_bits(const struct layout *layout, const char *claim,
+                            const char *attributes, struct migrate_bits *out)
+{
+    return bits_read(layout, &claim, out) &&
+           strcmp(claim, attributes == NULL ? "" : attributes) == 0;
+}
+
+void side_attributes_of(const struct migrate_side *side, const char *claim,
+                        char *out, size_t size)
+{
+    struct migrate_bits bits;
+
+    (void)bits_read(side->layout, &claim, &bits);
+    (void)text_copy(out, size, claim);
 }
 
 enum seqb_status side_read_bits(struct migrate_side *side, const char *key,
@@ -284,7 +301,7 @@ enum seqb_status side_read_bits(struct migrate_side *side, const char *key,
             out->by_all &= side->stores.stores[i].forgets;
             continue;
         }
-        if (!bits_read(side->layout, claim, attributes, &bits) ||
+        if (!claim_read_bits(side->layout, claim, attributes, &bits) ||
             (out->memory_bits >= 0 && (out->memory_bits != bits.memory_bits ||
                                        out->window_bits != bits.window_bits)))
             return error_set(err, SEQB_LAYOUT,

@@ -9,13 +9,10 @@
 #include "platform/error.h"
 #include "platform/text.h"
 
-#define PAGE_SIZE 512
-
 struct used {
     const struct migrate_side *side;
     const char **keys; /* the given keys, sorted */
     size_t key_count;
-    struct seqb_listed *listed; /* PAGE_SIZE elements */
 };
 
 static int compare(const void *a, const void *b)
@@ -28,8 +25,7 @@ static enum seqb_status used_init(struct used *used,
                                   struct seqb_error *err)
 {
     used->keys = calloc(count + 1, sizeof *used->keys);
-    used->listed = calloc(PAGE_SIZE, sizeof *used->listed);
-    if (used->keys == NULL || used->listed == NULL) {
+    if (used->keys == NULL) {
         (void)error_set(err, SEQB_NO_MEMORY, "out of memory");
         return SEQB_NO_MEMORY;
     }
@@ -38,22 +34,6 @@ static enum seqb_status used_init(struct used *used,
     used->key_count = count;
     qsort(used->keys, count, sizeof *used->keys, compare);
     return SEQB_OK;
-}
-
-static void used_fini(struct used *used)
-{
-    free(used->keys);
-    free(used->listed);
-}
-
-/* The key in the counter's name "<prefix><partition>/<key>", which in a period
- * has "@<stamp>" behind it. */
-static void key_of(const char *counter, size_t prefix, char out[])
-{
-    const char *key = strchr(counter + prefix, '/');
-
-    (void)text_copy(out, SEQB_COUNTER_SIZE, key == NULL ? "" : key + 1);
-    out[strcspn(out, "@")] = '\0';
 }
 
 static enum seqb_status used_error(const struct used *used, int32_t member,
@@ -79,60 +59,18 @@ static enum seqb_status used_error(const struct used *used, int32_t member,
                      backend);
 }
 
-static enum seqb_status listed_check(const struct used *used, int32_t member,
-                                     const char *counter, size_t prefix,
-                                     struct seqb_error *err)
+static enum seqb_status counter_check(void *context, int32_t member,
+                                      const char *rest, struct seqb_error *err)
 {
+    const struct used *used = context;
     char key[SEQB_COUNTER_SIZE];
     const char *find = key;
 
-    key_of(counter, prefix, key);
+    side_key_of(rest, key);
     if (key[0] == '\0' || bsearch(&find, used->keys, used->key_count,
                                   sizeof *used->keys, compare) != NULL)
         return SEQB_OK;
     return used_error(used, member, key, err);
-}
-
-static enum seqb_status prefix_check(const struct used *used, int32_t member,
-                                     const char *prefix, struct seqb_error *err)
-{
-    struct connection *connection = &used->side->connections[member];
-    char after[SEQB_COUNTER_SIZE] = "";
-    struct seqb_page page = {.prefix = prefix,
-                             .after = after,
-                             .listed = used->listed,
-                             .most = PAGE_SIZE,
-                             .count = PAGE_SIZE};
-
-    while (page.count == page.most) {
-        if (connection_list(connection, &page, err) != SEQB_OK)
-            return err->status;
-        for (int32_t i = 0; i < page.count; i++) {
-            if (listed_check(used, member, used->listed[i].counter,
-                             strlen(prefix), err) != SEQB_OK)
-                return err->status;
-        }
-        if (page.count > 0)
-            (void)text_copy(after, sizeof after,
-                            used->listed[page.count - 1].counter);
-    }
-    return SEQB_OK;
-}
-
-static enum seqb_status member_check(const struct used *used, int32_t member,
-                                     struct seqb_error *err)
-{
-    static const char *const kinds[] = {"", "window/", SEQB_CELL};
-    char prefix[SEQB_COUNTER_SIZE];
-    enum seqb_status status = SEQB_OK;
-
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && status == SEQB_OK;
-         i++) {
-        (void)text_format(prefix, sizeof prefix, "%s%s/", kinds[i],
-                          used->side->name);
-        status = prefix_check(used, member, prefix, err);
-    }
-    return status;
 }
 
 enum seqb_status used_check(const struct migrate_side *is,
@@ -140,12 +78,13 @@ enum seqb_status used_check(const struct migrate_side *is,
                             struct seqb_error *err)
 {
     struct used used = {.side = is};
+    struct side_names names = {.visit = counter_check, .context = &used};
     enum seqb_status status = used_init(&used, keys, count, err);
 
     for (int32_t i = 0; i < is->stores.count && status == SEQB_OK; i++) {
         if (connection_may_list(&is->connections[i]))
-            status = member_check(&used, i, err);
+            status = side_list_counters(is, i, &names, err);
     }
-    used_fini(&used);
+    free(used.keys);
     return status;
 }

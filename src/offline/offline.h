@@ -72,12 +72,36 @@ struct offline_migration {
     const struct store_topology *is;
     const struct offline_pool *pools;
     size_t pool_count;
-    const char *without; /* an old backend that is lost; NULL: none */
+    const char *without; /* the backend of an old partition that is lost;
+                            NULL: none */
     bool dry_run;
     void (*report)(void *context, const char *line); /* may be NULL */
     void *context;
     const struct seqb_progress *progress; /* may be NULL */
 };
+
+/* What becomes of the keys that the stores of the old pools know. `pool` is an
+ * index into the pools of the migration. */
+struct offline_finder {
+    /* Called for each key, perhaps several times. Sets `*is_unlisted` if the
+     * key is new to it, and neither topology lists it. */
+    enum seqb_status (*found)(void *context, size_t pool, const char *key,
+                              bool *is_unlisted, struct seqb_error *err);
+    /* Called for an unlisted key whose claim has more than its bits, which only
+     * a topology can say; `attributes` is that, or "" if no store claims it. */
+    void (*leave_out)(void *context, size_t pool, const char *key,
+                      const char *attributes);
+    /* Called if a store that keeps its data cannot list its keys. */
+    enum seqb_status (*mute)(void *context, size_t pool, const char *backend,
+                             struct seqb_error *err);
+    void *context;
+};
+
+/* Asks every store of the old pools but `without`. Errors as for a migration;
+ * changes nothing. */
+enum seqb_status offline_find_keys(const struct offline_migration *options,
+                                   const struct offline_finder *finder,
+                                   struct seqb_error *err);
 
 /* See seqb_migrate. `pools` are the pools to migrate; both topologies have
  * them. */

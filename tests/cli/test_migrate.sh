@@ -55,7 +55,7 @@ is "it wants two topologies" "$code $err" \
     "2 seqctl: usage: seqctl migrate OLD NEW"
 seqctl migrate "$old" "$new" --json
 like "with --json an error is an object on stderr" "$code $out $err" \
-    '2  {"error": "pool main has auto_sequences, *", "code": "INVALID", "exit": 2}'
+    '1  {"error": "pool main: a migration needs every backend, *", "code": "UNREACHABLE", "exit": 1}'
 seqctl migrate "$work/absent.conf" "$new"
 like "a topology that is not there is code 2" "$code $err" "2 *absent.conf*"
 seqctl migrate "$old" "$new" --keys "$work/absent"
@@ -86,9 +86,7 @@ like "the new topology is refused before it is migrated to" \
 # --- a dry run ---
 
 before=$(sums)
-seqctl migrate "$old" "$new"
-like "keys of auto_sequences must be named" "$code $err" "2 *--keys FILE*"
-seqctl migrate "$old" "$new" --keys "$work/keys" --dry-run
+seqctl migrate "$old" "$new" --dry-run
 like "a dry run tells the plan" "$code $err $out" \
     "0  pool main: generation 1 -> 2, partitions 4 -> 2*sequence bill: memory_bits 3 -> 5; fits *sequence order: *warning: stop every broker*dry run: nothing was written"
 is "a dry run writes nothing" "$(sums)" "$before"
@@ -104,7 +102,7 @@ like "the old topology is refused afterwards" \
 seqctl check --probe "$old"
 like "check --probe says so, too" "$code $out" "1 *was retired by seqctl*"
 before=$(sums)
-seqctl migrate "$old" "$new" --keys "$work/keys"
+seqctl migrate "$old" "$new"
 is "a second run says that all is done" "$code $err $out" \
     "0  all is migrated already: nothing is to be done"
 is "a second run writes nothing" "$(sums)" "$before"

@@ -53,16 +53,19 @@ static void page_read(const struct contract *contract, struct seqb_page *page)
     assert_in_range(page->count, 0, page->most);
 }
 
-/* All counters with that prefix, `most` a page, must be those of `names` that
- * begin so. */
-static void assert_lists(const struct contract *contract, const char *prefix,
-                         int32_t most)
+/* All counters, or claims, with that prefix, `most` a page, must be those of
+ * `names` that begin so. */
+static void assert_lists(const struct contract *contract, bool are_claims,
+                         const char *prefix, int32_t most)
 {
     const char *sorted[NAMES];
     struct seqb_listed listed[PAGE_MAX];
     char after[SEQB_COUNTER_SIZE] = "";
-    struct seqb_page page = {
-        .prefix = prefix, .after = after, .listed = listed, .most = most};
+    struct seqb_page page = {.prefix = prefix,
+                             .after = after,
+                             .is_of_claims = are_claims,
+                             .listed = listed,
+                             .most = most};
     int32_t at = most;
 
     memcpy(sorted, names, sizeof sorted);
@@ -76,7 +79,10 @@ static void assert_lists(const struct contract *contract, const char *prefix,
         }
         assert_true(at < page.count);
         assert_string_equal(listed[at].counter, sorted[i]);
-        assert_string_equal(names[listed[at].value - 1], sorted[i]);
+        if (are_claims)
+            assert_int_equal(listed[at].value, 0);
+        else
+            assert_string_equal(names[listed[at].value - 1], sorted[i]);
         (void)text_copy(after, sizeof after, listed[at++].counter);
     }
     if (at == most) {
@@ -95,13 +101,29 @@ CONTRACT_TEST(counters_are_listed_in_the_order_of_bytes, NEEDS_INCARNATION)
 
     counters_make(contract);
     for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
-        assert_lists(contract, prefixes[i], PAGE_MAX);
-        assert_lists(contract, prefixes[i], 1);
-        assert_lists(contract, prefixes[i], 3);
+        assert_lists(contract, false, prefixes[i], PAGE_MAX);
+        assert_lists(contract, false, prefixes[i], 1);
+        assert_lists(contract, false, prefixes[i], 3);
     }
     contract->store->options.needs_incarnation = true;
     contract_reopen(contract);
-    assert_lists(contract, "window/", 5);
+    assert_lists(contract, false, "window/", 5);
+}
+
+/* A counter is no claim. */
+CONTRACT_TEST(claims_are_listed_in_the_order_of_bytes, NEEDS_INCARNATION)
+{
+    char standing[SEQB_CLAIM_SIZE];
+
+    (void)contract_raise(contract->backend, "window/main/0/none", 1, 0);
+    for (size_t i = 0; i < NAMES; i++)
+        assert_ok(contract->backend->ops->claim(contract->backend, names[i],
+                                                "memory_bits=3", standing,
+                                                sizeof standing, NULL));
+    assert_lists(contract, true, "window/main/0/", PAGE_MAX);
+    assert_lists(contract, true, "window/main/0/", 1);
+    assert_lists(contract, true, "window/", 5);
+    assert_lists(contract, true, "x", 1);
 }
 
 /* What is not there any more, or never was, is a place as well. */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Migrations of pools in which keys make their sequences by themselves: no
- * store can list them. */
+/* Migrations of pools in which keys make their sequences by themselves: only
+ * the stores know them. */
 
-#include <sqlite3.h>
+#include <string.h>
 
 #include <seqbroker/reload.h>
 
 #include "migration_fixture.h"
+#include "mute_sqlite.h"
 #include "platform/text.h"
 #include "support/rig.h"
 #include "support/test.h"
@@ -22,17 +23,6 @@ static const struct layout_text files = {
     NULL,
     0};
 
-/* The operator names these keys, beside those that are listed. */
-static void migrate_with_keys(const char *from, const char *to,
-                              const char *const *keys, size_t count)
-{
-    static const char *const none[] = {NULL};
-    const struct seqb_migrate_options options = {
-        .keys = count > 0 ? keys : none, .key_count = count};
-
-    assert_ok(migration_try(from, to, &options)->status);
-}
-
 /* It was connected when the pool was retired, and nobody could name the key. */
 TEST_SKIPPABLE(MIGRATION, key_that_is_new_to_an_old_broker_is_refused_there)
 {
@@ -44,7 +34,7 @@ TEST_SKIPPABLE(MIGRATION, key_that_is_new_to_an_old_broker_is_refused_there)
     const char *to = migration_write(scene, "new.conf", &next, "");
 
     scene_open(scene, from);
-    migrate_with_keys(from, to, NULL, 0);
+    (void)migration_do(from, to);
     sequence = scene_sequence(scene, "late");
     assert_int_not_equal(seqb_next(sequence, &number, &err), SEQB_OK);
     scene_expect_words(err.text, "was retired by seqctl migrate");
@@ -65,9 +55,9 @@ TEST_SKIPPABLE(MIGRATION,
     paths[1] = migration_write(scene, "2.conf", &second, "");
     paths[2] = migration_write(scene, "3.conf", &third, "");
     migration_use(scene, paths[0]);
-    migrate_with_keys(paths[0], paths[1], NULL, 0);
+    (void)migration_do(paths[0], paths[1]);
     scene_open(scene, paths[1]);
-    migrate_with_keys(paths[1], paths[2], NULL, 0);
+    (void)migration_do(paths[1], paths[2]);
     scene_expect_no_numbers(scene, "late", "was retired by seqctl migrate");
 }
 
@@ -87,7 +77,7 @@ TEST_SKIPPABLE(MIGRATION, key_that_a_reload_adds_to_an_old_broker_is_refused)
     const char *to = migration_write(scene, "new.conf", &next, "");
 
     scene_open(scene, from);
-    migrate_with_keys(from, to, NULL, 0);
+    (void)migration_do(from, to);
     for (size_t i = 0; i < 2; i++) {
         const struct seqb_reload_options options = {.size = sizeof options};
         struct layout_text more = files;
@@ -102,31 +92,122 @@ TEST_SKIPPABLE(MIGRATION, key_that_a_reload_adds_to_an_old_broker_is_refused)
     }
 }
 
-TEST_SKIPPABLE(MIGRATION, automatic_key_goes_on_if_it_is_named)
+/* To other files, which know nothing of it. */
+static struct layout_text elsewhere(void)
 {
-    static const char *const keys[] = {"bill", "order"};
-    const char *from;
-    const char *to;
     struct layout_text next = migration_next(&files);
 
-    next.partitions[0] = "f1";
-    next.partitions[1] = "f0";
-    from = migration_write(scene, "old.conf", &files, "");
-    to = migration_write(scene, "new.conf", &next, "");
-    scene_use_key(scene, from, "bill", MIGRATION_TAKE);
-    migration_refused(from, to, SEQB_INVALID, "--keys FILE");
-    migrate_with_keys(from, to, keys, 2);
-    scene_open(scene, to);
-    scene_take(scene, "bill", MIGRATION_TAKE);
-    scene_take(scene, "fresh", 1);
-    scene_close(scene);
-    /* one of them is "fresh", which is a sequence of its own */
-    assert_true(numbers_repeats(&scene->numbers) <= 1);
+    next.partitions[0] = "f2";
+    next.partitions[1] = "f3";
+    return next;
 }
 
-TEST_SKIPPABLE(MIGRATION, forgotten_key_is_refused_until_it_is_named)
+TEST_SKIPPABLE(MIGRATION, key_that_only_the_stores_know_goes_on)
 {
-    static const char *const keys[] = {"bill"};
+    const struct layout_text next = elsewhere();
+    const char *from = migration_write(scene, "old.conf", &files, "");
+    const char *to = migration_write(scene, "new.conf", &next, "");
+
+    scene_use_key(scene, from, "bill", MIGRATION_TAKE);
+    scene_expect_words(migration_do(from, to)->told, "sequence bill: ");
+    scene_use_key(scene, to, "bill", MIGRATION_TAKE);
+    scene_expect_no_repeats(scene);
+}
+
+/* Nor does a topology list it that lists others. */
+TEST_SKIPPABLE(MIGRATION, key_that_is_listed_no_more_goes_on)
+{
+    struct layout_text was = files;
+    struct layout_text next = elsewhere();
+    const char *paths[3];
+
+    was.more = next.more = NULL;
+    paths[0] = migration_write(scene, "old.conf", &was, "");
+    paths[1] = migration_write(scene, "new.conf", &next, "");
+    was.key = "bill";
+    next.key = "bill";
+    scene_use_key(scene, migration_write(scene, "bill.conf", &was, ""), "bill",
+                  MIGRATION_TAKE);
+    (void)migration_do(paths[0], paths[1]);
+    paths[2] = migration_write(scene, "bill.conf", &next, "");
+    scene_use_key(scene, paths[2], "bill", MIGRATION_TAKE);
+    scene_expect_no_repeats(scene);
+}
+
+TEST_SKIPPABLE(MIGRATION, key_of_a_store_that_cannot_list_has_to_be_named)
+{
+    static const char *const keys[] = {"bill", "order"};
+    const struct seqb_migrate_options named = {.keys = keys, .key_count = 2};
+    const struct layout_text next = elsewhere();
+    const char *from = migration_write(scene, "old.conf", &files, "");
+    const char *to = migration_write(scene, "new.conf", &next, "");
+    struct seqb_error err;
+
+    scene_use_key(scene, from, "bill", MIGRATION_TAKE);
+    assert_int_equal(migrate_mute(scene, from, to, NULL, &err), SEQB_INVALID);
+    scene_expect_words(err.text, "f1 cannot list their keys");
+    assert_done(migrate_mute(scene, from, to, &named, &err), err);
+    scene_use_key(scene, to, "bill", MIGRATION_TAKE);
+    scene_expect_no_repeats(scene);
+}
+
+/* Its claim has more than bits, which only a topology can say. */
+TEST_SKIPPABLE(MIGRATION, key_whose_settings_nobody_knows_is_left_out)
+{
+    struct layout_text was = files;
+    struct layout_text next = elsewhere();
+    const char *from;
+    const char *to;
+
+    was.more = next.more = NULL;
+    from = migration_write(scene, "old.conf", &was, "");
+    to = migration_write(scene, "new.conf", &next, "");
+    was.key = "day\"; period = \"day";
+    scene_use_key(scene, migration_write(scene, "day.conf", &was, ""), "day",
+                  1);
+    scene_expect_words(migration_do(from, to)->told,
+                       "warning: sequence day of pool main is in neither "
+                       "topology, and was used with period=day");
+}
+
+struct meanwhile {
+    struct scene *scene;
+    bool is_over;
+};
+
+/* Between the reading of the keys and the first write. */
+static void use_another(void *context, const char *line)
+{
+    struct meanwhile *meanwhile = context;
+
+    if (strncmp(line, "warning: stop every broker", 26) != 0 ||
+        meanwhile->is_over)
+        return;
+    meanwhile->is_over = true;
+    scene_take(meanwhile->scene, "bill", MIGRATION_TAKE);
+}
+
+TEST_SKIPPABLE(MIGRATION, key_that_begins_during_the_migration_goes_on)
+{
+    struct meanwhile meanwhile = {.scene = scene};
+    const struct seqb_migrate_options options = {.report = use_another,
+                                                 .context = &meanwhile};
+    const struct layout_text next = elsewhere();
+    const char *from = migration_write(scene, "old.conf", &files, "");
+    const char *to = migration_write(scene, "new.conf", &next, "");
+    struct seqb_error err;
+
+    scene_open(scene, from);
+    assert_done(seqb_migrate(from, to, &options, &err), err);
+    assert_true(meanwhile.is_over);
+    scene_close(scene);
+    scene_use_key(scene, to, "bill", MIGRATION_TAKE);
+    scene_expect_no_repeats(scene);
+}
+
+TEST_SKIPPABLE(MIGRATION, forgotten_key_is_refused_until_it_is_migrated)
+{
+    struct seqb_error err;
     const char *from;
     const char *to;
     struct layout_text next = migration_next(&files);
@@ -136,12 +217,12 @@ TEST_SKIPPABLE(MIGRATION, forgotten_key_is_refused_until_it_is_named)
     from = migration_write(scene, "old.conf", &files, "");
     to = migration_write(scene, "new.conf", &next, "");
     scene_use_key(scene, from, "bill", MIGRATION_TAKE);
-    migrate_with_keys(from, to, NULL, 0);
+    assert_done(migrate_forgetting(scene, from, to, NULL, &err), err);
     scene_open(scene, to);
     scene_expect_no_numbers(scene, "bill",
                             "was used in generation 1 of pool main");
     scene_close(scene);
-    migrate_with_keys(from, to, keys, 1);
+    (void)migration_do(from, to);
     scene_open(scene, to);
     scene_take(scene, "bill", MIGRATION_TAKE);
     scene_expect_no_repeats(scene);
@@ -150,16 +231,15 @@ TEST_SKIPPABLE(MIGRATION, forgotten_key_is_refused_until_it_is_named)
 /* The stores are asked of both in one call. */
 TEST_SKIPPABLE(MIGRATION, forgotten_key_is_refused_if_it_is_listed_with_others)
 {
-    const char *from;
-    const char *to;
     struct layout_text next = migration_next(&files);
     struct layout_text later = next;
+    const char *from = migration_write(scene, "old.conf", &files, "");
+    const char *to = migration_write(scene, "new.conf", &next, "");
+    struct seqb_error err;
 
     later.key = BILL_AND_ORDER;
-    from = migration_write(scene, "old.conf", &files, "");
-    to = migration_write(scene, "new.conf", &next, "");
     scene_use_key(scene, from, "bill", MIGRATION_TAKE);
-    migrate_with_keys(from, to, NULL, 0);
+    assert_done(migrate_forgetting(scene, from, to, NULL, &err), err);
     for (int i = 0; i < 2; i++) { /* the first start has claimed nothing */
         scene_open(scene, migration_write(scene, "later.conf", &later, ""));
         scene_expect_no_numbers(scene, "bill",
@@ -167,65 +247,6 @@ TEST_SKIPPABLE(MIGRATION, forgotten_key_is_refused_if_it_is_listed_with_others)
         scene_take(scene, "order", MIGRATION_TAKE);
         scene_close(scene);
     }
-    scene_expect_no_repeats(scene);
-}
-
-/* --- the documented query --- */
-
-struct found {
-    char key[SEQB_COUNTER_SIZE];
-    const char *keys[1];
-    size_t count;
-};
-
-static int add_key(void *context, int columns, char **values, char **names)
-{
-    struct found *found = context;
-
-    (void)columns;
-    (void)names;
-    assert_true(found->count == 0);
-    assert_true(text_copy(found->key, sizeof found->key, values[0]));
-    found->keys[found->count++] = found->key;
-    return 0;
-}
-
-/* As in operations.md, of generation 2. */
-static void find_keys(const struct scene *scene, struct found *found)
-{
-    sqlite3 *db = NULL;
-
-    assert_int_equal(sqlite3_open(scene_state_path(scene, "f0.db"), &db),
-                     SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db,
-                                  "SELECT substr(name, 17) FROM seqb_claims "
-                                  "WHERE name LIKE 'sequence/main~2/%' "
-                                  "AND name NOT LIKE '%/order'",
-                                  add_key, found, NULL),
-                     SQLITE_OK);
-    assert_int_equal(sqlite3_close(db), SQLITE_OK);
-}
-
-/* It was first used in generation 2, so that it has no claim of generation
- * 1. */
-TEST_SKIPPABLE(MIGRATION, key_of_a_later_generation_is_found_by_its_claim)
-{
-    struct found found = {.count = 0};
-    const char *paths[3];
-    struct layout_text second = migration_next(&files);
-    struct layout_text third = migration_next(&second);
-
-    paths[0] = migration_write(scene, "1.conf", &files, "");
-    paths[1] = migration_write(scene, "2.conf", &second, "");
-    paths[2] = migration_write(scene, "3.conf", &third, "");
-    migration_use(scene, paths[0]);
-    migrate_with_keys(paths[0], paths[1], NULL, 0);
-    scene->numbers.count = 0; /* of another key */
-    scene_use_key(scene, paths[1], "bill", MIGRATION_TAKE);
-    find_keys(scene, &found);
-    assert_int_equal(found.count, 1);
-    migrate_with_keys(paths[1], paths[2], found.keys, found.count);
-    scene_use_key(scene, paths[2], "bill", MIGRATION_TAKE);
     scene_expect_no_repeats(scene);
 }
 

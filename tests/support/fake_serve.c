@@ -357,20 +357,34 @@ enum seqb_status fake_serve_swap(struct fake_store *store,
 
 /* --- list --- */
 
-/* The cell with the lowest name above `after` that begins so, or NULL. */
-static const struct fake_cell *cell_next(const struct fake_store *store,
-                                         const char *prefix, const char *after)
+static bool is_next(const char *name, const char *next,
+                    const struct seqb_page *page, const char *after)
 {
-    const struct fake_cell *next = NULL;
+    return strncmp(name, page->prefix, strlen(page->prefix)) == 0 &&
+           strcmp(name, after) > 0 && (next == NULL || strcmp(name, next) < 0);
+}
 
-    for (size_t i = 0; i < FAKE_CELLS_MAX; i++) {
+/* The lowest name above `after` that begins so, and its value. NULL: none. */
+static const char *name_next(const struct fake_store *store,
+                             const struct seqb_page *page, const char *after,
+                             int64_t *value)
+{
+    const char *next = NULL;
+
+    *value = 0;
+    for (size_t i = 0; page->is_of_claims && i < FAKE_CLAIMS_MAX; i++) {
+        const char *name = store->claims[i].name;
+
+        if (name != NULL && is_next(name, next, page, after))
+            next = name;
+    }
+    for (size_t i = 0; !page->is_of_claims && i < FAKE_CELLS_MAX; i++) {
         const struct fake_cell *cell = &store->cells[i];
 
-        if (cell->is_used &&
-            strncmp(cell->counter, prefix, strlen(prefix)) == 0 &&
-            strcmp(cell->counter, after) > 0 &&
-            (next == NULL || strcmp(cell->counter, next->counter) < 0))
-            next = cell;
+        if (cell->is_used && is_next(cell->counter, next, page, after)) {
+            next = cell->counter;
+            *value = cell->value;
+        }
     }
     return next;
 }
@@ -379,16 +393,13 @@ void fake_serve_list(struct fake_store *store, struct seqb_page *page)
 {
     const char *after = page->after;
 
-    page->count = 0;
-    while (page->count < page->most) {
-        const struct fake_cell *cell = cell_next(store, page->prefix, after);
+    for (page->count = 0; page->count < page->most; page->count++) {
         struct seqb_listed *listed = &page->listed[page->count];
+        const char *name = name_next(store, page, after, &listed->value);
 
-        if (cell == NULL)
+        if (name == NULL)
             return;
-        (void)text_copy(listed->counter, sizeof listed->counter, cell->counter);
-        listed->value = cell->value;
-        page->count++;
-        after = cell->counter;
+        (void)text_copy(listed->counter, sizeof listed->counter, name);
+        after = name;
     }
 }

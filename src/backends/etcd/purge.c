@@ -159,8 +159,9 @@ static enum seqb_status page_fill(struct etcd *etcd,
 
         if (!etcd_range_row(etcd, range, i, name, text))
             return etcd_link_distrust(&etcd->link, ETCD_READ, "a range", err);
-        status = sql_page_add(page, name, etcd_value_read(text, &rest),
-                              etcd->link.where, err);
+        status = sql_page_add(
+            page, name, page->is_of_claims ? 0 : etcd_value_read(text, &rest),
+            etcd->link.where, err);
         if (status != SEQB_OK)
             return status;
     }
@@ -172,7 +173,8 @@ enum seqb_status etcd_list(struct seqb_backend *backend, struct seqb_page *page,
 {
     struct etcd *etcd = etcd_of(backend);
     struct sql_range names;
-    struct etcd_range range = {.kind = ETCD_COUNTER,
+    struct etcd_range range = {.kind = page->is_of_claims ? ETCD_CLAIM
+                                                          : ETCD_COUNTER,
                                .from = names.from,
                                .to = names.to,
                                .limit = page->most};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the counters of a MySQL store page by page. */
+/* Reads the counters, or claims, of a MySQL store page by page. */
 #include "backends/mysql/mysql.h"
 
 #include <string.h>
@@ -15,12 +15,13 @@ static void page_ask(struct mysql *mysql, const struct seqb_page *page,
     struct mysql_link *link = &mysql->link;
     const bool has_run = mysql->sql.base.incarnation[0] != '\0';
 
-    mysql_link_add(link,
-                   "BEGIN;SELECT 1 FROM seqb_counters LIMIT 0;"
-                   "SELECT %s, %s, %s;"
-                   "SELECT name, value FROM seqb_counters WHERE name >= ",
-                   link->closed, link->sql->store,
-                   has_run ? link->sql->run : "NULL");
+    mysql_link_add(
+        link,
+        "BEGIN;SELECT 1 FROM seqb_counters LIMIT 0;"
+        "SELECT %s, %s, %s;"
+        "SELECT name, %s WHERE name >= ",
+        link->closed, link->sql->store, has_run ? link->sql->run : "NULL",
+        page->is_of_claims ? "0 FROM seqb_claims" : "value FROM seqb_counters");
     mysql_link_quote(link, range->from);
     mysql_link_add(link, " AND name < ");
     mysql_link_quote(link, range->to);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads the counters of a PostgreSQL store page by page. */
+/* Reads the counters, or claims, of a PostgreSQL store page by page. */
 #include <string.h>
 
 #include "backends/postgres/session.h"
@@ -8,9 +8,9 @@
 #include "platform/text.h"
 
 /* Sorts by bytes, which may differ from the database's own order. */
-static const char list_sql[] =
-    "SELECT name, value FROM seqb_counters WHERE name COLLATE \"C\" >= $1"
-    " AND name COLLATE \"C\" < $2 ORDER BY name COLLATE \"C\" LIMIT $3::int";
+#define LIST_SQL(what)                                                         \
+    "SELECT name, " what " WHERE name COLLATE \"C\" >= $1"                     \
+    " AND name COLLATE \"C\" < $2 ORDER BY name COLLATE \"C\" LIMIT $3::int"
 
 /* Read afterwards, when the table is locked in its current file. */
 static const char run_sql[] = "SELECT " POSTGRES_RUN;
@@ -25,7 +25,10 @@ static void page_ask(struct postgres *postgres, const struct seqb_page *page,
 
     postgres_number_make(page->most, most);
     postgres_transaction_begin(postgres);
-    postgres_link_add(&postgres->link, list_sql, 3, arguments);
+    postgres_link_add(&postgres->link,
+                      page->is_of_claims ? LIST_SQL("0 FROM seqb_claims")
+                                         : LIST_SQL("value FROM seqb_counters"),
+                      3, arguments);
     postgres_link_add(&postgres->link, run_sql, 0, NULL);
     postgres_link_add_commit(&postgres->link);
 }

@@ -311,8 +311,11 @@ static enum seqb_status page_fill(struct sqlite *sqlite, struct seqb_page *page,
                                   struct seqb_error *err)
 {
     const char *where = sqlite->link.where;
-    sqlite3_stmt *query = sqlite_link_query(
-        &sqlite->link, SQLITE_QUERY_COUNTERS_LIST, range->from);
+    sqlite3_stmt *query =
+        sqlite_link_query(&sqlite->link,
+                          page->is_of_claims ? SQLITE_QUERY_CLAIMS_LIST
+                                             : SQLITE_QUERY_COUNTERS_LIST,
+                          range->from);
     enum seqb_status status = SEQB_OK;
     int result = SQLITE_DONE;
 

@@ -38,6 +38,9 @@ static const char *const query_texts[SQLITE_QUERIES] = {
     [SQLITE_QUERY_CLAIM_FIND] = "SELECT text FROM seqb_claims WHERE name = ?1",
     [SQLITE_QUERY_CLAIMS_WALK] =
         "SELECT name, text FROM seqb_claims WHERE name >= ?1 ORDER BY name",
+    [SQLITE_QUERY_CLAIMS_LIST] =
+        ("SELECT name, 0 FROM seqb_claims "
+         "WHERE name >= ?1 AND name < ?2 ORDER BY name LIMIT ?3"),
     [SQLITE_QUERY_CLAIM_ADD] =
         "INSERT OR IGNORE INTO seqb_claims VALUES (?1, ?2)",
     [SQLITE_QUERY_CLAIM_REPLACE] =

@@ -32,6 +32,7 @@ enum sqlite_query {
     SQLITE_QUERY_COMMITS_PUT,     /* that many */
     SQLITE_QUERY_CLAIM_FIND,      /* name: text */
     SQLITE_QUERY_CLAIMS_WALK,     /* from: name, text, in order */
+    SQLITE_QUERY_CLAIMS_LIST,     /* from, before, at most: name, 0 */
     SQLITE_QUERY_CLAIM_ADD,       /* name, text */
     SQLITE_QUERY_CLAIM_REPLACE,   /* name, text, expected */
     SQLITE_QUERIES

@@ -48,7 +48,7 @@ static const struct option_row option_rows[] = {
      "print what would be done, and write nothing", FLAG},
     {CTL_CHECK, 0, "check", "--check", "compare only, and apply nothing", FLAG},
     {CTL_KEYS, 0, "keys", "--keys FILE",
-     "keys that the topologies do not list, one a line", TEXT(keys)},
+     "further keys that were used, one a line", TEXT(keys)},
     {CTL_WITHOUT, 0, "without", "--without BACKEND",
      "leave out a store that is gone for good", TEXT(without)},
     {CTL_TO, 0, "to", "--to N", "all later numbers are above this number",
