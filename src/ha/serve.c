@@ -3,6 +3,7 @@
  * The worker's thread: waits for jobs, serves them in batches, probes, and
  * looks at a store that nobody asks. grant.c handles a batch of slots.
  */
+#include "ha/claimed.h"
 #include "ha/worker_connection.h"
 #include "ha/worker_pools.h"
 #include "platform/clock.h"
@@ -136,6 +137,7 @@ static void worker_probe(struct worker *worker, int64_t now_ms)
 static void look_at_store(struct worker *worker)
 {
     const int64_t start_us = clock_now_us();
+    enum seqb_status status;
     struct seqb_error err;
 
     /* Connecting compares the claims, so it serves as a look. */
@@ -143,7 +145,8 @@ static void look_at_store(struct worker *worker)
         (void)worker_connect(worker, &err);
         return;
     }
-    if (connection_was_refused(claim_look(&worker->connection, &err)))
+    status = claimed_look(worker, &err);
+    if (status != SEQB_LAYOUT && connection_was_refused(status))
         worker_note(worker, NULL, clock_now_us() - start_us);
     else
         worker_fail(worker, &err, clock_now_us() - start_us);

@@ -60,6 +60,8 @@ struct worker {
     char origin[SEQB_ORIGIN_SIZE]; /* of the store, at the last open */
     uint32_t history;              /* counts the changes of `origin` */
     int64_t highest; /* value granted of any direct counter, or of windows */
+    int64_t compared_ms; /* when claims were last compared, in a store that may
+                            forget them */
     int64_t mend_until_ms; /* end of the wait for windows, for all of a batch */
     struct slot *batch[WORKER_BATCH];
     size_t asked; /* length of the first part of the batch, for which the store

@@ -283,13 +283,29 @@ static enum seqb_status verify_lessees(struct connection *authority,
     return status;
 }
 
+enum seqb_status claim_layout(struct connection *connection,
+                              const struct layout *layout,
+                              const struct layout_claim *expected,
+                              struct seqb_error *err)
+{
+    char standing[SEQB_CLAIM_SIZE];
+    char claim[SEQB_COUNTER_SIZE];
+    enum seqb_status status;
+
+    claim_pool_name("pool", layout, claim, sizeof claim);
+    status = connection_claim(connection, claim, expected->text, standing,
+                              sizeof standing, err);
+    if (status != SEQB_OK)
+        return status;
+    return layout_compare(connection_name(connection), standing, expected->text,
+                          err);
+}
+
 enum seqb_status claim_verify(struct connection *connection,
                               const struct layout *layout,
                               const struct layout_claim *expected,
                               int32_t member, struct seqb_error *err)
 {
-    char standing[SEQB_CLAIM_SIZE];
-    char claim[SEQB_COUNTER_SIZE];
     enum seqb_status status =
         verify_id(connection, expected->store_ids[member], err);
 
@@ -299,15 +315,8 @@ enum seqb_status claim_verify(struct connection *connection,
         status = verify_place(connection, layout, member, err);
     if (status == SEQB_OK && member == layout_authority(layout))
         status = verify_lessees(connection, layout, expected->backends, err);
-    if (status != SEQB_OK)
-        return status;
-    claim_pool_name("pool", layout, claim, sizeof claim);
-    status = connection_claim(connection, claim, expected->text, standing,
-                              sizeof standing, err);
-    if (status != SEQB_OK)
-        return status;
-    return layout_compare(connection_name(connection), standing, expected->text,
-                          err);
+    return status == SEQB_OK ? claim_layout(connection, layout, expected, err)
+                             : status;
 }
 
 void claim_sequence_name(const struct claim_attributes *attributes,

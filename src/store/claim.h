@@ -61,6 +61,14 @@ enum seqb_status claim_verify(struct connection *connection,
                               const struct layout_claim *claim, int32_t member,
                               struct seqb_error *err);
 
+/* The part of claim_verify that a store which may forget needs again and again:
+ * compares the layout that the pool claimed there, or claims it again.
+ * SEQB_LAYOUT if brokers of another layout have claimed it. */
+enum seqb_status claim_layout(struct connection *connection,
+                              const struct layout *layout,
+                              const struct layout_claim *claim,
+                              struct seqb_error *err);
+
 /* SEQB_LAYOUT if the pool was migrated to a later generation. */
 enum seqb_status claim_check_retired(struct connection *connection,
                                      const struct layout *layout,

@@ -115,7 +115,7 @@ void fake_restart(struct fake_store *store);
 /* Removes all counters, and a direct store's base. Origin and claims stay. */
 void fake_flush(struct fake_store *store);
 
-/* Removes the texts of `swap` whose names begin with `names`. */
+/* Removes the claims whose names begin with `names`. */
 void fake_forget(struct fake_store *store, const char *names);
 
 /* Changes the origin: every counter then belongs to another history. */

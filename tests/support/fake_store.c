@@ -103,7 +103,7 @@ const char *fake_claim_stand(struct fake_store *store, const char *name,
 {
     const struct fake_claim *claim = claim_find(store, name);
 
-    if (claim->name != NULL)
+    if (claim->name != NULL && claim->text[0] != '\0')
         return claim->text;
     return text != NULL ? fake_claim_replace(store, name, text) : "";
 }

@@ -277,6 +277,77 @@ TEST_WITH(WINDOWED, store_that_comes_back_with_another_layout_is_refused)
     assert_int_equal(rig_partition(broker, 1).granted, 0);
 }
 
+#define POOL_CLAIM "pool/main"
+
+/* The store forgets what it has, and brokers with another authority claim it
+ * first. They count in cells of the same names. */
+static void let_others_claim(struct fake_store *store)
+{
+    fake_claim_put(store, POOL_CLAIM,
+                   "pool=main;bits=1;window_bits=8;authority=theirs;"
+                   "partitions=b0,b1");
+}
+
+TEST_WITH(WINDOWED, store_that_forgot_and_others_claimed_gets_no_window)
+{
+    struct rig_broker *broker = rig_open(rig);
+
+    rig_take_from(broker, 1, 100);
+    rig_await_rest(broker);
+    let_others_claim(rig->stores[1]);
+    fake_flush(rig->stores[1]);
+    rig_take_until(broker, 1, SEQB_PARTITION_REFUSED);
+    rig_expect_words(rig_partition(broker, 1).reason, "authority was theirs");
+    assert_int_equal(fake_value(rig->stores[1], "main/1/order"), -1);
+}
+
+/* Another broker of theirs put a window there. */
+TEST_WITH(WINDOWED, window_of_others_is_not_counted_in)
+{
+    struct rig_broker *broker = rig_open(rig);
+    struct rig_broker *theirs = rig_open(rig);
+    int64_t granted;
+
+    rig_take_from(broker, 1, 100);
+    rig_await_rest(broker);
+    granted = rig_partition(broker, 1).granted;
+    fake_flush(rig->stores[1]);
+    rig_take_from(theirs, 1, rig_partition(theirs, 1).granted + 1);
+    rig_close(theirs);
+    let_others_claim(rig->stores[1]);
+    rig_take_until(broker, 1, SEQB_PARTITION_REFUSED);
+    assert_int_equal(rig_partition(broker, 1).granted, granted);
+}
+
+/* A window that is known may be theirs by its number alone. */
+TEST_WITH(WINDOWED, claim_of_others_is_noticed_within_a_window)
+{
+    struct rig_broker *broker;
+
+    rig->pool.layout.window_bits = 30;
+    broker = rig_open(rig);
+    rig_take_from(broker, 1, 100);
+    let_others_claim(rig->stores[1]);
+    rig_take_until(broker, 1, SEQB_PARTITION_REFUSED);
+}
+
+static bool is_claimed(void *store)
+{
+    char text[SEQB_CLAIM_SIZE];
+
+    fake_claim_text(store, POOL_CLAIM, text, sizeof text);
+    return text[0] != '\0';
+}
+
+/* Before brokers of another topology come. */
+TEST_WITH(WINDOWED, store_that_forgot_is_claimed_again_though_nobody_asks_it)
+{
+    rig->pool.check_interval_ms = 10;
+    (void)rig_open(rig);
+    fake_forget(rig->stores[1], POOL_CLAIM);
+    rig_await(is_claimed, rig->stores[1]);
+}
+
 /* Claims the memory bits of "order" in one store alone. */
 static void claim_in(struct rig *rig, size_t i, int32_t memory_bits)
 {

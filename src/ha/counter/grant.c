@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Carries a batch of slots through one backend, as fence.c decides. */
+#include "ha/claimed.h"
 #include "ha/counter/mend.h"
 #include "ha/counter/recall.h"
 #include "ha/counter/window.h"
@@ -226,8 +227,23 @@ static void grant_request(struct worker *worker, size_t i)
         .status = i < worker->asked ? SEQB_OK : SEQB_EXHAUSTED};
 }
 
+static enum seqb_status grant_ask(struct worker *worker, struct seqb_error *err)
+{
+    const int64_t start_us = clock_now_us();
+    enum seqb_status status;
+
+    if (worker->asked == 0)
+        return SEQB_OK;
+    status = connection_reserve(&worker->connection, worker->requests,
+                                worker->asked, err);
+    if (status == SEQB_OK)
+        worker_note(worker, NULL, clock_now_us() - start_us);
+    return status;
+}
+
 /* One call of the engine for the slots whose cells are asked. False if the call
- * failed: then all slots of the batch are answered. */
+ * failed, or if the store is no more the pool's: then all slots of the batch
+ * are answered. */
 static bool grant_reserve(struct worker *worker, size_t n)
 {
     const int64_t start_us = clock_now_us();
@@ -235,13 +251,9 @@ static bool grant_reserve(struct worker *worker, size_t n)
 
     for (size_t i = 0; i < n; i++)
         grant_request(worker, i);
-    if (worker->asked == 0)
+    if (grant_ask(worker, &err) == SEQB_OK &&
+        claimed_compare(worker, n, &err) == SEQB_OK)
         return true;
-    if (connection_reserve(&worker->connection, worker->requests, worker->asked,
-                           &err) == SEQB_OK) {
-        worker_note(worker, NULL, clock_now_us() - start_us);
-        return true;
-    }
     /* Replies before the failure are acknowledged. They become gaps, because
      * using them would need a second code path. */
     worker_fail(worker, &err, clock_now_us() - start_us);
