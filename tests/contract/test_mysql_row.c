@@ -429,3 +429,18 @@ TEST_SKIPPABLE(ON_ROW, window_is_not_bound_to_an_empty_nonce)
 }
 
 TEST_BEFORE_ALL(without_sigpipe);
+
+/* A trigger may leave a row as it is, without an error. */
+TEST_SKIPPABLE(ON_ROW, block_whose_row_a_trigger_kept_is_not_granted)
+{
+    struct seqb_request request;
+
+    must_take(f, 5, 0);
+    TELL(f, "CREATE TRIGGER keep BEFORE UPDATE ON seqb_counters FOR EACH ROW "
+            "SET NEW.value = OLD.value");
+    assert_status(take(f, ORDER, 5, &request), SEQB_PROTOCOL);
+    assert_non_null(strstr(request.error.text, "trigger"));
+    TELL(f, "DROP TRIGGER keep");
+    must_open(f);
+    must_take(f, 5, 5);
+}
