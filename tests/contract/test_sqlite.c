@@ -274,6 +274,23 @@ TEST_WITH(SQLITE_CASE, block_whose_row_a_trigger_kept_is_not_granted)
     sqlite_case_take(backend, 5, 5);
 }
 
+TEST_WITH(SQLITE_CASE, block_whose_row_a_trigger_changed_is_not_granted)
+{
+    struct seqb_backend *backend = sqlite_case_open(files);
+    struct seqb_request request;
+
+    sqlite_case_take(backend, 5, 0);
+    sqlite_files_run(files,
+                     "CREATE TRIGGER lower AFTER INSERT ON seqb_counters "
+                     "BEGIN UPDATE seqb_counters SET value = value - 1 "
+                     "WHERE name = NEW.name; END");
+    assert_status(sqlite_case_reserve(backend, ORDER, 5, &request),
+                  SEQB_CORRUPT);
+    sqlite_files_run(files, "DROP TRIGGER lower");
+    backend = sqlite_case_reopen(files, backend);
+    sqlite_case_take(backend, 5, 5);
+}
+
 /* That of another counter, which comes after it in the batch, is. */
 TEST_WITH(SQLITE_CASE, block_is_not_granted_whose_row_was_not_written)
 {

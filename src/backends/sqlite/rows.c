@@ -73,7 +73,29 @@ static enum seqb_status kept_read(struct sqlite *sqlite,
     return status;
 }
 
-/* A trigger may keep the row as it is, and SQLite reports no error. */
+/* A trigger may keep the row as it is, or change what was written, and SQLite
+ * reports no error. */
+static enum seqb_status row_check(struct sqlite *sqlite, const char *counter,
+                                  int64_t value, const char *origin,
+                                  struct seqb_error *err)
+{
+    sqlite3_stmt *query;
+    bool is_there;
+    const enum seqb_status status =
+        row_step(sqlite, counter, &query, &is_there, err);
+    const char *stored = is_there ? row_origin(query) : NULL;
+    const bool is_written = stored != NULL && row_value(query) == value &&
+                            strcmp(stored, origin) == 0;
+
+    (void)sqlite3_reset(query);
+    if (status != SEQB_OK || is_written)
+        return status;
+    return error_set(err, SEQB_CORRUPT,
+                     "%s: the row of %s is not as it was written: has "
+                     "seqb_counters a trigger that ignores or changes it?",
+                     sqlite->link.where, counter);
+}
+
 static enum seqb_status row_put(struct sqlite *sqlite, const char *counter,
                                 int64_t value, const char *origin,
                                 struct seqb_error *err)
@@ -86,12 +108,8 @@ static enum seqb_status row_put(struct sqlite *sqlite, const char *counter,
     (void)sqlite3_bind_int64(query, 2, value);
     (void)sqlite3_bind_text(query, 3, origin, -1, SQLITE_STATIC);
     status = sqlite_link_run(link, SQLITE_QUERY_COUNTER_PUT, err);
-    if (status != SEQB_OK || sqlite3_changes(link->db) == 1)
-        return status;
-    return error_set(err, SEQB_CORRUPT,
-                     "%s: the row of %s was not written: has seqb_counters a "
-                     "trigger that ignores it?",
-                     link->where, counter);
+    return status == SEQB_OK ? row_check(sqlite, counter, value, origin, err)
+                             : status;
 }
 
 enum seqb_status sqlite_row_put(struct sqlite *sqlite,
