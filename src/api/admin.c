@@ -20,11 +20,7 @@
 static enum seqb_status check_fork(const struct seqb_broker *broker,
                                    struct seqb_error *err)
 {
-    if (!queue_is_forked(broker->queue))
-        return SEQB_OK;
-    return error_set(err, SEQB_FORKED,
-                     "the broker was opened before fork(): open one in the "
-                     "child");
+    return queue_is_forked(broker->queue) ? queue_forked(err) : SEQB_OK;
 }
 
 /* Where structs go that may grow. `last` is the last member of the first

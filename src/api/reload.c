@@ -277,9 +277,7 @@ enum seqb_status seqb_reload(struct seqb_broker *broker, const char *topology,
     enum seqb_status status;
 
     if (queue_is_forked(broker->queue))
-        return error_set(err, SEQB_FORKED,
-                         "the broker was opened before fork(): open one in "
-                         "the child");
+        return queue_forked(err);
     if (options != NULL)
         reload.options =
             sized_read(options, &copy, sizeof copy, "seqb_reload_options", err);

@@ -206,6 +206,9 @@ void ha_counter_free(struct ha_counter *counter);
 enum seqb_status ha_admit(struct ha *ha, struct ha_counter *const *counters,
                           size_t count, struct seqb_error *err);
 
+/* Its availability is SEQB_UNAVAILABLE while it is unasked. */
+bool ha_counter_is_unasked(struct ha_counter *counter);
+
 #define HA_KNOWN_MAX 64
 
 /* Whether a store of the pool that can be reached has the claim of a sequence
@@ -222,16 +225,13 @@ void ha_end_waits(struct ha *ha, int64_t until_ms);
 /* That time; INT64_MAX: the broker does not close. */
 int64_t ha_limit_ms(const struct ha *ha);
 
-/* Its availability is SEQB_UNAVAILABLE meanwhile. */
-bool ha_counter_is_unasked(struct ha_counter *counter);
-
 /* A number that changes when other backends become usable. */
 uint64_t ha_usable(struct ha *ha);
 
-/* Which numbers of a sequence can become texts. */
 /* Why what was refused to a sequence is over. */
 #define HA_UNLISTED "the topology no longer lists the sequence"
 
+/* Which numbers of a sequence can become texts. */
 struct ha_texts {
     int64_t max;   /* greater numbers have no text; 0: every number has one */
     int64_t stock; /* numbers that were granted and are not taken yet */
@@ -340,10 +340,6 @@ bool ha_pool_answers(struct ha_pool *pool);
 void ha_counter_hold(struct ha_counter *counter, int64_t number);
 
 /* The counter value, partition and memory part of a number. */
-void ha_counter_decode(const struct ha_counter *counter, int64_t value,
-                       struct seqb_decoded *out);
-
-/* The same for a sequence that need not exist. */
 void ha_pool_decode(const struct ha_pool *pool, int32_t memory_bits,
                     int64_t value, struct seqb_decoded *out);
 
@@ -389,7 +385,7 @@ void ha_counter_report(const struct ha_counter *counter,
                        enum seqb_event_kind kind, const char *reason);
 
 /* Prefetches the memory that ha_counter_last_runs_out_ms reads. */
-void ha_counter_ask_ahead(const struct ha_counter *counter);
+void ha_counter_prefetch(const struct ha_counter *counter);
 
 /* A value that a store keeps. */
 struct ha_entry {

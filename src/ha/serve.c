@@ -55,7 +55,7 @@ static struct slot *probe_slot(const struct worker_membership *membership,
         return NULL;
     slot = &pool->recent->slots[membership->member];
     if (slot->counter->is_void || slot->counter->is_unlisted || slot->is_busy ||
-        slot_is_over(slot) || counter_is_unheard(slot->counter) ||
+        slot_is_over(slot) || counter_awaits_claims(slot->counter) ||
         refusal_is_reported(slot->refusal))
         return NULL;
     /* `want` is 0 if it was never asked. */

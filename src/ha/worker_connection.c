@@ -23,8 +23,8 @@ void worker_fail(struct worker *worker, const struct seqb_error *why,
 /* No connection to this server could be made since `since_ms`. So every backend
  * on the server is noted as failed, except those that were answered meanwhile.
  * Their connections are probably lost. */
-static void worker_speak_for_all(const struct worker *worker,
-                                 const struct seqb_error *why, int64_t since_ms)
+static void note_server_down(const struct worker *worker,
+                             const struct seqb_error *why, int64_t since_ms)
 {
     struct seqb_error copy;
 
@@ -162,7 +162,7 @@ enum seqb_status worker_connect(struct worker *worker, struct seqb_error *err)
         return SEQB_OK;
     worker_fail(worker, &why, clock_now_us() - start_us);
     if (!was_open)
-        worker_speak_for_all(worker, &why, start_us / 1000);
+        note_server_down(worker, &why, start_us / 1000);
     return error_copy(err, &why);
 }
 

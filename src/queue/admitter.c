@@ -51,11 +51,12 @@ static void refuse(struct queue *queue, struct seqb_sequence *sequence)
 
 /* --- sequences that are put off --- */
 
-/* Those that the present batch put off, or no longer does. */
-struct news {
+/* What a batch changed, for the log: the sequences that it put off, and those
+ * that need not wait any more. */
+struct put_off_changes {
     struct key_list unasked;
     struct key_list asked;
-    struct seqb_sequence *first; /* of those put off */
+    struct seqb_sequence *first; /* of `unasked` */
 };
 
 /* Returns how many wait now. */
@@ -75,15 +76,16 @@ size_t admitter_waiting(struct queue *queue)
     return waiting_change(&queue->admitter, 0);
 }
 
-static void news_tell(struct queue *queue, const struct news *news)
+static void report_changes(struct queue *queue,
+                           const struct put_off_changes *changes)
 {
     const size_t waiting = waiting_change(&queue->admitter, 0);
-    const struct key_list *unasked = &news->unasked;
-    const struct key_list *asked = &news->asked;
+    const struct key_list *unasked = &changes->unasked;
+    const struct key_list *asked = &changes->asked;
     struct seqb_error why = {.text = ""};
 
     if (unasked->count > 0) {
-        (void)ha_counter_availability(news->first->counter, &why);
+        (void)ha_counter_availability(changes->first->counter, &why);
         log_reason(SEQB_LOG_WARN, why.text,
                    "event=unasked sequences=%zu keys=%s%s waiting=%zu",
                    unasked->count, unasked->names, key_list_rest(unasked),
@@ -97,7 +99,7 @@ static void news_tell(struct queue *queue, const struct news *news)
 
 /* The thread, or no other thread knows the sequence. */
 static void put_off(struct queue *queue, struct seqb_sequence *sequence,
-                    struct news *news)
+                    struct put_off_changes *changes)
 {
     struct admitter *admitter = &queue->admitter;
     const uint64_t usable = ha_usable(queue->ha);
@@ -105,9 +107,9 @@ static void put_off(struct queue *queue, struct seqb_sequence *sequence,
     const bool is_waiting = !sequence_is_removed(sequence);
 
     if (is_new) {
-        if (news->unasked.count == 0)
-            news->first = sequence;
-        key_list_add(&news->unasked, sequence->key);
+        if (changes->unasked.count == 0)
+            changes->first = sequence;
+        key_list_add(&changes->unasked, sequence->key);
     }
     sequence->is_put_off = true;
     pthread_mutex_lock(&admitter->lock);
@@ -123,14 +125,14 @@ static void put_off(struct queue *queue, struct seqb_sequence *sequence,
 
 /* The stores answered: the sequence has begun, or is refused. */
 static void put_off_end(struct queue *queue, struct seqb_sequence *sequence,
-                        struct news *news)
+                        struct put_off_changes *changes)
 {
     if (!sequence->is_put_off)
         return;
     sequence->is_put_off = false;
     (void)waiting_change(&queue->admitter, -(int)sequence->is_waiting);
     sequence->is_waiting = false;
-    key_list_add(&news->asked, sequence->key);
+    key_list_add(&changes->asked, sequence->key);
 }
 
 /* With the lock held: those that were put off are next, if it is time. */
@@ -167,10 +169,11 @@ enum settled {
 
 /* `status` is of ha_admit. */
 static enum settled settle(struct queue *queue, struct seqb_sequence *sequence,
-                           enum seqb_status status, struct news *news)
+                           enum seqb_status status,
+                           struct put_off_changes *changes)
 {
     if (ha_counter_availability(sequence->counter, NULL) == SEQB_LAYOUT) {
-        put_off_end(queue, sequence, news);
+        put_off_end(queue, sequence, changes);
         refuse(queue, sequence);
         return SETTLED;
     }
@@ -178,7 +181,7 @@ static enum settled settle(struct queue *queue, struct seqb_sequence *sequence,
         return SETTLED_NOT;
     if (ha_counter_is_unasked(sequence->counter))
         return SETTLED_LATER;
-    put_off_end(queue, sequence, news);
+    put_off_end(queue, sequence, changes);
     sequence_settle(sequence, SEQUENCE_ADMITTED);
     return SETTLED;
 }
@@ -198,7 +201,7 @@ static void put(struct admitter *admitter, struct seqb_sequence *sequence)
 static size_t skip_removed(struct queue *queue, struct seqb_sequence **batch,
                            size_t count)
 {
-    struct news none = {.first = NULL};
+    struct put_off_changes none = {.first = NULL};
     size_t left = 0;
 
     for (size_t i = 0; i < count; i++) {
@@ -214,7 +217,7 @@ static void admit_batch(struct queue *queue, struct seqb_sequence **batch,
                         size_t count)
 {
     struct ha_counter *counters[BATCH];
-    struct news news = {.first = NULL};
+    struct put_off_changes changes = {.first = NULL};
     struct seqb_error err;
     enum seqb_status status;
     bool is_settled = true;
@@ -223,16 +226,16 @@ static void admit_batch(struct queue *queue, struct seqb_sequence **batch,
         counters[i] = batch[i]->counter;
     status = admit(queue, counters, count, &err);
     for (size_t i = 0; i < count; i++) {
-        const enum settled settled = settle(queue, batch[i], status, &news);
+        const enum settled settled = settle(queue, batch[i], status, &changes);
 
         if (settled == SETTLED_LATER)
-            put_off(queue, batch[i], &news);
+            put_off(queue, batch[i], &changes);
         if (settled != SETTLED_NOT)
             continue;
         is_settled = false;
         put(&queue->admitter, batch[i]);
     }
-    news_tell(queue, &news);
+    report_changes(queue, &changes);
     if (!is_settled)
         thread_rest_us(AGAIN_US);
 }
@@ -341,13 +344,13 @@ enum seqb_status admitter_expect(struct queue *queue,
 void admitter_put_off(struct queue *queue,
                       struct seqb_sequence *const *sequences, size_t count)
 {
-    struct news news = {.first = NULL};
+    struct put_off_changes changes = {.first = NULL};
 
     for (size_t i = 0; i < count; i++) {
         if (sequence_admission(sequences[i]) == SEQUENCE_ADMITTING)
-            put_off(queue, sequences[i], &news);
+            put_off(queue, sequences[i], &changes);
     }
-    news_tell(queue, &news);
+    report_changes(queue, &changes);
 }
 
 enum seqb_status admitter_wait(struct seqb_sequence *sequence,

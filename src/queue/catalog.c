@@ -114,7 +114,7 @@ struct seqb_sequence *catalog_get(const struct catalog *catalog,
     return i == CATALOG_NONE ? NULL : catalog->sequences[i];
 }
 
-void catalog_ask_ahead(const struct catalog *catalog, size_t at)
+void catalog_prefetch(const struct catalog *catalog, size_t at)
 {
     struct seqb_sequence *const *sequences = catalog->sequences;
 

@@ -46,7 +46,7 @@ size_t catalog_find_at(const struct catalog *catalog, const char *key,
 
 /* For a thread that visits the sequences in order, and is at this index:
  * prefetches the keys and settings of the next ones. */
-void catalog_ask_ahead(const struct catalog *catalog, size_t at);
+void catalog_prefetch(const struct catalog *catalog, size_t at);
 
 /* Adds a sequence whose key is not in the catalog; false when out of memory. */
 bool catalog_add(struct catalog *catalog, struct seqb_sequence *sequence);

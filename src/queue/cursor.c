@@ -35,7 +35,7 @@ enum seqb_status queue_cursor_open(struct seqb_sequence *sequence, size_t slice,
     if (sequence->source->permits(sequence, SOURCE_CURSOR, err) != SEQB_OK)
         return SEQB_INVALID;
     if (!sequence->ring->is_alive)
-        return sequence_forked(err);
+        return queue_forked(err);
     cursor = fork_wiped_take(sequence->context->memory, sizeof *cursor);
     if (cursor == NULL)
         return error_set(err, SEQB_NO_MEMORY, "sequence %s: out of memory",
@@ -87,7 +87,7 @@ enum seqb_status queue_cursor_refill(struct seqb_cursor *view, int64_t *out,
     enum seqb_status status = SEQB_OK;
 
     if (cursor->sequence == NULL)
-        return sequence_forked(err);
+        return queue_forked(err);
     if (is_stale(cursor))
         cursor->rest.count = 0;
     if (cursor->rest.count == 0) {

@@ -111,9 +111,7 @@ static enum seqb_status check_key(const struct queue *queue, const char *key,
                                   struct seqb_error *err)
 {
     if (!*queue->is_alive)
-        return error_set(err, SEQB_FORKED,
-                         "the broker was opened before fork(): open one in "
-                         "the child");
+        return queue_forked(err);
     if (!text_is_key(key))
         return error_set(err, SEQB_INVALID,
                          "not a sequence key: 1 to %d of A-Z a-z 0-9 . _ : -",
@@ -194,7 +192,7 @@ bool queue_visit(struct queue *queue, size_t *at,
 
     pthread_rwlock_rdlock(&queue->catalog_lock);
     for (size_t i = 0; i < VISIT_PART && *at < catalog->count; i++, (*at)++) {
-        catalog_ask_ahead(catalog, *at);
+        catalog_prefetch(catalog, *at);
         visit(context, catalog->sequences[*at]);
     }
     has_more = *at < catalog->count;
@@ -250,15 +248,15 @@ enum seqb_status queue_status_at(struct queue *queue, size_t index,
 
 /* If there are very many sequences, most of the time is spent waiting for their
  * memory. So the memory of the next ones is prefetched. */
-static void step_ahead(const struct seqb_sequence *sequence, int step)
+static void prefetch_step(const struct seqb_sequence *sequence, int step)
 {
-    if (sequence->source->ask_ahead != NULL)
-        sequence->source->ask_ahead(sequence, step);
+    if (sequence->source->prefetch_counts != NULL)
+        sequence->source->prefetch_counts(sequence, step);
     else if (step == SOURCE_STEPS - 1)
-        sequence_ask_ahead(sequence);
+        sequence_prefetch_counts(sequence);
 }
 
-static void counts_ask_ahead(const struct catalog *catalog, size_t at)
+static void counts_prefetch(const struct catalog *catalog, size_t at)
 {
     size_t ahead = AHEAD;
 
@@ -269,7 +267,7 @@ static void counts_ask_ahead(const struct catalog *catalog, size_t at)
     for (int step = 0; step < SOURCE_STEPS; step++) {
         ahead -= AHEAD / (SOURCE_STEPS + 1);
         if (at + ahead < catalog->count)
-            step_ahead(catalog->sequences[at + ahead], step);
+            prefetch_step(catalog->sequences[at + ahead], step);
     }
 }
 
@@ -284,7 +282,7 @@ size_t queue_counts(struct queue *queue, size_t first,
     for (; count < capacity && first + count < catalog->count; count++) {
         struct seqb_sequence *sequence = catalog->sequences[first + count];
 
-        counts_ask_ahead(catalog, first + count);
+        counts_prefetch(catalog, first + count);
         sequence->source->counts(sequence, now_ms, &out[count]);
         out[count].is_removed = sequence_is_removed(sequence);
     }

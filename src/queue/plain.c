@@ -114,15 +114,16 @@ static void plain_counts(struct seqb_sequence *sequence, int64_t now_ms,
 
 /* An idle sequence needs only the line of its ring's head, and a line of its
  * counter. */
-static void plain_ask_ahead(const struct seqb_sequence *sequence, int step)
+static void plain_prefetch_counts(const struct seqb_sequence *sequence,
+                                  int step)
 {
     int64_t unused;
 
     if (step == 0) {
         __builtin_prefetch((const void *)&sequence->ring->head);
-        ha_counter_ask_ahead(sequence->counter);
+        ha_counter_prefetch(sequence->counter);
     } else if (step == 2 && !ring_rests(sequence->ring, &unused, &unused)) {
-        sequence_ask_ahead(sequence);
+        sequence_prefetch_counts(sequence);
     }
 }
 
@@ -136,7 +137,7 @@ const struct source source_plain = {
     .warm = sequence_warm,
     .status = sequence_status,
     .counts = plain_counts,
-    .ask_ahead = plain_ask_ahead,
+    .prefetch_counts = plain_prefetch_counts,
     .on_ready = sequence_on_ready,
     .close = sequence_close,
     .free = sequence_free,

@@ -181,6 +181,9 @@ void queue_free(struct queue *queue);
  * used. */
 bool queue_is_forked(const struct queue *queue);
 
+/* SEQB_FORKED, with what to do about it. */
+enum seqb_status queue_forked(struct seqb_error *err);
+
 /* As the functions of seqbroker.h with the same names. */
 enum seqb_status queue_find(struct queue *queue, const char *key,
                             struct seqb_sequence **out, struct seqb_error *err);
@@ -252,6 +255,7 @@ enum seqb_status queue_look_up(
     enum seqb_status (*use)(void *context, const struct queue_meaning *meaning,
                             struct seqb_error *err),
     void *context, struct seqb_error *err);
+
 /* A text was refused, because its number, which is of this stamp, does not fit
  * the template. */
 void queue_refused_text(struct seqb_sequence *sequence, int64_t number,
@@ -263,31 +267,25 @@ const char *queue_key(const struct seqb_sequence *sequence);
  * so read it once for each text. It is valid as long as the queue. */
 const struct template *queue_template(const struct seqb_sequence *sequence);
 
-/* See seqb_clock. */
+/* The rest is for the operator's calls: seqb_clock, seqb_highest, seqb_advance,
+ * seqb_sequences, seqb_sequence_at, seqb_count_sequences, seqb_workers,
+ * seqb_worker_leases and seqb_get_health. */
 void queue_clock(struct queue *queue, struct seqb_clock_status *out);
-
-/* See seqb_highest. */
 enum seqb_status queue_highest(struct queue *queue, const char *key,
                                int64_t *out, struct seqb_error *err);
-
-/* See seqb_advance. */
 enum seqb_status queue_advance(struct queue *queue, const char *key, int64_t to,
                                struct seqb_error *err);
 void queue_status(struct queue *queue, struct seqb_sequence_status *out,
                   size_t capacity, size_t *count);
-
-/* See seqb_count_sequences: returns how many were copied. See
- * seqb_sequence_at. */
-size_t queue_counts(struct queue *queue, size_t first,
-                    struct seqb_sequence_counts *out, size_t capacity);
 enum seqb_status queue_status_at(struct queue *queue, size_t index,
                                  struct seqb_sequence_status *out);
 
-/* See seqb_workers and seqb_get_health. */
+/* Returns how many were copied. */
+size_t queue_counts(struct queue *queue, size_t first,
+                    struct seqb_sequence_counts *out, size_t capacity);
 enum seqb_status queue_workers(struct queue *queue, struct seqb_worker *out,
                                size_t capacity, size_t *count,
                                struct seqb_error *err);
-/* See seqb_worker_leases. */
 void queue_worker_leases(struct queue *queue, struct seqb_worker_lease *out,
                          size_t capacity, size_t *count);
 enum seqb_health queue_health(struct queue *queue, char *reason, size_t size);

@@ -105,7 +105,7 @@ static inline bool options_match(const struct queue_options *options,
 const struct template *options_template(const struct queue_options *options,
                                         const char *key);
 
-/* The next three are in automatic.c. SEQB_INVALID if no sequence of
+/* The next four are in automatic.c. SEQB_INVALID if no sequence of
  * auto_sequences can have this key. */
 enum seqb_status automatic_check(const struct queue_sequence_options *options,
                                  const char *key, struct seqb_error *err);
@@ -121,6 +121,10 @@ enum seqb_status automatic_add(struct queue *queue, const char *key,
                                struct seqb_sequence **out,
                                struct seqb_error *err);
 
+/* The stores know the key: makes its sequence, above the limit if need be. If
+ * memory is short, it does not. With the catalog not locked. */
+void automatic_add_known(struct queue *queue, const char *key);
+
 /* The rest is in find.c. The sequence of a key; NULL if there is none. */
 struct seqb_sequence *queue_peek(struct queue *queue, const char *key);
 
@@ -129,7 +133,3 @@ struct seqb_sequence *queue_peek(struct queue *queue, const char *key);
 bool queue_visit(struct queue *queue, size_t *at,
                  void (*visit)(void *context, struct seqb_sequence *sequence),
                  void *context);
-
-/* The stores know the key: makes its sequence, above the limit if need be. If
- * memory is short, it does not. With the catalog not locked. */
-void automatic_add_known(struct queue *queue, const char *key);

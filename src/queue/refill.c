@@ -8,6 +8,7 @@
  */
 #include "queue/refill.h"
 
+#include "platform/minmax.h"
 #include "platform/text.h"
 
 /* Time constants of the averages. The short one is about the usual runway, so
@@ -32,16 +33,6 @@ void refill_carry(struct refill *refill, const struct refill *from,
     refill->last_ms = now_ms;
 }
 
-static int64_t at_least(int64_t value, int64_t low)
-{
-    return value > low ? value : low;
-}
-
-static int64_t at_most(int64_t value, int64_t high)
-{
-    return value < high ? value : high;
-}
-
 static double larger(double a, double b)
 {
     return a > b ? a : b;
@@ -50,7 +41,7 @@ static double larger(double a, double b)
 /* 0 if `consumed` is less than before. */
 static int64_t used_since(uint64_t before, uint64_t consumed)
 {
-    return at_least((int64_t)(consumed - before), 0);
+    return max_of((int64_t)(consumed - before), 0);
 }
 
 /* The weight that an average keeps after a span: nearly e^(-span/constant), so
@@ -87,8 +78,8 @@ int64_t refill_runway_ms(int64_t rate, int64_t stock)
     if (rate <= 0)
         return INT64_MAX;
     if (stock <= INT64_MAX / 1000)
-        return at_least(stock, 0) * 1000 / rate;
-    return at_most(stock / rate, INT64_MAX / 1000) * 1000;
+        return max_of(stock, 0) * 1000 / rate;
+    return min_of(stock / rate, INT64_MAX / 1000) * 1000;
 }
 
 /* Updates within one ms are merged: an empty span has no rate. */
@@ -134,7 +125,7 @@ static void plan_target(const struct refill *refill,
                         struct refill_plan *plan)
 {
     const int64_t least =
-        at_least(at_least(REFILL_MIN, rules->run), 2 * rules->wanted);
+        max_of(max_of(REFILL_MIN, rules->run), 2 * rules->wanted);
     double wanted;
 
     plan_rate(refill, plan);
@@ -145,7 +136,7 @@ static void plan_target(const struct refill *refill,
     else
         plan->reason = REFILL_MAX_UNUSED;
     if (plan->target < least) {
-        plan->target = at_most(least, rules->max_unused);
+        plan->target = min_of(least, rules->max_unused);
         plan->reason =
             least > rules->max_unused ? REFILL_MAX_UNUSED : REFILL_MINIMUM;
     }
@@ -188,9 +179,9 @@ static bool is_hungry(const struct refill_view *view,
 /* The numbers that are held or will arrive soon. */
 static int64_t coming(const struct refill_view *view)
 {
-    const int64_t stock = at_least(view->stock, 0);
+    const int64_t stock = max_of(view->stock, 0);
 
-    return stock + at_most(at_least(view->fresh, 0), INT64_MAX - stock);
+    return stock + min_of(max_of(view->fresh, 0), INT64_MAX - stock);
 }
 
 static bool is_to_ask(const struct refill_rules *rules,
@@ -205,11 +196,11 @@ static bool is_to_ask(const struct refill_rules *rules,
 static void plan_runs(const struct refill_rules *rules,
                       const struct refill_view *view, struct refill_plan *plan)
 {
-    const int64_t missing = at_least(plan->target - coming(view), 0);
+    const int64_t missing = max_of(plan->target - coming(view), 0);
     const int64_t runs = missing / rules->run + (missing % rules->run > 0);
-    const int64_t fit = at_least(view->room, 0) / rules->run;
+    const int64_t fit = max_of(view->room, 0) / rules->run;
 
-    plan->runs = at_most(runs, fit);
+    plan->runs = min_of(runs, fit);
     if (plan->runs < runs)
         plan->reason = REFILL_ROOM;
 }

@@ -355,7 +355,8 @@ void sequence_status(struct seqb_sequence *sequence, int64_t now_ms,
                      struct seqb_sequence_status *out);
 
 /* Prefetches the memory that sequence_counts reads. */
-static inline void sequence_ask_ahead(const struct seqb_sequence *sequence)
+static inline void
+sequence_prefetch_counts(const struct seqb_sequence *sequence)
 {
     const struct ring *ring = sequence->ring;
 
@@ -365,7 +366,7 @@ static inline void sequence_ask_ahead(const struct seqb_sequence *sequence)
     __builtin_prefetch((const void *)&ring->newest);
     __builtin_prefetch(&ring->segments[0]);
     __builtin_prefetch(&ring->segments[2]);
-    ha_counter_ask_ahead(sequence->counter);
+    ha_counter_prefetch(sequence->counter);
 }
 
 /* Takes only the sequence's lock. */

@@ -106,26 +106,26 @@ struct sequence_poll sequence_ask(struct seqb_sequence *sequence,
     struct ha_view ha;
     struct refill_view view;
     struct refill_plan plan;
-    struct sequence_poll look = {.late_ms = INT64_MAX};
+    struct sequence_poll poll = {.late_ms = INT64_MAX};
 
     if (atomic_load(&sequence->is_over) || sequence_is_removed(sequence) ||
         sequence_admission(sequence) != SEQUENCE_ADMITTED)
-        return look;
+        return poll;
     ha_counter_view(sequence->counter, now_ms, &ha);
     if (ha.is_closed)
-        return look;
+        return poll;
     view = sequence_view(sequence, &ha, now_ms);
     plan = sequence_plan(sequence, &view);
-    look.stock = view.stock;
-    look.late_ms = ha.late_ms;
-    look.is_starved = view.is_starved;
-    look.is_short = plan.runs > 0;
-    look.is_used = look.is_starved || look.is_short || ha.all > 0;
+    poll.stock = view.stock;
+    poll.late_ms = ha.late_ms;
+    poll.is_starved = view.is_starved;
+    poll.is_short = plan.runs > 0;
+    poll.is_used = poll.is_starved || poll.is_short || ha.all > 0;
     if (plan.runs > 0 &&
         ha_counter_ask(sequence->counter, plan.runs, plan.spread, now_ms) > 0)
-        look.late_ms =
-            min_of(look.late_ms, now_ms + 3 * ha.delay_ms + SEQUENCE_SOON_MS);
-    return look;
+        poll.late_ms =
+            min_of(poll.late_ms, now_ms + 3 * ha.delay_ms + SEQUENCE_SOON_MS);
+    return poll;
 }
 
 /* --- delivering --- */
@@ -363,7 +363,7 @@ static bool sequence_stripe(struct seqb_sequence *sequence, int64_t stock)
 bool sequence_refill(struct seqb_sequence *sequence, int64_t now_ms,
                      int64_t *next_ms)
 {
-    struct sequence_poll look;
+    struct sequence_poll poll;
     bool is_striped;
 
     *next_ms = INT64_MAX;
@@ -374,14 +374,14 @@ bool sequence_refill(struct seqb_sequence *sequence, int64_t now_ms,
     }
     sequence_miss(sequence);
     pthread_mutex_lock(&sequence->lock);
-    look = sequence_ask(sequence, now_ms);
+    poll = sequence_ask(sequence, now_ms);
     pthread_mutex_unlock(&sequence->lock);
-    *next_ms = look.late_ms;
-    if (look.is_short ||
-        (look.is_starved && now_ms + SEQUENCE_SOON_MS < *next_ms))
+    *next_ms = poll.late_ms;
+    if (poll.is_short ||
+        (poll.is_starved && now_ms + SEQUENCE_SOON_MS < *next_ms))
         *next_ms = now_ms + SEQUENCE_SOON_MS;
-    is_striped = sequence->may_stripe && sequence_stripe(sequence, look.stock);
-    return look.is_used || is_striped;
+    is_striped = sequence->may_stripe && sequence_stripe(sequence, poll.stock);
+    return poll.is_used || is_striped;
 }
 
 void sequence_status(struct seqb_sequence *sequence, int64_t now_ms,

@@ -10,7 +10,7 @@
 #include "platform/minmax.h"
 #include "platform/thread.h"
 
-enum seqb_status sequence_forked(struct seqb_error *err)
+enum seqb_status queue_forked(struct seqb_error *err)
 {
     return error_set(err, SEQB_FORKED,
                      "the broker was opened before fork(): open one in the "
@@ -68,11 +68,11 @@ void sequence_wait_end(struct seqb_sequence *sequence)
  * thread. */
 static int64_t wait_ask(struct seqb_sequence *sequence)
 {
-    const struct sequence_poll look = sequence_ask(sequence, clock_now_ms());
+    const struct sequence_poll poll = sequence_ask(sequence, clock_now_ms());
 
-    if (look.late_ms == INT64_MAX)
+    if (poll.late_ms == INT64_MAX)
         sequence_wake(sequence);
-    return look.late_ms;
+    return poll.late_ms;
 }
 
 /* With the lock held and the ring empty: waits until something changes.
@@ -147,7 +147,7 @@ bool sequence_warm(struct seqb_sequence *sequence, int64_t until_ms)
 }
 
 /* Wakes the refill thread if the ring fell low. False if the ring was empty. */
-static bool was_taken(struct seqb_sequence *sequence, enum ring_taken taken)
+static bool finish_take(struct seqb_sequence *sequence, enum ring_taken taken)
 {
     if (taken == RING_TAKEN_LOW)
         sequence_wake(sequence);
@@ -156,7 +156,7 @@ static bool was_taken(struct seqb_sequence *sequence, enum ring_taken taken)
 
 /* For an empty ring: moves the numbers of the stripes into it. True if there
  * were any. */
-static bool has_more(struct seqb_sequence *sequence)
+static bool gather_stripes(struct seqb_sequence *sequence)
 {
     if (!sequence->ring->is_alive ||
         atomic_load_explicit(&sequence->stripes, memory_order_relaxed) == NULL)
@@ -171,10 +171,10 @@ size_t sequence_take_some(struct seqb_sequence *sequence, size_t count,
     size_t taken;
 
     do {
-        if (was_taken(sequence, ring_take_many(sequence->ring, count - have,
-                                               out + have, &taken)))
+        if (finish_take(sequence, ring_take_many(sequence->ring, count - have,
+                                                 out + have, &taken)))
             have += taken;
-        else if (!has_more(sequence))
+        else if (!gather_stripes(sequence))
             break;
     } while (have < count);
     return have;
@@ -185,10 +185,10 @@ bool sequence_take_unstriped(struct seqb_sequence *sequence, int64_t *out)
     struct stripes *stripes =
         atomic_load_explicit(&sequence->stripes, memory_order_acquire);
 
-    return was_taken(sequence,
-                     stripes != NULL
-                         ? stripes_refill(stripes, sequence->ring, out)
-                         : ring_take(sequence->ring, out)) ||
+    return finish_take(sequence,
+                       stripes != NULL
+                           ? stripes_refill(stripes, sequence->ring, out)
+                           : ring_take(sequence->ring, out)) ||
            sequence_take_some(sequence, 1, out) == 1;
 }
 
@@ -199,9 +199,9 @@ bool sequence_take_run(struct seqb_sequence *sequence, size_t count,
 
     if (count == 1)
         return sequence_take_one(sequence, first);
-    if (was_taken(sequence, ring_take_run(ring, count, first)) ||
-        (has_more(sequence) &&
-         was_taken(sequence, ring_take_run(ring, count, first))))
+    if (finish_take(sequence, ring_take_run(ring, count, first)) ||
+        (gather_stripes(sequence) &&
+         finish_take(sequence, ring_take_run(ring, count, first))))
         return true;
     /* A ring that holds numbers is not waited for, nor filled if it holds many.
      * What it holds is too short for this call. */
@@ -215,7 +215,7 @@ enum seqb_status sequence_again(struct seqb_sequence *sequence,
     enum seqb_status status;
 
     if (!sequence->ring->is_alive)
-        return sequence_forked(err);
+        return queue_forked(err);
     if (sequence_is_removed(sequence))
         return sequence_unlisted(sequence, err);
     atomic_fetch_add_explicit(&sequence->ring->waits, 1, memory_order_relaxed);
@@ -240,16 +240,16 @@ enum seqb_status sequence_take_slice(struct seqb_sequence *sequence,
     enum seqb_status status = SEQB_OK;
     bool is_taken = false;
 
-    if (was_taken(sequence, ring_take_slice(ring, count, RING_SEGMENT, out)))
+    if (finish_take(sequence, ring_take_slice(ring, count, RING_SEGMENT, out)))
         return SEQB_OK;
     if (!ring->is_alive)
-        return sequence_forked(err);
+        return queue_forked(err);
     sequence_wait_begin(sequence);
     while (!is_taken && status == SEQB_OK) {
-        if (!has_more(sequence))
+        if (!gather_stripes(sequence))
             status = sequence_wait(sequence, until_ms, err);
         if (status == SEQB_OK)
-            is_taken = was_taken(
+            is_taken = finish_take(
                 sequence, ring_take_slice(ring, count, RING_SEGMENT, out));
     }
     sequence_wait_end(sequence);
@@ -277,7 +277,7 @@ static enum seqb_status take_waiting(struct seqb_sequence *sequence,
     enum seqb_status status = SEQB_OK;
 
     if (!sequence->ring->is_alive)
-        return sequence_forked(err);
+        return queue_forked(err);
     sequence_wait_begin(sequence);
     while (have < take->count && status == SEQB_OK) {
         status = sequence_wait(sequence, until_ms, err);

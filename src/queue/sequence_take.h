@@ -104,6 +104,3 @@ bool sequence_warm(struct seqb_sequence *sequence, int64_t until_ms);
 
 /* The deadline of a call that begins now. */
 int64_t sequence_until(const struct seqb_sequence *sequence);
-
-/* Fills in SEQB_FORKED. */
-enum seqb_status sequence_forked(struct seqb_error *err);

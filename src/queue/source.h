@@ -112,7 +112,7 @@ struct source {
     /* Prefetches the memory that `counts` reads, in SOURCE_STEPS steps from 0
      * on: each step reads pointers that the step before it prefetched. NULL:
      * all of it is in the sequence, its ring and its counter. */
-    void (*ask_ahead)(const struct seqb_sequence *sequence, int step);
+    void (*prefetch_counts)(const struct seqb_sequence *sequence, int step);
     void (*on_ready)(struct seqb_sequence *sequence,
                      void (*ready)(void *context), void *context);
 

@@ -149,7 +149,7 @@ static bool has_heard(struct ha_counter *counter, int32_t partition)
     bool has;
 
     pthread_mutex_lock(counter->pool->lock);
-    has = (counter->heard >> partition & 1) != 0;
+    has = (counter->claims_read >> partition & 1) != 0;
     pthread_mutex_unlock(counter->pool->lock);
     return has;
 }
@@ -264,7 +264,8 @@ static void set_heard(struct ha_counter *counter, int32_t partition, bool has)
     const uint64_t bit = (uint64_t)1 << partition;
 
     pthread_mutex_lock(counter->pool->lock);
-    counter->heard = has ? counter->heard | bit : counter->heard & ~bit;
+    counter->claims_read =
+        has ? counter->claims_read | bit : counter->claims_read & ~bit;
     pthread_mutex_unlock(counter->pool->lock);
 }
 

@@ -245,7 +245,7 @@ static void taker_deliver(struct ha_sink *sink, const struct ha_grant *grant)
     struct taker *taker = (struct taker *)sink;
     struct seqb_decoded decoded;
 
-    ha_counter_decode(taker->counter, grant->first, &decoded);
+    ha_pool_decode(ha_counter_pool(taker->counter), 2, grant->first, &decoded);
     if (grant->count > 0 && decoded.partition == 1)
         atomic_fetch_add(&taker->of_1, 1);
     else

@@ -110,7 +110,8 @@ TEST_WITH(SLOTS, slot_that_failed_rests_as_its_failure_asks_for)
         assert_int_equal(f->grant.count, 0);
         assert_false(slot->is_busy);
         expect_rest(slot, begin_ms, failure->rest_ms);
-        assert_int_equal(f->counter->heard, failure->is_heard ? 1 << 1 : 0);
+        assert_int_equal(f->counter->claims_read,
+                         failure->is_heard ? 1 << 1 : 0);
         assert_int_equal(refusal_is_reported(slot->refusal), failure->is_told);
         assert_int_equal(f->pool.pool.member[1].errors, failure->is_told);
         assert_int_equal(f->pool.refusals[1].count, failure->is_told);

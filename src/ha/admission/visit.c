@@ -72,7 +72,7 @@ static void claim_accept(const struct worker *worker,
     if (member < 0 || member >= counter->partitions)
         return;
     counter->slots[member].admitted_on = (uint32_t)worker->connection.serial;
-    counter->heard |= (uint64_t)1 << member;
+    counter->claims_read |= (uint64_t)1 << member;
 }
 
 static enum seqb_status claim_one(struct worker *worker,

@@ -133,7 +133,7 @@ static bool slot_may_rise(const struct slot *slot)
  * wait for those. Before that, all stores are asked for their claims. */
 static void raise_post(struct ha_counter *counter, uint64_t *asked)
 {
-    if (counter_receive(counter, clock_now_ms()))
+    if (counter_ask_claims(counter, clock_now_ms()))
         return;
     for (int32_t i = 0; i < counter->partitions; i++) {
         struct slot *slot = &counter->slots[i];

@@ -39,7 +39,7 @@ static struct ha_counter *ring_next(const struct ha_counter *counter)
 
 /* The other counters of the sequence learn it now, since they may be asked for
  * nothing more. */
-static void ring_tell(const struct ha_counter *counter)
+static void ring_report(const struct ha_counter *counter)
 {
     const struct ha_grant none = {.is_void = true};
 
@@ -59,7 +59,7 @@ void counter_void(struct ha_counter *counter, enum seqb_status status)
     ring_void(counter);
     pthread_mutex_unlock(counter->pool->lock);
     if (is_news)
-        ring_tell(counter);
+        ring_report(counter);
 }
 
 bool counter_is_closed(const struct ha_counter *counter)

@@ -81,7 +81,7 @@ static int32_t count_usable(const struct pool *pool, uint64_t skip)
     return n;
 }
 
-bool counter_receive(struct ha_counter *counter, int64_t now_ms)
+bool counter_ask_claims(struct ha_counter *counter, int64_t now_ms)
 {
     bool is_waiting = false;
 
@@ -90,7 +90,7 @@ bool counter_receive(struct ha_counter *counter, int64_t now_ms)
     for (int32_t i = 0; i < counter->pool->pool.partitions; i++) {
         struct slot *slot = &counter->slots[i];
 
-        if ((counter->heard >> i & 1) != 0 ||
+        if ((counter->claims_read >> i & 1) != 0 ||
             !pool_is_usable(&counter->pool->pool, i))
             continue;
         if (slot_is_open(slot, now_ms)) {
@@ -145,7 +145,7 @@ int64_t ha_counter_ask(struct ha_counter *counter, int64_t count,
 
     pthread_mutex_lock(pool->lock);
     pool->recent = counter;
-    is_waiting = counter_receive(counter, now_ms);
+    is_waiting = counter_ask_claims(counter, now_ms);
     if (!is_waiting && !counter->is_void)
         asked = counter_post(counter, count, spread, now_ms);
     if (asked == 0 && !is_waiting)
@@ -344,12 +344,6 @@ void ha_pool_decode(const struct ha_pool *pool, int32_t memory_bits,
     layout_decode(value, pool->options->layout.bits, memory_bits, out);
 }
 
-void ha_counter_decode(const struct ha_counter *counter, int64_t value,
-                       struct seqb_decoded *out)
-{
-    ha_pool_decode(counter->pool, counter->memory_bits, value, out);
-}
-
 void ha_counter_hold(struct ha_counter *counter, int64_t number)
 {
     struct seqb_decoded decoded;
@@ -357,7 +351,7 @@ void ha_counter_hold(struct ha_counter *counter, int64_t number)
     enum seqb_guarantee class;
     int64_t level;
 
-    ha_counter_decode(counter, number, &decoded);
+    ha_pool_decode(counter->pool, counter->memory_bits, number, &decoded);
     slot = &counter->slots[decoded.partition];
     class = slot_class(slot);
     level = decoded.counter;

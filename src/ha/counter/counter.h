@@ -35,9 +35,9 @@ struct ha_counter {
     /* By class: no value, or window, up to this one is used any more, by an
      * operator's order. Guarded by the pool's lock. */
     int64_t floor[CLASSES];
-    /* Bit i: partition i's store was asked for its claims of the sequence.
-     * Before all usable stores were, none is asked for numbers. */
-    uint64_t heard;
+    /* Bit i: partition i's store compared its claims of the sequence, or
+     * failed. Before all usable stores have, none is asked for numbers. */
+    uint64_t claims_read;
     /* The next counter of the same sequence, in a ring of them; itself, if it
      * is the only one. Guarded by the pool's lock. */
     struct ha_counter *next;
@@ -108,16 +108,17 @@ static inline bool counter_grants_windows(const struct ha_counter *counter)
 /* With the pool's lock held: whether a store that may be asked has not compared
  * the claim of the sequence yet, which has to be before any number is asked
  * for. */
-static inline bool counter_is_unheard(const struct ha_counter *counter)
+static inline bool counter_awaits_claims(const struct ha_counter *counter)
 {
     const struct pool *pool = &counter->pool->pool;
-    bool is_unheard = false;
+    bool awaits_claims = false;
 
     if (counter->attributes == NULL || !counter->attributes->asks_first)
         return false;
-    for (int32_t i = 0; i < pool->partitions && !is_unheard; i++)
-        is_unheard = (counter->heard >> i & 1) == 0 && pool_is_usable(pool, i);
-    return is_unheard;
+    for (int32_t i = 0; i < pool->partitions && !awaits_claims; i++)
+        awaits_claims =
+            (counter->claims_read >> i & 1) == 0 && pool_is_usable(pool, i);
+    return awaits_claims;
 }
 
 /* With the pool's lock held: has the stores asked for their claims of the
@@ -125,7 +126,7 @@ static inline bool counter_is_unheard(const struct ha_counter *counter)
  * number is asked for. Two brokers may give the sequence different bits, and
  * each may reach another store first. A call that hangs is waited for until it
  * ends; a store that failed is not. */
-bool counter_receive(struct ha_counter *counter, int64_t now_ms);
+bool counter_ask_claims(struct ha_counter *counter, int64_t now_ms);
 
 /* What is claimed in the stores for the counter's sequence. */
 static inline struct claim_attributes

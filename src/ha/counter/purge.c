@@ -103,8 +103,7 @@ static bool may_purge(const struct worker *worker)
 {
     const int64_t ahead_ms = connection_clock_ahead_ms(&worker->connection);
 
-    if (!connection_is_open(&worker->connection) ||
-        worker->connection.verified_on != worker->connection.serial)
+    if (!connection_is_verified(&worker->connection))
         return false;
     return ahead_ms == CONNECTION_NO_CLOCK || ahead_ms > -AHEAD_MOST_MS;
 }

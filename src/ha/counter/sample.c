@@ -245,7 +245,7 @@ int64_t ha_counter_last_runs_out_ms(struct ha_counter *counter, int64_t now_ms)
     return (int64_t)(note >> 32) * MINUTE_MS;
 }
 
-void ha_counter_ask_ahead(const struct ha_counter *counter)
+void ha_counter_prefetch(const struct ha_counter *counter)
 {
     __builtin_prefetch((const void *)&counter->runs_out);
 }

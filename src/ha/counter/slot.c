@@ -137,13 +137,13 @@ static bool slot_failed(struct slot *slot, int64_t now_ms)
 }
 
 /* Marks the claims of the slot's store as compared, or as not available. */
-static void slot_received(const struct slot *slot)
+static void slot_note_claims(const struct slot *slot)
 {
     struct ha_counter *counter = slot->counter;
 
     if (slot->why == NULL || slot->is_refused ||
         slot->why->status == SEQB_AGAIN)
-        counter->heard |= (uint64_t)1 << slot->partition;
+        counter->claims_read |= (uint64_t)1 << slot->partition;
 }
 
 /* Keeps the result of the answer. True if it has to be reported, if the
@@ -153,7 +153,7 @@ static bool slot_note(struct slot *slot, int64_t now_ms)
     struct refusal *refusal = slot->refusal;
     bool is_news;
 
-    slot_received(slot);
+    slot_note_claims(slot);
     if (slot->why != NULL && slot->why->status == SEQB_AGAIN)
         return false;
     slot->is_waiting = false;
@@ -337,7 +337,7 @@ static struct slot *slot_try(struct refusal *refusal, int64_t now_ms)
     if (slot_is_over(slot))
         refusal_unlist(slot_refusals(slot), refusal);
     else if (!slot->is_busy && slot_closed(slot) == SEQB_OK &&
-             !counter_is_unheard(slot->counter)) {
+             !counter_awaits_claims(slot->counter)) {
         slot_ask(slot, 1, now_ms);
         return slot;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The states of a pool's partitions. */
-#include "ha/policy/round_robin.h"
+#include "ha/policy/pool.h"
 
 #include <assert.h>
 #include <string.h>

@@ -128,6 +128,21 @@ static inline bool pool_state_is_usable(enum seqb_partition_state state)
            state == SEQB_PARTITION_RAMPING;
 }
 
+static inline bool pool_is_usable(const struct pool *pool, int32_t i)
+{
+    return pool_state_is_usable(pool->member[i].state);
+}
+
+/* Bit i of `skip`: not partition i. */
+static inline bool pool_may_pick(const struct pool *pool, uint64_t skip,
+                                 int32_t i)
+{
+    return pool_is_usable(pool, i) && (skip >> i & 1) == 0;
+}
+
+/* Whether any partition is usable and not in `skip` (bit i: partition i). */
+bool pool_has_usable(const struct pool *pool, uint64_t skip);
+
 /* A call was answered after `elapsed_us`. Too many slow calls quarantine the
  * member. */
 struct pool_change pool_succeeded(struct pool *pool, int32_t i,

@@ -8,18 +8,6 @@
 
 #define POOL_PATIENCE_MIN_MS 2
 
-static inline bool pool_is_usable(const struct pool *pool, int32_t i)
-{
-    return pool_state_is_usable(pool->member[i].state);
-}
-
-/* Bit i of `skip`: not partition i. */
-static inline bool pool_may_pick(const struct pool *pool, uint64_t skip,
-                                 int32_t i)
-{
-    return pool_is_usable(pool, i) && (skip >> i & 1) == 0;
-}
-
 /* Whether the member does not answer: as many time-outs were passed as take out
  * a partition that is not the last one, and no reservation was answered since.
  * An end of time-outs is enough after a while. */
@@ -33,9 +21,6 @@ static inline bool pool_may_answer(const struct pool *pool, int32_t i)
 {
     return pool_is_usable(pool, i) && !pool_is_stuck(pool, i);
 }
-
-/* Whether any partition is usable and not in `skip` (bit i: partition i). */
-bool pool_has_usable(const struct pool *pool, uint64_t skip);
 
 /*
  * The next usable partition in turn that is not in `skip`, or -1. A ramping

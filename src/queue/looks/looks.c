@@ -7,6 +7,7 @@
 
 #include "platform/clock.h"
 #include "platform/error.h"
+#include "platform/hash.h"
 #include "platform/text.h"
 #include "platform/thread.h"
 #include "queue/queue_state.h"
@@ -55,11 +56,7 @@ void looks_fini(struct looks *looks)
 
 static struct look *set_of(const struct looks *looks, const char *key)
 {
-    uint32_t hash = 0x811c9dc5; /* FNV-1a */
-
-    for (; *key != '\0'; key++)
-        hash = (hash ^ (unsigned char)*key) * 0x01000193;
-    return &looks->table[hash % SETS * WAYS];
+    return &looks->table[hash_text(key) % SETS * WAYS];
 }
 
 static bool is_busy(const struct look *look)

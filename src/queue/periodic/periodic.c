@@ -344,7 +344,8 @@ static void periodic_counts(struct seqb_sequence *front, int64_t now_ms,
 
 /* Prefetches the front and the current slot. Few sequences have a second
  * slot. */
-static void periodic_ask_ahead(const struct seqb_sequence *front, int step)
+static void periodic_prefetch_counts(const struct seqb_sequence *front,
+                                     int step)
 {
     const struct periodic *periodic = (const struct periodic *)front;
     const struct period_slot *now;
@@ -364,7 +365,7 @@ static void periodic_ask_ahead(const struct seqb_sequence *front, int step)
     if (step == 1)
         __builtin_prefetch(now->sequence);
     else
-        sequence_ask_ahead(now->sequence);
+        sequence_prefetch_counts(now->sequence);
 }
 
 const struct source source_periodic = {
@@ -377,7 +378,7 @@ const struct source source_periodic = {
     .warm = periodic_warm,
     .status = periodic_status,
     .counts = periodic_counts,
-    .ask_ahead = periodic_ask_ahead,
+    .prefetch_counts = periodic_prefetch_counts,
     .on_ready = periodic_on_ready,
     .close = periodic_close,
     .free = periodic_free,

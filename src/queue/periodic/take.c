@@ -264,7 +264,7 @@ static enum seqb_status take_more(struct taking *taking, struct seqb_error *err)
     enum seqb_status status;
 
     if (!front->ring->is_alive)
-        return sequence_forked(err);
+        return queue_forked(err);
     /* So that the front is not freed during any of the waits. */
     sequence_wait_begin(front);
     status = take_waiting(taking, err);
@@ -367,7 +367,7 @@ enum seqb_status periodic_try_take(struct seqb_sequence *front,
     if (take->is_contiguous && take->count != 1)
         return refuse_run(front->options, front->key, take->count, err);
     if (!front->ring->is_alive)
-        return sequence_forked(err);
+        return queue_forked(err);
     if (!periodic_current(periodic_of(front), &current))
         status = periodic_find_current(periodic_of(front), 0, &current, err);
     if (status == SEQB_OK)

@@ -54,7 +54,7 @@ static enum seqb_status find_listed(
     const size_t i = catalog_find_at(catalog, listed->key, reload->likely);
     const struct template *runs;
 
-    catalog_ask_ahead(catalog, reload->likely);
+    catalog_prefetch(catalog, reload->likely);
     reload->likely = i == CATALOG_NONE ? reload->likely : i + 1;
     *absent = i == CATALOG_NONE ? listed : NULL;
     if (i == CATALOG_NONE) {

@@ -163,18 +163,6 @@ static enum seqb_status open_unless_closed(struct generator *generator,
 
 /* --- taking --- */
 
-/* In a forked child the gate is zero, and a lock may be held by a thread that
- * does not exist there. */
-static enum seqb_status check_fork(const struct generator *generator,
-                                   struct seqb_error *err)
-{
-    if (*generator->is_alive)
-        return SEQB_OK;
-    return error_set(err, SEQB_FORKED,
-                     "the broker was opened before fork(): open one in the "
-                     "child");
-}
-
 enum seqb_status generator_take(struct generator *generator, size_t count,
                                 int64_t *out, size_t *taken,
                                 struct seqb_error *err)
@@ -184,8 +172,10 @@ enum seqb_status generator_take(struct generator *generator, size_t count,
     *taken = flake_take(generator->gate, count, out);
     if (*taken > 0)
         return SEQB_OK;
-    if (check_fork(generator, err) != SEQB_OK)
-        return SEQB_FORKED;
+    /* In a forked child the gate is zero, and a lock may be held by a thread
+     * that does not exist there. */
+    if (!*generator->is_alive)
+        return queue_forked(err);
     pthread_mutex_lock(&generator->lock);
     status = open_unless_closed(generator, err);
     if (status == SEQB_OK)
@@ -205,8 +195,8 @@ enum seqb_status generator_take_run(struct generator *generator, size_t count,
                          "pool %s: a run of %zu: it must be 1 ... %lld, as "
                          "many ids as a ms has",
                          pool_of(generator), count, (long long)most);
-    if (check_fork(generator, err) != SEQB_OK)
-        return SEQB_FORKED;
+    if (!*generator->is_alive)
+        return queue_forked(err);
     pthread_mutex_lock(&generator->lock);
     status = open_unless_closed(generator, err);
     if (status == SEQB_OK && !flake_take_run(&generator->flake, count, first))
