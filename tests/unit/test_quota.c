@@ -193,7 +193,7 @@ TEST(users_are_listed_before_the_keys_that_were_refused)
     }
     i = 0;
     TAILQ_FOREACH(quota, &quotas.list, entry)
-    assert_string_equal(quota->name, expected[i++]);
+        assert_string_equal(quota->name, expected[i++]);
     assert_int_equal(i, 5);
     users_free(users);
     quotas_fini(&quotas);

@@ -194,7 +194,7 @@ static void readers_init(struct readers *readers)
     for (int i = 0; i < READERS; i++)
         talker_init(&readers->all[i], readers->server);
     TAILQ_FOREACH(session, &readers->server->daemon.sessions, entry)
-    session->identity.rights = RIGHT_READ;
+        session->identity.rights = RIGHT_READ;
     talker_init(&readers->boss, readers->server);
 }
 

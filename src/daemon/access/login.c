@@ -196,8 +196,7 @@ static struct login *login_find(struct logins *logins, const struct login *like,
     struct login *login = NULL;
 
     *of_source = 0;
-    TAILQ_FOREACH(login, &logins->all, known)
-    {
+    TAILQ_FOREACH(login, &logins->all, known) {
         *of_source += strcmp(login->source, like->source) == 0;
         if (credential_is_same(login->digest, like->digest))
             found = login;

@@ -66,6 +66,6 @@ void client_walks_leave(struct daemon *daemon, const struct session *session)
     struct listing *listing = NULL;
 
     LIST_FOREACH(listing, &daemon->walks, walk)
-    if (listing->next == session)
-        listing->next = TAILQ_NEXT(session, entry);
+        if (listing->next == session)
+            listing->next = TAILQ_NEXT(session, entry);
 }

@@ -224,8 +224,8 @@ static void show_limits(struct session *session,
 
     (void)request;
     TAILQ_FOREACH(quota, list, entry)
-    if (++count == LIMITS_LISTED_MAX)
-        break;
+        if (++count == LIMITS_LISTED_MAX)
+            break;
     reply_array(&session->out, count);
     quota = TAILQ_FIRST(list);
     for (size_t i = 0; i < count; i++, quota = TAILQ_NEXT(quota, entry)) {

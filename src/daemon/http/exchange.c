@@ -112,8 +112,8 @@ void exchange_wipe(const struct exchange *exchange)
 
     TAILQ_FOREACH(header, evhttp_request_get_input_headers(exchange->request),
                   next)
-    if (evutil_ascii_strcasecmp(header->key, "Authorization") == 0)
-        credential_wipe(header->value, strlen(header->value));
+        if (evutil_ascii_strcasecmp(header->key, "Authorization") == 0)
+            credential_wipe(header->value, strlen(header->value));
 }
 
 /* Called when the connection is closed. libevent frees the request with its
@@ -285,7 +285,7 @@ static bool output_is_whole(const struct exchange *exchange, size_t body_size)
 
     TAILQ_FOREACH(header, evhttp_request_get_output_headers(exchange->request),
                   next)
-    size += strlen(header->key) + 2 + strlen(header->value) + 2;
+        size += strlen(header->key) + 2 + strlen(header->value) + 2;
     return !exchange->is_short && end.pos >= 0 &&
            evbuffer_get_length(output) == (size_t)end.pos + 2 + size;
 }

@@ -141,7 +141,7 @@ static bool has_too_many(const struct evkeyvalq *query)
     size_t count = 0;
 
     TAILQ_FOREACH(pair, query, next)
-    count++;
+        count++;
     return count > RESP_ARGUMENTS_MAX;
 }
 
@@ -151,8 +151,7 @@ static bool has_name_twice(const struct evkeyvalq *query)
     const struct evkeyval *pair = NULL;
     const struct evkeyval *other = NULL;
 
-    TAILQ_FOREACH(pair, query, next)
-    {
+    TAILQ_FOREACH(pair, query, next) {
         for (other = TAILQ_NEXT(pair, next); other != NULL;
              other = TAILQ_NEXT(other, next))
             if (strcmp(pair->key, other->key) == 0)
@@ -216,7 +215,7 @@ static int header_count(struct evhttp_request *request, const char *name)
     int count = 0;
 
     TAILQ_FOREACH(header, evhttp_request_get_input_headers(request), next)
-    count += evutil_ascii_strcasecmp(header->key, name) == 0;
+        count += evutil_ascii_strcasecmp(header->key, name) == 0;
     return count;
 }
 

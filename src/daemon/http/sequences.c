@@ -42,8 +42,7 @@ static bool query_is_known(struct exchange *exchange,
     const struct evkeyval *pair = NULL;
     char why[128];
 
-    TAILQ_FOREACH(pair, &target->query, next)
-    {
+    TAILQ_FOREACH(pair, &target->query, next) {
         size_t i = 0;
 
         while (names[i] != NULL && strcmp(names[i], pair->key) != 0)
@@ -100,8 +99,7 @@ void number_route(struct exchange *exchange, const struct target *target)
     take_add(take, target->key);
     take_add(take, "COUNT");
     take_add(take, count);
-    TAILQ_FOREACH(pair, &target->query, next)
-    {
+    TAILQ_FOREACH(pair, &target->query, next) {
         if (strcmp(pair->key, "count") == 0)
             continue;
         take_add(take, pair->key);

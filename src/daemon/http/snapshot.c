@@ -39,8 +39,7 @@ static void quotas_read(struct snapshot *snapshot,
 {
     const struct quota *quota = NULL;
 
-    TAILQ_FOREACH(quota, quotas, entry)
-    {
+    TAILQ_FOREACH(quota, quotas, entry) {
         if (quota->is_key)
             quota_read(snapshot->keys, &snapshot->key_count, quota);
         else

@@ -35,8 +35,8 @@ bool source_enter(struct sources *sources, const char *name, int64_t most,
     struct source *source = NULL;
 
     LIST_FOREACH(source, slot, entry)
-    if (strcmp(source->name, name) == 0)
-        break;
+        if (strcmp(source->name, name) == 0)
+            break;
     *out = NULL;
     if (source != NULL && most > 0 && source->connections >= most)
         return false;

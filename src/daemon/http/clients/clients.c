@@ -94,8 +94,8 @@ static struct http_client *client_find(struct http_clients *clients,
     struct http_client *client = NULL;
 
     LIST_FOREACH(client, slot_of(clients, stream), same_slot)
-    if (client->stream == stream)
-        break;
+        if (client->stream == stream)
+            break;
     return client;
 }
 

@@ -244,7 +244,7 @@ static bool streams_have_room(const struct streams *streams, const char *reader)
     size_t own = 0;
 
     TAILQ_FOREACH(stream, &streams->all, entry)
-    own += strcmp(stream->reader, reader) == 0;
+        own += strcmp(stream->reader, reader) == 0;
     return streams->count < STREAMS_MAX && own < STREAMS_MAX - streams->count;
 }
 
