@@ -291,7 +291,8 @@ static void connection_work(struct connection *connection, int64_t now_us)
     connection_update(connection);
 }
 
-void connection_resume(struct session *session)
+/* The session's wait is over. The connection may be gone afterwards. */
+static void connection_resume(struct session *session)
 {
     struct connection *connection = (struct connection *)session;
 

@@ -110,12 +110,8 @@ void connections_refuse(struct connections *all, int fd, bool is_tls,
 
 /* Counts a client that was refused by that limit, and logs from time to time
  * how many were refused. */
-void connections_tell_refused(struct daemon *daemon,
-                              enum connection_limit limit);
-
-/* Executes the session's command again. Its wait is over, and it has left its
- * waitlist. The connection may be gone afterwards. */
-void connection_resume(struct session *session);
+void connections_log_refused(struct daemon *daemon,
+                             enum connection_limit limit);
 
 /* --- for connections.c only --- */
 

@@ -11,8 +11,8 @@
 /* How often it is noted that others may wait. */
 #define MARK_US 1000
 
-/* Of what is unsent, a client has to take so many bytes within client_timeout,
- * or all if that is less. */
+/* A client has to take this many of the unsent bytes within client_timeout, or
+ * all of them if they are fewer. */
 #define TAKEN_MIN 65536
 
 /* Event `defer` ends the turn of those that others wait for. It may be the only

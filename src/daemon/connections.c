@@ -167,7 +167,7 @@ void connection_adopt(struct connections *all, struct transport *transport,
 
     if (connection == NULL) {
         if (!is_full)
-            connections_tell_refused(daemon, LIMIT_OF_HEAP);
+            connections_log_refused(daemon, LIMIT_OF_HEAP);
         refusal_send(transport->fd, transport->ssl != NULL,
                      is_full ? LIMIT_OF_USER : LIMIT_OF_HEAP);
         transport_close(transport, true);
@@ -181,8 +181,7 @@ void connection_adopt(struct connections *all, struct transport *transport,
         connection_finish(connection, all->new_ms);
 }
 
-void connections_tell_refused(struct daemon *daemon,
-                              enum connection_limit limit)
+void connections_log_refused(struct daemon *daemon, enum connection_limit limit)
 {
     struct limits *limits = &daemon->limits;
     const int64_t now_ms = daemon_now_ms();
@@ -192,9 +191,9 @@ void connections_tell_refused(struct daemon *daemon,
         return;
     limits->log_refused_ms = now_ms + LOG_REFUSED_MS;
     log_event(SEQB_LOG_WARN, "event=connections_refused count=%lld limit=%s",
-              (long long)(limits->connections_refused - limits->refused_told),
+              (long long)(limits->connections_refused - limits->refused_logged),
               limit_names[limit]);
-    limits->refused_told = limits->connections_refused;
+    limits->refused_logged = limits->connections_refused;
 }
 
 /* The client's input is read first: closing a socket with unread input would
@@ -206,7 +205,7 @@ void connections_refuse(struct connections *all, int fd, bool is_tls,
     refusal_send(fd, is_tls, limit);
     shutdown(fd, SHUT_WR);
     close(fd);
-    connections_tell_refused(all->daemon, limit);
+    connections_log_refused(all->daemon, limit);
 }
 
 bool connections_init(struct connections *all, struct daemon *daemon,

@@ -62,7 +62,7 @@ void daemon_refuse_place(struct daemon *daemon, struct quota *quota)
 {
     quota_refuse_connection(quota, daemon_now_ms());
     limits_count_refused(&daemon->limits, LIMIT_OF_USER);
-    daemon->limits.refused_told++;
+    daemon->limits.refused_logged++;
 }
 
 bool daemon_is_done(const struct daemon *daemon)

@@ -351,7 +351,7 @@ enum seqb_status options_complete(struct options *options,
     return settings_check(options, reasons, err);
 }
 
-static struct daemon_place place_told(const struct options_places *places,
+static struct daemon_place place_make(const struct options_places *places,
                                       const char *path, const char *option,
                                       const char *fallback)
 {
@@ -362,19 +362,19 @@ static struct daemon_place place_told(const struct options_places *places,
     };
 }
 
-static void places_tell(const struct options *options,
-                        struct daemon_place told[INHERITED_KINDS])
+static void places_make(const struct options *options,
+                        struct daemon_place out[INHERITED_KINDS])
 {
-    told[INHERITED_TCP] = place_told(&options->listen, "daemon.listen",
-                                     "--listen", DEFAULT_LISTEN);
-    told[INHERITED_LOCAL] = place_told(&options->sockets, "daemon.socket",
-                                       "--socket", options->socket_path);
-    told[INHERITED_TLS] = place_told(&options->tls_listen, "daemon.tls_listen",
-                                     "--tls-listen", NULL);
-    told[INHERITED_HTTP] =
-        place_told(&options->http, "daemon.http", "--http", NULL);
-    told[INHERITED_HTTPS] =
-        place_told(&options->https, "daemon.https", "--https", NULL);
+    out[INHERITED_TCP] = place_make(&options->listen, "daemon.listen",
+                                    "--listen", DEFAULT_LISTEN);
+    out[INHERITED_LOCAL] = place_make(&options->sockets, "daemon.socket",
+                                      "--socket", options->socket_path);
+    out[INHERITED_TLS] = place_make(&options->tls_listen, "daemon.tls_listen",
+                                    "--tls-listen", NULL);
+    out[INHERITED_HTTP] =
+        place_make(&options->http, "daemon.http", "--http", NULL);
+    out[INHERITED_HTTPS] =
+        place_make(&options->https, "daemon.https", "--https", NULL);
 }
 
 struct server_options options_of_server(struct options *options)
@@ -402,7 +402,7 @@ struct server_options options_of_server(struct options *options)
         .https_count = options->https.count,
     };
 
-    places_tell(options, server.told);
+    places_make(options, server.place_settings);
     if (options->socket_mode != NULL)
         server.places.rights.mode =
             (mode_t)strtoul(options->socket_mode, NULL, 8);

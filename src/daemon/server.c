@@ -178,7 +178,7 @@ static void server_describe_places(struct server *server)
     for (int kind = 0; kind < INHERITED_KINDS; kind++) {
         struct daemon_place *place = &server->daemon.places[kind];
 
-        *place = server->options.told[kind];
+        *place = server->options.place_settings[kind];
         place->in_use = in_use[kind];
         if (inherited_replaces(&server->inherited, (enum inherited_kind)kind))
             place->decider = "$LISTEN_FDS";

@@ -24,8 +24,8 @@ struct server_options {
     struct seqb_topology *read; /* server_open takes ownership */
     int64_t read_ms;            /* when it was read, ms since 1970 */
     struct listeners_options places;
-    struct daemon_place told[INHERITED_KINDS]; /* all but `in_use` */
-    const char *const *http;                   /* "ADDR:PORT" */
+    struct daemon_place place_settings[INHERITED_KINDS]; /* all but `in_use` */
+    const char *const *http;                             /* "ADDR:PORT" */
     size_t http_count;        /* with https_count at most HTTP_PORTS_MAX */
     const char *const *https; /* as `http`, with TLS */
     size_t https_count;

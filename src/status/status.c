@@ -156,7 +156,7 @@ static const struct status_field partition_fields[] = {
              "well"},
     {PARTITION(STATUS_INTEGER, clock_ms),
      .metric = "seqbroker_partition_clock_offset_seconds", .unit = "ms",
-     .is_told = has_clock, .title = "CLOCK", .is_wide = true,
+     .is_present = has_clock, .title = "CLOCK", .is_wide = true,
      .show = SHOW_OFFSET,
      .help = "the clock of the store's machine minus ours, as last seen; "
              "null: not seen, or the store has no clock of its own"},
@@ -193,7 +193,7 @@ static const struct status_field lessor_fields[] = {
     {LESSOR(STATUS_STRING, state), .title = "STATE", .show = SHOW_STATE,
      .help = "level: it may lease; syncing, waiting: not yet; unknown: it "
              "was not looked at, or cannot be asked"},
-    {LESSOR(STATUS_TEXT, waits_for), .is_told = waits, .title = "WAITS FOR",
+    {LESSOR(STATUS_TEXT, waits_for), .is_present = waits, .title = "WAITS FOR",
      .show = SHOW_MAYBE, .help = "the backend that it waits for; null: none"},
     {LESSOR(STATUS_INTEGER, since_ms),
      .metric = "seqbroker_lessor_state_age_seconds", .unit = "ms",
@@ -287,28 +287,28 @@ static const struct status_field sequence_fields[] = {
              "write, are used up, at the usual rate of all brokers; 0: until "
              "the next stamp, if it has a period; -1: not within 1000 years, "
              "not in this stamp, or not known yet"},
-    {SEQUENCE(STATUS_TEXT, period), .is_told = has_period, .title = "PERIOD",
+    {SEQUENCE(STATUS_TEXT, period), .is_present = has_period, .title = "PERIOD",
      .is_wide = true, .show = SHOW_MAYBE,
      .help = "`day`, ...; null: it has none"},
     {.name = "stamp",
      .kind = STATUS_INTEGER,
      MEMBER(seqb_sequence_status, stamp.digits),
-     .is_told = has_stamp,
+     .is_present = has_stamp,
      .title = "STAMP",
      .is_wide = true,
      .show = SHOW_MAYBE,
      .help = "the current stamp, or the last one; null: none yet"},
     {SEQUENCE(STATUS_INTEGER, dropped),
      .metric = "seqbroker_sequence_dropped_total", .unit = "numbers",
-     .is_told = has_period, .title = "DROPPED", .is_wide = true,
+     .is_present = has_period, .title = "DROPPED", .is_wide = true,
      .show = SHOW_MAYBE, .rank = RANK_NUMBERS,
      .help = "unused numbers of stamps that are over; null: it has no period"},
     {SEQUENCE(STATUS_BIG, width_numbers), .unit = "numbers",
-     .is_told = has_width,
+     .is_present = has_width,
      .help = "numbers that fit its template's width, within each stamp if it "
              "has a period; null: all"},
     {SEQUENCE(STATUS_BIG, pool_numbers), .unit = "numbers",
-     .is_told = has_width, .title = "POOL GIVES", .is_wide = true,
+     .is_present = has_width, .title = "POOL GIVES", .is_wide = true,
      .show = SHOW_ROOM, .rank = RANK_NUMBERS,
      .help = "how many of these the pool can give; null: all"},
     {.name = NULL},
@@ -370,9 +370,9 @@ const struct status_table status_tables[STATUS_TABLES] = {
 
 /* --- reading a field --- */
 
-bool status_is_told(const struct status_field *field, const void *status)
+bool status_is_present(const struct status_field *field, const void *status)
 {
-    return field->is_told == NULL || field->is_told(status);
+    return field->is_present == NULL || field->is_present(status);
 }
 
 size_t status_count(const struct status_field *fields, const void *status)
@@ -380,7 +380,7 @@ size_t status_count(const struct status_field *fields, const void *status)
     size_t count = 0;
 
     for (; fields->name != NULL; fields++)
-        count += status_is_told(fields, status);
+        count += status_is_present(fields, status);
     return count;
 }
 

@@ -59,7 +59,7 @@ struct status_field {
     const char *(*text_of)(const void *status); /* for STATUS_NAME */
     /* False: the field is left out, and null in JSON. NULL: it is always
      * present. */
-    bool (*is_told)(const void *status);
+    bool (*is_present)(const void *status);
     const char *title; /* of the column; NULL: no table shows the field */
     enum status_show show;
     int rank;           /* columns are sorted by rank, then in the order of this
@@ -207,7 +207,7 @@ extern const struct status_table status_tables[STATUS_TABLES];
 /* How many fields of this struct are present. */
 size_t status_count(const struct status_field *fields, const void *status);
 
-bool status_is_told(const struct status_field *field, const void *status);
+bool status_is_present(const struct status_field *field, const void *status);
 
 /* Whether the field is a text; otherwise it is an integer. */
 bool status_is_text(const struct status_field *field);

@@ -23,7 +23,7 @@ static void expect_text(enum status_of of, const char *name, const void *status,
     const struct status_field *field = field_of(of, name);
 
     assert_true(status_is_text(field));
-    assert_true(status_is_told(field, status));
+    assert_true(status_is_present(field, status));
     assert_string_equal(status_text(field, status), expected);
 }
 
@@ -33,13 +33,13 @@ static void expect_integer(enum status_of of, const char *name,
     const struct status_field *field = field_of(of, name);
 
     assert_false(status_is_text(field));
-    assert_true(status_is_told(field, status));
+    assert_true(status_is_present(field, status));
     assert_int_equal(status_integer(field, status), expected);
 }
 
 static void expect_none(enum status_of of, const char *name, const void *status)
 {
-    assert_false(status_is_told(field_of(of, name), status));
+    assert_false(status_is_present(field_of(of, name), status));
 }
 
 /* --- the rows --- */

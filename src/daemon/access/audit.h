@@ -54,19 +54,19 @@ struct audit_time {
     int64_t wall_ms; /* since 1970 */
 };
 
-/* A command was executed; one that cannot be undone was executed, which is
- * always written; was executed in some stores only; was refused; a login was
- * refused. One that cannot be undone and may take long begins, which is always
- * written: any thread may call that. */
 typedef void audit_function(struct audit *audit,
                             const struct audit_entry *entry,
                             struct audit_time time);
 
-audit_function audit_order;
-audit_function audit_order_for_good;
-audit_function audit_order_in_part;
+audit_function audit_order;          /* a command was executed */
+audit_function audit_order_for_good; /* one that cannot be undone was executed;
+                                        always written */
+audit_function audit_order_in_part;  /* it was executed in some stores only */
 audit_function audit_order_refused;
 audit_function audit_login_refused;
+
+/* A command that cannot be undone and may take long begins. Always written. Any
+ * thread may call it. */
 audit_function audit_order_begun;
 
 /* The daemon ends: writes how many lines were left out, and how many the file

@@ -35,7 +35,7 @@ struct quota {
     int64_t refused;     /* requests and connections refused since the start */
     int64_t connections; /* of both protocols, now */
     int64_t next_log_ms; /* the next refusal is logged at this time or later */
-    int64_t refused_told;
+    int64_t refused_logged;
     bool is_key; /* else a user */
 };
 

@@ -119,7 +119,7 @@ static void quota_log(struct quota *quota, const char *limit, int64_t now_ms)
     if (now_ms < quota->next_log_ms)
         return;
     quota->next_log_ms = now_ms + LOG_EVERY_MS;
-    count = (long long)(quota->refused - quota->refused_told);
+    count = (long long)(quota->refused - quota->refused_logged);
     if (quota->is_key)
         log_event(SEQB_LOG_WARN,
                   "event=limit_reached key=%s limit=%s count=%lld", quota->name,
@@ -128,7 +128,7 @@ static void quota_log(struct quota *quota, const char *limit, int64_t now_ms)
         log_event(SEQB_LOG_WARN,
                   "event=limit_reached user=%s limit=%s count=%lld",
                   quota->name, limit, count);
-    quota->refused_told = quota->refused;
+    quota->refused_logged = quota->refused;
 }
 
 void quota_refuse_connection(struct quota *quota, int64_t now_ms)

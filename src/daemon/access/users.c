@@ -352,11 +352,6 @@ const char *user_name(const struct user *user)
     return user->name;
 }
 
-const char *user_role(const struct user *user)
-{
-    return user->role;
-}
-
 unsigned user_rights(const struct user *user)
 {
     return user->rights;

@@ -85,7 +85,6 @@ const struct user *users_find_certificate(const struct users *users,
 const struct user *users_anonymous(const struct users *users);
 
 const char *user_name(const struct user *user);
-const char *user_role(const struct user *user); /* "read", "take", "admin" */
 unsigned user_rights(const struct user *user);
 
 /* The hash that takes the longest to check; NULL if no user has a password. */

@@ -104,7 +104,7 @@ static bool row_says(const struct alarm_state *state,
                      const struct alarm_row *row, const char *event,
                      int64_t now_ms)
 {
-    if (!row->is_told || strcmp(row->sent_event, event) != 0)
+    if (!row->is_announced || strcmp(row->sent_event, event) != 0)
         return false;
     return row_lasts(row) || now_ms < row->sent_ms + state->rules.reminder_ms;
 }
@@ -197,7 +197,7 @@ void alarm_send_again(struct alarm_state *state, int64_t now_ms)
         row->rest_until_ms = now_ms;
         if (!row_lasts(row) || !row->is_firing)
             continue;
-        row->is_told = false;
+        row->is_announced = false;
         row_wait(row, now_ms);
     }
 }
@@ -340,7 +340,7 @@ bool alarm_due(struct alarm_state *state, int64_t now_ms,
         memcpy(row->sent_event, row->event, sizeof row->sent_event);
     row->sent_ms = now_ms;
     row->was_sent = true;
-    row->is_told = row->is_firing;
+    row->is_announced = row->is_firing;
     row->is_waiting = false;
     row->is_sending = true;
     return true;
@@ -433,7 +433,7 @@ void alarm_lost(struct alarm_state *state, const struct alarm_message *message,
         row->sent_ms -= state->rules.reminder_ms; /* still due */
         return;
     }
-    row->is_told = false;
+    row->is_announced = false;
     if (row->is_waiting) /* replaced by what came during the delivery */
         state->left_out++;
     row_wait(row, now_ms);

@@ -24,13 +24,13 @@
 struct alarm_row {
     bool is_used;
     enum alarm_subject_kind kind;
-    bool is_firing;  /* has not been ended by an event */
-    bool is_waiting; /* has something to send */
-    bool is_sending; /* a message is being delivered */
-    bool was_sent;   /* the receiver may think that it fires: a delivery that
-                        failed may have arrived */
-    bool is_told; /* the newest message said that sent_event fires, and has not
-                     failed */
+    bool is_firing;    /* has not been ended by an event */
+    bool is_waiting;   /* has something to send */
+    bool is_sending;   /* a message is being delivered */
+    bool was_sent;     /* the receiver may think that it fires: a delivery that
+                          failed may have arrived */
+    bool is_announced; /* the newest message said that sent_event fires, and has
+                     not failed */
     unsigned failures; /* since the last delivery */
     char subject[ALARM_SUBJECT_SIZE];
     char event[ALARM_EVENT_SIZE];

@@ -55,7 +55,7 @@ void write_fields(struct buffer *out, bool is_resp3, enum status_of of,
 
     reply_map(out, status_count(field, status) + more, is_resp3);
     for (; field->name != NULL; field++) {
-        if (status_is_told(field, status))
+        if (status_is_present(field, status))
             reply_field(out, field, status);
     }
 }

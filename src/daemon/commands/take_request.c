@@ -68,9 +68,9 @@ static bool take_request_check(struct session *session,
                     "SEQ.DECODE tells it");
         return false;
     }
-    if (take_request->take.count > WISH_STAMPED_MAX) {
+    if (take_request->take.count > TAKE_STAMPED_MAX) {
         reply_error(&session->out, "ERR", "COUNT is 1 to %d with STAMP",
-                    WISH_STAMPED_MAX);
+                    TAKE_STAMPED_MAX);
         return false;
     }
     return true;

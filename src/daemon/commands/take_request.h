@@ -35,7 +35,7 @@ struct params {
 
 /* The most numbers of one stamp in one request: all have to be taken while the
  * stamp is current. */
-#define WISH_STAMPED_MAX 1000
+#define TAKE_STAMPED_MAX 1000
 
 /* A parsed request. The library is asked without waiting; a client that has to
  * wait does so in a waitlist. */
@@ -89,7 +89,7 @@ enum seqb_status take_request_take(const struct take_request *take_request,
                                    struct seqb_error *err);
 
 /* The same for a session. If it has to wait, it joins the waitlist and the
- * command is executed again. If waiting is in vain, the error is answered.
+ * command is executed again. If no number will come, the error is answered.
  * COMMAND_DONE with a count of 0: the error was answered. */
 enum command_outcome
 take_request_take_or_wait(struct session *session, struct waitlist *waitlist,

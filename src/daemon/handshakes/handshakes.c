@@ -387,33 +387,29 @@ bool handshakes_admit(struct handshakes *all)
     return false;
 }
 
-void handshakes_finish(struct handshakes *all)
+static void drop_those(struct handshakes *all, bool over_only)
 {
-    struct handshake *handshake = NULL;
     struct handshake *next = NULL;
 
-    if (all == NULL)
-        return;
-    for (handshake = TAILQ_FIRST(&all->list); handshake != NULL;
-         handshake = next) {
+    for (struct handshake *handshake = TAILQ_FIRST(&all->list);
+         handshake != NULL; handshake = next) {
         next = TAILQ_NEXT(handshake, entry);
-        if (handshake->is_over)
+        if (handshake->is_over || !over_only)
             handshake_drop(handshake);
     }
 }
 
+void handshakes_finish(struct handshakes *all)
+{
+    if (all != NULL)
+        drop_those(all, true);
+}
+
 void handshakes_free(struct handshakes *all)
 {
-    struct handshake *handshake = NULL;
-    struct handshake *next = NULL;
-
     if (all == NULL)
         return;
-    for (handshake = TAILQ_FIRST(&all->list); handshake != NULL;
-         handshake = next) {
-        next = TAILQ_NEXT(handshake, entry);
-        handshake_drop(handshake);
-    }
+    drop_those(all, false);
     if (all->turn != NULL)
         event_free(all->turn);
     if (all->deadline != NULL)

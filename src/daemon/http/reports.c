@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The routes that are answered by reports. */
-#include "daemon/http/reports.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +8,7 @@
 #include "daemon/http/problem.h"
 #include "daemon/http/report.h"
 #include "daemon/http/route.h"
+#include "daemon/http/status_json.h"
 
 /* Prometheus asks for OpenMetrics, and accepts the older format as well. */
 static bool wants_openmetrics(const struct exchange *exchange)

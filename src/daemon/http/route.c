@@ -19,8 +19,6 @@
 
 #define READS (EVHTTP_REQ_GET | EVHTTP_REQ_HEAD)
 
-#define ALLOW_SIZE 32
-
 struct route {
     const char *path; /* "*" stands for a sequence's key */
     int methods;

@@ -1,18 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The status as one JSON object, with each member and list element on its own
  * line, as seqctl prints it. Lists are written one element at a time. */
+#include "daemon/http/status_json.h"
+
 #include <stdlib.h>
-#include <string.h>
 
 #include <jansson.h>
 
-#include "daemon/http/reports.h"
 #include "status/json/json.h"
-
-static void text_append(struct buffer *out, const char *text)
-{
-    buffer_append(out, text, strlen(text));
-}
 
 /* Appends the value and frees it. NULL means that memory was short. */
 static void value_append(struct buffer *out, json_t *value, size_t flags)
@@ -24,27 +19,27 @@ static void value_append(struct buffer *out, json_t *value, size_t flags)
     if (text == NULL)
         out->is_broken = true;
     else
-        text_append(out, text);
+        buffer_append_text(out, text);
     free(text);
 }
 
 static void list_begin(struct buffer *out, enum status_of of)
 {
-    text_append(out, ",\n  \"");
-    text_append(out, status_tables[of].name);
-    text_append(out, "\": [");
+    buffer_append_text(out, ",\n  \"");
+    buffer_append_text(out, status_tables[of].name);
+    buffer_append_text(out, "\": [");
 }
 
 static void element_append(struct buffer *out, enum status_of of, size_t i,
                            const void *row)
 {
-    text_append(out, i > 0 ? ",\n    " : "\n    ");
+    buffer_append_text(out, i > 0 ? ",\n    " : "\n    ");
     value_append(out, json_of_status(status_tables[of].fields, row), 0);
 }
 
 static void list_end(struct buffer *out, size_t count)
 {
-    text_append(out, count > 0 ? "\n  ]" : "]");
+    buffer_append_text(out, count > 0 ? "\n  ]" : "]");
 }
 
 static json_t *libraries_make(void)
@@ -60,14 +55,14 @@ void status_json_write(struct buffer *out, const struct snapshot *snapshot)
 {
     const struct status_table *clock = &status_tables[STATUS_OF_CLOCK];
 
-    text_append(out, "{\n  ");
+    buffer_append_text(out, "{\n  ");
     value_append(
         out,
         json_of_status(status_tables[STATUS_OF_BROKER].fields, &snapshot->self),
         JSON_EMBED);
-    text_append(out, ",\n  \"libraries\": ");
+    buffer_append_text(out, ",\n  \"libraries\": ");
     value_append(out, libraries_make(), 0);
-    text_append(out, ",\n  \"clock\": ");
+    buffer_append_text(out, ",\n  \"clock\": ");
     value_append(out,
                  snapshot->clock.is_used
                      ? json_of_status(clock->fields, &snapshot->clock)
@@ -85,5 +80,5 @@ void status_json_write(struct buffer *out, const struct snapshot *snapshot)
     for (size_t i = 0; i < snapshot->sequence_count; i++)
         element_append(out, STATUS_OF_SEQUENCES, i, &snapshot->sequences[i]);
     list_end(out, snapshot->sequence_count);
-    text_append(out, "\n}\n");
+    buffer_append_text(out, "\n}\n");
 }

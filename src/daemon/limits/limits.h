@@ -83,7 +83,7 @@ struct limits {
     /* Since the start. */
     int64_t connections_refused, answers_refused, connections_timed_out;
     int64_t refused_by[LIMITS_OF_CONNECTIONS];
-    int64_t refused_told;   /* connections_refused when it was logged last */
+    int64_t refused_logged; /* connections_refused when it was logged last */
     int64_t log_refused_ms; /* the next time it may be logged */
 };
 

@@ -115,7 +115,7 @@ static void quoted_cut(char *to, size_t size, const char *quoted)
     snprintf(to, size, "%.*s%s", (int)end, quoted, cut);
 }
 
-/* For want of memory: all but plain characters becomes "?". */
+/* Memory is short: all but plain characters becomes "?". */
 static void quoted_plainly(char *to, size_t size, const char *value)
 {
     const char *at = value;
@@ -246,7 +246,7 @@ static void log_locked(enum seqb_log_level level, int64_t time_ms,
 }
 
 /* With the lock held. */
-static void losses_tell(int64_t time_ms)
+static void losses_report(int64_t time_ms)
 {
     int64_t count = log_output_lost();
     const char *name = NULL;
@@ -270,7 +270,7 @@ static void line_log(enum seqb_log_level level, const char *line,
     pthread_mutex_lock(&log_state.lock);
     time_ms = now_ms();
     line_add(level, line, time_ms, is_certain);
-    losses_tell(time_ms);
+    losses_report(time_ms);
     pthread_mutex_unlock(&log_state.lock);
 }
 
@@ -289,7 +289,7 @@ void log_tick(void)
 {
     pthread_mutex_lock(&log_state.lock);
     log_output_flush();
-    losses_tell(now_ms());
+    losses_report(now_ms());
     pthread_mutex_unlock(&log_state.lock);
 }
 

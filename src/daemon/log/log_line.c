@@ -11,6 +11,7 @@
 
 #include "status/json/json.h"
 
+#define DATE_SIZE   32
 #define PREFIX_SIZE 8 /* "<6>" */
 #define ESCAPE_SIZE 6 /* "\u009b" */
 
@@ -24,15 +25,16 @@ const char *log_level_name(enum seqb_log_level level)
     return names[level];
 }
 
-void log_date_print(int64_t time_ms, char out[LOG_DATE_SIZE])
+/* Writes the time as "2026-11-21T10:00:00.123Z". */
+static void date_print(int64_t time_ms, char out[DATE_SIZE])
 {
     const time_t seconds = (time_t)(time_ms / 1000);
     struct tm utc;
-    char date[LOG_DATE_SIZE - 8];
+    char date[DATE_SIZE - 8];
 
     gmtime_r(&seconds, &utc);
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%S", &utc);
-    snprintf(out, LOG_DATE_SIZE, "%s.%03dZ", date, (int)(time_ms % 1000));
+    snprintf(out, DATE_SIZE, "%s.%03dZ", date, (int)(time_ms % 1000));
 }
 
 /* --- JSON --- */
@@ -104,10 +106,10 @@ static bool words_add(json_t *object, const char *line)
 static char *object_print(const struct log_entry *entry, bool is_journal)
 {
     json_t *object = json_object();
-    char date[LOG_DATE_SIZE];
+    char date[DATE_SIZE];
     char *text = NULL;
 
-    log_date_print(entry->time_ms, date);
+    date_print(entry->time_ms, date);
     if ((is_journal ||
          json_object_set_new(object, "ts", json_string(date)) == 0) &&
         json_object_set_new(object, "level",
@@ -132,11 +134,11 @@ static void priority_print(const struct log_entry *entry, char out[PREFIX_SIZE])
 
 static char *logfmt_make(const struct log_entry *entry, bool is_journal)
 {
-    char date[LOG_DATE_SIZE];
+    char date[DATE_SIZE];
     char priority[PREFIX_SIZE] = "";
     char *line;
 
-    log_date_print(entry->time_ms, date);
+    date_print(entry->time_ms, date);
     priority_print(entry, priority);
     if (asprintf(&line, "%s%s%s %s\n", is_journal ? priority : date,
                  is_journal ? "" : " ", log_level_name(entry->level),

@@ -4,10 +4,6 @@
 
 #include "daemon/log/log.h"
 
-/* Writes the time as "2026-11-21T10:00:00.123Z". */
-#define LOG_DATE_SIZE 32
-void log_date_print(int64_t time_ms, char out[LOG_DATE_SIZE]);
-
 /* The formatted line, to be freed with free(); NULL if memory is short. For
  * journald it begins with its priority, as <6>, and has no date. */
 char *log_line_make(const struct log_entry *entry, enum log_format format,

@@ -11,8 +11,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What the queue gets of each turn of the loop: so many turns of connections,
- * or less if the time is over before. */
+/* How many turns of connections the queue has in one turn of the loop; fewer if
+ * the time is over before. */
 #define FAIRNESS_SLICE_US INT64_C(100)
 #define FAIRNESS_TURNS    32
 

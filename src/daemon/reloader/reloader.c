@@ -41,7 +41,7 @@ struct reload_attempt {
     bool is_check; /* nothing will be applied */
     bool has_other_alarms;
     bool is_whole; /* memory was never short */
-    struct reload_told told;
+    struct reload_given given;
 };
 
 static enum seqb_status refuse(struct seqb_error *err, enum seqb_status status,
@@ -76,7 +76,7 @@ static void take_setting(void *context, const char *setting, const char *value)
 {
     struct reload_attempt *attempt = context;
 
-    reload_told_add(&attempt->told, attempt->reloader->daemon, setting);
+    reload_given_add(&attempt->given, attempt->reloader->daemon, setting);
     if (strcmp(setting, "log_level") == 0)
         (void)log_level_find(value, &attempt->level);
     else if (strcmp(setting, "stop_delay") == 0)
@@ -156,10 +156,10 @@ static enum seqb_status prepare(void *context, struct seqb_error *err)
     struct reload_attempt *attempt = context;
     const bool is_refused = attempt->report->reason_count > 0;
 
-    attempt->told.has_settings = true;
+    attempt->given.has_settings = true;
     if (!attempt->is_whole ||
         !reload_report_explain(attempt->report, attempt->reloader->daemon,
-                               &attempt->told))
+                               &attempt->given))
         return refuse(err, SEQB_NO_MEMORY, "reload: out of memory");
     if (attempt_check(attempt, err) != SEQB_OK)
         return err->status;
@@ -247,7 +247,7 @@ void reloader_run(struct reloader *reloader, bool is_check, const char *by,
         .stop_timeout_ms = STOP_TIMEOUT_MS,
         .is_check = is_check,
         .is_whole = true,
-        .told = {.has_level = reloader->has_level}};
+        .given = {.has_level = reloader->has_level}};
     enum seqb_status status = SEQB_OK;
 
     *out = (struct reload_report){.count = 0};
@@ -257,7 +257,7 @@ void reloader_run(struct reloader *reloader, bool is_check, const char *by,
     pthread_mutex_lock(&reloader->lock);
     status = attempt_run(&attempt, &out->err);
     if (status != SEQB_OK)
-        reload_report_refuse(out, reloader->daemon, &attempt.told);
+        reload_report_refuse(out, reloader->daemon, &attempt.given);
     if (status == SEQB_OK && !is_check)
         attempt_apply(&attempt);
     alarms_close(attempt.alarms);

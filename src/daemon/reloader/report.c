@@ -103,8 +103,8 @@ static unsigned long long bit_of(const struct daemon *daemon,
     return 1ULL << (place - daemon->places);
 }
 
-void reload_told_add(struct reload_told *told, const struct daemon *daemon,
-                     const char *setting)
+void reload_given_add(struct reload_given *given, const struct daemon *daemon,
+                      const char *setting)
 {
     char path[64];
     const struct daemon_place *place;
@@ -112,7 +112,7 @@ void reload_told_add(struct reload_told *told, const struct daemon *daemon,
     snprintf(path, sizeof path, "daemon.%s", setting);
     place = daemon_find_place(daemon, path);
     if (place != NULL)
-        told->setting |= bit_of(daemon, place);
+        given->setting |= bit_of(daemon, place);
 }
 
 static bool text_replace(char **text, const char *with)
@@ -141,10 +141,10 @@ static bool advise(struct reload_line *line, const char *what,
  * somewhere all the same. */
 static bool place_explain(struct reload_line *line, const struct daemon *daemon,
                           const struct daemon_place *place,
-                          const struct reload_told *told)
+                          const struct reload_given *given)
 {
     const bool is_given =
-        !told->has_settings || (told->setting & bit_of(daemon, place)) != 0;
+        !given->has_settings || (given->setting & bit_of(daemon, place)) != 0;
 
     if ((place->decider != NULL || line->before[0] == '\0') &&
         !text_replace(&line->before, place_in_use(place)))
@@ -157,23 +157,23 @@ static bool place_explain(struct reload_line *line, const struct daemon *daemon,
 }
 
 static bool line_explain(struct reload_line *line, const struct daemon *daemon,
-                         const struct reload_told *told)
+                         const struct reload_given *given)
 {
     const struct daemon_place *place = daemon_find_place(daemon, line->path);
 
     if (place != NULL)
-        return place_explain(line, daemon, place, told);
-    if (told->has_level && strcmp(line->path, "daemon.log_level") == 0)
+        return place_explain(line, daemon, place, given);
+    if (given->has_level && strcmp(line->path, "daemon.log_level") == 0)
         return advise(line, "--log-level", "what is logged");
     return true;
 }
 
 bool reload_report_explain(struct reload_report *report,
                            const struct daemon *daemon,
-                           const struct reload_told *told)
+                           const struct reload_given *given)
 {
     for (size_t i = 0; i < report->count; i++)
-        if (!line_explain(&report->lines[i], daemon, told))
+        if (!line_explain(&report->lines[i], daemon, given))
             return false;
     return true;
 }
@@ -184,28 +184,28 @@ static void reasons_join(struct reload_report *report)
     const size_t all = report->reason_count + report->reasons_left_out;
     const size_t room = sizeof report->err.text - MORE_SIZE;
     char *text = report->err.text;
-    size_t told = 0;
+    size_t listed = 0;
     size_t length;
 
     snprintf(text, room, "nothing was applied, for %zu reasons", all);
     length = strlen(text);
-    while (told < report->reason_count &&
-           length + strlen("; ") + strlen(report->reasons[told]) < room) {
-        snprintf(text + length, room - length, "%s %s", told == 0 ? ":" : ";",
-                 report->reasons[told]);
+    while (listed < report->reason_count &&
+           length + strlen("; ") + strlen(report->reasons[listed]) < room) {
+        snprintf(text + length, room - length, "%s %s", listed == 0 ? ":" : ";",
+                 report->reasons[listed]);
         length += strlen(text + length);
-        told++;
+        listed++;
     }
-    if (told < all)
-        snprintf(text + length, MORE_SIZE, "; and %zu more", all - told);
+    if (listed < all)
+        snprintf(text + length, MORE_SIZE, "; and %zu more", all - listed);
 }
 
 /* If memory is short, the report has no lines, or no reasons but its error. */
 void reload_report_refuse(struct reload_report *report,
                           const struct daemon *daemon,
-                          const struct reload_told *told)
+                          const struct reload_given *given)
 {
-    if (daemon == NULL || !reload_report_explain(report, daemon, told))
+    if (daemon == NULL || !reload_report_explain(report, daemon, given))
         lines_free(report);
     report->applied = 0;
     report->restart = 0;

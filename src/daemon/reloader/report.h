@@ -27,8 +27,8 @@ struct reload_report {
     size_t reason_count, reasons_left_out;
 };
 
-/* What the report must know besides the changes. */
-struct reload_told {
+/* What the report must know besides the changes: what was given where. */
+struct reload_given {
     bool has_level;             /* the option --log-level decides the level */
     bool has_settings;          /* all settings of the topology were noted */
     unsigned long long setting; /* a bit for each place of the daemon that the
@@ -36,8 +36,8 @@ struct reload_told {
 };
 
 /* Notes that the topology has that setting of section `daemon`. */
-void reload_told_add(struct reload_told *told, const struct daemon *daemon,
-                     const char *setting);
+void reload_given_add(struct reload_given *given, const struct daemon *daemon,
+                      const char *setting);
 
 /* Adds a change, or counts it if there are too many. False if memory is
  * short. */
@@ -52,12 +52,12 @@ bool reload_report_reason(struct reload_report *report, const char *reason);
  * command line decides. May be called again. False if memory is short. */
 bool reload_report_explain(struct reload_report *report,
                            const struct daemon *daemon,
-                           const struct reload_told *told);
+                           const struct reload_given *given);
 
 /* Completes the report of a reload that was refused with `report->err`. NULL:
  * the daemon is not open. */
 void reload_report_refuse(struct reload_report *report,
                           const struct daemon *daemon,
-                          const struct reload_told *told);
+                          const struct reload_given *given);
 
 void reload_report_free(struct reload_report *report);

@@ -76,6 +76,11 @@ void buffer_append(struct buffer *buffer, const char *data, size_t size)
     buffer_extend(buffer, size);
 }
 
+void buffer_append_text(struct buffer *buffer, const char *text)
+{
+    buffer_append(buffer, text, strlen(text));
+}
+
 void buffer_format(struct buffer *buffer, const char *format, ...)
 {
     char text[FORMAT_SIZE];
@@ -86,7 +91,7 @@ void buffer_format(struct buffer *buffer, const char *format, ...)
     length = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     if (length > 0)
-        buffer_append(buffer, text, strlen(text));
+        buffer_append_text(buffer, text);
 }
 
 void buffer_drop(struct buffer *buffer, size_t size)

@@ -114,7 +114,7 @@ static void text_tame(char *text)
 void reply_simple(struct buffer *out, const char *text)
 {
     buffer_append(out, "+", 1);
-    buffer_append(out, text, strlen(text));
+    buffer_append_text(out, text);
     buffer_append(out, "\r\n", 2);
 }
 
@@ -122,9 +122,9 @@ static void reply_error_line(struct buffer *out, const char *code,
                              const char *text)
 {
     buffer_append(out, "-", 1);
-    buffer_append(out, code, strlen(code));
+    buffer_append_text(out, code);
     buffer_append(out, " ", 1);
-    buffer_append(out, text, strlen(text));
+    buffer_append_text(out, text);
     buffer_append(out, "\r\n", 2);
 }
 

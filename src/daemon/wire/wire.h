@@ -36,6 +36,7 @@ char *buffer_reserve(struct buffer *buffer, size_t size);
 void buffer_extend(struct buffer *buffer, size_t size);
 
 void buffer_append(struct buffer *buffer, const char *data, size_t size);
+void buffer_append_text(struct buffer *buffer, const char *text);
 
 /* Appends a formatted text, truncated at 1,023 bytes. */
 void buffer_format(struct buffer *buffer, const char *format, ...)

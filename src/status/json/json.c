@@ -59,7 +59,7 @@ static json_t *value_of(const struct status_field *field, const void *status)
 {
     char digits[DIGITS_SIZE];
 
-    if (!status_is_told(field, status))
+    if (!status_is_present(field, status))
         return json_null();
     if (status_is_text(field))
         return json_of_text(status_text(field, status));

@@ -154,7 +154,7 @@ static void client_end(struct http_client *client)
     if (client->is_ended || transport.fd < 0)
         return;
     client->is_ended = true;
-    connections_tell_refused(client->all->daemon, LIMIT_OF_MEMORY);
+    connections_log_refused(client->all->daemon, LIMIT_OF_MEMORY);
     if (client->request > 0 &&
         evbuffer_get_length(bufferevent_get_output(client->stream)) == 0)
         (void)transport_write(&transport, FULL_ANSWER, strlen(FULL_ANSWER));
@@ -215,7 +215,7 @@ static void client_find_source(struct http_clients *clients,
                      &client->source))
         return;
     client->is_refused = true;
-    connections_tell_refused(clients->daemon, LIMIT_OF_ADDRESS);
+    connections_log_refused(clients->daemon, LIMIT_OF_ADDRESS);
     shutdown(fd, SHUT_RDWR);
 }
 
@@ -345,8 +345,8 @@ static void client_count(struct http_client *client)
     limits->http_connections++;
 }
 
-/* Makes and counts a connection. If it returns NULL for want of memory,
- * libevent makes the connection itself, and that one is not counted. */
+/* Makes and counts a connection. NULL: memory is short. Then libevent makes the
+ * connection itself, and it is not counted. */
 static struct bufferevent *clients_on_connection(struct event_base *base,
                                                  void *context)
 {
@@ -362,7 +362,7 @@ static struct bufferevent *clients_on_connection(struct event_base *base,
     client->is_refused =
         !limits_admit(&daemon->limits, daemon->session_count, 0);
     if (client->is_refused)
-        connections_tell_refused(daemon, LIMIT_OF_ALL);
+        connections_log_refused(daemon, LIMIT_OF_ALL);
     if (TAILQ_EMPTY(&clients->all))
         timer_start(clients->sweep, SWEEP_MS);
     TAILQ_INSERT_HEAD(&clients->all, client, entry);

@@ -34,7 +34,7 @@ static void row_write(struct buffer *out, const struct rows *rows,
 {
     if (!metric_has_sample(field, row))
         return;
-    buffer_append(out, field->metric, strlen(field->metric));
+    buffer_append_text(out, field->metric);
     if (rows->label != NULL) {
         rows->label(out, row);
         buffer_append(out, "}", 1);

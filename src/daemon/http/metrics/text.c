@@ -23,28 +23,23 @@ static const char *type_of(const char *name)
     return ends_in(name, "_duration_seconds") ? "histogram" : "gauge";
 }
 
-static void text_append(struct buffer *out, const char *text)
-{
-    buffer_append(out, text, strlen(text));
-}
-
 void metric_begin(struct buffer *out, const char *name, const char *help)
 {
     snapshot_yield();
-    text_append(out, "# HELP ");
-    text_append(out, name);
-    text_append(out, " ");
+    buffer_append_text(out, "# HELP ");
+    buffer_append_text(out, name);
+    buffer_append_text(out, " ");
     buffer_append(out, help, strcspn(help, ";"));
-    text_append(out, "\n# TYPE ");
-    text_append(out, name);
-    text_append(out, " ");
-    text_append(out, type_of(name));
-    text_append(out, "\n");
+    buffer_append_text(out, "\n# TYPE ");
+    buffer_append_text(out, name);
+    buffer_append_text(out, " ");
+    buffer_append_text(out, type_of(name));
+    buffer_append_text(out, "\n");
 }
 
 bool metric_has_sample(const struct status_field *field, const void *status)
 {
-    return status_is_told(field, status) &&
+    return status_is_present(field, status) &&
            (field->kind != STATUS_SPAN || status_integer(field, status) >= 0);
 }
 
@@ -81,25 +76,25 @@ void metric_value(struct buffer *out, const struct status_field *field,
         snprintf(line, sizeof line, " %lld\n", (long long)value);
     else
         snprintf(line, sizeof line, " %.*f\n", digits, (double)value / divisor);
-    text_append(out, line);
+    buffer_append_text(out, line);
 }
 
 void metric_label(struct buffer *out, char before, const char *name,
                   const char *value)
 {
     buffer_append(out, &before, 1);
-    text_append(out, name);
-    text_append(out, "=\"");
+    buffer_append_text(out, name);
+    buffer_append_text(out, "=\"");
     for (; *value != '\0'; value++) {
         if (*value == '\n') {
-            text_append(out, "\\n");
+            buffer_append_text(out, "\\n");
             continue;
         }
         if (*value == '"' || *value == '\\')
-            text_append(out, "\\");
+            buffer_append_text(out, "\\");
         buffer_append(out, value, 1);
     }
-    text_append(out, "\"");
+    buffer_append_text(out, "\"");
 }
 
 void metric_sample(struct buffer *out, const char *name,
@@ -107,13 +102,13 @@ void metric_sample(struct buffer *out, const char *name,
 {
     char line[LINE_SIZE];
 
-    text_append(out, name);
+    buffer_append_text(out, name);
     if (labels != NULL) {
         buffer_append(out, buffer_content(labels), labels->length);
-        text_append(out, "}");
+        buffer_append_text(out, "}");
     }
     snprintf(line, sizeof line, " %lld\n", (long long)value);
-    text_append(out, line);
+    buffer_append_text(out, line);
 }
 
 void metric_labelled(struct buffer *out, const char *name, const char *label,
@@ -166,5 +161,5 @@ void openmetrics_append(struct buffer *out, const struct buffer *text)
         at += length;
     }
     out->is_broken = out->is_broken || text->is_broken;
-    text_append(out, "# EOF\n");
+    buffer_append_text(out, "# EOF\n");
 }
