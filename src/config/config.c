@@ -39,33 +39,33 @@ struct parse {
 
 /* Reports mistakes: line by line to the callback, and as many as fit in one
  * text. */
-struct teller {
+struct reporting {
     void (*report)(void *context, const char *line);
     void *context;
     char text[SEQB_ERROR_TEXT_SIZE];
     size_t left; /* mistakes that are not in `text` */
 };
 
-static void report(struct teller *teller, const char *line)
+static void report(struct reporting *reporting, const char *line)
 {
-    const size_t used = strlen(teller->text);
-    const size_t room = sizeof teller->text - used - MORE_SIZE;
+    const size_t used = strlen(reporting->text);
+    const size_t room = sizeof reporting->text - used - MORE_SIZE;
 
-    if (teller->report != NULL)
-        teller->report(teller->context, line);
-    if (teller->left == 0 && (used == 0 || strlen(line) + 1 < room))
-        (void)text_append(teller->text, sizeof teller->text - MORE_SIZE, "%s%s",
-                          used == 0 ? "" : "\n", line);
+    if (reporting->report != NULL)
+        reporting->report(reporting->context, line);
+    if (reporting->left == 0 && (used == 0 || strlen(line) + 1 < room))
+        (void)text_append(reporting->text, sizeof reporting->text - MORE_SIZE,
+                          "%s%s", used == 0 ? "" : "\n", line);
     else
-        teller->left++;
+        reporting->left++;
 }
 
 static enum seqb_status report_diagnostics(const struct parse *parse,
-                                           struct teller *teller,
+                                           struct reporting *reporting,
                                            struct seqb_error *err)
 {
     char line[LINE_SIZE];
-    size_t told = 0;
+    size_t listed = 0;
 
     for (const struct diagnostic *at = parse->diagnostics.found.first;
          at != NULL; at = at->next) {
@@ -74,18 +74,18 @@ static enum seqb_status report_diagnostics(const struct parse *parse,
 
         (void)text_format(line, sizeof line, "%s:%d: %s", from.file, from.line,
                           at->text);
-        report(teller, line);
-        told++;
+        report(reporting, line);
+        listed++;
     }
-    if (told < parse->diagnostics.found.count) {
+    if (listed < parse->diagnostics.found.count) {
         (void)text_format(line, sizeof line, "... and %zu more mistakes",
-                          parse->diagnostics.found.count - told);
-        report(teller, line);
+                          parse->diagnostics.found.count - listed);
+        report(reporting, line);
     }
-    if (teller->left > 0)
-        (void)text_append(teller->text, sizeof teller->text,
-                          "\n... and %zu more", teller->left);
-    return error_set(err, SEQB_CONFIG, "%s", teller->text);
+    if (reporting->left > 0)
+        (void)text_append(reporting->text, sizeof reporting->text,
+                          "\n... and %zu more", reporting->left);
+    return error_set(err, SEQB_CONFIG, "%s", reporting->text);
 }
 
 /* Reads a text file. A text with a 0 byte is refused, because file_read does
@@ -184,21 +184,21 @@ static enum seqb_status parse_all(struct parse *parse, const char *text,
 
 static enum seqb_status parse_and_report(struct parse *parse, const char *text,
                                          const char *name,
-                                         struct teller *teller,
+                                         struct reporting *reporting,
                                          struct seqb_error *err)
 {
     struct seqb_error error;
     const enum seqb_status status = parse_all(parse, text, name, &error);
 
     if (status != SEQB_OK) {
-        if (teller->report != NULL)
-            teller->report(teller->context, error.text);
+        if (reporting->report != NULL)
+            reporting->report(reporting->context, error.text);
         return error_copy(err, &error);
     }
     if (is_out_of_memory(parse))
         return error_set(err, SEQB_NO_MEMORY, "%s: out of memory", name);
     if (parse->diagnostics.found.count > 0)
-        return report_diagnostics(parse, teller, err);
+        return report_diagnostics(parse, reporting, err);
     return SEQB_OK;
 }
 
@@ -208,8 +208,8 @@ static enum seqb_status open_text(const struct config_request *request,
                                   struct config **out, struct seqb_error *err)
 {
     const char *name = request->path;
-    struct teller teller = {.report = request->report,
-                            .context = request->context};
+    struct reporting reporting = {.report = request->report,
+                                  .context = request->context};
     struct config *config = calloc(1, sizeof *config);
     struct parse parse = {.config = config, .draft.engines = request->engines};
     enum seqb_status status;
@@ -223,7 +223,7 @@ static enum seqb_status open_text(const struct config_request *request,
     parse.source.arena = &config->arena;
     parse.source.diagnostics = &parse.diagnostics;
     parse.source.read = may_include ? read_text : NULL;
-    status = parse_and_report(&parse, text, name, &teller, err);
+    status = parse_and_report(&parse, text, name, &reporting, err);
     source_free(&parse.source);
     arena_free(&parse.scratch);
     if (status != SEQB_OK) {

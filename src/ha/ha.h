@@ -317,7 +317,7 @@ struct ha_view {
     int64_t delay_ms; /* of a usual reservation */
     int64_t late_ms;  /* when the next of the fresh ones becomes late, by
                          clock_now_ms; INT64_MAX: none */
-    bool is_closed;   /* as of ha_grant.is_void: asking is in vain, for good */
+    bool is_closed;   /* as of ha_grant.is_void: no ask will ever be granted */
 };
 
 void ha_counter_view(struct ha_counter *counter, int64_t now_ms,

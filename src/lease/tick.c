@@ -16,9 +16,9 @@
 
 /* The longest time between two renewals where a single store leases. If that
  * store goes back and has another origin, a holder notices it when it renews.
- * It must, before another broker takes its id, which waits for a lease and a
- * quarter, but perhaps of a broker with a shorter lease: the row that has the
- * longer one may be gone. The shortest lease is 1 s. */
+ * Another broker waits for a lease and a quarter before it takes the id, but
+ * perhaps by its own, shorter lease: the row with the longer one may be gone.
+ * The shortest lease is 1 s, so each holder renews sooner than that. */
 #define RENEW_MAX_MS 500
 
 /* The time between two turns while there is no id, or the store fails. */

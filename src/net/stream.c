@@ -264,7 +264,7 @@ static enum seqb_status dial_host(struct stream *stream,
     const char *text =
         lookup_host(target->host, target->port, stream->deadline_ms, &found);
     enum seqb_status status = SEQB_UNREACHABLE;
-    bool is_told = false;
+    bool was_accepted = false;
 
     if (text != NULL)
         return error_set(err, SEQB_UNREACHABLE, "host not found: %s", text);
@@ -280,9 +280,9 @@ static enum seqb_status dial_host(struct stream *stream,
             break;
         stream_close(stream);
         *stream = fresh;
-        if (has_accepted || !is_told)
+        if (has_accepted || !was_accepted)
             (void)error_copy(err, &why);
-        is_told = is_told || has_accepted;
+        was_accepted = was_accepted || has_accepted;
     }
     freeaddrinfo(found);
     return status;

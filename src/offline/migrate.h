@@ -355,10 +355,6 @@ enum seqb_status new_read(struct migrate_side *is, struct migrate_key *key,
 /* Whether all stores had the layout's claim before. */
 bool new_is_finished(const struct migrate_side *is);
 
-/* Whether a store may have gone back to before the migration: a key shows it,
- * or only some stores have the new layout. */
-bool new_went_back(const struct migrate_side *is);
-
 /* Whether the numbers of a key that is left out may begin again, though stores
  * know the key. */
 bool new_may_repeat(const struct migrate_side *is);

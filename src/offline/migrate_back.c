@@ -56,7 +56,7 @@ static enum seqb_status find_back(struct migrate_side *side, const char *key,
                                                 .key = key};
 
     for (int32_t i = 0; i < side->stores.count; i++) {
-        char claim[CLAIM_TERMS_SIZE];
+        char claim[CLAIM_SEQUENCE_SIZE];
 
         if (side->stores.stores[i].forgets ||
             !connection_is_open(&side->connections[i]))

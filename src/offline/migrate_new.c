@@ -72,7 +72,9 @@ static bool any_went_back(const struct migrate_side *is)
     return false;
 }
 
-bool new_went_back(const struct migrate_side *is)
+/* Whether a store may have gone back to before the migration: a key shows it,
+ * or only some stores have the new layout. */
+static bool new_went_back(const struct migrate_side *is)
 {
     return any_went_back(is) ||
            (layout_find_claim(&is->stores) != NULL && !new_is_finished(is));

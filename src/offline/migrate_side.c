@@ -286,7 +286,7 @@ enum seqb_status side_read_bits(struct migrate_side *side, const char *key,
                                  .window_bits = side->layout->window_bits,
                                  .by_all = true};
     for (int32_t i = 0; i < side->stores.count; i++) {
-        char claim[CLAIM_TERMS_SIZE];
+        char claim[CLAIM_SEQUENCE_SIZE];
         enum seqb_status status;
         struct migrate_bits bits = {.by_all = out->by_all};
 

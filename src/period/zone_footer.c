@@ -16,8 +16,6 @@
 #define HOUR_S           INT64_C(3600)
 #define OFFSET_HOURS_MAX 24
 #define RULE_HOURS_MAX   167
-/* The rules of a file without transitions begin before any stamp. */
-#define FIRST_YEAR       1960
 /* Years before the first repeated year and after the last one, so that all that
  * reaches into the repeated years is there. */
 #define MARGIN_YEARS     2

@@ -53,8 +53,8 @@ struct queue {
  * clocks jumped apart, it drops all numbers that are held. */
 void queue_watch(struct queue *queue);
 
-/* In clock.c: the guarded clock gives no time, and no sequence goes without, be
- * it listed or automatic. */
+/* In clock.c: whether the guarded clock gives no time, and all sequences have a
+ * period, the automatic ones too. */
 bool queue_lacks_time(struct queue *queue);
 
 /* In generators.c: the generators of the pools' snowflakes. Open them before

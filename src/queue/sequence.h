@@ -328,7 +328,7 @@ size_t sequence_gather(struct seqb_sequence *sequence);
 void sequence_put(struct seqb_sequence *sequence, int64_t first,
                   uint64_t count);
 
-/* Whether the ring has room for so many blocks of the spool, with so many
+/* Whether the ring has room for this many blocks of the spool, with this many
  * numbers in all. */
 bool sequence_has_capacity(struct seqb_sequence *sequence, uint32_t blocks,
                            int64_t numbers);

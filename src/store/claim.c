@@ -362,7 +362,7 @@ enum seqb_status claim_migrated(struct connection *connection,
                                 struct seqb_error *err)
 {
     char claim[SEQB_COUNTER_SIZE];
-    char text[CLAIM_TERMS_SIZE];
+    char text[CLAIM_SEQUENCE_SIZE];
     char standing[SEQB_CLAIM_SIZE];
     enum seqb_status status;
 
@@ -388,7 +388,7 @@ enum seqb_status claim_check_moved(struct connection *connection,
     const struct claim_attributes attributes = {.layout = other, .key = key};
     int32_t generation = layout_generations(other);
     char claim[SEQB_COUNTER_SIZE];
-    char standing[CLAIM_TERMS_SIZE] = "";
+    char standing[CLAIM_SEQUENCE_SIZE] = "";
     enum seqb_status status = SEQB_OK;
 
     for (; status == SEQB_OK && standing[0] == '\0' && generation >= 1;
@@ -416,7 +416,7 @@ enum seqb_status claim_check_history(struct connection *connection,
                                      struct seqb_error *err)
 {
     int32_t generation = attributes->layout->generation;
-    char standing[CLAIM_TERMS_SIZE];
+    char standing[CLAIM_SEQUENCE_SIZE];
     enum seqb_status status = claim_read_sequence(
         connection, attributes, generation, standing, sizeof standing, err);
 

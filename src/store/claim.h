@@ -8,7 +8,7 @@
 #include "store/connection.h"
 #include "store/layout.h"
 
-#define CLAIM_TERMS_SIZE 208 /* the text of a sequence's claim */
+#define CLAIM_SEQUENCE_SIZE 208 /* the text of a sequence's claim */
 
 /* The name of the claim that has the store's id. */
 #define CLAIM_STORE "store"
@@ -147,8 +147,7 @@ enum seqb_status claim_migrated(struct connection *connection,
  * according to this direct store, or has the store keep `*gap` if that is
  * larger. It is stored because brokers with another topology are granted
  * numbers by their own gap, and any broker may be the one that has to raise a
- * store that lost those numbers. Errors as for
- * claim_raise.
+ * store that lost those numbers. Errors as for claim_raise.
  */
 enum seqb_status claim_gap(struct connection *connection,
                            const struct layout *layout, int64_t *gap,

@@ -12,16 +12,16 @@ struct claim_batch {
     /* The text that was made last, and its attributes: the next sequence often
      * has the same ones. `last.layout` is NULL before the first. */
     struct claim_attributes last;
-    char text[CLAIM_TERMS_SIZE];
+    char text[CLAIM_SEQUENCE_SIZE];
     size_t count;
     size_t done; /* the first `done` claims were answered */
     struct seqb_claim claims[CLAIM_BATCH];
     char names[CLAIM_BATCH][SEQB_COUNTER_SIZE];
-    char expected[CLAIM_BATCH][CLAIM_TERMS_SIZE]; /* the text to be stored; "":
-                                                     none */
+    char expected[CLAIM_BATCH][CLAIM_SEQUENCE_SIZE]; /* the text to be stored;
+                                                     "": none */
 };
 
-static_assert(CLAIM_TERMS_SIZE < SEQB_GUARD_SIZE,
+static_assert(CLAIM_SEQUENCE_SIZE < SEQB_GUARD_SIZE,
               "a text that is cut would look like one that stands");
 
 struct claim_batch *claim_batch_new(void)

@@ -358,7 +358,7 @@ TEST(embedded_text_and_library_are_told)
 TEST(short_words_are_not_guessed_from_afar)
 {
     struct did_you_mean did_you_mean = {.word = "xyz"};
-    char hint[NEAREST_HINT_SIZE];
+    char hint[DID_YOU_MEAN_SIZE];
 
     did_you_mean_weigh(&did_you_mean, "ab");
     did_you_mean_weigh(&did_you_mean, "partitions");

@@ -36,22 +36,23 @@ static enum seqb_status refuse_all(const struct config_change *first,
                                    size_t count, struct seqb_error *err)
 {
     char text[SEQB_ERROR_TEXT_SIZE];
-    size_t told = 0;
+    size_t listed = 0;
 
     (void)text_format(text, sizeof text,
                       "%zu changes are refused while the broker runs, and "
                       "nothing was applied",
                       count);
     for (const struct config_change *at = first;
-         at != NULL && told < REASONS_MAX; at = at->next) {
+         at != NULL && listed < REASONS_MAX; at = at->next) {
         if (at->report.need != SEQB_RELOAD_REFUSED)
             continue;
-        if (!reason_add(text, sizeof text - MORE_SIZE, &at->report, told == 0))
+        if (!reason_add(text, sizeof text - MORE_SIZE, &at->report,
+                        listed == 0))
             break;
-        told++;
+        listed++;
     }
-    if (told < count)
-        (void)text_append(text, sizeof text, "; and %zu more", count - told);
+    if (listed < count)
+        (void)text_append(text, sizeof text, "; and %zu more", count - listed);
     return error_set(err, SEQB_LAYOUT, "%s", text);
 }
 

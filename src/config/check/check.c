@@ -41,7 +41,7 @@ static int32_t find_named(struct checker *checker, const char *name, int line)
 {
     const int32_t found = draft_find_backend(checker->draft, name);
     struct did_you_mean did_you_mean = {.word = name};
-    char hint[NEAREST_HINT_SIZE];
+    char hint[DID_YOU_MEAN_SIZE];
 
     if (found >= 0)
         return found;
@@ -195,7 +195,7 @@ static void add_no_pool(struct checker *checker,
                         const struct draft_sequence *sequence)
 {
     struct did_you_mean did_you_mean = {.word = sequence->pool.text};
-    char hint[NEAREST_HINT_SIZE];
+    char hint[DID_YOU_MEAN_SIZE];
 
     if (checker->draft->pool_count == 0)
         return;
@@ -281,7 +281,7 @@ static void check_listed(struct checker *checker)
 
     for (size_t i = 0; sound != NULL && i < draft->listed_count; i++) {
         const struct draft_listed *listed = &draft->listed[i];
-        const size_t told = found_by(checker->diagnostics);
+        const size_t found = found_by(checker->diagnostics);
         const size_t length = listed->key == NULL ? 1 : strlen(listed->key) + 1;
         struct draft_sequence sequence;
 
@@ -289,7 +289,7 @@ static void check_listed(struct checker *checker)
             continue;
         sequence = draft_sequence_at(draft, i);
         check_sequence(checker, &sequence);
-        if (told == found_by(checker->diagnostics))
+        if (found == found_by(checker->diagnostics))
             sound[listed->of] = length;
     }
 }

@@ -77,7 +77,7 @@ static void add_unknown(struct value_reader *reader,
     const char *name = config_setting_name(member);
     const struct did_you_mean did_you_mean =
         did_you_mean_setting(section, name);
-    char hint[NEAREST_HINT_SIZE];
+    char hint[DID_YOU_MEAN_SIZE];
 
     diagnostics_add(
         reader->diagnostics, value_line(member),
@@ -303,7 +303,7 @@ static struct did_you_mean did_you_mean_section(const char *name)
 static void read_unknown_sections(struct value_reader *reader,
                                   const config_setting_t *root)
 {
-    char hint[NEAREST_HINT_SIZE];
+    char hint[DID_YOU_MEAN_SIZE];
 
     for (int i = 0; i < config_setting_length(root); i++) {
         config_setting_t *member = config_setting_get_elem(root, (unsigned)i);

@@ -113,12 +113,12 @@ void did_you_mean_weigh(struct did_you_mean *did_you_mean, const char *known)
 
 const char *did_you_mean_hint(const struct did_you_mean *did_you_mean,
                               const char *otherwise,
-                              char out[NEAREST_HINT_SIZE])
+                              char out[DID_YOU_MEAN_SIZE])
 {
     if (did_you_mean->best == NULL)
-        (void)text_copy(out, NEAREST_HINT_SIZE, otherwise);
+        (void)text_copy(out, DID_YOU_MEAN_SIZE, otherwise);
     else
-        (void)text_format(out, NEAREST_HINT_SIZE, ": did you mean '%s'?",
+        (void)text_format(out, DID_YOU_MEAN_SIZE, ": did you mean '%s'?",
                           did_you_mean->best);
     return out;
 }

@@ -87,13 +87,13 @@ struct did_you_mean {
  * `best`. `known` may be NULL. */
 void did_you_mean_weigh(struct did_you_mean *did_you_mean, const char *known);
 
-#define NEAREST_HINT_SIZE 96
+#define DID_YOU_MEAN_SIZE 96
 
 /* Writes ": did you mean 'x'?" to `out`, or `otherwise` if no known word is
  * near. Returns `out`. */
 const char *did_you_mean_hint(const struct did_you_mean *did_you_mean,
                               const char *otherwise,
-                              char out[NEAREST_HINT_SIZE]);
+                              char out[DID_YOU_MEAN_SIZE]);
 
 /* --- scan.c --- */
 

@@ -39,7 +39,7 @@ struct output {
     FILE *whys; /* a line for each backend that cannot serve */
     char *whys_text;
     size_t whys_size;
-    bool is_told[COLUMNS]; /* a row has a value in this column */
+    bool has_value[COLUMNS]; /* a row has a value in this column */
     size_t backends;
     size_t lines;   /* of the current list */
     enum list list; /* the current list */
@@ -125,7 +125,7 @@ static void table_add(struct output *output, const struct seqb_probe *probe)
     for (size_t i = 0; i < COLUMNS; i++) {
         const char *cell = *cells[i] != '\0' ? cells[i] : "-";
 
-        output->is_told[i] |= *cells[i] != '\0';
+        output->has_value[i] |= *cells[i] != '\0';
         if (line == NULL || scols_line_set_data(line, i, cell) != 0)
             output->is_lost = true;
     }
@@ -151,7 +151,7 @@ static void table_trim(struct output *output)
         struct libscols_column *column =
             scols_table_get_column(output->table, i);
 
-        if (columns[i].is_optional && !output->is_told[i])
+        if (columns[i].is_optional && !output->has_value[i])
             (void)scols_column_set_flags(column, SCOLS_FL_HIDDEN);
     }
 }

@@ -151,7 +151,7 @@ static enum seqb_status known_one(struct worker *worker,
 {
     struct admitted *admitted = &admission->admitted[i];
     const struct claim_attributes claimed = counter_claim(admitted->counter);
-    char standing[CLAIM_TERMS_SIZE];
+    char standing[CLAIM_SEQUENCE_SIZE];
     enum seqb_status status;
 
     if (!is_own(worker, admitted->counter))

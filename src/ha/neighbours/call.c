@@ -158,7 +158,7 @@ enum seqb_status call_claims_put(struct worker *worker, struct call *call,
 
     for (int32_t i = 0; i < call->claim_count && status == SEQB_OK; i++) {
         const struct call_claim *claim = &call->claims[i];
-        char standing[CLAIM_TERMS_SIZE];
+        char standing[CLAIM_SEQUENCE_SIZE];
 
         if (claim->text[0] != '\0')
             status =

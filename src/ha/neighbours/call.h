@@ -22,7 +22,7 @@ struct seen {
 
 struct call_claim {
     char name[SEQB_COUNTER_SIZE];
-    char text[CLAIM_TERMS_SIZE]; /* "": there is none */
+    char text[CLAIM_SEQUENCE_SIZE]; /* "": there is none */
 };
 
 struct call {

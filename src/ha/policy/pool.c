@@ -199,9 +199,9 @@ static bool slow_note(const struct pool *pool, struct pool_member *member,
     return is_slow_within(pool, member, pool->options->slow_window_ms, now_ms);
 }
 
-/* So many time-outs passed, and nothing was answered. It is asked again soon,
- * by the broker itself if nobody else does. If that hangs, too, the rest that
- * was set when it began is not shortened. */
+/* `times` time-outs were passed, and nothing was answered. It is asked again
+ * soon, by the broker itself if nobody else does. If that hangs, too, the rest
+ * that was set when it began is not shortened. */
 static void member_unanswered(struct pool_member *member, int64_t times,
                               int64_t now_ms)
 {

@@ -286,8 +286,8 @@ static enum seqb_status ticket_anywhere(struct exchange *exchange,
 }
 
 /* For no file, or none that may be used: writes one with a new id. */
-static enum seqb_status exchange_anew(struct exchange *exchange,
-                                      struct seqb_error *err)
+static enum seqb_status exchange_new_file(struct exchange *exchange,
+                                          struct seqb_error *err)
 {
     struct spool_text *next = &exchange->next;
     enum seqb_status status = id_make(next->id, sizeof next->id, err);
@@ -318,7 +318,7 @@ static enum seqb_status exchange_once(struct exchange *exchange,
     if (status != SEQB_OK)
         return status;
     return exchange->present != NULL ? exchange_over(exchange, err)
-                                     : exchange_anew(exchange, err);
+                                     : exchange_new_file(exchange, err);
 }
 
 static enum seqb_status
