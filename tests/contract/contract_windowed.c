@@ -196,6 +196,18 @@ CONTRACT_TEST(used_up_window_is_never_begun_again, NEEDS_WINDOWED)
     assert_int_equal(request.block.first, 0);
 }
 
+static void assert_not_installed(const struct contract *contract)
+{
+    const struct seqb_window lease = {
+        .counter = ORDER, .window = 9, .size = CONTRACT_WINDOW_SIZE / 2};
+    struct seqb_error err;
+    int64_t standing;
+
+    assert_status(contract->backend->ops->install(contract->backend, &lease,
+                                                  &standing, &err),
+                  SEQB_LAYOUT);
+}
+
 CONTRACT_TEST(another_window_size_is_another_layout, NEEDS_WINDOWED)
 {
     struct seqb_request request = contract_request(contract, ORDER, 1);
@@ -208,7 +220,9 @@ CONTRACT_TEST(another_window_size_is_another_layout, NEEDS_WINDOWED)
                                                   1, &err));
         assert_status(request.status, SEQB_LAYOUT);
     }
-    (void)contract_take(contract, ORDER, 1, -1);
+    assert_not_installed(contract);
+    (void)contract_take(contract, ORDER, CONTRACT_WINDOW_SIZE, -1);
+    assert_not_installed(contract); /* though it is used up */
 }
 
 CONTRACT_TEST(raise_drops_windows_up_to_its_floor, NEEDS_WINDOWED)

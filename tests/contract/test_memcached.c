@@ -35,6 +35,24 @@ TEST_STATE(ON_SERVER,
     must_grant(f, 6, 0, 10);
 }
 
+/* Each call looks at all its cells before it counts in any of them. */
+TEST_SKIPPABLE(STARTED, of_two_who_saw_the_last_value_one_gets_nothing)
+{
+    struct seqb_request both[] = {
+        {.counter = COUNTER, .want = 1, .limit = SIZE},
+        {.counter = COUNTER, .want = 1, .limit = SIZE},
+    };
+
+    must_install(f, 5);
+    must_grant(f, 5, 0, SIZE - 1);
+    assert_ok(f->ops->reserve(f->backend, both, COUNT(both), &f->err));
+    assert_ok(both[0].status);
+    assert_int_equal(both[0].block.first, SIZE - 1);
+    assert_int_equal(both[1].status, SEQB_EXHAUSTED);
+    /* Nor did that count begin the next window, which may be another's. */
+    must_answer(f, SEQB_EXHAUSTED, 5);
+}
+
 TEST_SKIPPABLE(STARTED, last_window_ends_and_never_wraps)
 {
     const int64_t last = (int64_t)(UINT64_MAX / (2 * (uint64_t)SIZE));
@@ -55,33 +73,6 @@ TEST_SKIPPABLE(STARTED, last_window_ends_and_never_wraps)
     /* Somebody's surgery, that wrapped: window 0 is none of ours. */
     must_execute(f, "ma " KEY " D1", "HD\r\n");
     must_answer(f, SEQB_REFUSED, SEQB_NO_WINDOW);
-}
-
-TEST_SKIPPABLE(STARTED, asking_makes_no_item)
-{
-    must_answer(f, SEQB_FENCED, SEQB_NO_WINDOW);
-    must_hold(f, NULL);
-    must_install(f, 1);
-    must_grant(f, 1, 0, 10);
-    must_execute(f, "md " KEY, "HD\r\n");
-    must_answer(f, SEQB_FENCED, SEQB_NO_WINDOW);
-    must_hold(f, NULL);
-}
-
-TEST_SKIPPABLE(STARTED, cell_of_another_size_is_a_layout_error)
-{
-    enum seqb_status call;
-    int64_t out;
-
-    must_install(f, 3);
-    must_grant(f, 3, 0, 10);
-    assert_int_equal(ask(f, 1, 2 * SIZE, &call).status, SEQB_LAYOUT);
-    assert_int_equal(ask(f, 1, SIZE + 1, &call).status, SEQB_LAYOUT);
-    assert_int_equal(install(f, 9, 2 * SIZE, &out), SEQB_LAYOUT);
-    must_grant(f, 3, 10, 10);
-    must_grant(f, 3, 20, SIZE - 20);
-    assert_int_equal(install(f, 9, 2 * SIZE, &out), SEQB_LAYOUT);
-    must_answer(f, SEQB_EXHAUSTED, 3);
 }
 
 TEST_SKIPPABLE(STARTED, window_that_the_connections_could_overrun_is_refused)

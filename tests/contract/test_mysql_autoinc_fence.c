@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tables of mysql-autoinc that went back, and servers that were killed: what
- * is left of them must not repeat an id. */
+/* Tables of mysql-autoinc that went back: what is left of them must not repeat
+ * an id. */
 #include "contract/mysql_fixture.h"
 
 #include <mysql.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 
 #include "platform/text.h"
 #include "platform/thread.h"
@@ -243,20 +242,9 @@ TEST_SKIPPABLE(ON_AUTOINC, server_closed_for_writing_changes_nothing)
 
 /* --- many at once --- */
 
-#define TAKERS 4
-#define KILLS  (SEQB_TEST_SCALE > 1 ? 3 : 8)
-#define IDS    1000000
-
-struct taker {
-    struct fixture *fixture;
-    pthread_t thread;
-    struct seqb_backend *backend;
-};
-
-static atomic_bool is_over;
-
-#define TURNS 40
-#define BLOCK INT64_C(25)
+#define TURNERS 4
+#define TURNS   40
+#define BLOCK   INT64_C(25)
 
 struct turner {
     struct seqb_backend *backend;
@@ -283,22 +271,24 @@ static void *turner_run(void *argument)
 /* Else their ids would alternate, and all blocks be short. */
 TEST_SKIPPABLE(ON_AUTOINC, brokers_of_a_counter_take_turns)
 {
-    struct turner turners[TAKERS] = {0};
+    struct turner turners[TURNERS] = {0};
 
     must_take(f, BLOCK, 0);
-    for (int i = 0; i < TAKERS; i++) {
+    for (int i = 0; i < TURNERS; i++) {
         turners[i].backend = must_open_other(f);
         assert_ok(thread_start(&turners[i].thread, "turner", turner_run,
                                &turners[i], NULL));
     }
-    for (int i = 0; i < TAKERS; i++) {
+    for (int i = 0; i < TURNERS; i++) {
         pthread_join(turners[i].thread, NULL);
         f->ops->close(turners[i].backend);
     }
-    for (int i = 0; i < TAKERS; i++)
+    for (int i = 0; i < TURNERS; i++)
         assert_int_equal(turners[i].whole, TURNS);
-    must_take(f, 1, BLOCK * (1 + TURNS * TAKERS));
+    must_take(f, 1, BLOCK * (1 + TURNS * TURNERS));
 }
+
+static atomic_bool is_over;
 
 /* Somebody who inserts by hand all the while, with a time of their own. */
 static void *stranger_run(void *argument)
@@ -346,87 +336,6 @@ TEST_SKIPPABLE(ON_AUTOINC, ids_of_others_are_in_no_block)
     } while (request.block.count == 100);
     atomic_store(&is_over, true);
     pthread_join(stranger, NULL);
-}
-
-static atomic_int grants;     /* since the last kill */
-static atomic_char seen[IDS]; /* every id, granted by whom ever */
-static atomic_int_fast64_t repeated;
-
-static void block_mark(struct seqb_block block)
-{
-    for (int64_t id = block.first; id < block.first + block.count; id++) {
-        if (id < 1 || id >= IDS || atomic_exchange(&seen[id], 1) != 0)
-            atomic_store(&repeated, id);
-    }
-}
-
-/* Mends what is fenced, as the pool would. */
-static void taker_step(struct taker *taker)
-{
-    const struct seqb_backend_ops *ops = taker->fixture->ops;
-    const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT, 1000,
-                                     0,     0, NULL, 0,     NULL};
-    struct seqb_request request = {
-        .counter = ORDER, .want = 20, .limit = LIMIT};
-    int64_t value;
-
-    if (taker->backend == NULL &&
-        ops->open(&taker->fixture->options, &taker->backend, NULL) != SEQB_OK)
-        return;
-    if (ops->reserve(taker->backend, &request, 1, NULL) != SEQB_OK) {
-        ops->close(taker->backend);
-        taker->backend = NULL;
-    } else if (request.status == SEQB_OK) {
-        block_mark(request.block);
-        atomic_fetch_add(&grants, 1);
-    } else if (request.status == SEQB_FENCED) {
-        (void)!ops->raise(taker->backend, &raise, &value, NULL);
-    }
-}
-
-static void *taker_run(void *argument)
-{
-    struct taker *taker = argument;
-
-    while (!atomic_load(&is_over))
-        taker_step(taker);
-    taker->fixture->ops->close(taker->backend);
-    return NULL;
-}
-
-static void await_grants(int count)
-{
-    atomic_store(&grants, 0);
-    while (atomic_load(&grants) < count)
-        nanosleep(&(struct timespec){0, 1000000}, NULL);
-}
-
-TEST_SKIPPABLE(ON_AUTOINC, server_killed_amid_grants_repeats_nothing)
-{
-    static const char *const wounds[] = {NULL, "TRUNCATE order_code_0",
-                                         "DROP TABLE order_code_0"};
-    struct taker takers[TAKERS] = {0};
-
-    must_take(f, 1, 0);
-    atomic_store(&is_over, false);
-    for (int i = 0; i < TAKERS; i++) {
-        takers[i].fixture = f;
-        assert_ok(thread_start(&takers[i].thread, "taker", taker_run,
-                               &takers[i], NULL));
-    }
-    for (int i = 0; i < KILLS; i++) {
-        await_grants(100);
-        server_kill(f->server);
-        server_start(f->server);
-        if (wounds[i % 3] != NULL)
-            accident_do(f, wounds[i % 3]);
-    }
-    await_grants(100);
-    atomic_store(&is_over, true);
-    for (int i = 0; i < TAKERS; i++)
-        pthread_join(takers[i].thread, NULL);
-    assert_int_equal(atomic_load(&repeated), 0);
-    must_open(f);
 }
 
 TEST_BEFORE_ALL(without_sigpipe);

@@ -3,7 +3,6 @@
  * rows that fail alone, and servers that crash or hang. */
 #include "contract/postgres_fixture.h"
 
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -14,8 +13,6 @@
 #include "platform/text.h"
 #include "platform/thread.h"
 #include "support/test.h"
-
-#define CRASHES 5
 
 /* --- what is acknowledged stays --- */
 
@@ -43,56 +40,6 @@ TEST_SKIPPABLE(STARTED, acknowledged_values_survive_a_crash_with_async_commits)
     assert_string_equal(standing, "m=3");
     TELL(f, "ALTER ROLE seq RESET synchronous_commit");
     postgres_alter(f->server, "wal_writer_delay = '200ms'");
-}
-
-static pid_t session_process(struct fixture *f)
-{
-    char pid[POSTGRES_ASK_SIZE];
-    int64_t number = 0;
-
-    postgres_ask(f->server, f->database, pid,
-                 "SELECT pid FROM pg_stat_activity WHERE usename = 'seq' "
-                 "AND datname = current_database()");
-    assert_true(text_to_int64(pid, strlen(pid), &number));
-    return (pid_t)number;
-}
-
-/* PostgreSQL ends all sessions, and recovers, some time after one process was
- * killed: it has begun when another session has ended. */
-static void await_end(PGconn *witness)
-{
-    while (PQconsumeInput(witness) == 1) {
-        struct pollfd fd = {PQsocket(witness), POLLIN, 0};
-
-        assert_true(poll(&fd, 1, -1) == 1);
-    }
-    PQfinish(witness);
-}
-
-TEST_SKIPPABLE(STARTED, killed_server_process_repeats_nothing)
-{
-    int64_t last = 0;
-
-    for (int i = 0; i < CRASHES; i++) {
-        struct seqb_request request;
-        struct waiter waiter;
-        const pid_t process = session_process(f);
-        PGconn *witness = hold(f, "SELECT 1");
-
-        must_take(f, 7, last);
-        last += 7;
-        waiter_start(&waiter, f, 1);
-        assert_int_equal(kill(process, SIGKILL), 0);
-        waiter_join(&waiter);
-        await_end(witness);
-        if (waiter.status == SEQB_OK)
-            last = waiter.request.block.first;
-        postgres_await(f->server);
-        must_open(f);
-        assert_ok(take(f, ORDER, 1, &request));
-        assert_in_range(request.block.first, last + 1, last + 2);
-        last = request.block.first;
-    }
 }
 
 /* Has a commit wait for a standby that is not there; `last` was granted

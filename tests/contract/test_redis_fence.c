@@ -9,48 +9,6 @@
 
 /* --- forgetting --- */
 
-TEST_SKIPPABLE(STARTED, restart_with_an_old_dump_is_fenced)
-{
-    int64_t standing = 0;
-
-    must_install(f, 1);
-    must_grant(f, 1, 0, 10);
-    redis_execute(f->server, "SAVE");
-    must_grant(f, 1, 10, 10);
-    server_kill(f->server);
-    server_start(f->server);
-    must_fail(f, SEQB_UNCERTAIN);
-    must_fail(f, SEQB_UNREACHABLE);
-
-    assert_ok(fixture_open(f));
-    must_hold(f, "v", "10"); /* the second ten are forgotten */
-    must_answer(f, SEQB_FENCED, 1);
-    assert_int_equal(install(f, 1, SIZE, &standing), SEQB_FENCED);
-    assert_int_equal(standing, 1);
-    must_install(f, 2);
-    must_grant(f, 2, 0, 10);
-}
-
-TEST_SKIPPABLE(STARTED, restart_without_a_dump_is_fenced)
-{
-    must_install(f, 1);
-    must_grant(f, 1, 0, 10);
-    server_kill(f->server);
-    server_start(f->server);
-    assert_ok(fixture_open(f));
-    must_answer(f, SEQB_FENCED, SEQB_NO_WINDOW);
-    assert_false(key_exists(f, KEY));
-}
-
-TEST_SKIPPABLE(STARTED, flush_while_connected_is_fenced_and_creates_nothing)
-{
-    must_install(f, 1);
-    must_grant(f, 1, 0, 10);
-    redis_execute(f->server, "FLUSHALL");
-    must_answer(f, SEQB_FENCED, SEQB_NO_WINDOW);
-    assert_false(key_exists(f, KEY));
-}
-
 TEST_SKIPPABLE(STARTED, evicted_cell_is_fenced)
 {
     const int64_t used = info_number(f, "memory", "used_memory:");
@@ -100,14 +58,6 @@ TEST_SKIPPABLE(STARTED, cell_without_all_its_fields_is_refused)
 }
 
 /* --- roles --- */
-
-TEST_SKIPPABLE(STARTED, replica_is_refused_at_open)
-{
-    redis_execute(f->server, "REPLICAOF 127.0.0.1 %d", (int)free_port());
-    assert_int_equal(fixture_open(f), SEQB_ROLE);
-    assert_null(f->backend);
-    assert_non_null(strstr(f->err.text, "replica"));
-}
 
 TEST_SKIPPABLE(STARTED, demoted_master_changes_nothing_even_if_writable)
 {
@@ -212,19 +162,6 @@ TEST_SKIPPABLE(STARTED, largest_window_ends_exactly)
     request = ask(f, 1, size + 1, &call);
     assert_int_equal(request.status, SEQB_INVALID);
     assert_int_equal(install(f, 2, size + 1, &out), SEQB_INVALID);
-}
-
-TEST_SKIPPABLE(STARTED, cell_of_another_size_is_a_layout_error)
-{
-    enum seqb_status call;
-    int64_t out;
-
-    must_install(f, 1);
-    must_grant(f, 1, 0, 10);
-    assert_int_equal(ask(f, 1, SIZE / 2, &call).status, SEQB_LAYOUT);
-    assert_int_equal(ask(f, 1, SIZE * 2, &call).status, SEQB_LAYOUT);
-    assert_int_equal(install(f, 2, SIZE * 2, &out), SEQB_LAYOUT);
-    must_grant(f, 1, 10, 1);
 }
 
 TEST_BEFORE_ALL(without_sigpipe);

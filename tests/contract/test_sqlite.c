@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What may happen to an open SQLite file: moved, replaced, locked, forked,
- * killed, damaged, or on a disk that fails. */
+/* What may happen to an open SQLite file: locked, forked, damaged, or on a disk
+ * that fails. */
 #include "contract/sqlite_case.h"
 
-#include <signal.h>
 #include <sqlite3.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -132,60 +131,6 @@ TEST_WITH(SQLITE_CASE, handle_does_not_cross_fork)
     assert_int_equal(ended, 0);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     sqlite_case_take(backend, 5, 0);
-}
-
-/* Reserves until it is killed; writes down what it was granted. */
-static void victim_run(const struct sqlite_files *files, int out)
-{
-    struct seqb_backend *backend = NULL;
-    struct seqb_request request;
-
-    if (backend_sqlite.open(&files->options, &backend, NULL) != SEQB_OK)
-        _exit(1);
-    while (sqlite_case_reserve(backend, ORDER, 3, &request) == SEQB_OK) {
-        const int64_t last = request.block.first + request.block.count - 1;
-
-        if (write(out, &last, sizeof last) != (ssize_t)sizeof last)
-            _exit(2);
-    }
-    _exit(3);
-}
-
-TEST_WITH(SQLITE_CASE, values_of_a_killed_process_stay_spent)
-{
-    int64_t last = 0;
-
-    for (int round = 1; round <= 10; round++) {
-        struct seqb_backend *backend;
-        struct seqb_request request;
-        int64_t granted;
-        pid_t child;
-        int ends[2];
-
-        assert_int_equal(pipe(ends), 0);
-        child = fork();
-        assert_true(child >= 0);
-        if (child == 0)
-            victim_run(files, ends[1]);
-        (void)close(ends[1]);
-        for (int i = 0; i < 5 * round; i++) {
-            assert_int_equal(read(ends[0], &granted, sizeof granted),
-                             sizeof granted);
-            assert_true(granted > last);
-            last = granted;
-        }
-        assert_int_equal(kill(child, SIGKILL), 0);
-        while (read(ends[0], &granted, sizeof granted) ==
-               (ssize_t)sizeof granted)
-            last = granted;
-        (void)close(ends[0]);
-        assert_int_equal(waitpid(child, NULL, 0), child);
-        backend = sqlite_case_open(files);
-        assert_ok(sqlite_case_reserve(backend, ORDER, 1, &request));
-        assert_true(request.block.first > last);
-        last = request.block.first;
-        sqlite_case_close(backend);
-    }
 }
 
 /* --- disks that fail --- */

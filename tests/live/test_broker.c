@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The embedded default end to end: threads, processes, kills, fork. What
- * happens to its files is in test_broker_files.c.
+ * The embedded default end to end: threads and fork. What happens to its files
+ * is in test_broker_files.c; processes that are killed are the chaos suite's.
  */
 #include <pthread.h>
 #include <stddef.h>
@@ -15,10 +15,8 @@
 #include "support/take.h"
 #include "support/test.h"
 
-#define THREADS    4
-#define ALL        1000000
-#define KILLS      20
-#define MAX_UNUSED 1000
+#define THREADS 4
+#define ALL     1000000
 
 struct client {
     pthread_t thread;
@@ -113,64 +111,6 @@ TEST_WITH(SCENE, decoded_value_is_made_of_its_parts)
                      number);
     assert_int_equal(seqb_decode(order, 0, &decoded, &err), SEQB_INVALID);
     assert_int_equal(seqb_decode(order, -1, &decoded, &err), SEQB_INVALID);
-}
-
-TEST_WITH(SCENE, two_processes_share_a_state_directory)
-{
-    const char *topology = scene_write_sample(scene, SCENE_EMBEDDED);
-    struct taker a = taker_start(topology, "order");
-    struct taker b = taker_start(topology, "order");
-
-    for (size_t i = 0; i < rig_scaled(200); i++) {
-        taker_read(&a, scene, 1000);
-        taker_read(&b, scene, 1000);
-    }
-    taker_kill(&a, scene);
-    taker_kill(&b, scene);
-    scene_expect_no_repeats(scene);
-}
-
-TEST_WITH(SCENE, kills_in_mid_run_repeat_nothing)
-{
-    for (size_t i = 0; i < KILLS; i++) {
-        const char *topology = scene_write_sample(scene, SCENE_EMBEDDED);
-        struct taker a = taker_start(topology, "order");
-        struct taker b = taker_start(topology, "order");
-
-        taker_read(&a, scene, 1 + i * 777);
-        taker_kill(&a, scene);
-        taker_read(&b, scene, 1 + i * 333);
-        taker_kill(&b, scene);
-    }
-    scene_expect_no_repeats(scene);
-}
-
-static const char one_partition[] =
-    "backends = ( { name = \"one\"; engine = \"sqlite\"; path = \"one.db\"; } "
-    ");"
-    "pools = ( { name = \"main\"; partitions = [ \"one\" ]; } );"
-    "sequences = ( { key = \"order\"; memory_bits = 0; max_unused = 1000; } );";
-
-/* With one partition and no memory bits the numbers are the counter's: what
- * is missing between two lives is what the kill lost. */
-TEST_WITH(SCENE, kill_loses_no_more_than_is_held)
-{
-    const char *topology = scene_write(scene, "one.conf", one_partition);
-    int64_t before = 0;
-
-    for (size_t i = 0; i < KILLS; i++) {
-        struct taker taker = taker_start(topology, "order");
-        int64_t first;
-
-        scene->numbers.count = 0;
-        taker_read(&taker, scene, 2000);
-        first = scene->numbers.values[0];
-        /* Held, in flight, and taken but not written. */
-        assert_in_range(first, before + 1,
-                        before + (int64_t)2 * MAX_UNUSED + 100);
-        taker_kill(&taker, scene);
-        before = numbers_highest(&scene->numbers);
-    }
 }
 
 /* --- fork --- */

@@ -104,17 +104,6 @@ TEST_WITH(SCENE, a_server_takes_its_partitions_with_it_and_no_others)
     scene_expect_no_repeats(scene);
 }
 
-/* Its counters go on above all that they gave. */
-TEST_WITH(SCENE, a_database_that_is_emptied_repeats_nothing)
-{
-    scene_open(scene, write_sample(scene));
-    take_from_all(scene, PARTITIONS);
-    mariadb_execute(mariadb[0], "TRUNCATE seqbroker_1.seqb_counters");
-    for (int i = 0; i < 10; i++)
-        take_from_all(scene, PARTITIONS);
-    scene_expect_no_repeats(scene);
-}
-
 TEST_WITH(SCENE, a_probe_names_what_stands_on_one_server)
 {
     char path[256];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A broker over two private Redis servers and a SQLite authority, while the
- * servers are flushed, killed, stopped, demoted, full, and down.
+ * servers are killed, stopped, demoted, full, and down.
  */
 
 #include "platform/clock.h"
@@ -95,91 +95,6 @@ TEST_WITH(SCENE, redis_sample_serves_with_its_ports_changed)
     scene_open(scene, topology);
     scene->numbers.count = 0;
     scene_take(scene, "waybill", 20000);
-    scene_expect_no_repeats(scene);
-}
-
-static void flush_a(void)
-{
-    redis_execute(redis_a, "FLUSHALL");
-}
-
-static void flush_both(void)
-{
-    redis_execute(redis_a, "FLUSHALL");
-    redis_execute(redis_b, "FLUSHDB");
-}
-
-static void restart_a(void)
-{
-    server_kill(redis_a);
-    server_start(redis_a);
-}
-
-static void restart_both(void)
-{
-    server_kill(redis_a);
-    server_kill(redis_b);
-    server_start(redis_a);
-    server_start(redis_b);
-}
-
-static void demote_and_promote(void)
-{
-    redis_execute(redis_a, "REPLICAOF 127.0.0.1 %d", (int)free_port());
-    redis_execute(redis_a, "REPLICAOF NO ONE");
-}
-
-static void forget_scripts(void)
-{
-    redis_execute(redis_a, "SCRIPT FLUSH");
-}
-
-static void cut_connections(void)
-{
-    redis_execute(redis_b, "CLIENT KILL TYPE normal SKIPME yes");
-}
-
-static const struct {
-    const char *name;
-    void (*happen)(void);
-} faults[] = {
-    {"one flushed", flush_a},
-    {"both flushed", flush_both},
-    {"one killed and started", restart_a},
-    {"both killed and started", restart_both},
-    {"one demoted and promoted", demote_and_promote},
-    {"scripts forgotten", forget_scripts},
-    {"connections cut", cut_connections},
-};
-
-TEST_WITH(SCENE, servers_that_forget_repeat_nothing)
-{
-    open_and_take(scene);
-    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
-        print_message("  %s\n", faults[i].name);
-        faults[i].happen();
-        scene_take(scene, "order", 10000);
-    }
-    expect_both_up_and_no_repeats(scene);
-}
-
-/* Two brokers in processes of their own, one killed, all the while. */
-TEST_WITH(SCENE, processes_share_servers_that_forget)
-{
-    const char *topology = prepare(scene, template);
-    struct taker lasting = taker_start(topology, "order");
-
-    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++) {
-        struct taker killed = taker_start(topology, "order");
-
-        taker_read(&killed, scene, 3000);
-        taker_read(&lasting, scene, 3000);
-        faults[i].happen();
-        taker_read(&killed, scene, 3000);
-        taker_read(&lasting, scene, 3000);
-        taker_kill(&killed, scene);
-    }
-    taker_kill(&lasting, scene);
     scene_expect_no_repeats(scene);
 }
 

@@ -290,6 +290,10 @@ enum seqb_status fake_serve_install(struct fake_store *store,
         store->misuses++;
     *standing = cell != NULL ? cell->window : window->window;
     if (cell != NULL && fake_cell_is_bound(store, cell) &&
+        cell->size != window->size)
+        return error_set(err, SEQB_LAYOUT, "fake %s: %s: another window size",
+                         store->name, window->counter);
+    if (cell != NULL && fake_cell_is_bound(store, cell) &&
         cell->value < cell->size && cell->window != window->over)
         return SEQB_OK;
     if (cell != NULL && cell->window >= window->window)
