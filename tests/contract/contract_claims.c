@@ -3,12 +3,11 @@
  * have one. */
 #include "contract/contract_suite.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "platform/text.h"
-#include "platform/thread.h"
+#include "support/race.h"
 
 #define MANY    ((size_t)300)
 #define RACED   100
@@ -221,14 +220,13 @@ CONTRACT_TEST(too_long_name_among_many_claims_is_invalid_or_stands, ONCE)
 }
 
 struct racer {
-    pthread_t thread;
     struct seqb_backend *backend;
     struct many *many;
     size_t number;
 };
 
 /* Each goes through the names in another order. */
-static void *race(void *argument)
+static void racer_run(void *argument)
 {
     struct racer *racer = argument;
 
@@ -242,7 +240,6 @@ static void *race(void *argument)
                           "of=%zu", racer->number);
     }
     claim_all(racer->backend, racer->many->claims, RACED);
-    return NULL;
 }
 
 static const char *racer_found(const struct racer *racer, size_t name)
@@ -255,7 +252,6 @@ static const char *racer_found(const struct racer *racer, size_t name)
 CONTRACT_TEST(many_claimers_of_one_name_all_see_one_text, ONCE)
 {
     struct racer racers[RACERS];
-    struct seqb_error err;
 
     if (!has_many(contract))
         return;
@@ -264,11 +260,7 @@ CONTRACT_TEST(many_claimers_of_one_name_all_see_one_text, ONCE)
             (struct racer){.backend = contract_open(contract), .number = i};
         racers[i].many = many_new();
     }
-    for (size_t i = 0; i < RACERS; i++)
-        assert_ok(
-            thread_start(&racers[i].thread, "racer", race, &racers[i], &err));
-    for (size_t i = 0; i < RACERS; i++)
-        assert_int_equal(pthread_join(racers[i].thread, NULL), 0);
+    RACE(racers, racer_run);
     for (size_t name = 0; name < RACED; name++) {
         char text[64];
 

@@ -3,12 +3,11 @@
  * a backend and a thread of its own. */
 #include "contract/contract_suite.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "platform/text.h"
-#include "platform/thread.h"
+#include "support/race.h"
 
 /* --- takers --- */
 
@@ -20,8 +19,6 @@
 
 struct taker {
     const struct contract *contract;
-    pthread_barrier_t *start;
-    pthread_t thread;
     int number;
     int failures;
     size_t blocks[COUNTERS];
@@ -87,16 +84,15 @@ static void taker_raise(const struct taker *taker, struct seqb_backend *backend)
         print_error("%s\n", err.text);
 }
 
-static void *taker_run(void *argument)
+static void taker_run(void *racer)
 {
-    struct taker *taker = argument;
+    struct taker *taker = racer;
     const struct contract *contract = taker->contract;
     struct seqb_backend *backend = NULL;
     const int64_t goal = (int64_t)TAKER_VALUES * COUNTERS /
                          (contract->subject->writes_each_value ? 8 : 1);
     int64_t taken = 0;
 
-    (void)pthread_barrier_wait(taker->start);
     while (taken < goal && taker->failures < FAILURES_MAX) {
         if (backend == NULL &&
             contract->subject->ops->open(&contract->store->options, &backend,
@@ -108,7 +104,6 @@ static void *taker_run(void *argument)
         taker_raise(taker, backend);
     }
     contract->subject->ops->close(backend);
-    return NULL;
 }
 
 /* Marks the values of a block as seen; the first that was seen, or -1. */
@@ -137,22 +132,16 @@ CONTRACT_TEST(concurrent_backends_never_share_a_value, 0)
 {
     struct taker *takers = calloc(TAKERS, sizeof *takers);
     char *seen = calloc(1, (size_t)CONTRACT_WINDOW_SIZE);
-    pthread_barrier_t start;
 
     assert_non_null(takers);
     assert_non_null(seen);
     for (int i = 0; i < COUNTERS; i++)
         contract_prepare(contract, shared_counters[i]);
-    pthread_barrier_init(&start, NULL, TAKERS);
     for (int i = 0; i < TAKERS; i++) {
         takers[i].contract = contract;
-        takers[i].start = &start;
         takers[i].number = i;
-        assert_ok(thread_start(&takers[i].thread, "taker", taker_run,
-                               &takers[i], NULL));
     }
-    for (int i = 0; i < TAKERS; i++)
-        pthread_join(takers[i].thread, NULL);
+    race_run(takers, TAKERS, sizeof *takers, taker_run);
     for (int c = 0; c < COUNTERS; c++) {
         memset(seen, 0, (size_t)CONTRACT_WINDOW_SIZE);
         for (int i = 0; i < TAKERS; i++)
@@ -160,7 +149,6 @@ CONTRACT_TEST(concurrent_backends_never_share_a_value, 0)
     }
     for (int i = 0; i < TAKERS; i++)
         assert_in_range(takers[i].failures, 0, FAILURES_MAX - 1);
-    pthread_barrier_destroy(&start);
     free(takers);
     free(seen);
 }
@@ -169,50 +157,40 @@ CONTRACT_TEST(concurrent_backends_never_share_a_value, 0)
 
 struct claimer {
     const struct contract *contract;
-    pthread_barrier_t *start;
-    pthread_t thread;
     char text[16];
     char standing[SEQB_CLAIM_SIZE];
     enum seqb_status status;
 };
 
-static void *claimer_run(void *argument)
+static void claimer_run(void *racer)
 {
-    struct claimer *claimer = argument;
+    struct claimer *claimer = racer;
     const struct seqb_backend_ops *ops = claimer->contract->subject->ops;
     struct seqb_backend *backend = NULL;
 
     claimer->status =
         ops->open(&claimer->contract->store->options, &backend, NULL);
-    (void)pthread_barrier_wait(claimer->start);
+    race_meet();
     if (claimer->status == SEQB_OK)
         claimer->status =
             ops->claim(backend, "layout", claimer->text, claimer->standing,
                        sizeof claimer->standing, NULL);
     ops->close(backend);
-    return NULL;
 }
 
 CONTRACT_TEST(concurrent_claimers_agree, ONCE)
 {
     static struct claimer claimers[TAKERS];
-    pthread_barrier_t start;
 
-    pthread_barrier_init(&start, NULL, TAKERS);
     for (int i = 0; i < TAKERS; i++) {
         claimers[i].contract = contract;
-        claimers[i].start = &start;
         (void)text_format(claimers[i].text, sizeof claimers[i].text, "mine=%d",
                           i);
-        assert_ok(thread_start(&claimers[i].thread, "claimer", claimer_run,
-                               &claimers[i], NULL));
     }
-    for (int i = 0; i < TAKERS; i++)
-        pthread_join(claimers[i].thread, NULL);
+    RACE(claimers, claimer_run);
     for (int i = 0; i < TAKERS; i++) {
         assert_ok(claimers[i].status);
         assert_memory_equal(claimers[i].standing, "mine=", 5);
         assert_string_equal(claimers[i].standing, claimers[0].standing);
     }
-    pthread_barrier_destroy(&start);
 }

@@ -3,12 +3,11 @@
  * when they end is contract_purge.c's. */
 #include "contract/contract_suite.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #include "contract/contract_days.h"
 #include "platform/text.h"
-#include "platform/thread.h"
+#include "support/race.h"
 
 #define ORDER  "main/0/order"
 #define PERIOD (NEEDS_DIRECT | NEEDS_PERIODS)
@@ -203,8 +202,6 @@ CONTRACT_TEST(new_period_in_another_history_is_fenced, PERIOD | NEEDS_RESTORE)
 
 struct taker {
     const struct contract *contract;
-    pthread_barrier_t *barrier;
-    pthread_t thread;
     struct seqb_request request[DAYS];
     enum seqb_status status[DAYS];
 };
@@ -231,38 +228,30 @@ static enum seqb_status taker_take(struct taker *taker, int day,
     return status;
 }
 
-static void *taker_run(void *argument)
+static void taker_run(void *racer)
 {
-    struct taker *taker = argument;
+    struct taker *taker = racer;
     struct seqb_backend *backend = NULL;
 
     for (int day = 0; day < DAYS; day++) {
         int tries = 0;
 
-        (void)pthread_barrier_wait(taker->barrier);
+        race_meet();
         do
             taker->status[day] = taker_take(taker, day, &backend);
         while (taker->status[day] != SEQB_OK && ++tries < TRIES);
     }
     taker->contract->subject->ops->close(backend);
-    return NULL;
 }
 
 /* A deadlock's loser may have spent values, but none is spent twice. */
 CONTRACT_TEST(first_takers_of_a_period_never_share_a_value, PERIOD)
 {
     static struct taker takers[TAKERS];
-    pthread_barrier_t barrier;
 
-    pthread_barrier_init(&barrier, NULL, TAKERS);
-    for (int i = 0; i < TAKERS; i++) {
-        takers[i].contract = contract;
-        takers[i].barrier = &barrier;
-        assert_ok(thread_start(&takers[i].thread, "taker", taker_run,
-                               &takers[i], NULL));
-    }
     for (int i = 0; i < TAKERS; i++)
-        pthread_join(takers[i].thread, NULL);
+        takers[i].contract = contract;
+    RACE(takers, taker_run);
     for (int day = 0; day < DAYS; day++) {
         uint64_t seen = 0;
 
@@ -275,5 +264,4 @@ CONTRACT_TEST(first_takers_of_a_period_never_share_a_value, PERIOD)
             seen |= UINT64_C(1) << first;
         }
     }
-    pthread_barrier_destroy(&barrier);
 }

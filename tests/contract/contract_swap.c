@@ -2,11 +2,10 @@
 /* The contract's tests for replacing what is claimed in a direct store. */
 #include "contract/contract_suite.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #include "platform/text.h"
-#include "platform/thread.h"
+#include "support/race.h"
 
 #define WORKER "worker/main/3"
 
@@ -164,8 +163,6 @@ CONTRACT_TEST(swap_is_not_bound_to_an_origin, NEEDS_DIRECT | NEEDS_RESTORE)
 
 struct swapper {
     const struct contract *contract;
-    pthread_barrier_t *barrier;
-    pthread_t thread;
     int number;
     enum seqb_status status;
     char standing[ROUNDS][32];
@@ -183,7 +180,7 @@ static void swapper_play(struct swapper *me, struct seqb_backend *backend)
 
         (void)text_format(text, sizeof text, "round %d by %d", round,
                           me->number);
-        (void)pthread_barrier_wait(me->barrier);
+        race_meet();
         if (me->status != SEQB_OK)
             continue;
         me->status = backend->ops->swap(
@@ -194,33 +191,26 @@ static void swapper_play(struct swapper *me, struct seqb_backend *backend)
     }
 }
 
-static void *swapper_run(void *argument)
+static void swapper_run(void *racer)
 {
-    struct swapper *me = argument;
+    struct swapper *me = racer;
     const struct seqb_backend_ops *ops = me->contract->subject->ops;
     struct seqb_backend *backend = NULL;
 
     me->status = ops->open(&me->contract->store->options, &backend, NULL);
     swapper_play(me, backend);
     ops->close(backend);
-    return NULL;
 }
 
 CONTRACT_TEST(one_of_many_swappers_wins, NEEDS_DIRECT)
 {
     static struct swapper swappers[SWAPPERS];
-    pthread_barrier_t barrier;
 
-    pthread_barrier_init(&barrier, NULL, SWAPPERS);
     for (int i = 0; i < SWAPPERS; i++) {
         swappers[i].contract = contract;
-        swappers[i].barrier = &barrier;
         swappers[i].number = i;
-        assert_ok(thread_start(&swappers[i].thread, "swapper", swapper_run,
-                               &swappers[i], NULL));
     }
-    for (int i = 0; i < SWAPPERS; i++)
-        pthread_join(swappers[i].thread, NULL);
+    RACE(swappers, swapper_run);
     for (int i = 0; i < SWAPPERS; i++)
         assert_ok(swappers[i].status);
     for (int round = 0; round < ROUNDS; round++) {
@@ -233,5 +223,4 @@ CONTRACT_TEST(one_of_many_swappers_wins, NEEDS_DIRECT)
         }
         assert_int_equal(winners, 1);
     }
-    pthread_barrier_destroy(&barrier);
 }

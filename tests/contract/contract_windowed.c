@@ -3,11 +3,10 @@
  * leased once, in a store that may forget. */
 #include "contract/contract_suite.h"
 
-#include <pthread.h>
 #include <unistd.h>
 
 #include "platform/clock.h"
-#include "platform/thread.h"
+#include "support/race.h"
 
 #define ORDER "main/0/order"
 /* 63 bits hold two more windows of this size. */
@@ -369,22 +368,20 @@ CONTRACT_TEST(when_a_period_begins_is_nothing_to_a_window, NEEDS_WINDOWED)
 
 struct installer {
     const struct contract *contract;
-    pthread_barrier_t *barrier;
-    pthread_t thread;
     int number;
     enum seqb_status status[ROUNDS];
     struct seqb_request request[ROUNDS];
 };
 
 /* A counter a round: all install a window of their own, then all reserve. */
-static void *installer_run(void *argument)
+static void installer_run(void *racer)
 {
     static const char *const counters[ROUNDS] = {
         "c/0",  "c/1",  "c/2",  "c/3",  "c/4",  "c/5",  "c/6",
         "c/7",  "c/8",  "c/9",  "c/10", "c/11", "c/12", "c/13",
         "c/14", "c/15", "c/16", "c/17", "c/18", "c/19",
     };
-    struct installer *me = argument;
+    struct installer *me = racer;
     const struct contract *contract = me->contract;
     struct seqb_backend *backend = NULL;
     int64_t standing;
@@ -392,7 +389,7 @@ static void *installer_run(void *argument)
         contract->subject->ops->open(&contract->store->options, &backend, NULL);
 
     for (int i = 0; i < ROUNDS; i++) {
-        (void)pthread_barrier_wait(me->barrier);
+        race_meet();
         me->status[i] = opened;
         if (opened != SEQB_OK)
             continue;
@@ -403,24 +400,17 @@ static void *installer_run(void *argument)
                                              &me->request[i]);
     }
     contract->subject->ops->close(backend);
-    return NULL;
 }
 
 CONTRACT_TEST(one_of_many_installers_wins, NEEDS_WINDOWED)
 {
     static struct installer installers[INSTALLERS];
-    pthread_barrier_t barrier;
 
-    pthread_barrier_init(&barrier, NULL, INSTALLERS);
     for (int i = 0; i < INSTALLERS; i++) {
         installers[i].contract = contract;
-        installers[i].barrier = &barrier;
         installers[i].number = i;
-        assert_ok(thread_start(&installers[i].thread, "installer",
-                               installer_run, &installers[i], NULL));
     }
-    for (int i = 0; i < INSTALLERS; i++)
-        pthread_join(installers[i].thread, NULL);
+    RACE(installers, installer_run);
     for (int round = 0; round < ROUNDS; round++) {
         unsigned seen = 0;
 
@@ -434,5 +424,4 @@ CONTRACT_TEST(one_of_many_installers_wins, NEEDS_WINDOWED)
         }
         assert_int_equal(seen, (1U << INSTALLERS) - 1);
     }
-    pthread_barrier_destroy(&barrier);
 }

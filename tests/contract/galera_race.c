@@ -9,7 +9,7 @@
 
 #include "platform/clock.h"
 #include "platform/text.h"
-#include "platform/thread.h"
+#include "support/race.h"
 
 #define TAKES  400
 #define SYNCED "synced/main"
@@ -20,10 +20,9 @@
 struct racer {
     struct fixture *f;
     struct seqb_backend *backend;
-    pthread_t thread;
     const char *counter;
-    pthread_barrier_t *each; /* each take is of a new counter, and begins when
-                                both racers are here; NULL: all of one */
+    bool are_new; /* each take is of a new counter, and begins when both racers
+                     are here; else all are of one */
     struct seqb_guard *guard;
     struct seqb_block blocks[TAKES];
     int conflicts;
@@ -33,9 +32,9 @@ struct racer {
 
 static void racer_begin(struct racer *racer, int i)
 {
-    if (racer->each != NULL)
-        pthread_barrier_wait(racer->each);
-    if (racer->each != NULL)
+    if (racer->are_new)
+        race_meet();
+    if (racer->are_new)
         (void)text_format(racer->current, sizeof racer->current, "%s%d",
                           racer->counter, i);
     else
@@ -48,7 +47,7 @@ static void racer_begin(struct racer *racer, int i)
 
 /* Until all is taken, or something else than a conflict comes; the barrier is
  * for both. */
-static void *racer_run(void *argument)
+static void racer_run(void *argument)
 {
     struct racer *racer = argument;
     enum seqb_status status = SEQB_OK;
@@ -65,7 +64,6 @@ static void *racer_run(void *argument)
         status = racer->request.status;
         racer->blocks[i] = racer->request.block;
     }
-    return NULL;
 }
 
 static int block_compare(const void *a, const void *b)
@@ -98,7 +96,7 @@ static int repeats_of_each(const struct racer racers[static 2])
     return repeats;
 }
 
-static void race(struct fixture *f, struct racer racers[static 2])
+static void take_at_once(struct fixture *f, struct racer racers[static 2])
 {
     const int64_t since_ms = clock_now_ms();
     char standing[SEQB_CLAIM_SIZE];
@@ -111,13 +109,10 @@ static void race(struct fixture *f, struct racer racers[static 2])
     racers[1].backend = must_open_other(f);
     assert_ok(f->ops->claim(f->backend, SYNCED, f->backend->incarnation,
                             standing, sizeof standing, &f->err));
+    racers[0].f = f;
+    racers[1].f = f;
+    race_run(racers, 2, sizeof racers[0], racer_run);
     for (int i = 0; i < 2; i++) {
-        racers[i].f = f;
-        assert_ok(thread_start(&racers[i].thread, "racer", racer_run,
-                               &racers[i], NULL));
-    }
-    for (int i = 0; i < 2; i++) {
-        pthread_join(racers[i].thread, NULL);
         if (racers[i].request.status != SEQB_OK)
             fail_msg("%s", racers[i].request.error.text);
     }
@@ -126,8 +121,8 @@ static void race(struct fixture *f, struct racer racers[static 2])
                   racers[0].conflicts + racers[1].conflicts);
     f->ops->close(racers[1].backend);
     assert_true(racers[0].conflicts + racers[1].conflicts > 0);
-    repeats = racers[0].each != NULL ? repeats_of_each(racers)
-                                     : repeats_of_one(racers);
+    repeats =
+        racers[0].are_new ? repeats_of_each(racers) : repeats_of_one(racers);
     if (repeats > 0)
         fail_msg("%d numbers were granted twice", repeats);
 }
@@ -136,20 +131,16 @@ TEST_STATE(ON_CLUSTER, two_nodes_grant_no_number_twice)
 {
     static struct racer racers[2] = {{.counter = ORDER}, {.counter = ORDER}};
 
-    race(cluster_prepare(state), racers);
+    take_at_once(cluster_prepare(state), racers);
 }
 
 /* Both find that the counter is missing, which no row tells a cluster. */
 TEST_STATE(ON_CLUSTER, two_nodes_make_no_counter_twice)
 {
-    static struct racer racers[2] = {{.counter = ORDER}, {.counter = ORDER}};
-    pthread_barrier_t each;
+    static struct racer racers[2] = {{.counter = ORDER, .are_new = true},
+                                     {.counter = ORDER, .are_new = true}};
 
-    assert_int_equal(pthread_barrier_init(&each, NULL, 2), 0);
-    racers[0].each = &each;
-    racers[1].each = &each;
-    race(cluster_prepare(state), racers);
-    pthread_barrier_destroy(&each);
+    take_at_once(cluster_prepare(state), racers);
 }
 
 /* The one statement of a node aborts the locked rows of the other. */
@@ -159,5 +150,5 @@ TEST_STATE(ON_CLUSTER, transaction_that_was_aborted_grants_nothing)
     static struct racer racers[2] = {{.counter = PERIOD}, {.counter = PERIOD}};
 
     racers[1].guard = &guard;
-    race(cluster_prepare(state), racers);
+    take_at_once(cluster_prepare(state), racers);
 }

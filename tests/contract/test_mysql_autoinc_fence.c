@@ -9,6 +9,7 @@
 
 #include "platform/text.h"
 #include "platform/thread.h"
+#include "support/race.h"
 #include "support/test.h"
 
 #define LAST_ROW "SELECT COALESCE(MAX(id), 0) FROM order_code_0"
@@ -248,13 +249,12 @@ TEST_SKIPPABLE(ON_AUTOINC, server_closed_for_writing_changes_nothing)
 
 struct turner {
     struct seqb_backend *backend;
-    pthread_t thread;
     int whole; /* blocks of full length */
 };
 
-static void *turner_run(void *argument)
+static void turner_run(void *racer)
 {
-    struct turner *turner = argument;
+    struct turner *turner = racer;
     const struct seqb_backend_ops *ops = turner->backend->ops;
 
     for (int i = 0; i < TURNS; i++) {
@@ -265,7 +265,6 @@ static void *turner_run(void *argument)
             request.status == SEQB_OK && request.block.count == BLOCK)
             turner->whole++;
     }
-    return NULL;
 }
 
 /* Else their ids would alternate, and all blocks be short. */
@@ -274,17 +273,13 @@ TEST_SKIPPABLE(ON_AUTOINC, brokers_of_a_counter_take_turns)
     struct turner turners[TURNERS] = {0};
 
     must_take(f, BLOCK, 0);
-    for (int i = 0; i < TURNERS; i++) {
-        turners[i].backend = must_open_other(f);
-        assert_ok(thread_start(&turners[i].thread, "turner", turner_run,
-                               &turners[i], NULL));
-    }
-    for (int i = 0; i < TURNERS; i++) {
-        pthread_join(turners[i].thread, NULL);
-        f->ops->close(turners[i].backend);
-    }
     for (int i = 0; i < TURNERS; i++)
+        turners[i].backend = must_open_other(f);
+    RACE(turners, turner_run);
+    for (int i = 0; i < TURNERS; i++) {
+        f->ops->close(turners[i].backend);
         assert_int_equal(turners[i].whole, TURNS);
+    }
     must_take(f, 1, BLOCK * (1 + TURNS * TURNERS));
 }
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "backends/mysql/errors.h"
+#include "contract/founders.h"
 #include "platform/text.h"
-#include "platform/thread.h"
 #include "support/test.h"
 
 #define PATH_SIZE 512
@@ -343,59 +343,10 @@ TEST_SKIPPABLE(PREPARED, table_without_transactions_is_refused)
     must_not_open(f, SEQB_UNSAFE, "ALTER TABLE seqb_counters ENGINE = InnoDB");
 }
 
-#define OPENERS 8
-
-struct opener {
-    struct fixture *fixture;
-    pthread_barrier_t *begin;
-    pthread_t thread;
-    struct seqb_backend *backend;
-    struct seqb_error err;
-    enum seqb_status status;
-    struct seqb_request request;
-};
-
-static void *opener_run(void *argument)
-{
-    struct opener *opener = argument;
-    const struct fixture *f = opener->fixture;
-
-    (void)pthread_barrier_wait(opener->begin);
-    opener->status = f->ops->open(&f->options, &opener->backend, &opener->err);
-    if (opener->status != SEQB_OK)
-        return NULL;
-    opener->request =
-        (struct seqb_request){.counter = ORDER, .want = 10, .limit = LIMIT};
-    opener->status =
-        f->ops->reserve(opener->backend, &opener->request, 1, &opener->err);
-    return NULL;
-}
-
 /* Each has a block of its own, and the first of them begins at 1. */
 TEST_SKIPPABLE(PREPARED, many_may_make_the_tables_at_once)
 {
-    struct opener openers[OPENERS] = {0};
-    pthread_barrier_t begin;
-    int64_t sum = 0;
-
-    pthread_barrier_init(&begin, NULL, OPENERS);
-    for (size_t i = 0; i < OPENERS; i++) {
-        openers[i].fixture = f;
-        openers[i].begin = &begin;
-        assert_ok(thread_start(&openers[i].thread, "opener", opener_run,
-                               &openers[i], NULL));
-    }
-    for (size_t i = 0; i < OPENERS; i++)
-        pthread_join(openers[i].thread, NULL);
-    for (size_t i = 0; i < OPENERS; i++) {
-        if (openers[i].status != SEQB_OK)
-            fail_msg("%s", openers[i].err.text);
-        assert_ok(openers[i].request.status);
-        sum += openers[i].request.block.first;
-        f->ops->close(openers[i].backend);
-    }
-    assert_int_equal(sum, OPENERS + 10 * OPENERS * (OPENERS - 1) / 2);
-    pthread_barrier_destroy(&begin);
+    founders_make_one_store(f->ops, &f->options, ORDER);
 }
 
 /* --- what errors mean --- */

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "platform/text.h"
-#include "platform/thread.h"
+#include "support/race.h"
 #include "support/test.h"
 
 static struct fixture *start_on(void **state, struct server *server)
@@ -410,45 +410,33 @@ TEST_SKIPPABLE(ON_ROW, claims_put_back_under_a_connection_are_not_believed)
 #define RAISERS 4
 
 struct raiser {
-    struct fixture *fixture;
     struct seqb_backend *backend;
-    pthread_barrier_t *begin;
-    pthread_t thread;
     enum seqb_status status;
     int64_t value;
 };
 
-static void *raiser_run(void *argument)
+static void raiser_run(void *racer)
 {
-    struct raiser *raiser = argument;
+    struct raiser *raiser = racer;
     const struct seqb_raise raise = {ORDER, 0, 1000, LIMIT, 1000,
                                      0,     0, NULL, 0,     NULL};
 
-    (void)pthread_barrier_wait(raiser->begin);
     raiser->status = raiser->backend->ops->raise(raiser->backend, &raise,
                                                  &raiser->value, NULL);
-    return NULL;
 }
 
 static void raise_at_once(struct fixture *f, int64_t expected)
 {
     struct raiser raisers[RAISERS];
-    pthread_barrier_t begin;
 
-    pthread_barrier_init(&begin, NULL, RAISERS);
+    for (size_t i = 0; i < RAISERS; i++)
+        raisers[i].backend = must_open_other(f);
+    RACE(raisers, raiser_run);
     for (size_t i = 0; i < RAISERS; i++) {
-        raisers[i] = (struct raiser){
-            .fixture = f, .backend = must_open_other(f), .begin = &begin};
-        assert_ok(thread_start(&raisers[i].thread, "raiser", raiser_run,
-                               &raisers[i], NULL));
-    }
-    for (size_t i = 0; i < RAISERS; i++) {
-        pthread_join(raisers[i].thread, NULL);
         assert_ok(raisers[i].status);
         assert_int_equal(raisers[i].value, expected);
         f->ops->close(raisers[i].backend);
     }
-    pthread_barrier_destroy(&begin);
 }
 
 TEST_SKIPPABLE(ON_ROW, gap_is_added_once_however_many_raise_at_once)

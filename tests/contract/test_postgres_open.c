@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contract/founders.h"
 #include "platform/text.h"
-#include "platform/thread.h"
 #include "support/test.h"
 
 /* --- settings --- */
@@ -183,48 +183,11 @@ TEST_SKIPPABLE(PREPARED, tables_that_are_none_of_ours_are_corrupt)
     must_not_open(f, SEQB_CORRUPT, "none of ours");
 }
 
-#define FOUNDERS 6
-
-struct founder {
-    struct fixture *fixture;
-    pthread_barrier_t *start;
-    pthread_t thread;
-    struct seqb_backend *backend;
-    enum seqb_status status;
-    struct seqb_error err;
-};
-
-static void *founder_run(void *argument)
-{
-    struct founder *founder = argument;
-
-    (void)pthread_barrier_wait(founder->start);
-    founder->status = backend_postgres.open(&founder->fixture->options,
-                                            &founder->backend, &founder->err);
-    return NULL;
-}
-
 TEST_SKIPPABLE(PREPARED, tables_are_made_by_many_at_once)
 {
-    struct founder founders[FOUNDERS] = {{0}};
-    pthread_barrier_t start;
-
-    pthread_barrier_init(&start, NULL, FOUNDERS);
-    for (int i = 0; i < FOUNDERS; i++) {
-        founders[i].fixture = f;
-        founders[i].start = &start;
-        assert_ok(thread_start(&founders[i].thread, "founder", founder_run,
-                               &founders[i], NULL));
-    }
-    for (int i = 0; i < FOUNDERS; i++) {
-        pthread_join(founders[i].thread, NULL);
-        if (founders[i].status != SEQB_OK)
-            fail_msg("%s", founders[i].err.text);
-        backend_postgres.close(founders[i].backend);
-    }
-    pthread_barrier_destroy(&start);
+    founders_make_one_store(&backend_postgres, &f->options, ORDER);
     must_open(f);
-    must_take(f, 1, 0);
+    must_take(f, 1, 10 * FOUNDERS);
 }
 
 /* --- rights --- */

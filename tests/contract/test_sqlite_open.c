@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +15,8 @@
 #include <unistd.h>
 
 #include "backends/backends.h"
+#include "contract/founders.h"
 #include "platform/file.h"
-#include "platform/thread.h"
 #include "support/folder.h"
 #include "support/test.h"
 
@@ -290,55 +289,8 @@ static int files_count(const struct sqlite_files *files, const char *part)
     return count;
 }
 
-#define FOUNDERS 8
-
-struct founder {
-    const struct sqlite_files *files;
-    pthread_barrier_t *start;
-    pthread_t thread;
-    struct seqb_backend *backend;
-    struct seqb_request request;
-    struct seqb_error err;
-};
-
-static void *founder_run(void *argument)
-{
-    struct founder *founder = argument;
-
-    (void)pthread_barrier_wait(founder->start);
-    if (backend_sqlite.open(&founder->files->options, &founder->backend,
-                            &founder->err) == SEQB_OK)
-        (void)sqlite_case_reserve(founder->backend, ORDER, 10,
-                                  &founder->request);
-    return NULL;
-}
-
 TEST_WITH(SQLITE_CASE, concurrent_founders_make_one_store)
 {
-    static struct founder founders[FOUNDERS];
-    unsigned seen = 0;
-    pthread_barrier_t start;
-
-    pthread_barrier_init(&start, NULL, FOUNDERS);
-    for (int i = 0; i < FOUNDERS; i++) {
-        founders[i].files = files;
-        founders[i].start = &start;
-        assert_ok(thread_start(&founders[i].thread, "founder", founder_run,
-                               &founders[i], NULL));
-    }
-    for (int i = 0; i < FOUNDERS; i++)
-        pthread_join(founders[i].thread, NULL);
-    for (int i = 0; i < FOUNDERS; i++) {
-        if (founders[i].backend == NULL)
-            fail_msg("%s", founders[i].err.text);
-        assert_string_equal(founders[i].backend->origin,
-                            founders[0].backend->origin);
-        assert_ok(founders[i].request.status);
-        seen |= 1U << ((founders[i].request.block.first - 1) / 10);
-    }
-    assert_int_equal(seen, (1U << FOUNDERS) - 1);
-    for (int i = 0; i < FOUNDERS; i++)
-        backend_sqlite.close(founders[i].backend);
+    founders_make_one_store(&backend_sqlite, &files->options, ORDER);
     assert_int_equal(files_count(files, "s.db"), 1); /* no draft is left */
-    pthread_barrier_destroy(&start);
 }

@@ -3,7 +3,6 @@
  * The embedded default end to end: threads and fork. What happens to its files
  * is in test_broker_files.c; processes that are killed are the chaos suite's.
  */
-#include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -11,6 +10,7 @@
 
 #include "platform/text.h"
 #include "scene.h"
+#include "support/race.h"
 #include "support/rig.h"
 #include "support/take.h"
 #include "support/test.h"
@@ -19,16 +19,15 @@
 #define ALL     1000000
 
 struct client {
-    pthread_t thread;
     struct scene *scene;
     struct seqb_sequence *sequence;
     size_t count;
     enum seqb_status status;
 };
 
-static void *take_one_by_one(void *argument)
+static void take_one_by_one(void *racer)
 {
-    struct client *client = argument;
+    struct client *client = racer;
     int64_t *many = calloc(client->count, sizeof *many);
     size_t have = 0;
 
@@ -40,7 +39,6 @@ static void *take_one_by_one(void *argument)
     }
     numbers_add(&client->scene->numbers, many, have);
     free(many);
-    return NULL;
 }
 
 static void take_by_threads(struct scene *scene, const char *key, size_t count)
@@ -50,12 +48,8 @@ static void take_by_threads(struct scene *scene, const char *key, size_t count)
     for (size_t i = 0; i < THREADS; i++) {
         clients[i] = (struct client){.scene = scene, .count = count / THREADS};
         clients[i].sequence = scene_sequence(scene, key);
-        assert_int_equal(pthread_create(&clients[i].thread, NULL,
-                                        take_one_by_one, &clients[i]),
-                         0);
     }
-    for (size_t i = 0; i < THREADS; i++)
-        pthread_join(clients[i].thread, NULL);
+    RACE(clients, take_one_by_one);
     for (size_t i = 0; i < THREADS; i++)
         assert_ok(clients[i].status);
 }

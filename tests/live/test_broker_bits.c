@@ -5,10 +5,9 @@
  * be other numbers of each. No key gives numbers by both, whichever store each
  * of them comes to first.
  */
-#include <pthread.h>
-
 #include "platform/text.h"
 #include "scene.h"
+#include "support/race.h"
 #include "support/test.h"
 
 #define KEYS 60
@@ -32,8 +31,6 @@ struct bits {
 
 /* What one broker got of a key. */
 struct share {
-    pthread_t thread;
-    pthread_barrier_t *both; /* ready to take */
     struct seqb_broker *broker;
     const char *key;
     int64_t numbers[TAKE];
@@ -55,45 +52,36 @@ static struct seqb_broker *open_with_bits(const struct scene *scene,
     return broker;
 }
 
-static void *share_run(void *argument)
+static void share_run(void *racer)
 {
-    struct share *share = argument;
+    struct share *share = racer;
     struct seqb_sequence *sequence;
     enum seqb_status status =
         seqb_get_sequence(share->broker, share->key, &sequence, &share->err);
 
-    (void)pthread_barrier_wait(share->both);
+    race_meet();
     while (status == SEQB_OK && share->count < TAKE) {
         status =
             seqb_next(sequence, &share->numbers[share->count], &share->err);
         share->count += status == SEQB_OK;
     }
     share->err.status = status;
-    return NULL;
 }
 
 /* Both at once; each gets all, or an error says why it gets nothing. */
 static void take_of_both(struct seqb_broker *const *brokers, const char *key,
                          const char *words, struct share *shares)
 {
-    pthread_barrier_t both;
-
-    assert_int_equal(pthread_barrier_init(&both, NULL, 2), 0);
+    for (size_t i = 0; i < 2; i++)
+        shares[i] = (struct share){.broker = brokers[i], .key = key};
+    race_run(shares, 2, sizeof shares[0], share_run);
     for (size_t i = 0; i < 2; i++) {
-        shares[i] =
-            (struct share){.broker = brokers[i], .key = key, .both = &both};
-        assert_int_equal(
-            pthread_create(&shares[i].thread, NULL, share_run, &shares[i]), 0);
-    }
-    for (size_t i = 0; i < 2; i++) {
-        pthread_join(shares[i].thread, NULL);
         if (shares[i].err.status == SEQB_OK)
             continue;
         assert_int_equal(shares[i].err.status, SEQB_LAYOUT);
         assert_int_equal(shares[i].count, 0);
         scene_expect_words(shares[i].err.text, words);
     }
-    pthread_barrier_destroy(&both);
 }
 
 static void expect_one_meaning(struct scene *scene, const struct bits *bits)
