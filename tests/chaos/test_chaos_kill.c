@@ -20,7 +20,7 @@
 #include <seqbroker/seqbroker.h>
 
 #include "chaos/oracle.h"
-#include "live/scene.h"
+#include "live/file_pool.h"
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "support/take.h"
@@ -41,12 +41,6 @@
 /* A whole run of each partition, and what was taken but not yet told. */
 #define MAX_LOST                                                               \
     (MAX_UNUSED + MAX_IN_FLIGHT + (2 * PARTITIONS << MEMORY_BITS) + TAKE_MANY)
-
-#define TOPOLOGY                                                               \
-    "backends = (%s);"                                                         \
-    "pools = ( { name = \"main\"; partitions = [%s]; } );"                     \
-    "sequences = ( { key = \"order\"; memory_bits = 3; max_unused = 2000;"     \
-    "                deadline = \"60s\"; } );"
 
 struct killing {
     struct scene *scene;
@@ -253,22 +247,12 @@ static uint64_t seed_of_run(void)
 
 static void topology_write(struct killing *killing, char *path, size_t size)
 {
-    char backends[512] = "";
-    char names[128] = "";
-    char text[1024];
+    const struct file_pool pool = {
+        .partitions = killing->partitions == 1 ? "a" : "abcd",
+        .order = "memory_bits = 3; max_unused = 2000; deadline = \"60s\";"};
 
-    for (int i = 0; i < killing->partitions; i++) {
-        const char *comma = i > 0 ? ", " : "";
-
-        assert_true(text_append(backends, sizeof backends,
-                                "%s{ name = \"%c\"; engine = \"sqlite\"; "
-                                "path = \"%c.db\"; }",
-                                comma, 'a' + i, 'a' + i));
-        assert_true(
-            text_append(names, sizeof names, "%s\"%c\"", comma, 'a' + i));
-    }
-    assert_true(text_format(text, sizeof text, TOPOLOGY, backends, names));
-    (void)text_copy(path, size, scene_write(killing->scene, "kill.conf", text));
+    (void)text_copy(path, size,
+                    file_pool_write(killing->scene, "kill.conf", &pool));
 }
 
 static void kill_many(struct scene *scene, const char *name, int partitions)

@@ -6,43 +6,23 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "file_pool.h"
 #include "platform/text.h"
-#include "scene.h"
 #include "support/test.h"
 
-#define TEXT_SIZE 2048
-
-static const char backends[] =
-    "backends = ("
-    "  { name = \"a\"; engine = \"sqlite\"; path = \"a.db\"; },"
-    "  { name = \"b\"; engine = \"sqlite\"; path = \"b.db\"; }%s"
-    ");";
-
-static const char third_and_fourth[] =
-    ", { name = \"c\"; engine = \"sqlite\"; path = \"c.db\"; },"
-    "  { name = \"d\"; engine = \"sqlite\"; path = \"d.db\"; }";
-
-/* A topology of backends a and b, and c and d if there are to be four. */
 static const char *write_topology(const struct scene *scene,
                                   const char *partitions, const char *pool_name,
                                   const char *order)
 {
-    char text[TEXT_SIZE];
+    const struct file_pool pool = {
+        .partitions = partitions, .name = pool_name, .order = order};
 
-    (void)text_format(text, sizeof text, backends,
-                      strstr(partitions, "\"c\"") != NULL ? third_and_fourth
-                                                          : "");
-    assert_true(text_append(text, sizeof text,
-                            "pools = ( { name = \"%s\";"
-                            "            partitions = [ %s ]; } );"
-                            "sequences = ( { key = \"order\"; %s } );",
-                            pool_name, partitions, order));
-    return scene_write(scene, "topology.conf", text);
+    return file_pool_write(scene, "topology.conf", &pool);
 }
 
 static void use(struct scene *scene)
 {
-    scene_use(scene, write_topology(scene, "\"a\", \"b\"", "main", ""), 5000);
+    scene_use(scene, write_topology(scene, "ab", "main", ""), 5000);
 }
 
 static const struct {
@@ -51,13 +31,13 @@ static const struct {
     const char *order;
     const char *words;
 } changes[] = {
-    {"\"b\", \"a\"", "main", "", "partition 0 was store '"},
-    {"\"a\", \"b\", \"c\", \"d\"", "main", "", "bits was 1 and is 2"},
-    {"\"a\", \"b\"", "main", "memory_bits = 4;",
+    {"ba", "main", "", "partition 0 was store '"},
+    {"abcd", "main", "", "bits was 1 and is 2"},
+    {"ab", "main", "memory_bits = 4;",
      "memory_bits=3 and is configured with memory_bits=4"},
-    {"\"a\", \"b\"", "main", "memory_bits = 0;",
+    {"ab", "main", "memory_bits = 0;",
      "memory_bits=3 and is configured with memory_bits=0"},
-    {"\"a\", \"b\"", "other", "", "stands in main/0"},
+    {"ab", "other", "", "stands in main/0"},
 };
 
 TEST_WITH(SCENE, layouts_that_differ_are_refused)
@@ -78,9 +58,8 @@ TEST_WITH(SCENE, layouts_that_differ_are_refused)
 TEST_WITH(SCENE, renamed_and_grown_pool_makes_no_store)
 {
     use(scene);
-    scene_expect_refused(
-        scene, write_topology(scene, "\"a\", \"b\", \"c\", \"d\"", "other", ""),
-        SEQB_LAYOUT, "stands in main/0");
+    scene_expect_refused(scene, write_topology(scene, "abcd", "other", ""),
+                         SEQB_LAYOUT, "stands in main/0");
     assert_int_not_equal(access(scene_state_path(scene, "c.db"), F_OK), 0);
     assert_int_not_equal(access(scene_state_path(scene, "d.db"), F_OK), 0);
     use(scene);
@@ -91,14 +70,8 @@ TEST_WITH(SCENE, renamed_and_grown_pool_makes_no_store)
 TEST_WITH(SCENE, fewer_partitions_are_refused)
 {
     use(scene);
-    scene_expect_refused(
-        scene,
-        scene_write(scene, "less.conf",
-                    "backends = ( { name = \"a\"; engine = \"sqlite\";"
-                    "               path = \"a.db\"; } );"
-                    "pools = ( { name = \"main\"; partitions = [ \"a\" ]; } );"
-                    "sequences = ( { key = \"order\"; } );"),
-        SEQB_LAYOUT, "bits was 1 and is 0");
+    scene_expect_refused(scene, write_topology(scene, "a", "main", ""),
+                         SEQB_LAYOUT, "bits was 1 and is 0");
     use(scene);
     scene_expect_no_repeats(scene);
 }
@@ -106,7 +79,7 @@ TEST_WITH(SCENE, fewer_partitions_are_refused)
 TEST_WITH(SCENE, what_is_no_layout_may_change)
 {
     use(scene);
-    scene_open(scene, write_topology(scene, "\"a\", \"b\"", "main",
+    scene_open(scene, write_topology(scene, "ab", "main",
                                      "deadline = \"5s\"; runway = \"1s\";"
                                      "max_unused = 64; prefetch = false;"));
     scene_take(scene, "order", 5000);
@@ -124,7 +97,7 @@ TEST_WITH(SCENE, automatic_sequence_keeps_its_bits)
     struct seqb_sequence *order;
     struct seqb_error err;
     int64_t number;
-    char text[TEXT_SIZE];
+    char text[SCENE_TEXT_SIZE];
 
     (void)text_format(text, sizeof text, topology, 2);
     scene_use(scene, scene_write(scene, "auto.conf", text), 100);

@@ -3,7 +3,7 @@
  * Somebody deletes rows of a lessor by hand, while its store goes on: no
  * incarnation tells it, and no sync reads its neighbours.
  */
-#include "platform/text.h"
+#include "file_pool.h"
 #include "store_file.h"
 #include "support/test.h"
 
@@ -11,24 +11,17 @@
 
 static const char *const names[] = {"a.db", "b.db", "c.db", "d.db"};
 
-/* Few numbers are held, so that windows are used up in each round. */
-static const char topology[] =
-    "backends = ("
-    "  { name = \"a\"; engine = \"sqlite\"; path = \"a.db\"; },"
-    "  { name = \"b\"; engine = \"sqlite\"; path = \"b.db\"; },"
-    "  { name = \"c\"; engine = \"sqlite\"; path = \"c.db\"; },"
-    "  { name = \"d\"; engine = \"sqlite\"; path = \"d.db\"; } );"
-    "pools = ( { name = \"main\"; timeout = \"1m\";"
-    "  partitions = [ \"a\", \"b\", \"c\", \"d\" ];"
-    "  authority = \"neighbours\"; window_bits = 8; } );"
-    "sequences = ( { key = \"order\"; memory_bits = 0; max_unused = 2000;"
-    "  deadline = \"1m\"; } );";
-
 /* Under the broker that leased, and between two brokers. `count` of them are
  * edited, one after the other. */
 static void expect_no_repeats(struct scene *scene, int count, const char *sql)
 {
-    const char *path = scene_write(scene, "rows.conf", topology);
+    /* Few numbers are held, so that windows are used up in each round. */
+    const char *path = file_pool_write(
+        scene, "rows.conf",
+        &(struct file_pool){.partitions = "abcd",
+                            .settings = "window_bits = 8;",
+                            .authority = "neighbours",
+                            .order = "memory_bits = 0; max_unused = 2000;"});
 
     for (int i = 0; i < TIMES; i++) {
         scene_open(scene, path);

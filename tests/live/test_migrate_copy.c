@@ -6,36 +6,29 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "file_pool.h"
 #include "mute_sqlite.h"
 #include "platform/text.h"
-#include "scene.h"
 #include "support/test.h"
 
 #define MANY      8000  /* more than are in one lease */
 #define MANY_MORE 32000 /* beyond the gap */
-
-static const char topology[] =
-    "backends = ( { name = \"a\"; engine = \"sqlite\"; path = \"a.db\"; },"
-    "             { name = \"b\"; engine = \"sqlite\"; path = \"b.db\"; } );"
-    "pools = ( { name = \"main\"; generation = %d; partitions = [ \"a\", "
-    "            \"b\" ]; window_bits = 8; failover_gap = 1000; timeout = "
-    "            \"1m\"; authority = \"%s\"; %s } );"
-    "sequences = ( { key = \"order\"; max_unused = 64; memory_bits = 3;"
-    "                deadline = \"1m\"; } );"
-    "auto_sequences = { pattern = \"new\"; pool = \"main\"; max_unused = 64;"
-    "                   deadline = \"1m\"; };";
+#define POOL      "window_bits = 8; failover_gap = 1000;"
 
 static const char *write_generation(const struct scene *scene, int generation,
                                     const char *authority)
 {
-    const char *more = authority[0] == 'a' ? "windows = \"all\";" : "";
-    char text[SCENE_TEXT_SIZE];
+    const struct file_pool pool = {
+        .partitions = "ab",
+        .generation = generation,
+        .settings = authority[0] == 'a' ? "windows = \"all\"; " POOL : POOL,
+        .authority = authority,
+        .order = "max_unused = 64;",
+        .more = "auto_sequences = { pattern = \"new\"; max_unused = 64; };"};
     char name[32];
 
-    assert_true(
-        text_format(text, sizeof text, topology, generation, authority, more));
     (void)text_format(name, sizeof name, "%d.conf", generation);
-    return scene_write(scene, name, text);
+    return file_pool_write(scene, name, &pool);
 }
 
 static const char *saved_path(const struct scene *scene, const char *store)

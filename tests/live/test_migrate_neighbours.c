@@ -5,11 +5,13 @@
  */
 
 #include "backends/backends.h"
+#include "file_pool.h"
+#include "migration_fixture.h"
 #include "platform/text.h"
-#include "scene.h"
 #include "store/store.h"
 #include "support/test.h"
 
+#define POOL        "window_bits = 8; failover_gap = 1000;"
 #define MANY        20000 /* more than are in one lease */
 #define BITS        1
 #define MEMORY_BITS 3
@@ -22,35 +24,20 @@
 #define LEASE_LIMIT                                                            \
     (INT64_MAX >> (BITS + MEMORY_BITS + WINDOW_BITS + LESSOR_BITS))
 
-static const char topology[] =
-    "backends = ( { name = \"a\"; engine = \"sqlite\"; path = \"a.db\"; },"
-    "             { name = \"b\"; engine = \"sqlite\"; path = \"b.db\"; } );"
-    "pools = ( { name = \"main\"; generation = %d; partitions = [ \"a\", "
-    "            \"b\" ]; window_bits = 8; failover_gap = 1000; timeout = "
-    "            \"1m\"; authority = \"%s\"; %s } );"
-    "sequences = ( { key = \"order\"; max_unused = 64; memory_bits = 3;"
-    "                deadline = \"1m\"; } );";
-
 static const char *write_generation(const struct scene *scene, int generation,
                                     const char *authority)
 {
-    const char *more = authority[0] == 'a' ? "windows = \"all\";" : "";
-    char text[SCENE_TEXT_SIZE];
+    const char *windows =
+        authority[0] == 'a' ? "windows = \"all\"; " POOL : POOL;
+    const struct file_pool pool = {.partitions = "ab",
+                                   .generation = generation,
+                                   .settings = windows,
+                                   .authority = authority,
+                                   .order = "max_unused = 64;"};
     char name[32];
 
-    assert_true(
-        text_format(text, sizeof text, topology, generation, authority, more));
     (void)text_format(name, sizeof name, "%d.conf", generation);
-    return scene_write(scene, name, text);
-}
-
-static void migrate(const char *from, const char *to)
-{
-    const struct seqb_migrate_options options = {.dry_run = false};
-    struct seqb_error err = {.text = ""};
-
-    if (seqb_migrate(from, to, &options, &err) != SEQB_OK)
-        fail_msg("%s", err.text);
+    return file_pool_write(scene, name, &pool);
 }
 
 /* --- counters of leases --- */
@@ -129,7 +116,7 @@ static struct topologies come_over(struct scene *scene, const char *authority)
                                     write_generation(scene, 2, "neighbours")};
 
     scene_use(scene, pool.was, MANY);
-    migrate(pool.was, pool.is);
+    (void)migration_do(pool.was, pool.is);
     return pool;
 }
 
@@ -157,7 +144,7 @@ TEST_WITH(SCENE, numbers_go_on_above_the_leases_of_any_lessor)
     size_t before;
 
     assert_ok(lease(scene, "b.db", "window/main~2/0/order", LEASES, &leased));
-    migrate(was, is);
+    (void)migration_do(was, is);
     before = numbers_count(&scene->numbers);
     scene_open(scene, is);
     scene_take(scene, "order", MANY);
@@ -175,8 +162,8 @@ TEST_WITH(SCENE, migration_to_other_neighbours_may_be_done_again)
     const struct topologies pool = come_over(scene, "none");
     const char *next = write_generation(scene, 3, "neighbours");
 
-    migrate(pool.was, pool.is);
+    (void)migration_do(pool.was, pool.is);
     expect_leases_above(scene, numbers_highest(&scene->numbers));
-    migrate(pool.is, next);
-    migrate(pool.is, next);
+    (void)migration_do(pool.is, next);
+    (void)migration_do(pool.is, next);
 }

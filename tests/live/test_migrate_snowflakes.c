@@ -3,6 +3,7 @@
  * Pools whose stores have leased worker ids to brokers of another topology:
  * neither topology of the migration lists the snowflakes.
  */
+#include "file_pool.h"
 #include "platform/text.h"
 #include "store_file.h"
 #include "support/test.h"
@@ -14,37 +15,31 @@
     "'snowflake/main' of backend a says; nothing was changed"
 
 /* A pool of one store. */
-static const char topology[] =
-    "backends = ( { name = \"%s\"; engine = \"sqlite\"; path = \"%s.db\"; } "
-    ");"
-    "pools = ( { name = \"main\"; generation = %d; partitions = [ \"%s\" ]; "
-    "            failover_gap = 16; timeout = \"1m\"; } );"
-    "sequences = ( { key = \"order\"; max_unused = 64; deadline = \"1m\"; }%s "
-    ");";
-
-#define FLAKE ", { key = \"id\"; snowflake = {}; deadline = \"1m\"; }"
-
 static const char *write_topology(const struct scene *scene, int generation,
-                                  const char *store, const char *more)
+                                  const char *store, bool has_flakes)
 {
-    char text[SCENE_TEXT_SIZE];
+    const struct file_pool pool = {
+        .partitions = store,
+        .generation = generation,
+        .settings = "failover_gap = 16;",
+        .order = has_flakes
+                     ? "max_unused = 64; }, { key = \"id\"; snowflake = {};"
+                     : "max_unused = 64;"};
     char name[32];
 
-    assert_true(text_format(text, sizeof text, topology, store, store,
-                            generation, store, more));
     (void)text_format(name, sizeof name, "%d%s.conf", generation,
-                      more[0] == '\0' ? "" : "-flakes");
-    return scene_write(scene, name, text);
+                      has_flakes ? "-flakes" : "");
+    return file_pool_write(scene, name, &pool);
 }
 
 /* A broker with a worker id, and the topologies of a migration, which do not
  * list its sequence. */
 static struct topologies lease(struct scene *scene)
 {
-    const struct topologies pool = {write_topology(scene, 1, "a", ""),
-                                    write_topology(scene, 2, "b", "")};
+    const struct topologies pool = {write_topology(scene, 1, "a", false),
+                                    write_topology(scene, 2, "b", false)};
 
-    scene_open(scene, write_topology(scene, 1, "a", FLAKE));
+    scene_open(scene, write_topology(scene, 1, "a", true));
     scene_take(scene, "id", 1);
     scene_take(scene, "order", 1);
     return pool;
@@ -94,10 +89,10 @@ TEST_WITH(SCENE, pool_whose_claim_of_snowflakes_was_removed_is_migrated)
 /* Only an earlier version has migrated a pool with snowflakes. */
 TEST_WITH(SCENE, snowflakes_of_an_earlier_generation_are_refused)
 {
-    const struct topologies first = {write_topology(scene, 1, "a", ""),
-                                     write_topology(scene, 2, "a", "")};
+    const struct topologies first = {write_topology(scene, 1, "a", false),
+                                     write_topology(scene, 2, "a", false)};
     const struct topologies second = {first.is,
-                                      write_topology(scene, 3, "b", "")};
+                                      write_topology(scene, 3, "b", false)};
 
     scene_use(scene, first.was, 1);
     expect(&first, SEQB_OK, "");

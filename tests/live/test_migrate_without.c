@@ -5,40 +5,34 @@
  */
 #include <stdio.h>
 
+#include "file_pool.h"
 #include "platform/text.h"
-#include "scene.h"
 #include "support/test.h"
 
 #define MANY 20000 /* more than are in some leases */
 
-/* Two stores of four, in a generation. */
-static const char topology[] =
-    "backends = ( { name = \"a\"; engine = \"sqlite\"; path = \"a.db\"; },"
-    "             { name = \"%s\"; engine = \"sqlite\"; path = \"%s.db\"; } );"
-    "pools = ( { name = \"main\"; generation = %d; partitions = [ \"a\", "
-    "            \"%s\" ]; window_bits = 8; failover_gap = 16; timeout = "
-    "            \"1m\"; authority = \"%s\"; } );"
-    "sequences = ( { key = \"order\"; max_unused = 64; memory_bits = 3;"
-    "                deadline = \"1m\"; } );";
-
+/* A generation of these stores. */
 static const char *write_generation(const struct scene *scene, int generation,
-                                    const char *other, const char *authority)
+                                    const char *stores, const char *authority)
 {
-    char text[SCENE_TEXT_SIZE];
+    const struct file_pool pool = {.partitions = stores,
+                                   .generation = generation,
+                                   .settings =
+                                       "window_bits = 8; failover_gap = 16;",
+                                   .authority = authority,
+                                   .order = "max_unused = 64;"};
     char name[32];
 
-    assert_true(text_format(text, sizeof text, topology, other, other,
-                            generation, other, authority));
     (void)text_format(name, sizeof name, "%d.conf", generation);
-    return scene_write(scene, name, text);
+    return file_pool_write(scene, name, &pool);
 }
 
 /* A pool in use, and what is to take its place without b. */
 static struct topologies begin(struct scene *scene, const char *authority)
 {
     const struct topologies pool = {
-        write_generation(scene, 1, "b", authority),
-        write_generation(scene, 2, "c", "neighbours")};
+        write_generation(scene, 1, "ab", authority),
+        write_generation(scene, 2, "ac", "neighbours")};
 
     scene_use(scene, pool.was, MANY);
     return pool;
@@ -108,31 +102,6 @@ TEST_WITH(SCENE, lessor_that_may_have_gone_back_is_not_enough)
     scene_expect_no_repeats(scene);
 }
 
-/* Four stores; the second one is another one in the second generation. */
-static const char *write_four(const struct scene *scene, int generation,
-                              const char *second)
-{
-    static const char four[] =
-        "backends = ( { name = \"a\"; engine = \"sqlite\"; path = \"a.db\"; },"
-        "             { name = \"%s\"; engine = \"sqlite\"; path = \"%s.db\"; "
-        "},"
-        "             { name = \"c\"; engine = \"sqlite\"; path = \"c.db\"; },"
-        "             { name = \"d\"; engine = \"sqlite\"; path = \"d.db\"; } "
-        ");"
-        "pools = ( { name = \"main\"; generation = %d; partitions = [ \"a\", "
-        "            \"%s\", \"c\", \"d\" ]; window_bits = 8; timeout = \"1m\";"
-        "            authority = \"neighbours\"; } );"
-        "sequences = ( { key = \"order\"; max_unused = 64; memory_bits = 3;"
-        "                deadline = \"1m\"; } );";
-    char text[SCENE_TEXT_SIZE];
-    char name[32];
-
-    assert_true(text_format(text, sizeof text, four, second, second, generation,
-                            second));
-    (void)text_format(name, sizeof name, "%d.conf", generation);
-    return scene_write(scene, name, text);
-}
-
 /* It never stopped, so that its own claim says that it is level; what its copy
  * leased may be known to the missing one alone. */
 TEST_WITH(SCENE, lessor_that_was_replaced_is_not_enough)
@@ -140,8 +109,8 @@ TEST_WITH(SCENE, lessor_that_was_replaced_is_not_enough)
     const struct seqb_trust_options options = {.dry_run = false};
     struct seqb_error err = {.text = ""};
     const char *own;
-    const char *was = write_four(scene, 1, "b");
-    const char *is = write_four(scene, 2, "e");
+    const char *was = write_generation(scene, 1, "abcd", "neighbours");
+    const char *is = write_generation(scene, 2, "aecd", "neighbours");
 
     scene_use(scene, was, MANY);
     scene_move(scene, "a.db", "a.own");

@@ -7,9 +7,9 @@
 #include <string.h>
 #include <time.h>
 
+#include "file_pool.h"
 #include "kill_after.h"
 #include "platform/text.h"
-#include "scene.h"
 #include "support/folder.h"
 #include "support/test.h"
 
@@ -27,23 +27,15 @@ static const char *const left[LEFT] = {"a", "c", "d"};
 static const char *write_topology(const struct scene *scene, const char *name,
                                   int generation, const char *engine)
 {
-    const char *second = generation == 1 ? "b" : "e";
-    const char *const stores[STORES] = {"a", second, "c", "d"};
-    char text[SCENE_TEXT_SIZE] = "backends = ( ";
+    const struct file_pool pool = {.partitions =
+                                       generation == 1 ? "abcd" : "aecd",
+                                   .engine = engine,
+                                   .generation = generation,
+                                   .settings = "window_bits = 8;",
+                                   .authority = "neighbours",
+                                   .order = "max_unused = 64;"};
 
-    for (size_t i = 0; i < STORES; i++)
-        (void)text_append(text, sizeof text,
-                          "%s{ name = \"%s\"; engine = \"%ssqlite\"; path = "
-                          "\"%s.db\"; }",
-                          i == 0 ? "" : ", ", stores[i], engine, stores[i]);
-    assert_true(text_append(
-        text, sizeof text,
-        " ); pools = ( { name = \"main\"; generation = %d; partitions = [ "
-        "\"a\", \"%s\", \"c\", \"d\" ]; window_bits = 8; timeout = \"1m\"; "
-        "authority = \"neighbours\"; } ); sequences = ( { key = \"order\"; "
-        "max_unused = 64; memory_bits = 3; deadline = \"1m\"; } );",
-        generation, second));
-    return scene_write(scene, name, text);
+    return file_pool_write(scene, name, &pool);
 }
 
 struct pool {

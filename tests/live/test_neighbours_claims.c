@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "file_pool.h"
 #include "platform/text.h"
 #include "store/store.h"
 #include "store_file.h"
@@ -20,31 +21,21 @@ static const char *const stores[] = {"a", "b"};
 static const char *write_pool(const struct scene *scene, int generation,
                               const char *files, int memory_bits)
 {
-    char text[SCENE_TEXT_SIZE] = "backends = (";
+    char keys[128];
     char name[32];
+    const struct file_pool pool = {.partitions = files,
+                                   .generation = generation,
+                                   .settings = "window_bits = 8;",
+                                   .authority = "neighbours",
+                                   .order = "max_unused = 64;",
+                                   .more = keys};
 
-    for (const char *file = files; *file != '\0'; file++)
-        assert_true(text_append(
-            text, sizeof text,
-            "%s{ name = \"%c\"; engine = \"sqlite\"; path = \"%c.db\"; }",
-            file == files ? "" : ", ", *file, *file));
-    assert_true(text_append(text, sizeof text,
-                            " ); pools = ( { name = \"main\"; generation = %d;"
-                            "  timeout = \"1m\"; window_bits = 8;"
-                            "  authority = \"neighbours\"; partitions = [",
-                            generation));
-    for (const char *file = files; *file != '\0'; file++)
-        assert_true(text_append(text, sizeof text, "%s\"%c\"",
-                                file == files ? "" : ", ", *file));
-    assert_true(text_append(
-        text, sizeof text,
-        "]; } ); sequences = ( { key = \"order\"; max_unused = 64;"
-        "  deadline = \"1m\"; } );"
-        "auto_sequences = { pattern = \"new\"; pool = \"main\";"
-        "  max_unused = 64; memory_bits = %d; deadline = \"1m\"; };",
-        memory_bits));
+    (void)text_format(keys, sizeof keys,
+                      "auto_sequences = { pattern = \"new\"; max_unused = 64; "
+                      "memory_bits = %d; };",
+                      memory_bits);
     (void)text_format(name, sizeof name, "%d-%d.conf", generation, memory_bits);
-    return scene_write(scene, name, text);
+    return file_pool_write(scene, name, &pool);
 }
 
 static const char *file_of(const struct scene *scene, const char *store,

@@ -14,19 +14,16 @@
 
 #include <seqbroker/backend.h>
 
+#include "file_pool.h"
 #include "kill_after.h"
-#include "platform/text.h"
-#include "scene.h"
 #include "support/take.h"
 #include "support/test.h"
 
 #define CALLS_MAX 2000
-#define FINE      60 /* calls of a start: many are cut */
-#define COARSE    31 /* the step after them */
-#define STORES    4
+#define FINE      60   /* calls of a start: many are cut */
+#define COARSE    31   /* the step after them */
 #define MANY      3000 /* of a broker; they fit into a pipe */
-
-static const char *const stores[STORES] = {"a", "b", "c", "d"};
+#define POOL      "window_bits = 8; rescue_after = \"400ms\";"
 
 struct pool {
     const char *path;
@@ -36,23 +33,15 @@ struct pool {
 static const char *write_topology(const struct scene *scene, const char *name,
                                   const char *engine, const char *authority)
 {
-    char text[SCENE_TEXT_SIZE] = "backends = ( ";
+    const struct file_pool pool = {
+        .partitions = "abcd",
+        .engine = engine,
+        .settings = authority[0] == 'a' ? "windows = \"all\"; " POOL : POOL,
+        .authority = authority,
+        .order = "max_unused = 64;",
+        .more = "broker = { spool = false; };"};
 
-    for (size_t i = 0; i < STORES; i++)
-        (void)text_append(text, sizeof text,
-                          "%s{ name = \"%s\"; engine = \"%ssqlite\"; path = "
-                          "\"%s.db\"; }",
-                          i == 0 ? "" : ", ", stores[i], engine, stores[i]);
-    assert_true(text_append(
-        text, sizeof text,
-        " ); broker = { spool = false; }; pools = ( { name = \"main\"; "
-        "partitions = [ \"a\", "
-        "\"b\", \"c\", "
-        "\"d\" ]; window_bits = 8; timeout = \"1m\"; rescue_after = \"400ms\"; "
-        "authority = \"%s\"; %s } ); sequences = ( { key = \"order\"; "
-        "max_unused = 64; deadline = \"1m\"; } );",
-        authority, authority[0] == 'a' ? "windows = \"all\";" : ""));
-    return scene_write(scene, name, text);
+    return file_pool_write(scene, name, &pool);
 }
 
 static void save(const struct scene *scene)

@@ -6,35 +6,11 @@
  */
 #include <unistd.h>
 
-#include "platform/text.h"
-#include "scene.h"
+#include "file_pool.h"
 #include "support/test.h"
 
 #define TIMES 6
 #define MANY  2000 /* more than rings hold */
-
-static const char *const stores[] = {"a", "b", "c", "d"};
-
-static const char *write_topology(const struct scene *scene, int partitions)
-{
-    char text[SCENE_TEXT_SIZE] = "backends = ( ";
-
-    for (int i = 0; i < partitions; i++)
-        (void)text_append(text, sizeof text,
-                          "%s{ name = \"%s\"; engine = \"sqlite\"; path = "
-                          "\"%s.db\"; }",
-                          i == 0 ? "" : ", ", stores[i], stores[i]);
-    (void)text_append(text, sizeof text,
-                      " ); pools = ( { name = \"main\"; authority = \"none\"; "
-                      "timeout = \"1m\"; partitions = [ ");
-    for (int i = 0; i < partitions; i++)
-        (void)text_append(text, sizeof text, "%s\"%s\"", i == 0 ? "" : ", ",
-                          stores[i]);
-    assert_true(text_append(text, sizeof text,
-                            " ]; } ); sequences = ( { key = \"order\"; "
-                            "max_unused = 256; deadline = \"1m\"; } );"));
-    return scene_write(scene, "direct.conf", text);
-}
 
 /* What brokers of another machine do not know. */
 static void forget(const struct scene *scene)
@@ -43,9 +19,14 @@ static void forget(const struct scene *scene)
     (void)unlink(scene_state_path(scene, "spool"));
 }
 
-static void put_back_again_and_again(struct scene *scene, int partitions)
+static void put_back_again_and_again(struct scene *scene,
+                                     const char *partitions)
 {
-    const char *path = write_topology(scene, partitions);
+    const char *path =
+        file_pool_write(scene, "direct.conf",
+                        &(struct file_pool){.partitions = partitions,
+                                            .authority = "none",
+                                            .order = "max_unused = 256;"});
     const char *store = scene_state_path(scene, "a.db");
     const char *copy = scene_state_path(scene, "a.copy");
 
@@ -64,10 +45,10 @@ static void put_back_again_and_again(struct scene *scene, int partitions)
 
 TEST_WITH(SCENE, two_files_repeat_nothing)
 {
-    put_back_again_and_again(scene, 2);
+    put_back_again_and_again(scene, "ab");
 }
 
 TEST_WITH(SCENE, four_files_repeat_nothing)
 {
-    put_back_again_and_again(scene, 4);
+    put_back_again_and_again(scene, "abcd");
 }
