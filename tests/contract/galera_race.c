@@ -99,7 +99,6 @@ static int repeats_of_each(const struct racer racers[static 2])
 static void take_at_once(struct fixture *f, struct racer racers[static 2])
 {
     const int64_t since_ms = clock_now_ms();
-    char standing[SEQB_CLAIM_SIZE];
     int repeats;
 
     f->options.needs_incarnation = true;
@@ -107,8 +106,7 @@ static void take_at_once(struct fixture *f, struct racer racers[static 2])
     f->options.endpoints = hosts_other.list;
     racers[0].backend = f->backend;
     racers[1].backend = must_open_other(f);
-    assert_ok(f->ops->claim(f->backend, SYNCED, f->backend->incarnation,
-                            standing, sizeof standing, &f->err));
+    assert_ok(claim(f, SYNCED, f->backend->incarnation));
     racers[0].f = f;
     racers[1].f = f;
     race_run(racers, 2, sizeof racers[0], racer_run);

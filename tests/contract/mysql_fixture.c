@@ -10,41 +10,7 @@
 #include "platform/text.h"
 #include "platform/thread.h"
 
-#define TRIES 1000
-
 static struct server *shared; /* ends with the program */
-
-enum seqb_status fixture_open(struct fixture *f)
-{
-    f->ops->close(f->backend);
-    f->backend = NULL;
-    return f->ops->open(&f->options, &f->backend, &f->err);
-}
-
-void must_open(struct fixture *f)
-{
-    assert_done(fixture_open(f), f->err);
-}
-
-void must_not_open(struct fixture *f, enum seqb_status status,
-                   const char *words)
-{
-    f->err = (struct seqb_error){SEQB_OK, "opened"};
-    (void)fixture_open(f);
-    if (f->err.status != status || strstr(f->err.text, words) == NULL ||
-        strstr(f->err.text, f->options.name) == NULL)
-        fail_msg("%s: %s", seqb_status_name(f->err.status), f->err.text);
-    assert_null(strstr(f->err.text, PASSWORD));
-    assert_null(f->backend);
-}
-
-struct seqb_backend *must_open_other(struct fixture *f)
-{
-    struct seqb_backend *other = NULL;
-
-    assert_done(f->ops->open(&f->options, &other, &f->err), f->err);
-    return other;
-}
 
 static struct fixture *fixture_on(void **state,
                                   const struct seqb_backend_ops *ops,
@@ -201,79 +167,6 @@ int64_t number(struct fixture *f, const char *sql)
 
     mariadb_ask(f->server, text, "USE %s;%s", f->database, sql);
     assert_true(text_to_int64(text, strlen(text), &value));
-    return value;
-}
-
-static enum seqb_status take_once(struct fixture *f, const char *counter,
-                                  int64_t want, struct seqb_request *out)
-{
-    enum seqb_status status;
-
-    memset(out, 0x5a, sizeof *out); /* what nobody may read */
-    out->counter = counter;
-    out->want = want;
-    out->limit = LIMIT;
-    out->begins_ms = 0;
-    out->guard = NULL;
-    status = f->ops->reserve(f->backend, out, 1, &f->err);
-    return status == SEQB_OK ? out->status : status;
-}
-
-/* Another node of a cluster may be faster; a pool asks once more, too. */
-enum seqb_status take(struct fixture *f, const char *counter, int64_t want,
-                      struct seqb_request *out)
-{
-    enum seqb_status status = SEQB_AGAIN;
-
-    for (int i = 0; i < TRIES && status == SEQB_AGAIN; i++)
-        status = take_once(f, counter, want, out);
-    return status;
-}
-
-void must_take(struct fixture *f, int64_t count, int64_t before)
-{
-    struct seqb_request request;
-
-    assert_done(take(f, ORDER, count, &request), request.error);
-    assert_int_equal(request.block.first, before + 1);
-    assert_int_equal(request.block.count, count);
-}
-
-void must_answer(struct fixture *f, const char *counter,
-                 enum seqb_status status)
-{
-    struct seqb_request request;
-
-    assert_status(take(f, counter, 1, &request), status);
-    assert_status(request.status, status);
-    assert_status(request.error.status, status);
-    assert_non_null(strstr(request.error.text, counter));
-    assert_non_null(strstr(request.error.text, f->options.name));
-}
-
-void must_fail(struct fixture *f, enum seqb_status status, const char *words)
-{
-    struct seqb_request request;
-
-    assert_status(take(f, ORDER, 1, &request), status);
-    assert_status(f->err.status, status);
-    assert_status(request.status, status);
-    if (strstr(f->err.text, words) == NULL)
-        fail_msg("%s", f->err.text);
-    assert_status(take(f, ORDER, 1, &request), SEQB_UNREACHABLE);
-    assert_non_null(strstr(f->err.text, "open it again"));
-}
-
-int64_t must_raise(struct fixture *f, int64_t floor, int64_t gap)
-{
-    const struct seqb_raise raise = {.counter = ORDER,
-                                     .floor = floor,
-                                     .gap = gap,
-                                     .limit = LIMIT,
-                                     .base_gap = gap};
-    int64_t value = -1;
-
-    assert_done(f->ops->raise(f->backend, &raise, &value, &f->err), f->err);
     return value;
 }
 

@@ -1,33 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A database on a MariaDB server that the tests of a program share, and an open
- * backend on it, for the mysql engines' own tests. The functions must_... fail
- * the test unless the call succeeds.
- */
+/* A database on a MariaDB server that the tests of a program share. */
 #pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
 
 #include "backends/backends.h"
+#include "contract/sql_fixture.h"
 #include "support/server_mariadb.h"
-#include "support/test.h"
 
-#define ORDER    "main/0/order"
-#define LIMIT    ((int64_t)1 << 40)
 #define PASSWORD "open sesame"
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-
-#define DATABASE_SIZE 16
-
-struct fixture {
-    const struct seqb_backend_ops *ops;
-    struct server *server;
-    char database[DATABASE_SIZE];
-    struct seqb_backend_options options;
-    struct seqb_backend *backend;
-    struct seqb_error err; /* of the last call */
-};
 
 /* Makes tests share that server instead of a default one. Call it before the
  * functions below. The caller ends the server. */
@@ -65,43 +47,11 @@ int fixture_stop(void **state);
 #define ON_ROW     FIXTURE(struct fixture *f, row_start, fixture_stop)
 #define ON_AUTOINC FIXTURE(struct fixture *f, autoinc_start, fixture_stop)
 
-/* Closes the backend and opens it again with the options as they are. */
-enum seqb_status fixture_open(struct fixture *f);
-void must_open(struct fixture *f);
-
-/* Opening must fail with `status`; the error must contain `words` and the
- * backend's name. */
-void must_not_open(struct fixture *f, enum seqb_status status,
-                   const char *words);
-
-/* Opens another backend on the same database. */
-struct seqb_backend *must_open_other(struct fixture *f);
-
 /* Runs an administrator's statements after USE of the fixture's database. */
 #define TELL(f, sql) mariadb_execute((f)->server, "USE %s;" sql, (f)->database)
 
 /* The number that such a query returns. */
 int64_t number(struct fixture *f, const char *sql);
-
-/* Reserves from one counter. Returns the call's status or, if that is SEQB_OK,
- * the request's. */
-enum seqb_status take(struct fixture *f, const char *counter, int64_t want,
-                      struct seqb_request *out);
-
-/* Takes `count` values of ORDER, which must follow `before`. */
-void must_take(struct fixture *f, int64_t count, int64_t before);
-
-/* Reserving one value of the counter must fail with `status` for that counter
- * alone. The connection stays usable. */
-void must_answer(struct fixture *f, const char *counter,
-                 enum seqb_status status);
-
-/* Reserving must fail as a whole with `status`. The backend is not usable
- * afterwards. */
-void must_fail(struct fixture *f, enum seqb_status status, const char *words);
-
-/* Raises ORDER; returns its new value. */
-int64_t must_raise(struct fixture *f, int64_t floor, int64_t gap);
 
 /* A thread that reserves one value each of up to two counters. */
 struct waiter {

@@ -11,29 +11,6 @@
 #include "platform/text.h"
 #include "platform/thread.h"
 
-enum seqb_status fixture_open(struct fixture *f)
-{
-    backend_postgres.close(f->backend);
-    f->backend = NULL;
-    return backend_postgres.open(&f->options, &f->backend, &f->err);
-}
-
-void must_open(struct fixture *f)
-{
-    assert_done(fixture_open(f), f->err);
-}
-
-void must_not_open(struct fixture *f, enum seqb_status status,
-                   const char *words)
-{
-    f->err = (struct seqb_error){SEQB_OK, "opened"};
-    (void)fixture_open(f);
-    if (f->err.status != status || strstr(f->err.text, words) == NULL ||
-        strstr(f->err.text, "pg-a") == NULL)
-        fail_msg("%s: %s", seqb_status_name(f->err.status), f->err.text);
-    assert_null(f->backend);
-}
-
 static struct server *shared_server(void)
 {
     static struct server *server;
@@ -47,7 +24,7 @@ static struct server *shared_server(void)
 
 struct fixture *fixture_prepare(void **state)
 {
-    static int number;
+    static int created;
     struct server *server;
     struct fixture *f;
 
@@ -55,13 +32,14 @@ struct fixture *fixture_prepare(void **state)
     server = shared_server();
     /* As files, which takes half the time of copying it through the log. */
     postgres_execute(
-        server, "postgres", "CREATE DATABASE d%d OWNER seq%s", number,
+        server, "postgres", "CREATE DATABASE d%d OWNER seq%s", created,
         postgres_version(server) < 15 ? "" : " STRATEGY FILE_COPY");
     f = calloc(1, sizeof *f);
     assert_non_null(f);
     *state = f;
+    f->ops = &backend_postgres;
     f->server = server;
-    (void)text_format(f->database, sizeof f->database, "d%d", number++);
+    (void)text_format(f->database, sizeof f->database, "d%d", created++);
     f->options = (struct seqb_backend_options){
         .name = "pg-a",
         .host = "127.0.0.1",
@@ -99,41 +77,13 @@ int fixture_stop(void **state)
     return 0;
 }
 
-enum seqb_status take(struct fixture *f, const char *counter, int64_t want,
-                      struct seqb_request *out)
+int64_t number(struct fixture *f, const char *sql)
 {
-    enum seqb_status status;
+    char text[POSTGRES_ASK_SIZE];
+    int64_t value;
 
-    memset(out, 0x5a, sizeof *out); /* what nobody may read */
-    out->counter = counter;
-    out->want = want;
-    out->limit = LIMIT;
-    out->begins_ms = 0;
-    out->guard = NULL;
-    status = backend_postgres.reserve(f->backend, out, 1, &f->err);
-    return status == SEQB_OK ? out->status : status;
-}
-
-void must_take(struct fixture *f, int64_t count, int64_t before)
-{
-    struct seqb_request request;
-
-    assert_done(take(f, ORDER, count, &request), request.error);
-    assert_int_equal(request.block.first, before + 1);
-    assert_int_equal(request.block.count, count);
-}
-
-int64_t must_raise(struct fixture *f, int64_t floor, int64_t gap)
-{
-    const struct seqb_raise raise = {.counter = ORDER,
-                                     .floor = floor,
-                                     .gap = gap,
-                                     .limit = LIMIT,
-                                     .base_gap = gap};
-    int64_t value = -1;
-
-    assert_done(backend_postgres.raise(f->backend, &raise, &value, &f->err),
-                f->err);
+    postgres_ask(f->server, f->database, text, "%s", sql);
+    assert_true(text_to_int64(text, strlen(text), &value));
     return value;
 }
 

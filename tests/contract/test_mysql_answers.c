@@ -136,7 +136,6 @@ static const struct {
 
 TEST_SKIPPABLE(ON_ROW, row_that_is_none_to_the_question_is_distrusted)
 {
-
     must_take(f, 5, 0);
     assert_ok(claim_main(f->backend));
     for (size_t i = 0; i < COUNT(rows); i++) {

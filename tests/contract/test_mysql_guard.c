@@ -26,10 +26,7 @@ static struct fixture *start(void **state)
 /* Under the name stands the incarnation of open. */
 static void sync(struct fixture *f)
 {
-    char standing[SEQB_CLAIM_SIZE];
-
-    assert_ok(f->ops->claim(f->backend, SYNCED, f->backend->incarnation,
-                            standing, sizeof standing, &f->err));
+    assert_ok(claim(f, SYNCED, f->backend->incarnation));
 }
 
 static enum seqb_status raise_to(struct fixture *f, int64_t floor)
@@ -40,15 +37,6 @@ static enum seqb_status raise_to(struct fixture *f, int64_t floor)
     int64_t value;
 
     return f->ops->raise(f->backend, &raise, &value, &f->err);
-}
-
-static enum seqb_status claim(struct fixture *f, const char *name,
-                              const char *text)
-{
-    char standing[SEQB_CLAIM_SIZE];
-
-    return f->ops->claim(f->backend, name, text, standing, sizeof standing,
-                         &f->err);
 }
 
 static enum seqb_status swap(struct fixture *f, const char *incarnation)

@@ -26,9 +26,7 @@ static void must_change_nothing(struct fixture *f, const char *words)
     must_open(f);
     mariadb_execute(f->server, "SET GLOBAL %.*s", (int)strcspn(words, "("),
                     words);
-    assert_status(
-        f->ops->claim(f->backend, "d", "t", standing, sizeof standing, &f->err),
-        SEQB_UNSAFE);
+    assert_status(claim(f, "d", "t"), SEQB_UNSAFE);
     assert_status(
         f->ops->swap(f->backend, &swap, standing, sizeof standing, &f->err),
         SEQB_UNSAFE);
@@ -38,12 +36,10 @@ static void must_change_nothing(struct fixture *f, const char *words)
     assert_non_null(strstr(f->err.text, "accept_loss"));
     TELL(f, SAFE);
     must_open(f);
-    assert_ok(f->ops->claim(f->backend, "d", NULL, standing, sizeof standing,
-                            &f->err));
-    assert_string_equal(standing, "");
-    assert_ok(f->ops->claim(f->backend, "c", NULL, standing, sizeof standing,
-                            &f->err));
-    assert_string_equal(standing, "t");
+    assert_ok(claim(f, "d", NULL));
+    assert_string_equal(f->standing, "");
+    assert_ok(claim(f, "c", NULL));
+    assert_string_equal(f->standing, "t");
 }
 
 /* A DBA sets them for a bulk load, and connections live on. */
@@ -58,14 +54,12 @@ static void settings_change_while_open(void **state,
         "sync_binlog = 100 (safe: 1)",
     };
     struct fixture *f;
-    char standing[16];
 
     mariadb_require();
     f = fixture_prepare_on(state, ops, server_mariadb(args));
     must_open(f);
     must_take(f, 5, 0);
-    assert_ok(f->ops->claim(f->backend, "c", "t", standing, sizeof standing,
-                            &f->err));
+    assert_ok(claim(f, "c", "t"));
     for (size_t i = 0; i < COUNT(cases); i++) {
         mariadb_execute(f->server, "SET GLOBAL %.*s",
                         (int)strcspn(cases[i], "("), cases[i]);

@@ -295,8 +295,6 @@ TEST_SKIPPABLE(PREPARED, tables_are_not_awaited_for_ever)
 /* As the comments of the file say, and no more. */
 TEST_SKIPPABLE(EMPTY, least_rights_suffice_for_a_dbas_tables)
 {
-    char standing[16];
-
     mariadb_make_tables(f->server, f->database);
     TELL(f, "CREATE OR REPLACE USER seq IDENTIFIED BY '" PASSWORD "';"
             "GRANT SELECT, INSERT, UPDATE ON seqb_counters TO seq;"
@@ -306,9 +304,8 @@ TEST_SKIPPABLE(EMPTY, least_rights_suffice_for_a_dbas_tables)
     must_open(f);
     must_take(f, 5, 0); /* and not behind a gap */
     assert_int_equal(must_raise(f, 10, 1000), 10);
-    assert_ok(f->ops->claim(f->backend, "c", "t", standing, sizeof standing,
-                            &f->err));
-    assert_string_equal(standing, "t");
+    assert_ok(claim(f, "c", "t"));
+    assert_string_equal(f->standing, "t");
     mariadb_make_tables(f->server, f->database);
     must_open(f);
     must_take(f, 5, 10);

@@ -9,58 +9,6 @@
 #include "platform/text.h"
 #include "support/test.h"
 
-#define DAY_MS   INT64_C(86400000)
-#define DAY(day) (INT64_C(1793491200000) + ((day)-1) * DAY_MS)
-
-static struct seqb_request day_request(const char *counter, int day)
-{
-    return (struct seqb_request){.counter = counter,
-                                 .want = 1,
-                                 .limit = LIMIT,
-                                 .begins_ms = day > 0 ? DAY(day) : 0};
-}
-
-/* A value of "main/0/order@2026110<day>". */
-static enum seqb_status day_take(struct fixture *f, int day,
-                                 struct seqb_request *out)
-{
-    char name[SEQB_COUNTER_SIZE];
-    enum seqb_status status;
-
-    (void)text_format(name, sizeof name, ORDER "@2026110%d", day);
-    *out = day_request(name, day);
-    status = f->ops->reserve(f->backend, out, 1, &f->err);
-    out->counter = ORDER;
-    return status == SEQB_OK ? out->status : status;
-}
-
-static void must_take_day(struct fixture *f, int day, int64_t value)
-{
-    struct seqb_request request;
-
-    assert_done(day_take(f, day, &request), request.error);
-    assert_int_equal(request.block.first, value);
-}
-
-static enum seqb_status purge(struct fixture *f, int day, int32_t most,
-                              int32_t *deleted)
-{
-    char keep[SEQB_COUNTER_SIZE];
-    const struct seqb_purge purge = {
-        .counter = ORDER, .keep = keep, .before_ms = DAY(day), .most = most};
-
-    (void)text_format(keep, sizeof keep, ORDER "@2026110%d", day);
-    return f->ops->purge(f->backend, &purge, deleted, &f->err);
-}
-
-static void must_purge(struct fixture *f, int day, int32_t most, int32_t count)
-{
-    int32_t deleted = -1;
-
-    assert_done(purge(f, day, most, &deleted), f->err);
-    assert_int_equal(deleted, count);
-}
-
 /* --- many at once --- */
 
 /* Were the mark only read, what is not committed yet would not be seen. */
@@ -70,7 +18,7 @@ TEST_SKIPPABLE(ON_ROW, counter_is_not_made_while_a_purge_notes)
     struct waiter waiter;
     bool has_waited;
 
-    must_purge(f, 2, 0, 0);
+    must_purge(f, ORDER, 2, 0, 0);
     TELL(f, "BEGIN; UPDATE seqb_counters SET value = 9000000000000 "
             "WHERE name = '@" ORDER "'");
     waiter_start_of(&waiter, f, counters, 1, DAY(3));
@@ -90,10 +38,10 @@ TEST_SKIPPABLE(ON_ROW, purge_changes_no_other_store)
 {
     int32_t deleted = -1;
 
-    must_take_day(f, 1, 1);
-    must_take_day(f, 2, 1);
+    must_take_day(f, ORDER, 1, 1);
+    must_take_day(f, ORDER, 2, 1);
     TELL(f, "SET GLOBAL server_id = @@GLOBAL.server_id + 1");
-    assert_status(purge(f, 2, 10, &deleted), SEQB_UNREACHABLE);
+    assert_status(purge(f, ORDER, 2, 10, &deleted), SEQB_UNREACHABLE);
     assert_non_null(strstr(f->err.text, "another one"));
     assert_int_equal(
         number(f, "SELECT COUNT(*) FROM seqb_counters WHERE name LIKE '%@2%'"),
@@ -102,7 +50,7 @@ TEST_SKIPPABLE(ON_ROW, purge_changes_no_other_store)
         number(f, "SELECT COUNT(*) FROM seqb_counters WHERE name LIKE '@m%'"),
         0);
     must_open(f);
-    must_purge(f, 2, 10, 1);
+    must_purge(f, ORDER, 2, 10, 1);
 }
 
 /* As one that only fell behind the others is: nothing was forgotten. */
@@ -119,7 +67,7 @@ TEST_SKIPPABLE(ON_ROW, raise_of_a_base_that_holds_keeps_nothing_beside_it)
     TELL(f, "UPDATE seqb_counters SET value = 70");
     assert_ok(f->ops->raise(f->backend, &raise, &value, &f->err));
     assert_int_equal(value, 70);
-    must_take_day(f, 1, 1);
+    must_take_day(f, ORDER, 1, 1);
     assert_int_equal(number(f, "SELECT COUNT(*) FROM seqb_counters "
                                "WHERE name NOT LIKE '@@%'"),
                      3);
@@ -132,63 +80,52 @@ TEST_SKIPPABLE(ON_ROW, purge_without_the_right_says_what_to_run)
     struct seqb_request request;
     int32_t deleted;
 
-    must_take_day(f, 1, 1);
+    must_take_day(f, ORDER, 1, 1);
     mariadb_execute(f->server, "REVOKE DELETE ON %s.* FROM seq", f->database);
     must_open(f);
-    must_purge(f, 3, 0, 0);
+    must_purge(f, ORDER, 3, 0, 0);
     for (int i = 0; i < 2; i++) {
-        assert_status(purge(f, 3, 10, &deleted), SEQB_REFUSED);
+        assert_status(purge(f, ORDER, 3, 10, &deleted), SEQB_REFUSED);
         assert_non_null(strstr(f->err.text, "run GRANT DELETE ON"));
         assert_non_null(strstr(f->err.text, ORDER));
     }
-    assert_status(day_take(f, 2, &request), SEQB_EXHAUSTED);
-    must_take_day(f, 1, 2);
-    must_take_day(f, 3, 1);
+    assert_status(take_day(f, ORDER, 2, &request), SEQB_EXHAUSTED);
+    must_take_day(f, ORDER, 1, 2);
+    must_take_day(f, ORDER, 3, 1);
     mariadb_execute(f->server, "GRANT DELETE ON %s.seqb_counters TO seq",
                     f->database);
     must_open(f);
-    must_purge(f, 3, 10, 1);
-}
-
-static enum seqb_status swap(struct fixture *f, const char *expected,
-                             const char *text, char standing[static 16])
-{
-    const struct seqb_swap swap = {"worker/0", expected, text, NULL};
-
-    return f->ops->swap(f->backend, &swap, standing, 16, &f->err);
+    must_purge(f, ORDER, 3, 10, 1);
 }
 
 TEST_SKIPPABLE(ON_ROW, swap_without_the_right_changes_nothing)
 {
-    char standing[16];
-
-    assert_ok(swap(f, "", "a", standing));
+    assert_ok(swap_worker(f, "", "a"));
     mariadb_execute(f->server,
                     "REVOKE UPDATE ON %s.* FROM seq;"
                     "GRANT UPDATE ON %s.seqb_counters TO seq",
                     f->database, f->database);
     must_open(f);
-    assert_status(swap(f, "a", "b", standing), SEQB_REFUSED);
+    assert_status(swap_worker(f, "a", "b"), SEQB_REFUSED);
     assert_non_null(strstr(f->err.text, "sql/mysql.sql"));
     must_take(f, 5, 0);
     assert_int_equal(number(f, "SELECT COUNT(*) FROM seqb_claims "
-                               "WHERE name = 'worker/0' AND text = 'a' "
+                               "WHERE name = 'worker' AND text = 'a' "
                                "FOR UPDATE NOWAIT"),
                      1);
 }
 
 TEST_SKIPPABLE(ON_ROW, read_only_stops_even_who_may_write_then)
 {
-    char standing[16];
     int32_t deleted;
 
-    must_take_day(f, 1, 1);
-    assert_ok(swap(f, "", "a", standing));
+    must_take_day(f, ORDER, 1, 1);
+    assert_ok(swap_worker(f, "", "a"));
     TELL(f, "GRANT READ_ONLY ADMIN ON *.* TO seq");
     must_open(f);
     TELL(f, "SET GLOBAL read_only = 1");
-    assert_status(swap(f, "a", "b", standing), SEQB_ROLE);
-    assert_status(purge(f, 3, 10, &deleted), SEQB_ROLE);
+    assert_status(swap_worker(f, "a", "b"), SEQB_ROLE);
+    assert_status(purge(f, ORDER, 3, 10, &deleted), SEQB_ROLE);
     TELL(f, "SET GLOBAL read_only = 0");
     assert_int_equal(
         number(f, "SELECT COUNT(*) FROM seqb_claims WHERE text = 'a'"), 1);
@@ -196,7 +133,7 @@ TEST_SKIPPABLE(ON_ROW, read_only_stops_even_who_may_write_then)
         number(f, "SELECT COUNT(*) FROM seqb_counters WHERE name LIKE '@%'"),
         0);
     must_open(f);
-    must_take_day(f, 1, 2);
+    must_take_day(f, ORDER, 1, 2);
 }
 
 /* --- swaps --- */
@@ -204,35 +141,31 @@ TEST_SKIPPABLE(ON_ROW, read_only_stops_even_who_may_write_then)
 /* Its second statement fails: what the first one did is undone. */
 TEST_SKIPPABLE(ON_ROW, swap_that_fails_leaves_no_trace_and_no_lock)
 {
-    char standing[16] = "";
-
-    assert_ok(swap(f, "", "a", standing));
+    assert_ok(swap_worker(f, "", "a"));
     TELL(f, "CREATE TRIGGER no BEFORE UPDATE ON seqb_claims FOR EACH ROW "
             "IF NEW.text = 'b' THEN SIGNAL SQLSTATE '45000'; END IF");
-    assert_status(swap(f, "a", "b", standing), SEQB_REFUSED);
+    assert_status(swap_worker(f, "a", "b"), SEQB_REFUSED);
     assert_int_equal(number(f, "SELECT COUNT(*) FROM seqb_claims "
-                               "WHERE name = 'worker/0' AND text = 'a' "
+                               "WHERE name = 'worker' AND text = 'a' "
                                "FOR UPDATE NOWAIT"),
                      1);
     TELL(f, "DROP TRIGGER no");
-    assert_ok(swap(f, "a", "b", standing));
-    assert_string_equal(standing, "b");
+    assert_ok(swap_worker(f, "a", "b"));
+    assert_string_equal(f->standing, "b");
 }
 
 /* An earlier one may be seen before it is on the disk, and this one answers for
  * it. */
 TEST_SKIPPABLE(ON_ROW, text_that_stands_already_is_written_again)
 {
-    char standing[16];
-
-    assert_ok(swap(f, "", "a", standing));
+    assert_ok(swap_worker(f, "", "a"));
     TELL(f, "CREATE TABLE writes (text VARBINARY(16));"
             "CREATE TRIGGER tell AFTER UPDATE ON seqb_claims FOR EACH ROW "
             "IF NOT NEW.text <=> OLD.text THEN "
             "INSERT INTO writes VALUES (NEW.text); END IF");
     for (int64_t i = 1; i <= 2; i++) {
-        assert_ok(swap(f, i == 1 ? "" : "x", "a", standing));
-        assert_string_equal(standing, "a");
+        assert_ok(swap_worker(f, i == 1 ? "" : "x", "a"));
+        assert_string_equal(f->standing, "a");
         assert_int_equal(
             number(f, "SELECT COUNT(*) FROM writes WHERE text = 'a'"), i);
     }
@@ -252,13 +185,13 @@ TEST_SKIPPABLE(ON_AUTOINC, autoinc_counts_periods_in_rows)
     int32_t deleted;
 
     for (int day = 1; day <= 3; day++)
-        must_take_day(f, day, 1);
-    must_take_day(f, 2, 2);
+        must_take_day(f, ORDER, day, 1);
+    must_take_day(f, ORDER, 2, 2);
     assert_int_equal(number(f, TABLES), tables);
-    assert_ok(purge(f, 3, 9, &deleted));
+    assert_ok(purge(f, ORDER, 3, 9, &deleted));
     assert_int_equal(deleted, 2);
-    assert_status(day_take(f, 2, &request), SEQB_EXHAUSTED);
-    must_take_day(f, 3, 2);
+    assert_status(take_day(f, ORDER, 2, &request), SEQB_EXHAUSTED);
+    must_take_day(f, ORDER, 3, 2);
     must_take(f, 1, 0);
     assert_int_equal(number(f, TABLES), tables + 1);
 }
@@ -281,8 +214,8 @@ TEST_SKIPPABLE(ON_AUTOINC, autoinc_keeps_what_is_beside_the_base)
     f->backend = NULL;
     f->ops = &backend_mysql_row;
     must_open(f);
-    assert_status(day_take(f, 5, &request), SEQB_FENCED);
-    must_take_day(f, 6, 1);
+    assert_status(take_day(f, ORDER, 5, &request), SEQB_FENCED);
+    must_take_day(f, ORDER, 6, 1);
 }
 
 /* --- clock --- */

@@ -217,8 +217,6 @@ TEST_SKIPPABLE(ON_ROW, empty_claim_among_many_is_found)
 
 TEST_SKIPPABLE(ON_ROW, read_only_stops_even_who_may_write_then)
 {
-    char standing[16];
-
     TELL(f, "GRANT READ_ONLY ADMIN ON *.* TO seq");
     must_open(f);
     must_take(f, 5, 0);
@@ -227,9 +225,7 @@ TEST_SKIPPABLE(ON_ROW, read_only_stops_even_who_may_write_then)
     TELL(f, "SET GLOBAL read_only = 0");
     must_open(f);
     TELL(f, "SET GLOBAL read_only = 1");
-    assert_status(
-        f->ops->claim(f->backend, "c", "t", standing, sizeof standing, &f->err),
-        SEQB_ROLE);
+    assert_status(claim(f, "c", "t"), SEQB_ROLE);
     assert_int_equal(
         number(f, "SELECT COUNT(*) FROM seqb_claims WHERE name = 'c'"), 0);
 }

@@ -355,15 +355,6 @@ static int64_t claims_made(struct fixture *f)
                      "AND TABLE_NAME = 'seqb_claims'");
 }
 
-static enum seqb_status swap_worker(struct fixture *f, const char *expected,
-                                    const char *text)
-{
-    const struct seqb_swap swap = {"worker", expected, text, NULL};
-    char standing[64];
-
-    return f->ops->swap(f->backend, &swap, standing, sizeof standing, &f->err);
-}
-
 /* A lease that was made after the dump, and that somebody holds. */
 static void claims_put_back(struct fixture *f)
 {
@@ -392,15 +383,11 @@ TEST_SKIPPABLE(ON_ROW, claims_put_back_under_a_connection_are_not_swapped)
 
 TEST_SKIPPABLE(ON_ROW, claims_put_back_under_a_connection_are_not_believed)
 {
-    char standing[64];
-
     claims_put_back(f);
-    assert_other_claims(f, f->ops->claim(f->backend, "worker", NULL, standing,
-                                         sizeof standing, &f->err));
+    assert_other_claims(f, claim(f, "worker", NULL));
     must_open(f);
     TELL(f, "SET GLOBAL server_id = @@GLOBAL.server_id + 1");
-    assert_other_claims(f, f->ops->claim(f->backend, "layout", "x", standing,
-                                         sizeof standing, &f->err));
+    assert_other_claims(f, claim(f, "layout", "x"));
     assert_other_claims(f, swap_worker(f, "", "taken"));
     assert_int_equal(number(f, "SELECT COUNT(*) FROM seqb_claims "
                                "WHERE name = 'layout'"),

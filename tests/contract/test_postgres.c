@@ -20,8 +20,6 @@
  * for the disk is lost in the crash. */
 TEST_SKIPPABLE(STARTED, acknowledged_values_survive_a_crash_with_async_commits)
 {
-    char standing[64];
-
     postgres_alter(f->server, "wal_writer_delay = '10s'");
     TELL(f, "ALTER ROLE seq SET synchronous_commit = off");
     must_open(f);
@@ -29,15 +27,13 @@ TEST_SKIPPABLE(STARTED, acknowledged_values_survive_a_crash_with_async_commits)
     assert_int_equal(must_raise(f, 500, 0), 500);
     for (int64_t last = 500; last < 510; last++)
         must_take(f, 1, last);
-    assert_ok(backend_postgres.claim(f->backend, "layout", "m=3", standing,
-                                     sizeof standing, &f->err));
+    assert_ok(claim(f, "layout", "m=3"));
     postgres_kill(f->server);
     server_start(f->server);
     must_open(f);
     must_take(f, 1, 510);
-    assert_ok(backend_postgres.claim(f->backend, "layout", NULL, standing,
-                                     sizeof standing, &f->err));
-    assert_string_equal(standing, "m=3");
+    assert_ok(claim(f, "layout", NULL));
+    assert_string_equal(f->standing, "m=3");
     TELL(f, "ALTER ROLE seq RESET synchronous_commit");
     postgres_alter(f->server, "wal_writer_delay = '200ms'");
 }

@@ -134,7 +134,8 @@ static void must_not_open_on(const struct impostor *impostor, bool greets)
     /* One that answers may be slow to do so, on a busy machine. */
     const int32_t within_ms =
         strcmp(impostor->words, SILENT) == 0 ? SILENT_MS : PATIENCE_MS;
-    struct fixture f = {.options = {.name = "pg-a",
+    struct fixture f = {.ops = &backend_postgres,
+                        .options = {.name = "pg-a",
                                     .host = "127.0.0.1",
                                     .timeout_ms = within_ms,
                                     .connect_timeout_ms = within_ms}};

@@ -14,8 +14,7 @@ TEST_SKIPPABLE(STARTED, database_made_from_a_template_is_another_incarnation)
     f->options.needs_incarnation = true;
     must_open(f);
     strcpy(before, f->backend->incarnation);
-    backend_postgres.close(f->backend);
-    f->backend = NULL;
+    fixture_close(f);
     postgres_execute(f->server, "postgres", "CREATE DATABASE kept TEMPLATE %s",
                      f->database);
     postgres_execute(f->server, "postgres", "DROP DATABASE %s WITH (FORCE)",
@@ -41,15 +40,13 @@ TEST_SKIPPABLE(STARTED, database_with_the_oid_of_a_dropped_one_is_the_same)
     char before[SEQB_INCARNATION_SIZE];
 
     f->options.needs_incarnation = true;
-    backend_postgres.close(f->backend);
-    f->backend = NULL;
+    fixture_close(f);
     postgres_execute(f->server, "postgres", "ALTER DATABASE %s RENAME TO first",
                      f->database);
     database_make(f, "first");
     must_open(f);
     strcpy(before, f->backend->incarnation);
-    backend_postgres.close(f->backend);
-    f->backend = NULL;
+    fixture_close(f);
     postgres_execute(f->server, "postgres", "CREATE DATABASE again TEMPLATE %s",
                      f->database);
     postgres_execute(f->server, "postgres", "DROP DATABASE %s WITH (FORCE)",
@@ -60,25 +57,6 @@ TEST_SKIPPABLE(STARTED, database_with_the_oid_of_a_dropped_one_is_the_same)
 }
 
 /* --- claims --- */
-
-static enum seqb_status swap_worker(struct fixture *f, const char *expected,
-                                    const char *text)
-{
-    const struct seqb_swap swap = {"worker", expected, text, NULL};
-    char standing[64];
-
-    return backend_postgres.swap(f->backend, &swap, standing, sizeof standing,
-                                 &f->err);
-}
-
-static enum seqb_status claim(struct fixture *f, const char *name,
-                              const char *text)
-{
-    char standing[64];
-
-    return backend_postgres.claim(f->backend, name, text, standing,
-                                  sizeof standing, &f->err);
-}
 
 /* A lease that was made after the dump, and that somebody holds. */
 static void lease_save(struct fixture *f)

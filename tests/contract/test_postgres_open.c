@@ -44,11 +44,8 @@ static void setting_set(struct fixture *f, const char *setting,
 
 static void must_stand(struct fixture *f, const char *name, const char *text)
 {
-    char standing[16];
-
-    assert_ok(f->backend->ops->claim(f->backend, name, NULL, standing,
-                                     sizeof standing, &f->err));
-    assert_string_equal(standing, text);
+    assert_ok(claim(f, name, NULL));
+    assert_string_equal(f->standing, text);
 }
 
 /* Whatever changes the store is refused in the words of open. */
@@ -86,11 +83,9 @@ static void must_change_nothing(struct fixture *f, const char *setting)
 TEST_SKIPPABLE(STARTED, settings_are_compared_in_each_transaction)
 {
     static const char *const settings[] = {"fsync", "full_page_writes"};
-    char standing[16];
 
     must_take(f, 5, 0);
-    assert_ok(f->backend->ops->claim(f->backend, "c", "t", standing,
-                                     sizeof standing, &f->err));
+    assert_ok(claim(f, "c", "t"));
     for (size_t i = 0; i < COUNT(settings); i++) {
         setting_set(f, settings[i], "off");
         must_change_nothing(f, settings[i]);
@@ -194,22 +189,17 @@ TEST_SKIPPABLE(PREPARED, tables_are_made_by_many_at_once)
 
 TEST_SKIPPABLE(STARTED, rights_that_the_sql_names_are_enough)
 {
-    char standing[32];
-
     TELL(f, "CREATE ROLE poor LOGIN");
     TELL(f, "GRANT SELECT, INSERT, UPDATE ON seqb_counters TO poor");
     f->options.user = "poor";
     must_open(f);
-    assert_status(backend_postgres.claim(f->backend, "a", "b", standing,
-                                         sizeof standing, &f->err),
-                  SEQB_REFUSED);
+    assert_status(claim(f, "a", "b"), SEQB_REFUSED);
     assert_non_null(strstr(f->err.text, "sql/postgres.sql"));
     must_take(f, 3, 0); /* the connection is well */
     TELL(f, "GRANT SELECT, INSERT, UPDATE ON seqb_claims TO poor");
     assert_int_equal(must_raise(f, 10, 0), 10);
-    assert_ok(backend_postgres.claim(f->backend, "a", "b", standing,
-                                     sizeof standing, &f->err));
-    assert_string_equal(standing, "b");
+    assert_ok(claim(f, "a", "b"));
+    assert_string_equal(f->standing, "b");
     backend_postgres.close(f->backend);
     f->backend = NULL;
     TELL(f, "DROP OWNED BY poor; DROP ROLE poor");

@@ -12,63 +12,6 @@
 #include "platform/thread.h"
 #include "support/test.h"
 
-#define DAY_MS   INT64_C(86400000)
-#define DAY(day) (INT64_C(1793491200000) + ((day)-1) * DAY_MS)
-
-/* A value of "<counter>@2026110<day>". */
-static enum seqb_status day_take_of(struct fixture *f, const char *counter,
-                                    int day, struct seqb_request *out)
-{
-    char name[SEQB_COUNTER_SIZE];
-    enum seqb_status status;
-
-    (void)text_format(name, sizeof name, "%s@2026110%d", counter, day);
-    *out = (struct seqb_request){
-        .counter = name, .want = 1, .limit = LIMIT, .begins_ms = DAY(day)};
-    status = backend_postgres.reserve(f->backend, out, 1, &f->err);
-    out->counter = counter;
-    return status == SEQB_OK ? out->status : status;
-}
-
-static void must_take_day(struct fixture *f, const char *counter, int day,
-                          int64_t value)
-{
-    struct seqb_request request;
-
-    assert_done(day_take_of(f, counter, day, &request), request.error);
-    assert_int_equal(request.block.first, value);
-}
-
-static enum seqb_status purge(struct fixture *f, const char *counter, int day,
-                              int32_t most, int32_t *deleted)
-{
-    char keep[SEQB_COUNTER_SIZE];
-    const struct seqb_purge purge = {
-        .counter = counter, .keep = keep, .before_ms = DAY(day), .most = most};
-
-    (void)text_format(keep, sizeof keep, "%s@2026110%d", counter, day);
-    return backend_postgres.purge(f->backend, &purge, deleted, &f->err);
-}
-
-static void must_purge(struct fixture *f, const char *counter, int day,
-                       int32_t count)
-{
-    int32_t deleted = -1;
-
-    assert_done(purge(f, counter, day, 10, &deleted), f->err);
-    assert_int_equal(deleted, count);
-}
-
-static int64_t number(struct fixture *f, const char *sql)
-{
-    char text[POSTGRES_ASK_SIZE];
-    int64_t value;
-
-    postgres_ask(f->server, f->database, text, "%s", sql);
-    assert_true(text_to_int64(text, strlen(text), &value));
-    return value;
-}
-
 /* --- many at once --- */
 
 struct maker {
@@ -83,7 +26,7 @@ static void *maker_run(void *argument)
 {
     struct maker *maker = argument;
 
-    maker->status = day_take_of(maker->fixture, ORDER, 3, &maker->request);
+    maker->status = take_day(maker->fixture, ORDER, 3, &maker->request);
     atomic_store(&maker->has_ended, true);
     return NULL;
 }
@@ -95,7 +38,7 @@ TEST_SKIPPABLE(STARTED, counter_is_not_made_while_a_purge_notes)
     PGconn *noter;
     bool has_waited;
 
-    must_purge(f, ORDER, 2, 0);
+    must_purge(f, ORDER, 2, 10, 0);
     noter = hold(f, "UPDATE seqb_counters SET value = 9000000000000"
                     " WHERE name = '@" ORDER "'");
     assert_ok(thread_start(&maker.thread, "maker", maker_run, &maker, NULL));
@@ -119,10 +62,10 @@ TEST_SKIPPABLE(STARTED, purge_waits_for_no_row)
         must_take_day(f, ORDER, day, 1);
     holder = hold(f, "SELECT FROM seqb_counters WHERE name = '" ORDER
                      "@20261102' FOR UPDATE");
-    must_purge(f, ORDER, 4, 2);
+    must_purge(f, ORDER, 4, 10, 2);
     PQclear(PQexec(holder, "ROLLBACK"));
     PQfinish(holder);
-    must_purge(f, ORDER, 4, 1);
+    must_purge(f, ORDER, 4, 10, 1);
     must_take_day(f, ORDER, 4, 2);
 }
 
@@ -143,7 +86,7 @@ TEST_SKIPPABLE(STARTED, purge_changes_no_other_store)
         number(f, "SELECT count(*) FROM seqb_counters WHERE name LIKE '@m%'"),
         0);
     must_open(f);
-    must_purge(f, ORDER, 2, 1);
+    must_purge(f, ORDER, 2, 10, 1);
 }
 
 /* Each of the two counts for itself. */
@@ -212,10 +155,10 @@ TEST_SKIPPABLE(STARTED, names_are_purged_in_the_order_of_bytes)
         for (size_t i = 0; i < COUNT(others); i++)
             must_take_day(f, others[i], day, 1);
     }
-    must_purge(f, ORDER, 2, 1);
+    must_purge(f, ORDER, 2, 10, 1);
     for (size_t i = 0; i < COUNT(others); i++) {
         must_take_day(f, others[i], 1, 2);
-        must_purge(f, others[i], 2, 1);
+        must_purge(f, others[i], 2, 10, 1);
     }
     must_take_day(f, ORDER, 2, 2);
 }
@@ -237,30 +180,20 @@ TEST_SKIPPABLE(STARTED, purge_without_the_right_says_what_to_run)
         assert_non_null(strstr(f->err.text, ORDER));
         assert_ok(purge(f, ORDER, 3, 0, &deleted));
     }
-    assert_status(day_take_of(f, ORDER, 2, &request), SEQB_EXHAUSTED);
+    assert_status(take_day(f, ORDER, 2, &request), SEQB_EXHAUSTED);
     must_take_day(f, ORDER, 1, 2);
     must_take_day(f, ORDER, 3, 1);
     TELL(f, "GRANT DELETE ON seqb_counters TO seq");
-    must_purge(f, ORDER, 3, 1);
-}
-
-static enum seqb_status swap(struct fixture *f, const char *expected,
-                             const char *text, char standing[static 16])
-{
-    const struct seqb_swap swap = {"worker/0", expected, text, NULL};
-
-    return backend_postgres.swap(f->backend, &swap, standing, 16, &f->err);
+    must_purge(f, ORDER, 3, 10, 1);
 }
 
 TEST_SKIPPABLE(STARTED, swap_without_the_right_changes_nothing)
 {
-    char standing[16];
-
-    assert_ok(swap(f, "", "a", standing));
+    assert_ok(swap_worker(f, "", "a"));
     TELL(f, "ALTER TABLE seqb_claims OWNER TO postgres;"
             "GRANT SELECT, INSERT ON seqb_claims TO seq");
     must_open(f);
-    assert_status(swap(f, "a", "b", standing), SEQB_REFUSED);
+    assert_status(swap_worker(f, "a", "b"), SEQB_REFUSED);
     assert_non_null(strstr(f->err.text, "sql/postgres.sql"));
     must_take(f, 5, 0);
     assert_int_equal(
@@ -269,17 +202,16 @@ TEST_SKIPPABLE(STARTED, swap_without_the_right_changes_nothing)
 
 TEST_SKIPPABLE(STARTED, server_that_became_read_only_changes_nothing)
 {
-    char standing[16];
     int32_t deleted;
 
     must_take_day(f, ORDER, 1, 1);
-    assert_ok(swap(f, "", "a", standing));
+    assert_ok(swap_worker(f, "", "a"));
     postgres_alter(f->server, "default_transaction_read_only = on");
-    assert_status(swap(f, "a", "b", standing), SEQB_ROLE);
+    assert_status(swap_worker(f, "a", "b"), SEQB_ROLE);
     assert_status(purge(f, ORDER, 3, 10, &deleted), SEQB_ROLE);
     postgres_alter(f->server, "default_transaction_read_only = off");
     must_open(f);
-    assert_ok(swap(f, "a", "b", standing));
+    assert_ok(swap_worker(f, "a", "b"));
     must_take_day(f, ORDER, 2, 1);
     must_take_day(f, ORDER, 1, 2);
 }
@@ -291,14 +223,13 @@ TEST_SKIPPABLE(STARTED, server_that_became_read_only_changes_nothing)
 TEST_SKIPPABLE(STARTED, text_that_stands_already_is_written_again)
 {
     const char *const expected[] = {"x", "", "a"};
-    char standing[16];
 
-    assert_ok(swap(f, "", "a", standing));
+    assert_ok(swap_worker(f, "", "a"));
     for (size_t i = 0; i < COUNT(expected); i++) {
         const int64_t before = number(f, "SELECT xmin FROM seqb_claims");
 
-        assert_ok(swap(f, expected[i], "a", standing));
-        assert_string_equal(standing, "a");
+        assert_ok(swap_worker(f, expected[i], "a"));
+        assert_string_equal(f->standing, "a");
         assert_int_not_equal(number(f, "SELECT xmin FROM seqb_claims"), before);
     }
 }

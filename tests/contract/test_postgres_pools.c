@@ -19,7 +19,6 @@ TEST_SKIPPABLE(PREPARED, pooled_transactions_serve_many_backends)
 {
     struct server *pooler = server_pgbouncer(f->server, 1);
     struct fixture crowd[CROWD];
-    char standing[32];
 
     f->options.port = server_port(pooler);
     for (int i = 0; i < CROWD; i++) {
@@ -31,10 +30,8 @@ TEST_SKIPPABLE(PREPARED, pooled_transactions_serve_many_backends)
         must_take(&crowd[last / 10 % CROWD], 10, last);
     assert_int_equal(must_raise(&crowd[1], 1000, 0), 1000);
     for (int i = 0; i < CROWD; i++) {
-        assert_ok(backend_postgres.claim(crowd[i].backend, "a",
-                                         i == 0 ? "first" : "later", standing,
-                                         sizeof standing, NULL));
-        assert_string_equal(standing, "first");
+        assert_ok(claim(&crowd[i], "a", i == 0 ? "first" : "later"));
+        assert_string_equal(crowd[i].standing, "first");
         must_take(&crowd[i], 1, 1000 + i);
         backend_postgres.close(crowd[i].backend);
     }
@@ -100,9 +97,7 @@ TEST_SKIPPABLE(PREPARED, run_before_is_closed_behind_a_pooler)
     other = *f;
     must_open(f);
     must_open(&other);
-    assert_ok(backend_postgres.claim(f->backend, guard.name,
-                                     f->backend->incarnation, standing,
-                                     sizeof standing, &f->err));
+    assert_ok(claim(f, guard.name, f->backend->incarnation));
     assert_ok(backend_postgres.raise(f->backend, &raise, &value, &f->err));
     postgres_kill(f->server);
     server_start(f->server);
@@ -112,13 +107,9 @@ TEST_SKIPPABLE(PREPARED, run_before_is_closed_behind_a_pooler)
     assert_status(backend_postgres.raise(f->backend, &raise, &value, &f->err),
                   SEQB_UNREACHABLE);
     assert_true(strstr(f->err.text, "another incarnation") != NULL);
-    assert_status(backend_postgres.claim(f->backend, guard.name, NULL, standing,
-                                         sizeof standing, &f->err),
-                  SEQB_UNREACHABLE);
+    assert_status(claim(f, guard.name, NULL), SEQB_UNREACHABLE);
     assert_true(strstr(f->err.text, "another incarnation") != NULL);
-    assert_status(backend_postgres.claim(f->backend, "new", "new", standing,
-                                         sizeof standing, &f->err),
-                  SEQB_UNREACHABLE);
+    assert_status(claim(f, "new", "new"), SEQB_UNREACHABLE);
     assert_status(backend_postgres.swap(f->backend, &swap, standing,
                                         sizeof standing, &f->err),
                   SEQB_UNREACHABLE);
@@ -127,9 +118,8 @@ TEST_SKIPPABLE(PREPARED, run_before_is_closed_behind_a_pooler)
     must_open(f);
     assert_status(backend_postgres.raise(f->backend, &raise, &value, &f->err),
                   SEQB_FENCED);
-    assert_ok(backend_postgres.claim(f->backend, "new", NULL, standing,
-                                     sizeof standing, &f->err));
-    assert_string_equal(standing, "");
+    assert_ok(claim(f, "new", NULL));
+    assert_string_equal(f->standing, "");
     backend_postgres.close(other.backend);
     server_free(pooler);
 }
