@@ -131,9 +131,6 @@ int main(int argc, char **argv)
     report_text(report, START, "a later one");
     for (int i = 0; i < arguments.runs; i++)
         starts_sample(report, server_port(server), i);
-    for (size_t row = 0; row < 2; row++) {
-        report_select(report, row);
-        report_row_end(report);
-    }
+    report_rows_end(report, 2);
     return report_close(report);
 }

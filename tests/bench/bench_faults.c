@@ -36,7 +36,6 @@
 #define PATIENCE_MS 30000
 #define DOWN_MS     50 /* the deadline of "late" */
 #define DOWN_ALL_MS 2000
-#define NO_BAR      (-1)
 
 #define SEQUENCES                                                              \
     "sequences = ( { key = \"order\"; deadline = \"10s\"; },\n"                \
@@ -152,15 +151,9 @@ static void stage_close(void)
 
 /* --- the cells --- */
 
-/* A figure with its bar, which NO_BAR leaves out; -1: it did not come. */
 static void cell(size_t column, double value, double bar)
 {
-    if (value < 0)
-        report_text(report, column, "never");
-    else
-        report_sample(report, column, value);
-    if (bar >= 0)
-        report_bar(report, column, bar);
+    report_figure(report, column, value, bar);
 }
 
 static double in_us(int64_t ns)

@@ -120,10 +120,7 @@ static void bench_rate(struct stage *stage, int which)
             run_one(stage, i, rates[which]);
         }
     }
-    for (size_t i = 0; i < SUBJECTS; i++) {
-        report_select(report, i);
-        report_row_end(report);
-    }
+    report_rows_end(report, SUBJECTS);
 }
 
 /* --- all of it --- */

@@ -149,10 +149,7 @@ int main(int argc, char **argv)
         turn_run(report, &stage, false);
         turn_run(report, &stage, true);
     }
-    for (size_t row = 0; row < 2; row++) {
-        report_select(report, row);
-        report_row_end(report);
-    }
+    report_rows_end(report, 2);
     seqb_close(stage.broker);
     topology_remove(&stage.topology);
     return report_close(report);

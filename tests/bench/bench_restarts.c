@@ -37,7 +37,6 @@
 #define PATIENCE_MS    30000
 #define SHARE_MS       5000
 #define LOST_S         60
-#define NO_BAR         (-1)
 
 enum store { MARIADB_A, POSTGRES, MARIADB_B, REDIS, NONE };
 
@@ -256,15 +255,9 @@ static void stage_close(void)
 
 /* --- the cells --- */
 
-/* A figure with its bar, which NO_BAR leaves out; -1: it did not come. */
 static void cell(size_t column, double value, double bar)
 {
-    if (value < 0)
-        report_text(report, column, "never");
-    else
-        report_sample(report, column, value);
-    if (bar >= 0)
-        report_bar(report, column, bar);
+    report_figure(report, column, value, bar);
 }
 
 static double in_ms(int64_t us)

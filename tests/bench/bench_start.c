@@ -109,9 +109,6 @@ int main(int argc, char **argv)
         bench_start(report, 1);
         folder_remove(folder);
     }
-    for (size_t row = 0; row < 2; row++) {
-        report_select(report, row);
-        report_row_end(report);
-    }
+    report_rows_end(report, 2);
     return report_close(report);
 }

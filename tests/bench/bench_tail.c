@@ -280,10 +280,7 @@ static void bench_tail(struct report *report,
             subject_run(report, &subjects[i], (int64_t)(arguments->span * 1e6));
         }
     }
-    for (size_t i = 0; i < SUBJECTS; i++) {
-        report_select(report, i);
-        report_row_end(report);
-    }
+    report_rows_end(report, SUBJECTS);
 }
 
 int main(int argc, char **argv)

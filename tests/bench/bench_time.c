@@ -317,10 +317,7 @@ static void bench_turns(struct report *report,
         turns_run(sequence, &turns);
         turns_sample(report, &turns);
     }
-    for (size_t i = 0; i < TURNS; i++) {
-        report_select(report, i);
-        report_row_end(report);
-    }
+    report_rows_end(report, TURNS);
 }
 
 /* --- the ends --- */

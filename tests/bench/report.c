@@ -261,6 +261,25 @@ void report_row_end(struct report *report)
     fflush(stdout);
 }
 
+void report_rows_end(struct report *report, size_t rows)
+{
+    for (size_t row = 0; row < rows; row++) {
+        report_select(report, row);
+        report_row_end(report);
+    }
+}
+
+void report_figure(struct report *report, size_t column, double value,
+                   double bar)
+{
+    if (value < 0)
+        report_text(report, column, "never");
+    else
+        report_sample(report, column, value);
+    if (bar >= 0)
+        report_bar(report, column, bar);
+}
+
 double report_median(const struct report *report, size_t column)
 {
     return cell_median(cell_at(report, column));

@@ -67,5 +67,13 @@ void report_sample(struct report *report, size_t column, double value);
 void report_bar(struct report *report, size_t column, double bar);
 void report_row_end(struct report *report);
 
+/* The same for the first so many rows, which were measured in turn. */
+void report_rows_end(struct report *report, size_t rows);
+
+/* A sample and its bar, which NO_BAR leaves out; below 0: it did not come. */
+#define NO_BAR (-1)
+void report_figure(struct report *report, size_t column, double value,
+                   double bar);
+
 /* The median of the samples of a cell in the row that is being filled. */
 double report_median(const struct report *report, size_t column);

@@ -16,3 +16,10 @@ static inline void samples_sort(double *samples, size_t count)
 {
     qsort(samples, count, sizeof *samples, samples_compare);
 }
+
+/* Sorts them. */
+static inline double samples_median(double *samples, size_t count)
+{
+    samples_sort(samples, count);
+    return samples[count / 2];
+}

@@ -11,6 +11,7 @@
 #include "bench/die.h"
 #include "bench/now.h"
 #include "bench/outside.h"
+#include "support/race.h"
 
 #define STRIDE 4096 /* takes between two looks at the clock */
 #define SLICE  4096 /* numbers of a cursor's slice */
@@ -19,7 +20,6 @@ struct crowd {
     struct seqb_sequence *sequence;
     enum taking taking;
     double seconds;
-    pthread_barrier_t begin;
     _Alignas(64) _Atomic int64_t counter;
     _Alignas(64) pthread_mutex_t lock; /* guards `guarded` */
     int64_t guarded;
@@ -28,7 +28,6 @@ struct crowd {
 struct taker {
     struct crowd *crowd;
     struct seqb_cursor *cursor;
-    pthread_t thread;
     double rate;  /* out: million a second */
     int64_t used; /* of the numbers */
     int64_t own;  /* no other thread's */
@@ -140,7 +139,7 @@ static void cursor_begin(struct taker *taker)
         die(err.text);
 }
 
-static void *taker_run(void *argument)
+static void taker_run(void *racer)
 {
     static void (*const ways[])(struct taker *) = {
         [TAKE_FETCH_ADD] = take_fetch_add, [TAKE_OUTSIDE] = take_outside,
@@ -148,14 +147,14 @@ static void *taker_run(void *argument)
         [TAKE_MUTEX] = take_mutex,         [TAKE_NEXT] = take_next,
         [TAKE_CURSOR] = take_cursor,
     };
-    struct taker *taker = argument;
+    struct taker *taker = racer;
     void (*const take)(struct taker *) = ways[taker->crowd->taking];
     int64_t takes = 0;
     double start;
     double end;
 
     cursor_begin(taker);
-    pthread_barrier_wait(&taker->crowd->begin);
+    race_meet();
     start = now_s();
     do {
         take(taker);
@@ -164,7 +163,6 @@ static void *taker_run(void *argument)
     } while (end - start < taker->crowd->seconds);
     taker->rate = (double)takes / (end - start) / 1e6;
     seqb_cursor_close(taker->cursor);
-    return NULL;
 }
 
 double takers_rate(struct seqb_sequence *sequence, enum taking taking,
@@ -178,17 +176,11 @@ double takers_rate(struct seqb_sequence *sequence, enum taking taking,
     if (threads > TAKERS_MAX)
         exit(EXIT_FAILURE);
     pthread_mutex_init(&crowd.lock, NULL);
-    pthread_barrier_init(&crowd.begin, NULL, (unsigned)threads);
-    for (int i = 0; i < threads; i++) {
+    for (int i = 0; i < threads; i++)
         takers[i].crowd = &crowd;
-        if (pthread_create(&takers[i].thread, NULL, taker_run, &takers[i]) != 0)
-            exit(EXIT_FAILURE);
-    }
-    for (int i = 0; i < threads; i++) {
-        pthread_join(takers[i].thread, NULL);
+    race_run(takers, (size_t)threads, sizeof takers[0], taker_run);
+    for (int i = 0; i < threads; i++)
         rate += takers[i].rate;
-    }
-    pthread_barrier_destroy(&crowd.begin);
     pthread_mutex_destroy(&crowd.lock);
     return rate;
 }

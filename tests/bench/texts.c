@@ -3,8 +3,6 @@
  * commits are not what is measured here. */
 #include "bench/texts.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +12,7 @@
 #include "bench/die.h"
 #include "bench/now.h"
 #include "bench/sorted.h"
+#include "support/race.h"
 #include "support/take.h"
 
 #define BURST       50   /* thousands of texts, of each thread */
@@ -30,13 +29,10 @@ struct crowd {
     enum text_way way;
     int threads;
     int bursts;
-    pthread_barrier_t begin;
-    _Atomic int ready; /* threads that wait for the others, over all bursts */
 };
 
 struct taker {
-    struct crowd *crowd;
-    pthread_t thread;
+    const struct crowd *crowd;
     bool leads;
     int64_t numbers[TEXTS_AT_ONCE];
     char texts[TEXTS_AT_ONCE][BY_HAND_SIZE];
@@ -129,23 +125,15 @@ static void wait_until_full(const struct crowd *crowd)
     }
 }
 
-/* The barrier wakes them some time after each other; the last steps are
- * spun, so that the bursts meet. */
-static void crowd_meet(struct taker *taker, int burst)
+static void crowd_meet(const struct taker *taker)
 {
-    struct crowd *crowd = taker->crowd;
-    const int all = (burst + 1) * crowd->threads;
-
-    pthread_barrier_wait(&crowd->begin); /* none takes any more */
+    race_meet(); /* none takes any more */
     if (taker->leads)
-        wait_until_full(crowd);
-    pthread_barrier_wait(&crowd->begin);
-    atomic_fetch_add(&crowd->ready, 1);
-    while (atomic_load(&crowd->ready) < all)
-        ;
+        wait_until_full(taker->crowd);
+    race_meet_closely();
 }
 
-static void *taker_run(void *argument)
+static void taker_run(void *racer)
 {
     static void (*const ways[])(struct taker *) = {
         [TEXTS_MANY] = take_many,
@@ -153,14 +141,14 @@ static void *taker_run(void *argument)
         [TEXTS_HAND_MANY] = take_hand_many,
         [TEXTS_HAND_ONE] = take_hand_one,
     };
-    struct taker *taker = argument;
-    struct crowd *crowd = taker->crowd;
+    struct taker *taker = racer;
+    const struct crowd *crowd = taker->crowd;
     void (*const take)(struct taker *) = ways[crowd->way];
 
     for (int i = 0; i < crowd->bursts; i++) {
         int64_t start_ns;
 
-        crowd_meet(taker, i);
+        crowd_meet(taker);
         for (int j = 0; j < WARM; j++)
             take(taker);
         start_ns = now_ns();
@@ -170,26 +158,13 @@ static void *taker_run(void *argument)
         }
         taker->ns[i] = (double)(now_ns() - start_ns) / (BURST * TEXTS_AT_ONCE);
     }
-    return NULL;
-}
-
-static double takers_median(const struct taker *takers, int threads, int bursts)
-{
-    static double all[THREADS_MAX * BURSTS_MAX];
-    size_t count = 0;
-
-    for (int i = 0; i < threads; i++) {
-        for (int j = 0; j < bursts; j++)
-            all[count++] = takers[i].ns[j];
-    }
-    samples_sort(all, count);
-    return all[count / 2];
 }
 
 double texts_ns(const struct text_source *source, enum text_way way,
                 int threads, double seconds)
 {
     static struct taker takers[THREADS_MAX];
+    static double all[THREADS_MAX * BURSTS_MAX];
     struct crowd crowd = {.source = source,
                           .way = way,
                           .threads = threads,
@@ -197,17 +172,15 @@ double texts_ns(const struct text_source *source, enum text_way way,
 
     if (threads > THREADS_MAX || crowd.bursts > BURSTS_MAX)
         die("too many threads, or too long");
-    pthread_barrier_init(&crowd.begin, NULL, (unsigned)threads);
     for (int i = 0; i < threads; i++) {
         takers[i].crowd = &crowd;
         takers[i].leads = i == 0;
-        if (pthread_create(&takers[i].thread, NULL, taker_run, &takers[i]) != 0)
-            die("no thread can be made");
     }
+    race_run(takers, (size_t)threads, sizeof takers[0], taker_run);
     for (int i = 0; i < threads; i++)
-        pthread_join(takers[i].thread, NULL);
-    pthread_barrier_destroy(&crowd.begin);
-    return takers_median(takers, threads, crowd.bursts);
+        memcpy(&all[i * crowd.bursts], takers[i].ns,
+               (size_t)crowd.bursts * sizeof all[0]);
+    return samples_median(all, (size_t)(threads * crowd.bursts));
 }
 
 void texts_warm(const struct text_source *source)

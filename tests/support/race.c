@@ -2,12 +2,14 @@
 #include "support/race.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
-#include "platform/thread.h"
+#define RACERS_MAX 16
 
-#define RACERS_MAX 8
-
+static size_t racing;
 static pthread_barrier_t all;
+static atomic_size_t arrived; /* racers, over all close meetings */
+static _Thread_local size_t expected;
 
 struct lane {
     pthread_t thread;
@@ -18,6 +20,15 @@ struct lane {
 void race_meet(void)
 {
     (void)pthread_barrier_wait(&all);
+}
+
+void race_meet_closely(void)
+{
+    expected += racing;
+    race_meet();
+    atomic_fetch_add(&arrived, 1);
+    while (atomic_load(&arrived) < expected)
+        ;
 }
 
 static void *lane_run(void *argument)
@@ -35,11 +46,13 @@ void race_run(void *racers, size_t n, size_t size, void (*run)(void *racer))
 
     assert_in_range(n, 1, RACERS_MAX);
     assert_int_equal(pthread_barrier_init(&all, NULL, (unsigned)n), 0);
+    racing = n;
+    atomic_store(&arrived, 0);
     for (size_t i = 0; i < n; i++) {
         lanes[i].run = run;
         lanes[i].racer = (char *)racers + i * size;
-        assert_ok(
-            thread_start(&lanes[i].thread, "racer", lane_run, &lanes[i], NULL));
+        assert_int_equal(
+            pthread_create(&lanes[i].thread, NULL, lane_run, &lanes[i]), 0);
     }
     for (size_t i = 0; i < n; i++)
         pthread_join(lanes[i].thread, NULL);

@@ -15,3 +15,7 @@ void race_run(void *racers, size_t n, size_t size, void (*run)(void *racer));
 
 /* Of a racer: waits until all have called it as often. */
 void race_meet(void);
+
+/* The same, but all return at once: waking them takes some time after each
+ * other, so the last steps are spun. */
+void race_meet_closely(void);
