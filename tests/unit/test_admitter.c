@@ -10,6 +10,7 @@
 #include "platform/error.h"
 #include "platform/thread.h"
 #include "queue/queue_state.h"
+#include "support/failure.h"
 #include "support/rig.h"
 #include "unit/flake_fixture.h"
 #include "unit/period_fixture.h"
@@ -269,10 +270,10 @@ static void expect_asked_first(struct rig *rig)
     add_pool(rig);
     broker = rig_open(rig);
     sequence = rig_sequence(broker, "order");
-    assert_int_equal(queue_try_next(sequence, &number, &err), SEQB_UNAVAILABLE);
-    rig_expect_words(err.text, "backend b3 of pool other cannot be asked");
-    assert_status(take_one(sequence, &err), SEQB_UNAVAILABLE);
-    rig_expect_words(err.text, "backend b3 of pool other cannot be asked");
+    assert_fails(queue_try_next(sequence, &number, &failure), SEQB_UNAVAILABLE,
+                 "backend b3 of pool other cannot be asked");
+    assert_fails(take_one(sequence, &failure), SEQB_UNAVAILABLE,
+                 "backend b3 of pool other cannot be asked");
     fake_set_down(rig->stores[3], false);
     RIG_AWAIT(take_one(sequence, &err) == SEQB_OK);
 }
@@ -301,10 +302,8 @@ static void become_ready(void *context)
 /* "tmp-a" is used with other codes than those of the next broker. */
 static void use_other(struct rig *rig)
 {
-    struct seqb_error err;
-
     rig->automatic.attributes = " shuffle=10/0123456789abcdef";
-    assert_ok(take_one(rig_sequence(open_automatic(rig, 3), "tmp-a"), &err));
+    assert_ok(take_one(rig_sequence(open_automatic(rig, 3), "tmp-a"), NULL));
     RIG_AWAIT(rig_status(&rig->brokers[0], "tmp-a").stock > 0);
     rig_close(&rig->brokers[0]);
     rig->automatic.attributes = " shuffle=10/fedcba9876543210";
@@ -328,8 +327,8 @@ TEST_WITH(DIRECT, refusal_is_told_to_those_who_wait)
     assert_int_equal(tried, SEQB_AGAIN);
     RIG_AWAIT(atomic_load(&is_ready));
     assert_int_equal(try_one(sequence), SEQB_LAYOUT);
-    assert_int_equal(take_one(sequence, &err), SEQB_LAYOUT);
-    rig_expect_words(err.text, "shuffle=10/0123456789abcdef");
+    assert_fails(take_one(sequence, &failure), SEQB_LAYOUT,
+                 "shuffle=10/0123456789abcdef");
     err.text[0] = '\0';
     /* The stores' answer is known a moment before the admitter has noted it. */
     RIG_AWAIT(queue_find(broker->queue, "tmp-a", &sequence, &err) ==
@@ -479,15 +478,14 @@ TEST_WITH(DIRECT, nor_does_a_call_that_waits_for_numbers)
 /* The stores grant nothing more. */
 TEST_WITH(DIRECT, spooled_numbers_are_issued_once_the_stores_have_answered)
 {
-    struct seqb_error err;
     struct rig_broker *broker;
 
     rig->queue.spool_path = rig_file(rig, "spool");
     broker = open_automatic(rig, 3);
-    assert_ok(take_one(rig_sequence(broker, "tmp-a"), &err));
+    assert_ok(take_one(rig_sequence(broker, "tmp-a"), NULL));
     RIG_AWAIT(rig_status(broker, "tmp-a").stock > 0);
     rig_close(broker);
     fake_refuse(rig->stores[0], FAKE_RESERVE, "main/0/tmp-a", SEQB_REFUSED);
     fake_refuse(rig->stores[1], FAKE_RESERVE, "main/1/tmp-a", SEQB_REFUSED);
-    assert_ok(take_one(rig_sequence(open_automatic(rig, 3), "tmp-a"), &err));
+    assert_ok(take_one(rig_sequence(open_automatic(rig, 3), "tmp-a"), NULL));
 }

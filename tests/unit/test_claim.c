@@ -8,6 +8,7 @@
 
 #include "platform/clock.h"
 #include "queue/sequence.h"
+#include "support/failure.h"
 #include "support/rig.h"
 #include "support/test.h"
 
@@ -199,14 +200,13 @@ static enum seqb_status take_until_refused(struct rig_broker *broker,
 TEST_WITH(ONE_DIRECT, sequence_is_compared_again_after_a_reconnect)
 {
     struct rig_broker *broker = rig_open(rig);
-    struct seqb_error err;
 
     rig_take(broker, 100);
     rig_put_claim(rig, 0, "sequence/main/order", "memory_bits=2",
                   "memory_bits=3");
     fake_restart(rig->stores[0]);
-    assert_int_equal(take_until_refused(broker, &err), SEQB_LAYOUT);
-    rig_expect_words(err.text, "was used with memory_bits=3");
+    assert_fails(take_until_refused(broker, &failure), SEQB_LAYOUT,
+                 "was used with memory_bits=3");
 }
 
 TEST_WITH(DIRECT, one_store_in_two_places_is_refused_at_the_first_start)
@@ -397,9 +397,8 @@ TEST_WITH(DIRECT, sequence_of_other_bits_is_closed_everywhere_and_alone)
     broker = rig_open(rig);
     rig_take(broker, 100);
     come_back(rig, broker);
-    assert_int_equal(queue_next(rig_sequence(broker, "order"), &number, &err),
-                     SEQB_LAYOUT);
-    rig_expect_words(err.text, "order in backend b1 was used with memory_bits");
+    assert_fails(queue_next(rig_sequence(broker, "order"), &number, &failure),
+                 SEQB_LAYOUT, "order in backend b1 was used with memory_bits");
     while (rig_partition(broker, 1).granted == 0)
         assert_ok(queue_next(rig_sequence(broker, "bill"), &number, &err));
 }

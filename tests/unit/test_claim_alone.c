@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/failure.h"
 #include "support/rig.h"
 #include "support/test.h"
 
@@ -75,10 +76,10 @@ TEST_WITH(DIRECT, sequence_of_other_bits_is_refused_alone)
     rig->queue.sequence_count = 2;
     rig->sequences[0].memory_bits++;
     broker = rig_open(rig);
-    assert_int_equal(queue_find(broker->queue, "order", &sequence, &err),
-                     SEQB_LAYOUT);
-    rig_expect_words(err.text, "was used with memory_bits=2 and is configured "
-                               "with memory_bits=3");
+    assert_fails(queue_find(broker->queue, "order", &sequence, &failure),
+                 SEQB_LAYOUT,
+                 "was used with memory_bits=2 and is configured "
+                 "with memory_bits=3");
     for (int i = 0; i < 1000; i++)
         assert_ok(queue_next(rig_sequence(broker, "bill"), &number, &err));
     assert_int_equal(

@@ -8,6 +8,7 @@
 
 #include <seqbroker/seqbroker.h>
 
+#include "support/failure.h"
 #include "support/rig.h"
 #include "support/test.h"
 
@@ -40,12 +41,10 @@ TEST_WITH(DIRECT, slices_out_of_range_are_refused)
 {
     struct rig_broker *broker = rig_open(rig);
     struct seqb_cursor *cursor = NULL;
-    struct seqb_error err;
 
-    assert_int_equal(queue_cursor_open(rig_sequence(broker, "order"),
-                                       (1 << 20) + 1, &cursor, &err),
-                     SEQB_INVALID);
-    rig_expect_words(err.text, "sequence order");
+    assert_fails(queue_cursor_open(rig_sequence(broker, "order"), (1 << 20) + 1,
+                                   &cursor, &failure),
+                 SEQB_INVALID, "sequence order");
     assert_null(cursor);
     queue_cursor_close(NULL);
     queue_cursor_close(cursor_open(broker, 1 << 20));

@@ -10,6 +10,7 @@
 #include "platform/minmax.h"
 #include "store/layout.h"
 #include "support/events.h"
+#include "support/failure.h"
 #include "support/rig.h"
 #include "support/test.h"
 
@@ -346,9 +347,9 @@ TEST_WITH(DIRECT, exhausted_counter_says_so_at_once)
     rig->sequences[0].deadline_ms = RIG_FOREVER_MS;
     broker = rig_open(rig);
     rig_take(broker, (size_t)30 * 4);
-    assert_int_equal(rig_take_one(broker, &number, &err), SEQB_EXHAUSTED);
-    rig_expect_words(err.text, "partition 0 (b0)");
-    rig_expect_words(err.text, "partition 1 (b1)");
+    assert_fails(rig_take_one(broker, &number, &failure), SEQB_EXHAUSTED,
+                 "partition 0 (b0)");
+    rig_expect_words(failure.text, "partition 1 (b1)");
     assert_int_equal(
         queue_try_many(rig_sequence(broker, "order"), 1, &number, &taken, &err),
         SEQB_EXHAUSTED);

@@ -287,9 +287,8 @@ TEST(layout_of_neighbours_says_so)
     const struct layout pool = {
         .name = "main", .bits = 1, .window_bits = 10, .neighbours = true};
     char text[256];
-    struct seqb_error err;
 
-    assert_ok(layout_compose(&pool, &stores, text, sizeof text, &err));
+    assert_ok(layout_compose(&pool, &stores, text, sizeof text, NULL));
     assert_string_equal(text, "pool=main;bits=1;window_bits=10;"
                               "authority=neighbours;partitions=a1,b2");
 }

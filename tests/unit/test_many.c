@@ -15,6 +15,7 @@
 #include "ha/startup.h"
 #include "platform/text.h"
 #include "support/events.h"
+#include "support/failure.h"
 #include "support/rig.h"
 #include "support/test.h"
 
@@ -155,7 +156,6 @@ TEST_WITH(DIRECT, one_of_many_with_other_bits_is_refused_alone)
     static const size_t odd[] = {0, LISTED / 2, LISTED - 1};
     struct seqb_sequence *sequence;
     struct rig_broker *broker;
-    struct seqb_error err;
     struct listed listed;
     int64_t number;
 
@@ -168,12 +168,11 @@ TEST_WITH(DIRECT, one_of_many_with_other_bits_is_refused_alone)
         (void)text_format(words, sizeof words, "sequence key.%zu in backend b",
                           odd[i]);
         broker = rig_open(rig);
-        assert_int_equal(
-            queue_find(broker->queue, listed.keys[odd[i]], &sequence, &err),
-            SEQB_LAYOUT);
-        rig_expect_words(err.text, words);
+        assert_fails(
+            queue_find(broker->queue, listed.keys[odd[i]], &sequence, &failure),
+            SEQB_LAYOUT, words);
         assert_ok(
-            queue_next(rig_sequence(broker, listed.keys[1]), &number, &err));
+            queue_next(rig_sequence(broker, listed.keys[1]), &number, NULL));
         rig_close(broker);
         listed.sequences[odd[i]].memory_bits--;
     }
@@ -248,13 +247,12 @@ TEST_WITH(DIRECT, what_is_refused_is_looked_at_by_nobody)
     struct rig_broker *broker = rig_open(rig);
     struct ha_sink sink = {no_deliver};
     struct ha_counter *counters[2];
-    struct seqb_error err;
 
     counters_make(broker, &sink, bits, 2, counters);
-    assert_ok(ha_admit(broker->ha, &counters[0], 1, &err));
+    assert_ok(ha_admit(broker->ha, &counters[0], 1, NULL));
     fake_set_delay(rig->stores[0], 2200);
-    assert_int_equal(ha_admit(broker->ha, &counters[1], 1, &err), SEQB_LAYOUT);
-    rig_expect_words(err.text, "was used with memory_bits=0");
+    assert_fails(ha_admit(broker->ha, &counters[1], 1, &failure), SEQB_LAYOUT,
+                 "was used with memory_bits=0");
     fake_set_delay(rig->stores[0], 0);
     rig_close(broker); /* its call may still be under way */
     for (size_t i = 0; i < 2; i++)
@@ -413,8 +411,8 @@ TEST_WITH(DIRECT, keys_beyond_the_limit_leave_no_sequence)
         assert_int_not_equal(queue_find(broker->queue, key, &found, &err),
                              SEQB_OK);
     }
-    assert_int_equal(rig_find(broker, "wrong", &found, &err), SEQB_UNKNOWN_KEY);
-    rig_expect_words(err.text, "the limit of auto_sequences, 2, is");
+    assert_fails(rig_find(broker, "wrong", &found, &failure), SEQB_UNKNOWN_KEY,
+                 "the limit of auto_sequences, 2, is");
     assert_true(mallinfo2().uordblks <= bytes + TABLE_MAX);
     queue_status(broker->queue, NULL, 0, &count);
     assert_int_equal(count, 3);   /* with "order" */
@@ -429,7 +427,6 @@ TEST_WITH(DIRECT, a_hint_is_given_of_the_first_keys_alone)
     struct queue_options options = rig->queue;
     struct seqb_sequence *found;
     struct rig_broker *broker;
-    struct seqb_error err;
 
     assert_non_null(many);
     for (size_t i = 0; i < count; i++)
@@ -439,12 +436,10 @@ TEST_WITH(DIRECT, a_hint_is_given_of_the_first_keys_alone)
     broker = rig_open(rig);
     rig->queue.sequences = many; /* hints are looked for in the options */
     rig->queue.sequence_count = count;
-    assert_int_equal(queue_find(broker->queue, "waybil", &found, &err),
-                     SEQB_UNKNOWN_KEY);
-    rig_expect_words(err.text, "did you mean 'waybill'?");
-    assert_int_equal(queue_find(broker->queue, "invoic", &found, &err),
-                     SEQB_UNKNOWN_KEY);
-    rig_expect_words(err.text, "list it under sequences");
+    assert_fails(queue_find(broker->queue, "waybil", &found, &failure),
+                 SEQB_UNKNOWN_KEY, "did you mean 'waybill'?");
+    assert_fails(queue_find(broker->queue, "invoic", &found, &failure),
+                 SEQB_UNKNOWN_KEY, "list it under sequences");
     rig->queue = options;
     free(many);
 }

@@ -5,6 +5,7 @@
 #include "ha/ha.h"
 #include "platform/clock.h"
 #include "platform/text.h"
+#include "support/failure.h"
 #include "support/rig.h"
 #include "support/test.h"
 
@@ -71,11 +72,10 @@ TEST_WITH(DIRECT, one_that_a_store_refuses_among_many_hides_no_other)
     listed_claim(odd, name);
     fake_claim_put(rig->stores[1], name, "memory_bits=7");
     broker = rig_open(rig);
-    assert_int_equal(
-        queue_find(broker->queue, listed.keys[odd], &sequence, &err),
-        SEQB_LAYOUT);
-    rig_expect_words(err.text, "in backend b1 was used with memory_bits=7");
-    rig_expect_words(err.text, "put the settings back");
+    assert_fails(
+        queue_find(broker->queue, listed.keys[odd], &sequence, &failure),
+        SEQB_LAYOUT, "in backend b1 was used with memory_bits=7");
+    rig_expect_words(failure.text, "put the settings back");
     for (size_t i = 0; i < LISTED; i++) {
         if (i != odd)
             assert_ok(queue_next(rig_sequence(broker, listed.keys[i]), &number,
@@ -184,22 +184,21 @@ TEST_WITH(DIRECT, a_store_that_is_lost_among_many_goes_on_with_the_next_start)
     struct ha_counter *first[8];
     struct ha_counter *other[8];
     struct ha_counter *next[8];
-    struct seqb_error err;
     char text[64];
 
     distinct_make(broker, &sink, 0, first);
     distinct_make(broker, &sink, 3, other);
     distinct_make(broker, &sink, 0, next);
     fake_lose_answers(rig->stores[1], FAKE_CLAIM, 1);
-    assert_ok(ha_admit(broker->ha, first, 8, &err));
+    assert_ok(ha_admit(broker->ha, first, 8, NULL));
     fake_claim_text(rig->stores[1], "sequence/main/key.0", text, sizeof text);
     assert_string_equal(text, "memory_bits=0");
     fake_claim_text(rig->stores[1], "sequence/main/key.1", text, sizeof text);
     assert_string_equal(text, "");
     rig_await_state(broker, 1, SEQB_PARTITION_UP);
-    assert_int_equal(ha_admit(broker->ha, other, 8, &err), SEQB_LAYOUT);
-    rig_expect_words(err.text, "was used with memory_bits=0");
-    assert_ok(ha_admit(broker->ha, next, 8, &err));
+    assert_fails(ha_admit(broker->ha, other, 8, &failure), SEQB_LAYOUT,
+                 "was used with memory_bits=0");
+    assert_ok(ha_admit(broker->ha, next, 8, NULL));
     for (size_t i = 0; i < 8; i++) {
         ha_counter_free(first[i]);
         ha_counter_free(other[i]);

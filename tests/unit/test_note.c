@@ -6,6 +6,7 @@
 #include "ha/ha.h"
 #include "platform/clock.h"
 #include "platform/text.h"
+#include "support/failure.h"
 #include "support/rig.h"
 #include "support/test.h"
 
@@ -57,14 +58,12 @@ TEST_WITH(DIRECT, a_note_leaves_the_base_as_it_is)
 TEST_WITH(DIRECT, a_note_that_is_not_answered_says_so)
 {
     struct rig_broker *broker = rig_open(rig);
-    struct seqb_error err;
     int64_t standing = 0;
 
     fake_hang(rig->stores[0]);
-    assert_int_equal(ha_note(broker->ha, &(struct ha_entry){0, "clock/x", 1},
-                             clock_now_ms() + 50, &standing, &err),
-                     SEQB_UNAVAILABLE);
-    rig_expect_words(err.text, "b0");
+    assert_fails(ha_note(broker->ha, &(struct ha_entry){0, "clock/x", 1},
+                         clock_now_ms() + 50, &standing, &failure),
+                 SEQB_UNAVAILABLE, "b0");
     fake_release(rig->stores[0]);
 }
 

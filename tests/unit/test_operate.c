@@ -12,17 +12,15 @@
 #include "platform/text.h"
 #include "queue/sequence.h"
 #include "support/events.h"
+#include "support/failure.h"
 #include "support/rig.h"
 #include "support/test.h"
 
 static void expect_refused(struct rig_broker *broker, const char *pool,
                            int32_t i, enum seqb_order order, const char *words)
 {
-    struct seqb_error err = {SEQB_OK, ""};
-
-    assert_int_equal(ha_command(broker->ha, pool, i, order, &err),
-                     SEQB_INVALID);
-    rig_expect_words(err.text, words);
+    assert_fails(ha_command(broker->ha, pool, i, order, &failure), SEQB_INVALID,
+                 words);
 }
 
 /* Waits for a probe, which comes late by itself. */

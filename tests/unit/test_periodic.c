@@ -9,6 +9,7 @@
 #include "period_fixture.h"
 #include "platform/clock.h"
 #include "queue/periodic/periodic.h"
+#include "support/failure.h"
 #include "support/test.h"
 
 #define NOON_STAMP INT64_C(20261121120000)
@@ -144,14 +145,13 @@ TEST_WITH(PERIOD, a_clock_that_goes_back_too_far_is_refused)
 {
     struct rig_broker *broker = rig_open(fixture->rig);
     struct seqb_stamp stamp;
-    struct seqb_error err;
     int64_t digits;
     int64_t number;
 
     (void)period_number(broker, &digits);
     script_clock_set(NOON - 2 * HOUR);
-    assert_int_equal(period_take(broker, &number, &stamp, &err), SEQB_CLOCK);
-    rig_expect_words(err.text, "2 h");
+    assert_fails(period_take(broker, &number, &stamp, &failure), SEQB_CLOCK,
+                 "2 h");
     script_clock_set(NOON + 1);
     (void)period_number(broker, &digits);
     assert_int_equal(digits, NOON_STAMP);
@@ -178,7 +178,6 @@ TEST_WITH(PERIOD, on_rollback_wait_waits_for_the_clock)
 {
     struct rig_broker *broker;
     struct seqb_stamp stamp;
-    struct seqb_error err;
     int64_t digits;
     int64_t number;
 
@@ -186,7 +185,7 @@ TEST_WITH(PERIOD, on_rollback_wait_waits_for_the_clock)
     broker = rig_open(fixture->rig);
     (void)period_number(broker, &digits);
     script_clock_run(NOON - 200);
-    assert_ok(period_take(broker, &number, &stamp, &err));
+    assert_ok(period_take(broker, &number, &stamp, NULL));
     assert_int_equal(stamp.digits, NOON_STAMP);
 }
 
@@ -251,9 +250,8 @@ TEST_WITH(PERIOD, a_number_and_its_stamp_are_of_one_take)
     struct seqb_stamp stamp;
     const struct queue_take take = {
         .out = numbers, .count = 100, .stamp = &stamp};
-    struct seqb_error err;
 
-    assert_ok(queue_take(order, &take, &err));
+    assert_ok(queue_take(order, &take, NULL));
     assert_int_equal(stamp.digits, NOON_STAMP);
     assert_int_equal(stamp.begins_ms, NOON);
     assert_int_equal(stamp.ends_ms, NOON + SECOND);
@@ -275,7 +273,6 @@ TEST_WITH(PERIOD, many_of_one_stamp_come_to_who_does_not_wait)
 {
     int64_t numbers[513];
     struct seqb_stamp stamp;
-    struct seqb_error err;
     const struct queue_take all = {
         .out = numbers, .count = 512, .stamp = &stamp};
     const struct queue_take more = {
@@ -287,9 +284,8 @@ TEST_WITH(PERIOD, many_of_one_stamp_come_to_who_does_not_wait)
         numbers_add(&fixture->rig->taken, numbers, all.count);
         assert_int_equal(stamp.digits, NOON_STAMP);
     }
-    assert_int_equal(queue_try_take(rig_sequence(broker, "order"), &more, &err),
-                     SEQB_INVALID);
-    rig_expect_words(err.text, "max_unused");
+    assert_fails(queue_try_take(rig_sequence(broker, "order"), &more, &failure),
+                 SEQB_INVALID, "max_unused");
 }
 
 TEST_WITH(PERIOD, what_makes_no_sense_with_a_period_is_refused)
@@ -297,40 +293,35 @@ TEST_WITH(PERIOD, what_makes_no_sense_with_a_period_is_refused)
     struct rig_broker *broker = rig_open(fixture->rig);
     struct seqb_sequence *order = rig_sequence(broker, "order");
     struct seqb_cursor *cursor;
-    struct seqb_error err;
     int64_t number = 0;
     const struct queue_take sharded = {
         .out = &number, .count = 1, .is_sharded = true};
 
-    assert_int_equal(queue_cursor_open(order, 0, &cursor, &err), SEQB_INVALID);
-    rig_expect_words(err.text, "period");
-    assert_int_equal(queue_advance(broker->queue, "order", 1000, &err),
-                     SEQB_INVALID);
-    rig_expect_words(err.text, "period");
-    assert_int_equal(queue_try_run(order, 2, &number, &err), SEQB_INVALID);
-    rig_expect_words(err.text, "period");
+    assert_fails(queue_cursor_open(order, 0, &cursor, &failure), SEQB_INVALID,
+                 "period");
+    assert_fails(queue_advance(broker->queue, "order", 1000, &failure),
+                 SEQB_INVALID, "period");
+    assert_fails(queue_try_run(order, 2, &number, &failure), SEQB_INVALID,
+                 "period");
     /* No bound is named that would be refused as well. */
-    assert_int_equal(queue_try_run(order, (size_t)-1, &number, &err),
-                     SEQB_INVALID);
-    rig_expect_words(err.text, "period");
-    rig_expect_words(err.text, "not -1 ");
-    assert_int_equal(queue_take(order, &sharded, &err), SEQB_INVALID);
-    rig_expect_words(err.text, "no ids");
+    assert_fails(queue_try_run(order, (size_t)-1, &number, &failure),
+                 SEQB_INVALID, "period");
+    rig_expect_words(failure.text, "not -1 ");
+    assert_fails(queue_take(order, &sharded, &failure), SEQB_INVALID, "no ids");
 }
 
 TEST_WITH(DIRECT, a_sequence_without_a_period_has_no_stamp)
 {
     struct rig_broker *broker = rig_open(rig);
     struct seqb_stamp stamp = {.digits = 1};
-    struct seqb_error err;
     int64_t numbers[3];
     const struct queue_take take = {
         .out = numbers, .count = 3, .stamp = &stamp};
     struct seqb_sequence *order = rig_sequence(broker, "order");
 
-    assert_ok(queue_take(order, &take, &err));
+    assert_ok(queue_take(order, &take, NULL));
     assert_int_equal(stamp.digits, 0);
-    assert_ok(queue_try_take(order, &take, &err));
+    assert_ok(queue_try_take(order, &take, NULL));
     assert_string_equal(rig_status(broker, "order").period, "none");
 }
 

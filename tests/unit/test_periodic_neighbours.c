@@ -53,9 +53,8 @@ static void purge(struct rig *rig, int32_t i)
 {
     static const char *const kinds[] = {"window/main", SEQB_CELL "main"};
     struct seqb_backend *backend;
-    struct seqb_error err;
 
-    assert_ok(backend_fake.open(&rig->backends[i].options, &backend, &err));
+    assert_ok(backend_fake.open(&rig->backends[i].options, &backend, NULL));
     for (size_t at = 0; at < (size_t)2 * RIG_PARTITIONS; at++) {
         char counter[SEQB_COUNTER_SIZE];
         char keep[SEQB_COUNTER_SIZE];
@@ -68,7 +67,7 @@ static void purge(struct rig *rig, int32_t i)
         (void)text_format(counter, sizeof counter, "%s/%zu/order",
                           kinds[at / RIG_PARTITIONS], at % RIG_PARTITIONS);
         (void)text_format(keep, sizeof keep, "%s" LATER, counter);
-        assert_ok(backend_fake.purge(backend, &purge, &deleted, &err));
+        assert_ok(backend_fake.purge(backend, &purge, &deleted, NULL));
     }
     backend_fake.close(backend);
 }

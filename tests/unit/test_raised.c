@@ -97,7 +97,6 @@ TEST_WITH(RAISED, line_that_is_damaged_is_passed_over)
 TEST_WITH(RAISED, file_holds_a_line_a_counter_after_a_start)
 {
     struct raised *raised = open_file(rig);
-    struct seqb_error err;
     size_t size;
     char *bytes;
 
@@ -105,7 +104,7 @@ TEST_WITH(RAISED, file_holds_a_line_a_counter_after_a_start)
         raised_note(raised, "b0", ORDER, value);
     raised_close(raised);
     raised_close(open_file(rig));
-    assert_ok(file_load(rig->path, 10000, &bytes, &size, &err));
+    assert_ok(file_load(rig->path, 10000, &bytes, &size, NULL));
     assert_int_equal(strncmp(bytes, "100 b0 " ORDER " ", 20), 0);
     assert_int_equal(size, strlen("100 b0 " ORDER " ") + 17);
     free(bytes);
@@ -128,11 +127,10 @@ TEST_WITH(RAISED, first_line_that_is_torn_spoils_no_other)
 
 static size_t file_size(const struct rig *rig)
 {
-    struct seqb_error err;
     size_t size;
     char *bytes;
 
-    assert_ok(file_load(rig->path, 10000, &bytes, &size, &err));
+    assert_ok(file_load(rig->path, 10000, &bytes, &size, NULL));
     free(bytes);
     return size;
 }
@@ -180,17 +178,16 @@ TEST_WITH(RAISED, start_that_fails_is_logged)
 {
     char path[PATH_MAX + 2];
     struct raised *raised;
-    struct seqb_error err;
 
     events_start();
     memset(path, 'x', sizeof path - 1);
     path[sizeof path - 1] = '\0';
-    assert_ok(raised_open(path, &raised, &err));
+    assert_ok(raised_open(path, &raised, NULL));
     raised_close(raised);
     events_expect("event=raises_unread", "the path is too long", 1);
     (void)text_format(path, sizeof path, "%s.new", rig->path);
     assert_int_equal(mkdir(path, 0700), 0);
-    assert_ok(file_append(rig->path, "torn", 4, &err));
+    assert_ok(file_append(rig->path, "torn", 4, NULL));
     raised_close(open_file(rig));
     events_expect("event=raises_unread", "", 2);
     assert_int_equal(rmdir(path), 0);
@@ -215,9 +212,7 @@ static void line_append(struct text *text, int64_t value, const char *name)
 
 static void lines_save(const struct rig *rig, const struct text *text)
 {
-    struct seqb_error err;
-
-    assert_ok(file_save(rig->path, text->bytes, text->size, &err));
+    assert_ok(file_save(rig->path, text->bytes, text->size, NULL));
 }
 
 #define MANY      40000 /* counters: some in each bucket */

@@ -140,15 +140,14 @@ TEST_WITH(DIRECT, run_is_contiguous_and_a_short_rest_is_skipped)
     struct rig_broker *broker = rig_open(rig);
     struct seqb_sequence *order = rig_sequence(broker, "order");
     struct seqb_decoded decoded;
-    struct seqb_error err;
     int64_t first;
     int64_t second;
 
-    assert_ok(queue_next(order, &first, &err));
+    assert_ok(queue_next(order, &first, NULL));
     queue_decode(order, first, &decoded);
     assert_int_equal(decoded.memory, 0);
     /* Three are left of that run, four are wanted. */
-    assert_ok(queue_try_run(order, 4, &second, &err));
+    assert_ok(queue_try_run(order, 4, &second, NULL));
     queue_decode(order, second, &decoded);
     assert_int_equal(decoded.memory, 0);
     assert_int_not_equal(first, second);

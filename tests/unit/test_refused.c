@@ -12,6 +12,7 @@
 #include "platform/text.h"
 #include "queue/sequence.h"
 #include "support/events.h"
+#include "support/failure.h"
 #include "support/rig.h"
 #include "support/test.h"
 
@@ -393,10 +394,9 @@ TEST_WITH(DIRECT, failure_of_the_partition_is_told_before_a_refusal)
     fake_set_down(rig->stores[1], true);
     while (rig_partition(broker, 1).state != SEQB_PARTITION_QUARANTINED)
         must_take(broker, "order", 16);
-    assert_int_equal(
-        ha_counter_availability(rig_sequence(broker, "bill")->counter, &err),
-        SEQB_UNAVAILABLE);
-    rig_expect_words(err.text, "partition 1 (b1): fake store-1: is down");
+    assert_fails(ha_counter_availability(rig_sequence(broker, "bill")->counter,
+                                         &failure),
+                 SEQB_UNAVAILABLE, "partition 1 (b1): fake store-1: is down");
 }
 
 /* The kind of the failure of "bill" in partition 1, if there was one. */
@@ -432,7 +432,6 @@ TEST_WITH(DIRECT, what_was_not_reached_is_no_refusal)
 TEST_WITH(DIRECT, caller_is_told_why_when_all_refuse)
 {
     struct rig_broker *broker;
-    struct seqb_error err;
     int64_t number;
 
     rig->sequences[1].deadline_ms = 50;
@@ -442,11 +441,10 @@ TEST_WITH(DIRECT, caller_is_told_why_when_all_refuse)
     while (rig_partition(broker, 0).refused + rig_partition(broker, 1).refused <
            2)
         assert_int_not_equal(take(broker, "bill", 1), SEQB_OK);
-    assert_int_equal(queue_next(rig_sequence(broker, "bill"), &number, &err),
-                     SEQB_UNAVAILABLE);
-    rig_expect_words(err.text,
-                     "partition 0 (b0): fake store-0: " BILL_0 ": told to");
-    rig_expect_words(err.text,
+    assert_fails(queue_next(rig_sequence(broker, "bill"), &number, &failure),
+                 SEQB_UNAVAILABLE,
+                 "partition 0 (b0): fake store-0: " BILL_0 ": told to");
+    rig_expect_words(failure.text,
                      "partition 1 (b1): fake store-1: " BILL_1 ": told to");
     expect_health_says(broker, SEQB_HEALTH_DEGRADED,
                        "pool main: no partition grants sequence bill; ");

@@ -6,6 +6,7 @@
 #include "platform/text.h"
 #include "queue/queue_state.h"
 #include "queue/reload/reload_state.h"
+#include "support/failure.h"
 #include "support/rig.h"
 #include "support/test.h"
 
@@ -53,13 +54,12 @@ TEST_WITH(DIRECT, key_that_makes_itself_is_not_added_as_well)
     struct queue_sequence_options sequences[2];
     struct queue_options options = options_with(rig, sequences);
     struct queue_reload *reload;
-    struct seqb_error err;
 
     options.interval_ms++;
     assert_ok(queue_prepare(broker->queue, &options, NULL, &reload, NULL));
     expect_number(broker, "tmp-a");
-    assert_status(commit(reload, &err), SEQB_AGAIN);
-    rig_expect_words(err.text, "tmp-a made itself meanwhile");
+    assert_fails(commit(reload, &failure), SEQB_AGAIN,
+                 "tmp-a made itself meanwhile");
     assert_int_equal(broker->queue->catalog.count, 2);
     assert_ptr_equal(broker->queue->options, &rig->queue);
     assert_int_equal(broker->queue->context.interval_ms,
@@ -131,7 +131,6 @@ TEST_WITH(DIRECT, key_that_makes_itself_before_it_is_looked_at_is_not_added)
     struct queue_sequence_options two[2];
     struct queue_options options = options_with(rig, two);
     struct queue_reload *reload = NULL;
-    struct seqb_error err;
 
     for (size_t i = 0; i < RELOAD_PART; i++) {
         sequences[i] = rig->sequences[0];
@@ -142,9 +141,9 @@ TEST_WITH(DIRECT, key_that_makes_itself_before_it_is_looked_at_is_not_added)
     options.sequences = sequences;
     options.sequence_count = COUNT_OF(sequences);
     meanwhile = broker;
-    assert_status(queue_prepare(broker->queue, &options, NULL, &reload, &err),
-                  SEQB_AGAIN);
-    rig_expect_words(err.text, "tmp-a made itself meanwhile");
+    assert_fails(
+        queue_prepare(broker->queue, &options, NULL, &reload, &failure),
+        SEQB_AGAIN, "tmp-a made itself meanwhile");
     queue_reload_free(reload);
     assert_int_equal(broker->queue->catalog.count, 2);
 }

@@ -391,9 +391,8 @@ static void ha_reload_to(struct rig_broker *broker,
                          const struct ha_options *options)
 {
     struct ha_reload *reload;
-    struct seqb_error err;
 
-    assert_ok(ha_prepare(broker->ha, options, &reload, &err));
+    assert_ok(ha_prepare(broker->ha, options, &reload, NULL));
     ha_commit(reload);
 }
 

@@ -13,6 +13,7 @@
 #include "platform/fork_wiped.h"
 #include "queue/sequence_take.h"
 #include "support/events.h"
+#include "support/failure.h"
 #include "support/rig.h"
 #include "support/test.h"
 
@@ -262,16 +263,15 @@ TEST_WITH(DIRECT, caller_who_waits_is_told_that_none_came_in_time)
     int64_t out[3] = {-1, -1, -1};
     const struct queue_take take = {
         .out = out, .count = 3, .until_ms = clock_now_ms() + 1};
-    struct seqb_error err;
 
     rig_set_deadline(&rig->brokers[0], "order", RIG_FOREVER_MS);
-    assert_int_equal(queue_take(order, &take, &err), SEQB_TIMEOUT);
-    rig_expect_words(err.text, "sequence order: no number by the deadline");
+    assert_fails(queue_take(order, &take, &failure), SEQB_TIMEOUT,
+                 "sequence order: no number by the deadline");
     assert_int_equal(out[1], FIRST + 1);
     assert_int_equal(out[2], -1);
     rig_set_deadline(&rig->brokers[0], "order", 1);
-    assert_int_equal(queue_next(order, out, &err), SEQB_TIMEOUT);
-    rig_expect_words(err.text, "(its own is 1 ms)");
+    assert_fails(queue_next(order, out, &failure), SEQB_TIMEOUT,
+                 "(its own is 1 ms)");
     assert_int_equal(order->ring->waits, 2);
     assert_int_equal(atomic_load(&order->waiters), 0);
 }

@@ -118,9 +118,7 @@ static int setup_worker(void **state)
 /* Runs the thread until it was stopped. */
 static void serve(struct fixture *f)
 {
-    struct seqb_error err;
-
-    assert_ok(worker_start(&f->workers[WORKER], &err));
+    assert_ok(worker_start(&f->workers[WORKER], NULL));
     worker_join(&f->workers[WORKER]);
 }
 

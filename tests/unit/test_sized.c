@@ -39,9 +39,8 @@ static struct sized_out out_of(void *to, size_t size)
 static void fill(struct sized_out *out)
 {
     struct here *structs;
-    struct seqb_error err;
 
-    assert_ok(sized_begin(out, &err));
+    assert_ok(sized_begin(out, NULL));
     structs = out->structs;
     for (int64_t i = 0; i < ROOM; i++)
         structs[i] = (struct here){.a = 10 + i, .b = 20 + i};

@@ -6,17 +6,16 @@
 #include "flake_fixture.h"
 #include "platform/clock.h"
 #include "queue/sequence.h"
+#include "support/failure.h"
 #include "support/test.h"
 
 TEST_WITH(SNOWFLAKES_IN_USE, snowflake_cannot_be_advanced)
 {
     struct rig_broker *broker = rig_open(rig);
-    struct seqb_error err;
     int64_t highest;
 
-    assert_int_equal(queue_advance(broker->queue, "order", INT64_MAX / 2, &err),
-                     SEQB_INVALID);
-    rig_expect_words(err.text, "of the time");
+    assert_fails(queue_advance(broker->queue, "order", INT64_MAX / 2, &failure),
+                 SEQB_INVALID, "of the time");
     assert_status(queue_highest(broker->queue, "order", &highest, NULL),
                   SEQB_INVALID);
 }
@@ -25,19 +24,16 @@ TEST_WITH(SNOWFLAKES_IN_USE, snowflake_has_no_cursor)
 {
     struct rig_broker *broker = rig_open(rig);
     struct seqb_cursor *cursor = NULL;
-    struct seqb_error err;
 
-    assert_int_equal(
-        queue_cursor_open(rig_sequence(broker, "order"), 0, &cursor, &err),
-        SEQB_INVALID);
-    rig_expect_words(err.text, "of a time that is over");
+    assert_fails(
+        queue_cursor_open(rig_sequence(broker, "order"), 0, &cursor, &failure),
+        SEQB_INVALID, "of a time that is over");
 }
 
 /* One that is listed, and one that made itself. */
 TEST_WITH(SNOWFLAKES_IN_USE, each_sequence_of_a_pool_counts_its_own)
 {
     struct rig_broker *broker;
-    struct seqb_error err;
     int64_t id;
 
     rig->automatic.memory_bits = 0;
@@ -47,7 +43,7 @@ TEST_WITH(SNOWFLAKES_IN_USE, each_sequence_of_a_pool_counts_its_own)
     rig->queue.auto_limit = 1;
     broker = rig_open(rig);
     rig_take(broker, 3);
-    assert_ok(queue_next(rig_sequence(broker, "tmp-1"), &id, &err));
+    assert_ok(queue_next(rig_sequence(broker, "tmp-1"), &id, NULL));
     numbers_add(&rig->taken, &id, 1);
     assert_int_equal(rig_status(broker, "order").taken, 3);
     assert_int_equal(rig_status(broker, "tmp-1").taken, 1);
@@ -115,13 +111,12 @@ TEST_WITH(SNOWFLAKES_IN_USE, all_ids_that_were_ever_taken_are_listed)
 {
     struct rig_broker *broker;
     struct seqb_worker workers[8];
-    struct seqb_error err;
     size_t count = 0;
 
     row_put_other(rig, 0, FLAKE_LONG_LEASE_MS);
     broker = rig_open(rig); /* it has id 1 */
     row_put(rig, 2, "nonsense");
-    assert_ok(queue_workers(broker->queue, workers, 8, &count, &err));
+    assert_ok(queue_workers(broker->queue, workers, 8, &count, NULL));
     assert_int_equal(count, 3);
     for (int32_t i = 0; i < 3; i++) {
         assert_string_equal(workers[i].pool, "main");
@@ -134,12 +129,11 @@ TEST_WITH(SNOWFLAKES_IN_USE, all_ids_that_were_ever_taken_are_listed)
     assert_true(workers[1].renewed_ms > clock_wall_ms() - RIG_FOREVER_MS);
     assert_true(workers[1].used_upto_ms >= workers[1].renewed_ms);
     rig_expect_words(workers[2].holder, "damaged");
-    assert_ok(queue_workers(broker->queue, workers, 1, &count, &err));
+    assert_ok(queue_workers(broker->queue, workers, 1, &count, NULL));
     assert_int_equal(count, 3);
     fake_set_down(rig->authority, true);
-    assert_int_equal(queue_workers(broker->queue, workers, 8, &count, &err),
-                     SEQB_UNAVAILABLE);
-    rig_expect_words(err.text, "backend auth");
+    assert_fails(queue_workers(broker->queue, workers, 8, &count, &failure),
+                 SEQB_UNAVAILABLE, "backend auth");
     fake_set_down(rig->authority, false);
 }
 

@@ -14,6 +14,7 @@
 #include "queue/queue_state.h"
 #include "queue/snowflake/snowflake.h"
 #include "support/events.h"
+#include "support/failure.h"
 #include "support/test.h"
 
 #define MANY 2000
@@ -59,13 +60,12 @@ TEST_WITH(SNOWFLAKES, snowflake_needs_a_direct_store)
 TEST_WITH(SNOWFLAKES, number_that_does_not_fit_is_refused)
 {
     struct rig_broker *broker;
-    struct seqb_error err;
     int64_t number;
 
     flake_options()->layout.time = 30; /* over in January 2020 */
     broker = rig_open(rig);
-    assert_int_equal(rig_take_one(broker, &number, &err), SEQB_EXHAUSTED);
-    rig_expect_words(err.text, "does not fit");
+    assert_fails(rig_take_one(broker, &number, &failure), SEQB_EXHAUSTED,
+                 "does not fit");
 }
 
 static void be_warm(struct rig *rig, int32_t timeout_ms)
@@ -184,15 +184,14 @@ static int64_t take_run(struct seqb_sequence *sequence, size_t count)
 TEST_WITH(SNOWFLAKES_IN_USE, sequences_of_a_pool_share_no_id)
 {
     struct rig_broker *broker;
-    struct seqb_error err;
     int64_t id;
 
     rig->queue.sequence_count = 2;
     broker = rig_open(rig);
     for (size_t i = 0; i < rig_scaled(MANY); i++) {
-        assert_ok(queue_next(rig_sequence(broker, "order"), &id, &err));
+        assert_ok(queue_next(rig_sequence(broker, "order"), &id, NULL));
         numbers_add(&rig->taken, &id, 1);
-        assert_ok(queue_next(rig_sequence(broker, "bill"), &id, &err));
+        assert_ok(queue_next(rig_sequence(broker, "bill"), &id, NULL));
         numbers_add(&rig->taken, &id, 1);
     }
     id = take_run(rig_sequence(broker, "bill"), 1);
@@ -210,13 +209,12 @@ TEST_STATE(WINDOWED, sites_have_numbers_of_their_own)
     struct rig *rig = flake_rig(state, 12);
     struct rig_broker *broker;
     struct seqb_decoded decoded;
-    struct seqb_error err;
     int64_t id;
 
     flake_options()->datacenter_bits = 2;
     flake_options()->datacenter = 3;
     broker = rig_open(rig);
-    assert_ok(rig_take_one(broker, &id, &err));
+    assert_ok(rig_take_one(broker, &id, NULL));
     assert_int_equal(id >> 12 & 0xfff, 3 << 10);
     queue_decode(rig_sequence(broker, "order"), id, &decoded);
     assert_int_equal(decoded.datacenter, 3);
@@ -301,8 +299,8 @@ TEST_WITH(SNOWFLAKES, increments_are_contiguous)
     assert_true(ids[1] > ids[0]);
     ids[2] = ids[1] + 15;
     numbers_add(&rig->taken, ids, COUNT_OF(ids));
-    assert_int_equal(queue_try_run(sequence, 17, ids, &err), SEQB_INVALID);
-    rig_expect_words(err.text, "must be 1 ... 16");
+    assert_fails(queue_try_run(sequence, 17, ids, &failure), SEQB_INVALID,
+                 "must be 1 ... 16");
     assert_int_equal(queue_try_run(sequence, 0, ids, &err), SEQB_INVALID);
 }
 

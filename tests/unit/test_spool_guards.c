@@ -58,9 +58,8 @@ static void empty(const char *path)
 static void replace(const char *path)
 {
     static const char text[] = "state_dir=/var/lib/seqbroker\n";
-    struct seqb_error err;
 
-    assert_ok(file_save(path, text, sizeof text - 1, &err));
+    assert_ok(file_save(path, text, sizeof text - 1, NULL));
 }
 
 static void age(const char *path)
@@ -76,17 +75,16 @@ static void age(const char *path)
  * seems to be another one. */
 static void edit(const char *path)
 {
-    struct seqb_error err;
     char *bytes;
     char *block;
     size_t size;
 
-    assert_ok(file_load(path, FILE_MAX, &bytes, &size, &err));
+    assert_ok(file_load(path, FILE_MAX, &bytes, &size, NULL));
     bytes[size] = '\0';
     block = strstr(bytes, "block ");
     assert_non_null(block);
     block[strlen("block ")]++;
-    assert_ok(file_save(path, bytes, size, &err));
+    assert_ok(file_save(path, bytes, size, NULL));
     free(bytes);
 }
 
@@ -215,12 +213,11 @@ TEST_WITH(SPOOL, ticket_of_another_history_is_none)
 {
     char id[64];
     char counter[SEQB_COUNTER_SIZE];
-    struct seqb_error err;
     char *bytes;
     size_t size;
 
     spool_case_give(c, spool_case_block("order", 1, 10, 5));
-    assert_ok(file_load(c->path, FILE_MAX, &bytes, &size, &err));
+    assert_ok(file_load(c->path, FILE_MAX, &bytes, &size, NULL));
     (void)text_format(id, sizeof id, "%.32s", strstr(bytes, "\nid ") + 4);
     free(bytes);
     (void)text_format(counter, sizeof counter, "ticket/main/0/%s", id);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "backends/sql/sql.h"
+#include "support/failure.h"
 #include "support/test.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -34,9 +35,8 @@ TEST(base_tells_the_epoch_of_its_rows)
 static void expect_epoch(const char *base, const char *begins, size_t length)
 {
     char epoch[SEQB_ORIGIN_SIZE];
-    struct seqb_error err;
 
-    assert_ok(sql_epoch_make("sqlite a", base, "store", epoch, &err));
+    assert_ok(sql_epoch_make("sqlite a", base, "store", epoch, NULL));
     assert_int_equal(strncmp(epoch, begins, strlen(begins)), 0);
     assert_int_equal(strlen(epoch), length);
 }
@@ -46,18 +46,16 @@ TEST(first_epoch_is_the_store_and_each_later_one_another)
 {
     char store[SEQB_ORIGIN_SIZE];
     char epoch[SEQB_ORIGIN_SIZE];
-    struct seqb_error err;
 
     expect_epoch("", "store", strlen("store"));
     expect_epoch("store", "store#", strlen("store#01234567"));
     expect_epoch("store#01234567", "store#", strlen("store#01234567"));
     memset(store, 's', sizeof store);
     store[sizeof store - strlen("#01234567!") - 1] = '\0';
-    assert_ok(sql_epoch_make("sqlite a", store, store, epoch, &err));
+    assert_ok(sql_epoch_make("sqlite a", store, store, epoch, NULL));
     assert_int_equal(strlen(epoch), SEQB_ORIGIN_SIZE - 2);
     store[strlen(store)] = 's';
     store[sizeof store - strlen("#01234567!")] = '\0';
-    assert_int_equal(sql_epoch_make("sqlite a", store, store, epoch, &err),
-                     SEQB_PROTOCOL);
-    assert_non_null(strstr(err.text, "sqlite a: what names the store"));
+    assert_fails(sql_epoch_make("sqlite a", store, store, epoch, &failure),
+                 SEQB_PROTOCOL, "sqlite a: what names the store");
 }

@@ -6,6 +6,7 @@
 
 #include "ha/members.h"
 #include "platform/clock.h"
+#include "support/failure.h"
 #include "support/rig.h"
 #include "support/test.h"
 
@@ -126,12 +127,10 @@ TEST_WITH(DIRECT, no_time_left_asks_for_none)
     struct rig_broker *broker = rig_open(rig);
     const struct ha_place place = {0, 0};
     struct ha_ticket ticket;
-    struct seqb_error err;
 
-    assert_int_equal(
-        ha_ticket(broker->ha, place, NAME, clock_now_ms(), &ticket, &err),
-        SEQB_UNAVAILABLE);
-    rig_expect_words(err.text, "no time");
+    assert_fails(
+        ha_ticket(broker->ha, place, NAME, clock_now_ms(), &ticket, &failure),
+        SEQB_UNAVAILABLE, "no time");
     assert_int_equal(must_take(broker, 0).value, 1);
 }
 

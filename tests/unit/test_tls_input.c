@@ -395,11 +395,10 @@ static struct http *https_open(struct scene *scene)
                                        .tls = scene->tls,
                                        .timeout_s = SILENCE_S};
     struct http *http = NULL;
-    struct seqb_error err;
 
     assert_ok(http_open(&scene->server->daemon, scene->server->base, &places,
-                        &http, &err));
-    assert_ok(http_listen(http, &err));
+                        &http, NULL));
+    assert_ok(http_listen(http, NULL));
     scene->server->http = http; /* server_close closes it */
     return http;
 }

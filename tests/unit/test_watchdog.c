@@ -16,6 +16,7 @@
 #include "platform/clock.h"
 #include "platform/thread.h"
 #include "store/watchdog.h"
+#include "support/failure.h"
 #include "support/rig.h"
 #include "support/test.h"
 
@@ -258,15 +259,13 @@ TEST(a_descriptor_that_is_none_is_refused)
 {
     struct watchdog *watchdog = start();
     struct watch watch = {.watchdog = NULL};
-    struct seqb_error err;
     int ends[2];
 
     sockets_make(ends);
     close(ends[0]);
     close(ends[1]);
-    assert_int_equal(watch_open(watchdog, ends[0], &watch, &err),
-                     SEQB_UNREACHABLE);
-    rig_expect_words(err.text, "cannot watch its connection");
+    assert_fails(watch_open(watchdog, ends[0], &watch, &failure),
+                 SEQB_UNREACHABLE, "cannot watch its connection");
     watch_close(&watch);
     watchdog_close(watchdog);
 }

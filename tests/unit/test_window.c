@@ -8,6 +8,7 @@
 
 #include "store/layout.h"
 #include "support/events.h"
+#include "support/failure.h"
 #include "support/rig.h"
 #include "support/test.h"
 
@@ -330,7 +331,6 @@ TEST_WITH(WINDOWED, window_that_went_back_poisons_its_partition)
 TEST_WITH(ONE_WINDOWED, windows_run_out_for_one_counter_alone)
 {
     struct rig_broker *broker;
-    struct seqb_error err;
     int64_t number;
 
     events_start();
@@ -338,8 +338,8 @@ TEST_WITH(ONE_WINDOWED, windows_run_out_for_one_counter_alone)
     rig->sequences[0].deadline_ms = RIG_FOREVER_MS;
     broker = rig_open(rig);
     rig_take(broker, 2 * WINDOW_STOCK);
-    assert_int_equal(rig_take_one(broker, &number, &err), SEQB_EXHAUSTED);
-    rig_expect_words(err.text, "partition 0 (b0)");
+    assert_fails(rig_take_one(broker, &number, &failure), SEQB_EXHAUSTED,
+                 "partition 0 (b0)");
     events_expect("event=exhausted", "partition=0", 1);
     assert_int_equal(rig_partition(broker, 0).state, SEQB_PARTITION_UP);
     assert_int_equal(rig_partition(broker, -1).state, SEQB_PARTITION_UP);
