@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a counter asks of its partitions, and what it says of that. */
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -9,54 +8,8 @@
 #include "ha/startup.h"
 #include "platform/clock.h"
 #include "platform/minmax.h"
-#include "support/rig.h"
 #include "support/test.h"
-
-#define SECOND INT64_C(1000)
-#define HOUR   (3600 * SECOND)
-
-/* A counter of its own, which no thread refills. */
-struct taker {
-    struct ha_sink sink; /* first */
-    atomic_llong granted;
-    atomic_llong answers;
-    struct ha_counter *counter;
-};
-
-static const struct ha_counter_attributes attributes = {
-    .claim = "", .value_bits = 63, .keep_ms = HOUR};
-
-static void taker_deliver(struct ha_sink *sink, const struct ha_grant *grant)
-{
-    struct taker *taker = (struct taker *)sink;
-
-    atomic_fetch_add(&taker->granted, grant->count);
-    atomic_fetch_add(&taker->answers, 1);
-}
-
-static void taker_make_of(struct taker *taker, const struct rig_broker *broker,
-                          const char *key)
-{
-    *taker = (struct taker){.sink = {.deliver = taker_deliver}};
-    assert_ok(ha_counter_new(ha_pool_at(broker->ha, 0), key, 2, &taker->sink,
-                             &taker->counter, NULL));
-    ha_counter_set_attributes(taker->counter, &attributes);
-}
-
-static void taker_make(struct taker *taker, const struct rig_broker *broker)
-{
-    taker_make_of(taker, broker, "bill");
-}
-
-/* Its sinks live as long as the workers. */
-static void taker_end(struct taker *taker, struct rig_broker *broker)
-{
-    queue_stop(broker->queue);
-    ha_close(broker->ha);
-    queue_free(broker->queue);
-    ha_counter_free(taker->counter);
-    rig_forget(broker);
-}
+#include "unit/taker.h"
 
 static int64_t patience_of(struct rig_broker *broker, int32_t i)
 {
@@ -81,41 +34,37 @@ static void expect_view(struct taker *taker, int64_t now_ms, int64_t fresh,
 }
 
 /* Of 5 values partition 0 or 1 is asked for 3; each is late by itself. */
-TEST_WITH(DIRECT, what_was_asked_is_late_after_the_patience)
+TEST_WITH(TAKER_OF_DIRECT, what_was_asked_is_late_after_the_patience)
 {
-    struct rig_broker *broker;
-    struct taker taker;
+    struct rig *rig = taker->rig;
     int64_t late_ms[2];
     int64_t want[2];
     int64_t first_ms;
     int64_t last_ms;
     int64_t asked_ms;
 
-    rig_set_timeout(rig, RIG_FOREVER_MS);
-    broker = rig_open(rig);
-    taker_make(&taker, broker);
     for (int32_t i = 0; i < 2; i++)
         fake_hang(rig->stores[i]);
     asked_ms = clock_now_ms();
-    assert_int_equal(ha_counter_ask(taker.counter, 5, HA_ASK_ALL, asked_ms), 5);
+    assert_int_equal(ha_counter_ask(taker->counter, 5, HA_ASK_ALL, asked_ms),
+                     5);
     for (int32_t i = 0; i < 2; i++) {
-        late_ms[i] = asked_ms + patience_of(broker, i) + 1;
-        want[i] = taker.counter->slots[i].want;
+        late_ms[i] = asked_ms + patience_of(taker->broker, i) + 1;
+        want[i] = taker->counter->slots[i].want;
     }
     assert_int_equal(want[0] + want[1], 5);
     assert_int_equal(max_of(want[0], want[1]), 3);
     first_ms = min_of(late_ms[0], late_ms[1]);
     last_ms = max_of(late_ms[0], late_ms[1]);
     assert_true(first_ms > asked_ms + 1);
-    expect_view(&taker, asked_ms, 5, first_ms);
-    expect_view(&taker, first_ms - 1, 5, first_ms);
+    expect_view(taker, asked_ms, 5, first_ms);
+    expect_view(taker, first_ms - 1, 5, first_ms);
     if (first_ms < last_ms)
-        expect_view(&taker, last_ms - 1, want[late_ms[1] == last_ms], last_ms);
-    expect_view(&taker, last_ms, 0, INT64_MAX);
+        expect_view(taker, last_ms - 1, want[late_ms[1] == last_ms], last_ms);
+    expect_view(taker, last_ms, 0, INT64_MAX);
     for (int32_t i = 0; i < 2; i++)
         fake_release(rig->stores[i]);
-    RIG_AWAIT(atomic_load(&taker.granted) == 5);
-    taker_end(&taker, broker);
+    RIG_AWAIT(atomic_load(&taker->granted) == 5);
 }
 
 static void set_latency(struct rig_broker *broker, int32_t i, int64_t us)
@@ -136,20 +85,15 @@ static void expect_delay(struct taker *taker, int64_t delay_ms)
 }
 
 /* In whole ms. */
-TEST_WITH(DIRECT, delay_is_that_of_those_who_may_be_asked)
+TEST_WITH(TAKER_OF_DIRECT, delay_is_that_of_those_who_may_be_asked)
 {
-    struct rig_broker *broker = rig_open(rig);
-    struct taker taker;
-
-    taker_make(&taker, broker);
-    set_latency(broker, 0, 3000);
-    set_latency(broker, 1, 8500);
-    expect_delay(&taker, 5);
-    assert_ok(ha_command(broker->ha, "main", 1, SEQB_ORDER_DRAIN, NULL));
-    expect_delay(&taker, 3);
-    assert_ok(ha_command(broker->ha, "main", 0, SEQB_ORDER_DRAIN, NULL));
-    expect_delay(&taker, 0);
-    taker_end(&taker, broker);
+    set_latency(taker->broker, 0, 3000);
+    set_latency(taker->broker, 1, 8500);
+    expect_delay(taker, 5);
+    assert_ok(ha_command(taker->broker->ha, "main", 1, SEQB_ORDER_DRAIN, NULL));
+    expect_delay(taker, 3);
+    assert_ok(ha_command(taker->broker->ha, "main", 0, SEQB_ORDER_DRAIN, NULL));
+    expect_delay(taker, 0);
 }
 
 static bool is_found_hanging(void *context)
@@ -177,23 +121,18 @@ static void hang_first(struct rig *rig, struct rig_broker *broker)
 }
 
 /* It is the last one to be asked then, and no other is asked twice. */
-TEST_WITH(DIRECT, each_partition_is_asked_once_though_one_hangs)
+TEST_WITH(TAKER_OF_DIRECT, each_partition_is_asked_once_though_one_hangs)
 {
-    struct rig_broker *broker;
-    struct taker taker;
+    struct rig *rig = taker->rig;
 
-    rig_set_timeout(rig, RIG_FOREVER_MS);
-    broker = rig_open(rig);
-    taker_make(&taker, broker);
-    hang_first(rig, broker);
-    rig_await(is_found_hanging, broker);
+    hang_first(rig, taker->broker);
+    rig_await(is_found_hanging, taker->broker);
     assert_int_equal(
-        ha_counter_ask(taker.counter, 5, HA_ASK_ALL, clock_now_ms()), 5);
-    assert_int_equal(taker.counter->slots[1].want, 3);
-    assert_int_equal(taker.counter->slots[0].want, 2);
+        ha_counter_ask(taker->counter, 5, HA_ASK_ALL, clock_now_ms()), 5);
+    assert_int_equal(taker->counter->slots[1].want, 3);
+    assert_int_equal(taker->counter->slots[0].want, 2);
     fake_release(rig->stores[0]);
-    RIG_AWAIT(atomic_load(&taker.granted) == 5);
-    taker_end(&taker, broker);
+    RIG_AWAIT(atomic_load(&taker->granted) == 5);
 }
 
 static bool is_asked(struct taker *taker)
@@ -211,7 +150,7 @@ TEST_WITH(ONE_DIRECT, all_of_a_batch_are_answered_though_a_claim_is_cut_off)
     rig_set_timeout(rig, RIG_FOREVER_MS);
     broker = rig_open(rig);
     for (size_t i = 0; i < COUNT_OF(keys); i++)
-        taker_make_of(&takers[i], broker, keys[i]);
+        taker_make(&takers[i], broker, keys[i]);
     for (size_t i = 0; i < COUNT_OF(keys); i += 2) {
         assert_true(is_asked(&takers[i]));
         RIG_AWAIT(atomic_load(&takers[i].granted) == 5);
@@ -234,33 +173,22 @@ TEST_WITH(ONE_DIRECT, all_of_a_batch_are_answered_though_a_claim_is_cut_off)
 
 /* --- of a stamp --- */
 
-/* Until nothing is under way. */
-static void take(struct taker *taker)
-{
-    struct ha_view view = {.all = 1};
-
-    assert_int_equal(
-        ha_counter_ask(taker->counter, 5, HA_ASK_ALL, clock_now_ms()), 5);
-    while (view.all > 0)
-        ha_counter_view(taker->counter, clock_now_ms(), &view);
-    assert_int_equal(atomic_load(&taker->granted), 5);
-}
-
 /* A taker of a stamp, and for how long its cell is kept, as of now: what passed
  * since it was made is added. */
 static int64_t kept_ms(struct rig *rig, int64_t begins_ms, int64_t ends_ms)
 {
     const struct ha_stamp stamp = {7, begins_ms, ends_ms};
-    struct rig_broker *broker = rig_open(rig);
-    const int64_t before_ms = clock_now_ms();
-    struct taker taker;
+    int64_t before_ms;
     int64_t until_ms;
+    struct taker taker;
 
-    taker_make(&taker, broker);
+    taker_begin(&taker, rig);
+    before_ms = clock_now_ms();
     assert_true(ha_counter_restamp(taker.counter, &stamp));
     take(&taker);
+    assert_int_equal(atomic_load(&taker.granted), 4);
     until_ms = fake_until_ms(rig->stores[0], "main/0/bill@7");
-    taker_end(&taker, broker);
+    taker_end(&taker);
     return until_ms == 0 ? 0 : until_ms - before_ms;
 }
 
@@ -282,27 +210,25 @@ TEST_WITH(WINDOWED, cell_is_kept_longer_than_its_stamp)
 }
 
 /* It may be over before. The first use is that of a whole window. */
-TEST_WITH(WINDOWED, short_stamp_leases_no_window_ahead_of_its_first_use)
+TEST_WITH(TAKER_OF_WINDOWS, short_stamp_leases_no_window_ahead_of_its_first_use)
 {
-    struct rig_broker *broker = rig_open(rig);
-    struct ha_pool *pool = ha_pool_at(broker->ha, 0);
+    struct rig *rig = taker->rig;
+    struct ha_pool *pool = ha_pool_at(taker->broker->ha, 0);
     const struct ha_stamp stamp = {1, 0, SECOND};
-    struct taker taker;
     bool is_asked = false;
 
-    taker_make(&taker, broker);
-    assert_true(ha_counter_restamp(taker.counter, &stamp));
-    take(&taker);
+    assert_true(ha_counter_restamp(taker->counter, &stamp));
+    take(taker);
+    assert_int_equal(atomic_load(&taker->granted), 4);
     pthread_mutex_lock(pool->lock);
     for (int32_t i = 0; i < 2; i++)
-        is_asked |= window_is_asked(&taker.counter->slots[i]);
+        is_asked |= window_is_asked(&taker->counter->slots[i]);
     pthread_mutex_unlock(pool->lock);
     assert_false(is_asked);
     assert_int_equal(fake_value(rig->authority, "window/main/0/bill@1"), 1);
     assert_int_equal(fake_value(rig->authority, "window/main/1/bill@1"), 1);
     while (fake_value(rig->authority, "window/main/0/bill@1") < 3) {
-        (void)ha_counter_ask(taker.counter, 64, HA_ASK_ALL, clock_now_ms());
+        (void)ha_counter_ask(taker->counter, 64, HA_ASK_ALL, clock_now_ms());
         usleep(1000); /* without locks that the worker needs */
     }
-    taker_end(&taker, broker);
 }

@@ -14,7 +14,7 @@
 #include "support/events.h"
 #include "support/rig.h"
 #include "support/test.h"
-#include "unit/window_taker.h"
+#include "unit/taker.h"
 
 #define LINE_SIZE 64
 #define DAY_MS    INT64_C(86400000)
@@ -383,12 +383,16 @@ static void take_stamp(struct taker *taker, int64_t digits, int64_t *last)
     *last = grant.first;
 }
 
+static const struct ha_counter_attributes kept_for_a_day = {
+    .claim = "", .value_bits = 63, .keep_ms = DAY_MS};
+
 /* With a broker of its own. */
 static void use_stamps(struct rig *rig, int64_t last[2])
 {
     struct taker taker;
 
-    taker_begin(&taker, (void **)&rig); /* keep_ms is a day */
+    taker_begin(&taker, rig);
+    ha_counter_set_attributes(taker.counter, &kept_for_a_day);
     for (int i = 0; i < 2; i++)
         take_stamp(&taker, i + 7, &last[i]);
     taker_end(&taker);

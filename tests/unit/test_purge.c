@@ -5,7 +5,7 @@
 
 #include "ha/counter/counter.h"
 #include "platform/clock.h"
-#include "unit/stamp_taker.h"
+#include "unit/taker.h"
 
 struct purging {
     struct rig *rig;
@@ -22,19 +22,17 @@ static bool is_purged(void *context)
            fake_value(purging->rig->stores[1], "main/1/bill@2") == -1;
 }
 
-TEST_WITH(DIRECT, old_stamps_are_noted_first_and_deleted_later)
+TEST_WITH(TAKER_OF_DIRECT, old_stamps_are_noted_first_and_deleted_later)
 {
-    struct rig_broker *broker = rig_open(rig);
-    struct taker taker;
+    struct rig *rig = taker->rig;
     struct purging purging = {
-        .rig = rig, .taker = &taker, .keep = {3, 3 * SECOND, 4 * SECOND}};
+        .rig = rig, .taker = taker, .keep = {3, 3 * SECOND, 4 * SECOND}};
 
-    taker_make(&taker, broker);
     for (int64_t digits = 1; digits <= 4; digits++) {
-        assert_true(is_restamped(&taker, digits));
-        take(&taker);
+        assert_true(is_restamped(taker, digits));
+        take(taker);
     }
-    ha_counter_purge(taker.counter, &purging.keep);
+    ha_counter_purge(taker->counter, &purging.keep);
     for (size_t i = 0; i < 2; i++)
         RIG_AWAIT(fake_calls(rig->stores[i], FAKE_PURGE) > 0);
     assert_int_equal(fake_value(rig->stores[0], "main/0/bill@1"), 2);
@@ -42,12 +40,11 @@ TEST_WITH(DIRECT, old_stamps_are_noted_first_and_deleted_later)
     assert_int_equal(fake_value(rig->stores[0], "main/0/bill@3"), 2);
     assert_int_equal(fake_value(rig->stores[1], "main/1/bill@4"), 2);
     /* It begins no more. */
-    assert_true(is_restamped(&taker, 2));
-    (void)ha_counter_ask(taker.counter, 4, HA_ASK_ALL, clock_now_ms());
-    while (ha_counter_availability(taker.counter, NULL) == SEQB_OK)
+    assert_true(is_restamped(taker, 2));
+    (void)ha_counter_ask(taker->counter, 4, HA_ASK_ALL, clock_now_ms());
+    while (ha_counter_availability(taker->counter, NULL) == SEQB_OK)
         continue;
     assert_int_equal(fake_value(rig->stores[0], "main/0/bill@2"), -1);
-    taker_end(&taker, broker);
 }
 
 /* The purges that the second store has made; the first of them. */
@@ -82,15 +79,13 @@ static enum seqb_status purge_recorded(struct seqb_backend *backend,
 TEST_WITH(DIRECT, store_that_was_away_deletes_its_old_stamps_later)
 {
     const struct ha_stamp keep = {2, 2 * SECOND, 3 * SECOND};
-    struct rig_broker *broker;
     struct taker taker;
 
     purge_recording = backend_fake;
     purge_recording.open = purge_recording_open;
     purge_recording.purge = purge_recorded;
     rig->backends[1].ops = &purge_recording;
-    broker = rig_open(rig);
-    taker_make(&taker, broker);
+    taker_begin(&taker, rig);
     assert_true(is_restamped(&taker, 1));
     take(&taker);
     fake_set_down(rig->stores[1], true);
@@ -104,19 +99,16 @@ TEST_WITH(DIRECT, store_that_was_away_deletes_its_old_stamps_later)
     RIG_AWAIT((ha_counter_purge(taker.counter, &keep),
                fake_value(rig->stores[1], "main/1/bill@1") == -1));
     assert_int_equal(atomic_load(&first_most), 0);
-    taker_end(&taker, broker);
+    taker_end(&taker);
 }
 
 /* What is under way is not posted again. */
 TEST_WITH(ONE_DIRECT, a_store_that_purges_is_not_asked_to_purge_again)
 {
-    struct rig_broker *broker;
     struct taker taker;
     const struct ha_stamp keep = {2, 2 * SECOND, 3 * SECOND};
 
-    rig_set_timeout(rig, RIG_FOREVER_MS);
-    broker = rig_open(rig);
-    taker_make(&taker, broker);
+    taker_begin(&taker, rig);
     assert_true(is_restamped(&taker, 2));
     take(&taker);
     ha_counter_purge(taker.counter, &keep);
@@ -129,7 +121,7 @@ TEST_WITH(ONE_DIRECT, a_store_that_purges_is_not_asked_to_purge_again)
     fake_release(rig->stores[0]);
     take(&taker);
     assert_int_equal(fake_calls(rig->stores[0], FAKE_PURGE), 2);
-    taker_end(&taker, broker);
+    taker_end(&taker);
 }
 
 static bool are_cells_purged(void *context)
@@ -142,35 +134,30 @@ static bool are_cells_purged(void *context)
            fake_value(purging->rig->authority, "window/main/1/bill@1") == -1;
 }
 
-TEST_WITH(CELLS, old_cells_are_deleted_with_their_windows)
+TEST_WITH(TAKER_OF_CELLS, old_cells_are_deleted_with_their_windows)
 {
-    struct rig_broker *broker = rig_open(rig);
-    struct taker taker;
+    struct rig *rig = taker->rig;
     struct purging purging = {
-        .rig = rig, .taker = &taker, .keep = {3, 3 * SECOND, 4 * SECOND}};
+        .rig = rig, .taker = taker, .keep = {3, 3 * SECOND, 4 * SECOND}};
 
-    taker_make(&taker, broker);
     for (int64_t digits = 1; digits <= 4; digits++) {
-        assert_true(is_restamped(&taker, digits));
-        take(&taker);
+        assert_true(is_restamped(taker, digits));
+        take(taker);
     }
     assert_int_equal(fake_value(rig->stores[0], "cell:main/0/bill@1"), 2);
     rig_await(are_cells_purged, &purging);
     assert_int_equal(fake_value(rig->stores[0], "cell:main/0/bill@3"), 2);
     assert_int_equal(fake_value(rig->stores[1], "cell:main/1/bill@4"), 2);
-    taker_end(&taker, broker);
 }
 
 /* What it noted would hold for all brokers. */
 TEST_WITH(DIRECT, a_clock_far_ahead_of_the_stores_purges_nothing)
 {
     struct ha_stamp keep = {3, 3 * SECOND, 4 * SECOND};
-    struct rig_broker *broker;
     struct taker taker;
 
     fake_set_clock(rig->stores[0], -HOUR);
-    broker = rig_open(rig);
-    taker_make(&taker, broker);
+    taker_begin(&taker, rig);
     assert_true(is_restamped(&taker, 1));
     take(&taker);
     for (int i = 0; i < 3; i++) {
@@ -183,23 +170,21 @@ TEST_WITH(DIRECT, a_clock_far_ahead_of_the_stores_purges_nothing)
         take(&taker);
     }
     assert_int_equal(fake_calls(rig->stores[0], FAKE_PURGE), 0);
-    taker_end(&taker, broker);
+    taker_end(&taker);
 }
 
-TEST_WITH(DIRECT, stamps_of_a_closed_sequence_are_not_purged)
+TEST_WITH(TAKER_OF_DIRECT, stamps_of_a_closed_sequence_are_not_purged)
 {
+    struct rig *rig = taker->rig;
     const struct ha_stamp keep = {3, 3 * SECOND, 4 * SECOND};
-    struct rig_broker *broker = rig_open(rig);
-    struct taker taker;
 
-    taker_make(&taker, broker);
-    assert_true(is_restamped(&taker, 1));
-    take(&taker);
-    counter_void(taker.counter, SEQB_LAYOUT);
+    assert_true(is_restamped(taker, 1));
+    take(taker);
+    counter_void(taker->counter, SEQB_LAYOUT);
     for (size_t i = 0; i < 2; i++) {
-        ha_counter_purge(taker.counter, &keep);
-        rig_take(broker, 100); /* the workers are asked after any purge */
+        ha_counter_purge(taker->counter, &keep);
+        rig_take(taker->broker,
+                 100); /* the workers are asked after any purge */
         assert_int_equal(fake_calls(rig->stores[i], FAKE_PURGE), 0);
     }
-    taker_end(&taker, broker);
 }

@@ -11,7 +11,7 @@
 #include "platform/thread.h"
 #include "queue/flusher/span.h"
 #include "support/test.h"
-#include "unit/window_taker.h"
+#include "unit/taker.h"
 
 #define DAY_MS INT64_C(86400000)
 
@@ -98,23 +98,21 @@ TEST_WITH(TAKER, larger_windows_are_granted_one_by_one)
 
 /* Another broker's window stands in the cell, of which no value was left when
  * it was asked. The taker's may be below it. */
-TEST_STATE(NEIGHBOURS, windows_are_dropped_if_somebody_was_faster)
+TEST_WITH(TAKER, windows_are_dropped_if_somebody_was_faster)
 {
-    struct taker takers[2];
+    struct taker other;
     int64_t window;
 
-    taker_begin(&takers[0], state);
-    taker_begin(&takers[1], state);
-    (void)taker_leave_window(&takers[0]);
-    (void)taker_ask_again(&takers[1], WINDOW);
-    (void)taker_ask_again(&takers[1], WANT_MANY);
-    window = taker_cell_window(&takers[1]);
-    fake_refuse(takers[0].rig->stores[0], FAKE_RESERVE, CELL, SEQB_EXHAUSTED);
-    assert_int_equal(taker_ask(&takers[0], WANT_MANY).count, 0);
-    assert_int_equal(taker_cell_window(&takers[0]), window);
-    fake_refuse(takers[0].rig->stores[0], FAKE_RESERVE, CELL, SEQB_OK);
-    taker_end(&takers[0]);
-    taker_end(&takers[1]);
+    taker_begin(&other, taker->rig);
+    (void)taker_leave_window(taker);
+    (void)taker_ask_again(&other, WINDOW);
+    (void)taker_ask_again(&other, WANT_MANY);
+    window = taker_cell_window(&other);
+    fake_refuse(taker->rig->stores[0], FAKE_RESERVE, CELL, SEQB_EXHAUSTED);
+    assert_int_equal(taker_ask(taker, WANT_MANY).count, 0);
+    assert_int_equal(taker_cell_window(taker), window);
+    fake_refuse(taker->rig->stores[0], FAKE_RESERVE, CELL, SEQB_OK);
+    taker_end(&other);
 }
 
 /* Another broker's window is above: all that were taken are dropped. */
@@ -382,19 +380,19 @@ static int setup_forgetful(void **state)
 
 /* Its server goes on and nobody knows, and the cell is gone as well. Its run
  * begins at 1 again, and ends where the witness never was. */
-TEST_STATE(FORGETFUL, run_of_an_emptied_lessor_begins_above_its_witness)
+TEST_WITH(FORGETFUL, run_of_an_emptied_lessor_begins_above_its_witness)
 {
     struct taker taker;
     struct ha_grant grant;
     int64_t first;
 
-    taker_begin(&taker, state);
+    taker_begin(&taker, rig);
     grant = taker_ask_again(&taker, 10);
     first = grant.first;
     taker_end(&taker);
     fake_flush(taker.rig->stores[2]);
     fake_flush(taker.rig->stores[0]);
-    taker_begin(&taker, state);
+    taker_begin(&taker, rig);
     grant = taker_ask_again(&taker, WANT_MANY);
     assert_true(grant.first > first);
     taker_end(&taker);
@@ -402,18 +400,18 @@ TEST_STATE(FORGETFUL, run_of_an_emptied_lessor_begins_above_its_witness)
 
 /* Its server goes on and nobody knows. The cell stands, in a window below those
  * that the first broker holds. */
-TEST_STATE(NEIGHBOURS, run_that_a_broker_holds_is_leased_to_no_other_one)
+TEST_WITH(NEIGHBOURS, run_that_a_broker_holds_is_leased_to_no_other_one)
 {
     struct taker one;
     struct taker two;
     struct ha_grant first;
     struct ha_grant second;
 
-    taker_begin(&one, state);
+    taker_begin(&one, rig);
     (void)taker_leave_window(&one);
     (void)taker_ask_again(&one, WINDOW);
     fake_flush(one.rig->stores[1]);
-    taker_begin(&two, state);
+    taker_begin(&two, rig);
     (void)taker_ask_again(&two, 10);
     second = taker_ask_again(&two, WINDOW - 10); /* the rest of its cell */
     first = taker_ask_again(&one, WANT_MANY);
@@ -423,14 +421,13 @@ TEST_STATE(NEIGHBOURS, run_that_a_broker_holds_is_leased_to_no_other_one)
 }
 
 /* The other one leases nothing, but knows far more, and refuses each run. */
-TEST_STATE(FORGETFUL, lessor_far_behind_its_witness_is_raised_at_once)
+TEST_WITH(FORGETFUL, lessor_far_behind_its_witness_is_raised_at_once)
 {
     static const char leases[] = "window/main/0/bill";
     const int64_t far = 1000000000;
-    struct rig *rig = *state;
     struct taker taker;
 
-    taker_begin(&taker, state);
+    taker_begin(&taker, rig);
     (void)taker_ask_again(&taker, 10);
     fake_refuse(rig->stores[3], FAKE_RESERVE, leases, SEQB_REFUSED);
     fake_put(rig->stores[3], leases, far);

@@ -5,7 +5,7 @@
  */
 #include "ha/counter/source.h"
 #include "support/test.h"
-#include "unit/window_taker.h"
+#include "unit/taker.h"
 
 /* Of which the window in the cell is next to nothing. */
 #define WANT_LARGE (64 * WINDOW)
@@ -33,25 +33,22 @@ TEST_WITH(TAKER, smaller_want_takes_the_window_first)
 }
 
 /* Nothing else tells how fast the store is then. */
-TEST_STATE(NEIGHBOURS, install_alone_is_a_call_that_is_evaluated)
+TEST_WITH(TAKER, install_alone_is_a_call_that_is_evaluated)
 {
     const int64_t slow_us = 1000000000;
-    struct taker taker;
     struct ha_pool *pool;
     int64_t latency_us;
 
-    taker_begin(&taker, state);
-    (void)taker_leave_window(&taker);
-    pool = taker.counter->pool;
+    (void)taker_leave_window(taker);
+    pool = taker->counter->pool;
     pthread_mutex_lock(pool->lock);
     pool->pool.member[0].latency_us = slow_us;
     pthread_mutex_unlock(pool->lock);
-    (void)taker_ask(&taker, WANT_LARGE);
+    (void)taker_ask(taker, WANT_LARGE);
     pthread_mutex_lock(pool->lock);
     latency_us = pool->pool.member[0].latency_us;
     pthread_mutex_unlock(pool->lock);
     assert_true(latency_us < slow_us);
-    taker_end(&taker);
 }
 
 /* What is left of it is more than nothing while no other window is there. */
@@ -70,44 +67,40 @@ TEST_WITH(TAKER, large_want_takes_the_window_if_there_is_no_other)
 }
 
 /* Each of them would put an end to the other one's window. */
-TEST_STATE(NEIGHBOURS, window_that_another_broker_counts_in_is_taken_first)
+TEST_WITH(TAKER, window_that_another_broker_counts_in_is_taken_first)
 {
-    struct taker takers[2];
+    struct taker other;
     struct ha_grant grant;
     int64_t window;
 
-    taker_begin(&takers[0], state);
-    taker_begin(&takers[1], state);
-    window = taker_leave_window(&takers[0]);
-    assert_int_equal(taker_ask_again(&takers[1], 10).count, 10);
-    grant = taker_ask(&takers[0], 20);
+    taker_begin(&other, taker->rig);
+    window = taker_leave_window(taker);
+    assert_int_equal(taker_ask_again(&other, 10).count, 10);
+    grant = taker_ask(taker, 20);
     assert_int_equal(grant.count, 20);
     assert_int_equal(taker_window(&grant), window);
-    grant = taker_ask(&takers[0], WANT_LARGE);
+    grant = taker_ask(taker, WANT_LARGE);
     assert_int_equal(grant.count, WINDOW - 30);
     assert_int_equal(taker_window(&grant), window);
-    taker_end(&takers[0]);
-    taker_end(&takers[1]);
+    taker_end(&other);
 }
 
 /* The broker was wrong: the store refuses its window, and is asked. */
-TEST_STATE(NEIGHBOURS, window_that_was_put_above_is_taken_after_all)
+TEST_WITH(TAKER, window_that_was_put_above_is_taken_after_all)
 {
-    struct taker takers[2];
+    struct taker other;
     struct ha_grant grant;
 
-    taker_begin(&takers[0], state);
-    taker_begin(&takers[1], state);
-    (void)taker_leave_window(&takers[0]);
+    taker_begin(&other, taker->rig);
+    (void)taker_leave_window(taker);
     do /* its windows are leased above all */
-        grant = taker_ask_again(&takers[1], WANT_MANY);
-    while (taker_cell_window(&takers[1]) <
-           source_last(takers[0].counter->slots[0].windows));
-    grant = taker_ask(&takers[0], WANT_LARGE);
+        grant = taker_ask_again(&other, WANT_MANY);
+    while (taker_cell_window(&other) <
+           source_last(taker->counter->slots[0].windows));
+    grant = taker_ask(taker, WANT_LARGE);
     assert_int_equal(grant.count, WINDOW);
-    assert_int_equal(taker_window(&grant), taker_cell_window(&takers[1]));
-    taker_end(&takers[0]);
-    taker_end(&takers[1]);
+    assert_int_equal(taker_window(&grant), taker_cell_window(&other));
+    taker_end(&other);
 }
 
 static int64_t reserves(const struct taker *taker)
@@ -116,16 +109,13 @@ static int64_t reserves(const struct taker *taker)
 }
 
 /* The broker was granted all of it, one part after another. */
-TEST_STATE(WINDOWED, window_that_is_used_up_is_followed_without_asking)
+TEST_WITH(TAKER_OF_WINDOWS, window_that_is_used_up_is_followed_without_asking)
 {
-    struct taker taker;
     int64_t before;
 
-    taker_begin(&taker, state);
     for (int i = 0; i < 4; i++)
-        assert_int_equal(taker_ask_again(&taker, WINDOW / 4).count, WINDOW / 4);
-    before = reserves(&taker);
-    assert_int_equal(taker_ask(&taker, WINDOW).count, WINDOW);
-    assert_int_equal(reserves(&taker), before + 1);
-    taker_end(&taker);
+        assert_int_equal(taker_ask_again(taker, WINDOW / 4).count, WINDOW / 4);
+    before = reserves(taker);
+    assert_int_equal(taker_ask(taker, WINDOW).count, WINDOW);
+    assert_int_equal(reserves(taker), before + 1);
 }

@@ -6,46 +6,37 @@
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "support/events.h"
-#include "unit/stamp_taker.h"
+#include "unit/taker.h"
 
-TEST_WITH(DIRECT, each_stamp_has_a_counter_of_its_own)
+TEST_WITH(TAKER_OF_DIRECT, each_stamp_has_a_counter_of_its_own)
 {
-    struct rig_broker *broker = rig_open(rig);
-    struct taker taker;
+    struct rig *rig = taker->rig;
 
-    taker_make(&taker, broker);
     for (int64_t digits = 1; digits <= 5; digits++) {
-        assert_true(is_restamped(&taker, digits));
-        take(&taker);
+        assert_true(is_restamped(taker, digits));
+        take(taker);
     }
     assert_int_equal(fake_value(rig->stores[0], "main/0/bill@1"), 2);
     assert_int_equal(fake_value(rig->stores[0], "main/0/bill@5"), 2);
     assert_int_equal(fake_value(rig->stores[1], "main/1/bill@3"), 2);
     assert_int_equal(fake_value(rig->stores[0], "main/0/bill"), -1);
-    taker_end(&taker, broker);
 }
 
-TEST_WITH(DIRECT, a_counter_that_is_asked_keeps_its_stamp)
+TEST_WITH(TAKER_OF_DIRECT, a_counter_that_is_asked_keeps_its_stamp)
 {
-    struct rig_broker *broker = rig_open(rig);
-    struct taker taker;
-    bool was_restamped;
+    struct rig *rig = taker->rig;
 
-    taker_make(&taker, broker);
-    assert_true(is_restamped(&taker, 1));
-    take(&taker);
+    assert_true(is_restamped(taker, 1));
+    take(taker);
     fake_hang(rig->stores[0]);
-    assert_true(ha_counter_ask(taker.counter, 4, HA_ASK_ALL, clock_now_ms()) >
+    assert_true(ha_counter_ask(taker->counter, 4, HA_ASK_ALL, clock_now_ms()) >
                 0);
-    was_restamped = is_restamped(&taker, 2);
+    assert_false(is_restamped(taker, 2));
     fake_release(rig->stores[0]);
-    await_rest(&taker);
-    while (!is_restamped(&taker, 2))
+    await_rest(taker);
+    while (!is_restamped(taker, 2))
         continue;
-    take(&taker);
-    taker_end(&taker, broker);
-    /* Only now: a worker may deliver to the taker until then. */
-    assert_false(was_restamped);
+    take(taker);
     assert_int_equal(fake_value(rig->stores[0], "main/0/bill@2"), 2);
 }
 
@@ -68,81 +59,68 @@ static void use_up_a_window(struct taker *taker)
 
 /* Each lessor's counter of the new stamp begins below that of the old one,
  * which is no step back. */
-TEST_WITH(NEIGHBOURS, lessors_count_each_stamp_for_itself)
+TEST_WITH(TAKER, lessors_count_each_stamp_for_itself)
 {
-    struct rig_broker *broker;
-    struct taker taker;
+    struct rig *rig = taker->rig;
 
-    rig_set_timeout(rig, RIG_FOREVER_MS);
-    broker = rig_open(rig);
-    taker_make(&taker, broker);
     for (int64_t digits = 1; digits <= 5; digits++) {
         char name[64];
 
-        RIG_AWAIT(is_restamped(&taker, digits)); /* a spare may be leased */
+        RIG_AWAIT(is_restamped(taker, digits)); /* a spare may be leased */
         for (int64_t i = digits; i <= 5; i++)
-            use_up_a_window(&taker);
+            use_up_a_window(taker);
         (void)text_format(name, sizeof name, "window/main/0/bill@%d",
                           (int)digits);
         assert_true(fake_value(rig->stores[0], name) > 0 ||
                     fake_value(rig->stores[1], name) > 0);
     }
     for (int32_t i = 0; i < 2; i++) {
-        assert_int_equal(rig_partition(broker, i).state, SEQB_PARTITION_UP);
-        assert_int_equal(rig_partition(broker, i).errors, 0);
+        assert_int_equal(rig_partition(taker->broker, i).state,
+                         SEQB_PARTITION_UP);
+        assert_int_equal(rig_partition(taker->broker, i).errors, 0);
     }
-    taker_end(&taker, broker);
 }
 
 /* Else that window, of the old stamp, would be one of the new stamp. */
-TEST_WITH(WINDOWED, a_counter_that_leases_a_window_keeps_its_stamp)
+TEST_WITH(TAKER_OF_WINDOWS, a_counter_that_leases_a_window_keeps_its_stamp)
 {
-    struct rig_broker *broker = rig_open(rig);
-    struct taker taker;
-    bool was_restamped;
+    struct rig *rig = taker->rig;
 
-    taker_make(&taker, broker);
-    assert_true(restamp_for_an_hour(&taker, 1));
-    take(&taker);
+    assert_true(restamp_for_an_hour(taker, 1));
+    take(taker);
     /* The spare windows have come. */
     RIG_AWAIT(fake_value(rig->authority, "window/main/0/bill@1") == 2 &&
               fake_value(rig->authority, "window/main/1/bill@1") == 2);
     fake_hang(rig->authority);
-    use_up_a_window(&taker);
+    use_up_a_window(taker);
     assert_true(fake_wait_for_hanging(rig->authority, 1, RIG_PATIENCE_MS));
-    was_restamped = restamp_for_an_hour(&taker, 2);
+    assert_false(restamp_for_an_hour(taker, 2));
     fake_release(rig->authority);
-    while (!restamp_for_an_hour(&taker, 2))
+    while (!restamp_for_an_hour(taker, 2))
         continue;
-    take(&taker);
-    taker_end(&taker, broker);
-    /* Only now: a worker may deliver to the taker until then. */
-    assert_false(was_restamped);
+    take(taker);
     assert_int_equal(fake_window(rig->stores[0], "main/0/bill@2"), 1);
 }
 
 /* What it had learned is of the old stamp. */
-TEST_WITH(DIRECT, a_new_stamp_is_not_exhausted)
+TEST_WITH(TAKER_OF_DIRECT, a_new_stamp_is_not_exhausted)
 {
+    struct rig *rig = taker->rig;
     static const struct ha_counter_attributes few = {
         .claim = "", .value_bits = 5, .keep_ms = HOUR};
-    struct rig_broker *broker = rig_open(rig);
-    struct taker taker;
 
-    taker_make(&taker, broker);
-    ha_counter_set_attributes(taker.counter, &few);
+    ha_counter_set_attributes(taker->counter, &few);
     for (int64_t digits = 1; digits <= 3; digits++) {
-        assert_true(is_restamped(&taker, digits));
-        while (ha_counter_availability(taker.counter, NULL) == SEQB_OK) {
-            (void)ha_counter_ask(taker.counter, 8, HA_ASK_ALL, clock_now_ms());
-            await_rest(&taker);
+        assert_true(is_restamped(taker, digits));
+        while (ha_counter_availability(taker->counter, NULL) == SEQB_OK) {
+            (void)ha_counter_ask(taker->counter, 8, HA_ASK_ALL, clock_now_ms());
+            await_rest(taker);
         }
-        assert_int_equal(ha_counter_availability(taker.counter, NULL),
+        assert_int_equal(ha_counter_availability(taker->counter, NULL),
                          SEQB_EXHAUSTED);
         /* 5 bits less 1 of the partition and 2 of memory. */
         assert_int_equal(fake_value(rig->stores[0], "main/0/bill@1"), 3);
     }
-    taker_end(&taker, broker);
 }
 
 /* For a stamp whose time does not end. */
@@ -161,38 +139,30 @@ static void advance_far(struct taker *taker)
     assert_true(atomic_load(&taker->first) > 1 << 20);
 }
 
-TEST_WITH(DIRECT, a_new_stamp_begins_at_1_though_the_old_one_was_advanced)
+TEST_WITH(TAKER_OF_DIRECT,
+          a_new_stamp_begins_at_1_though_the_old_one_was_advanced)
 {
-    struct rig_broker *broker;
-    struct taker taker;
+    struct rig *rig = taker->rig;
 
-    rig_set_timeout(rig, RIG_FOREVER_MS);
-    broker = rig_open(rig);
-    taker_make(&taker, broker);
-    assert_true(is_restamped_for_long(&taker, 1));
-    advance_far(&taker);
-    assert_true(is_restamped_for_long(&taker, 2));
-    take(&taker);
+    assert_true(is_restamped_for_long(taker, 1));
+    advance_far(taker);
+    assert_true(is_restamped_for_long(taker, 2));
+    take(taker);
     assert_int_equal(fake_value(rig->stores[0], "main/0/bill@2"), 2);
     assert_int_equal(fake_value(rig->stores[1], "main/1/bill@2"), 2);
-    taker_end(&taker, broker);
 }
 
-TEST_WITH(WINDOWED, windows_of_a_new_stamp_begin_at_1_though_it_was_advanced)
+TEST_WITH(TAKER_OF_WINDOWS,
+          windows_of_a_new_stamp_begin_at_1_though_it_was_advanced)
 {
-    struct rig_broker *broker;
-    struct taker taker;
+    struct rig *rig = taker->rig;
 
-    rig_set_timeout(rig, RIG_FOREVER_MS);
-    broker = rig_open(rig);
-    taker_make(&taker, broker);
-    assert_true(is_restamped_for_long(&taker, 1));
-    advance_far(&taker);
-    RIG_AWAIT(is_restamped_for_long(&taker, 2)); /* a spare may be leased */
-    take(&taker);
+    assert_true(is_restamped_for_long(taker, 1));
+    advance_far(taker);
+    RIG_AWAIT(is_restamped_for_long(taker, 2)); /* a spare may be leased */
+    take(taker);
     assert_int_equal(fake_window(rig->stores[0], "main/0/bill@2"), 1);
     assert_int_equal(fake_window(rig->stores[1], "main/1/bill@2"), 1);
-    taker_end(&taker, broker);
 }
 
 #define LEVEL INT64_C(1000000000000)
@@ -222,26 +192,22 @@ static void change_one(struct rig *rig, struct taker *taker, int32_t i)
 }
 
 /* That a partition waited in the old stamp says nothing of the new one. */
-TEST_WITH(DIRECT, a_store_that_changed_waits_in_a_new_stamp_for_the_others)
+TEST_WITH(TAKER_OF_DIRECT,
+          a_store_that_changed_waits_in_a_new_stamp_for_the_others)
 {
-    struct rig_broker *broker;
-    struct taker taker;
+    struct rig *rig = taker->rig;
 
-    rig_set_timeout(rig, RIG_FOREVER_MS);
-    broker = rig_open(rig);
-    taker_make(&taker, broker);
     fake_put(rig->stores[0], "main/0/bill@1", 5);
     fake_put(rig->stores[1], "main/1/bill@2", 5);
-    assert_true(is_restamped_for_long(&taker, 1));
-    change_one(rig, &taker, 0);
-    assert_true(is_restamped_for_long(&taker, 2));
+    assert_true(is_restamped_for_long(taker, 1));
+    change_one(rig, taker, 0);
+    assert_true(is_restamped_for_long(taker, 2));
     fake_put(rig->stores[0], "main/0/bill@2", LEVEL);
-    change_one(rig, &taker, 1);
+    change_one(rig, taker, 1);
     while (fake_first_raise(rig->stores[1], "main/1/bill@2").limit == 0)
-        take(&taker);
+        take(taker);
     assert_true(fake_first_raise(rig->stores[1], "main/1/bill@2").floor >
                 LEVEL);
-    taker_end(&taker, broker);
 }
 
 /* --- what a stamp is refused --- */
@@ -258,29 +224,24 @@ static void ask_in_vain(struct taker *taker)
     await_rest(taker);
 }
 
-TEST_WITH(DIRECT, a_new_stamp_is_refused_nothing_that_was_used_up)
+TEST_WITH(TAKER_OF_DIRECT, a_new_stamp_is_refused_nothing_that_was_used_up)
 {
-    struct rig_broker *broker = rig_open(rig);
-    struct taker taker;
+    struct rig *rig = taker->rig;
 
-    taker_make(&taker, broker);
-    restamp_for_long(&taker, 1);
+    restamp_for_long(taker, 1);
     fake_refuse(rig->stores[1], FAKE_RESERVE, "main/1/bill@1", SEQB_EXHAUSTED);
-    ask_in_vain(&taker);
-    assert_int_equal(rig_partition(broker, 1).refused, 1);
-    restamp_for_long(&taker, 2);
-    assert_int_equal(rig_partition(broker, 1).refused, 0);
-    take(&taker);
+    ask_in_vain(taker);
+    assert_int_equal(rig_partition(taker->broker, 1).refused, 1);
+    restamp_for_long(taker, 2);
+    assert_int_equal(rig_partition(taker->broker, 1).refused, 0);
+    take(taker);
     assert_int_equal(fake_value(rig->stores[1], "main/1/bill@2"), 2);
-    taker_end(&taker, broker);
 }
 
-TEST_WITH(DIRECT, what_every_stamp_is_refused_is_told_once)
+TEST_WITH(TAKER_OF_DIRECT, what_every_stamp_is_refused_is_told_once)
 {
-    struct rig_broker *broker = rig_open(rig);
-    struct taker taker;
+    struct rig *rig = taker->rig;
 
-    taker_make(&taker, broker);
     events_start();
     for (int64_t digits = 1; digits <= 5; digits++) {
         char counter[SEQB_COUNTER_SIZE];
@@ -288,33 +249,30 @@ TEST_WITH(DIRECT, what_every_stamp_is_refused_is_told_once)
         (void)text_format(counter, sizeof counter, "main/1/bill@%d",
                           (int)digits);
         fake_refuse(rig->stores[1], FAKE_RESERVE, counter, SEQB_INVALID);
-        restamp_for_long(&taker, digits);
-        ask_in_vain(&taker);
-        assert_int_equal(rig_partition(broker, 1).refused, 1);
+        restamp_for_long(taker, digits);
+        ask_in_vain(taker);
+        assert_int_equal(rig_partition(taker->broker, 1).refused, 1);
     }
     events_expect("event=counter_refused", "key=bill", 1);
-    restamp_for_long(&taker, 6);
-    take(&taker);
-    assert_int_equal(rig_partition(broker, 1).refused, 0);
+    restamp_for_long(taker, 6);
+    take(taker);
+    assert_int_equal(rig_partition(taker->broker, 1).refused, 0);
     events_expect("event=counter_recovered", "key=bill", 1);
-    taker_end(&taker, broker);
 }
 
-TEST_WITH(DIRECT, a_stamp_that_is_over_is_no_trouble)
+TEST_WITH(TAKER_OF_DIRECT, a_stamp_that_is_over_is_no_trouble)
 {
+    struct rig *rig = taker->rig;
     static const enum seqb_status statuses[] = {SEQB_EXHAUSTED, SEQB_REFUSED};
-    struct rig_broker *broker = rig_open(rig);
-    struct taker taker;
 
-    taker_make(&taker, broker);
     for (size_t i = 0; i < 2; i++) {
         fake_refuse(rig->stores[1], FAKE_RESERVE, "main/1/bill@1", statuses[i]);
-        assert_true(is_restamped(&taker, 1));
-        ask_in_vain(&taker);
-        RIG_AWAIT(rig_partition(broker, 1).refused == 0);
-        assert_int_equal(ha_health(broker->ha, NULL, 0), SEQB_HEALTH_SERVING);
+        assert_true(is_restamped(taker, 1));
+        ask_in_vain(taker);
+        RIG_AWAIT(rig_partition(taker->broker, 1).refused == 0);
+        assert_int_equal(ha_health(taker->broker->ha, NULL, 0),
+                         SEQB_HEALTH_SERVING);
     }
-    taker_end(&taker, broker);
 }
 
 /* Whether a stamp that ended so many minutes ago is raised, as its store became
@@ -344,18 +302,15 @@ static bool is_told_over(struct taker *taker)
 
 /* Others may have purged it after keep_ms, by clocks that differ by half of
  * that: a raise would make it again. */
-TEST_WITH(DIRECT, a_stamp_that_may_be_purged_is_not_raised)
+TEST_WITH(TAKER_OF_DIRECT, a_stamp_that_may_be_purged_is_not_raised)
 {
-    struct rig_broker *broker = rig_open(rig);
-    struct taker taker;
+    struct rig *rig = taker->rig;
 
-    taker_make(&taker, broker);
     events_start();
-    assert_true(is_raised(rig, &taker, 25));
-    assert_false(is_raised(rig, &taker, 35));
-    RIG_AWAIT(is_told_over(&taker));
+    assert_true(is_raised(rig, taker, 25));
+    assert_false(is_raised(rig, taker, 35));
+    RIG_AWAIT(is_told_over(taker));
     assert_int_equal(fake_first_raise(rig->stores[0], "main/0/bill@35").limit,
                      0);
-    assert_int_equal(rig_partition(broker, 0).state, SEQB_PARTITION_UP);
-    taker_end(&taker, broker);
+    assert_int_equal(rig_partition(taker->broker, 0).state, SEQB_PARTITION_UP);
 }

@@ -4,15 +4,20 @@
  * an engine that does so; if it fails, or nobody knows, none of it is used.
  */
 #include "support/test.h"
-#include "unit/window_taker.h"
+#include "unit/taker.h"
 
 #define PART 10
 
-static void taking_begin(struct taker *taker, void **state)
+static int taking_setup(void **state)
 {
-    taker_begin(taker, state);
-    fake_set_takes(taker->rig->stores[0]);
+    const int failed = taker_setup_neighbours(state);
+
+    if (failed == 0)
+        fake_set_takes(((struct taker *)*state)->rig->stores[0]);
+    return failed;
 }
+
+#define TAKING FIXTURE(struct taker *taker, taking_setup, taker_teardown)
 
 static int64_t reserves(const struct taker *taker)
 {
@@ -25,77 +30,66 @@ static void expect_next(const struct ha_grant *grant,
     assert_int_equal(grant->first, before->first + before->count * 2 * RUN);
 }
 
-TEST_STATE(NEIGHBOURS, window_is_taken_from_as_it_is_put_there)
+TEST_WITH(TAKING, window_is_taken_from_as_it_is_put_there)
 {
-    struct taker taker;
     struct ha_grant grant;
     struct ha_grant next;
     int64_t before;
 
-    taking_begin(&taker, state);
-    assert_int_equal(taker_ask_again(&taker, WINDOW - 1).count, WINDOW - 1);
-    assert_int_equal(taker_ask(&taker, 1).count, 1); /* it is used up */
-    before = reserves(&taker);
-    grant = taker_ask(&taker, PART);
+    assert_int_equal(taker_ask_again(taker, WINDOW - 1).count, WINDOW - 1);
+    assert_int_equal(taker_ask(taker, 1).count, 1); /* it is used up */
+    before = reserves(taker);
+    grant = taker_ask(taker, PART);
     assert_int_equal(grant.count, PART);
-    assert_int_equal(reserves(&taker), before);
-    assert_int_equal(fake_value(taker.rig->stores[0], CELL), PART);
-    next = taker_ask(&taker, PART);
+    assert_int_equal(reserves(taker), before);
+    assert_int_equal(fake_value(taker->rig->stores[0], CELL), PART);
+    next = taker_ask(taker, PART);
     assert_int_equal(next.count, PART);
     expect_next(&next, &grant);
-    assert_int_equal(reserves(&taker), before + 1);
-    taker_end(&taker);
+    assert_int_equal(reserves(taker), before + 1);
 }
 
-TEST_STATE(NEIGHBOURS, whole_windows_and_a_part_are_one_grant)
+TEST_WITH(TAKING, whole_windows_and_a_part_are_one_grant)
 {
-    struct taker taker;
     struct ha_grant grant;
     struct ha_grant next;
 
-    taking_begin(&taker, state);
-    grant = taker_ask_again(&taker, WANT_MANY);
+    grant = taker_ask_again(taker, WANT_MANY);
     assert_int_equal(grant.count, WANT_MANY);
-    assert_int_equal(fake_value(taker.rig->stores[0], CELL),
+    assert_int_equal(fake_value(taker->rig->stores[0], CELL),
                      WANT_MANY % WINDOW);
-    next = taker_ask(&taker, PART);
+    next = taker_ask(taker, PART);
     assert_int_equal(next.count, PART);
     assert_int_equal(taker_window(&next),
                      taker_window(&grant) + (MANY - 1) * STEP);
     assert_int_equal(next.first / RUN / 2 % WINDOW, WANT_MANY % WINDOW);
-    taker_end(&taker);
 }
 
-TEST_STATE(NEIGHBOURS, others_count_on_behind_what_was_taken)
+TEST_WITH(TAKING, others_count_on_behind_what_was_taken)
 {
-    struct taker takers[2];
+    struct taker other;
     struct ha_grant grant;
     struct ha_grant next;
 
-    taking_begin(&takers[0], state);
-    taker_begin(&takers[1], state);
-    grant = taker_ask_again(&takers[0], PART);
-    next = taker_ask_again(&takers[1], PART);
+    taker_begin(&other, taker->rig);
+    grant = taker_ask_again(taker, PART);
+    next = taker_ask_again(&other, PART);
     expect_next(&next, &grant);
-    assert_int_equal(taker_installs(&takers[0]), 1);
-    taker_end(&takers[0]);
-    taker_end(&takers[1]);
+    assert_int_equal(taker_installs(taker), 1);
+    taker_end(&other);
 }
 
 /* It was done: what was taken is nobody's. */
-TEST_STATE(NEIGHBOURS, what_was_taken_is_dropped_if_the_answer_is_lost)
+TEST_WITH(TAKING, what_was_taken_is_dropped_if_the_answer_is_lost)
 {
-    struct taker taker;
     struct ha_grant grant;
 
-    taking_begin(&taker, state);
-    fake_lose_answers(taker.rig->stores[0], FAKE_INSTALL, 1);
+    fake_lose_answers(taker->rig->stores[0], FAKE_INSTALL, 1);
     do
-        assert_int_equal(taker_ask(&taker, PART).count, 0);
-    while (taker_installs(&taker) == 0);
-    grant = taker_ask_again(&taker, PART);
+        assert_int_equal(taker_ask(taker, PART).count, 0);
+    while (taker_installs(taker) == 0);
+    grant = taker_ask_again(taker, PART);
     assert_int_equal(grant.first / RUN / 2 % WINDOW, PART);
-    taker_end(&taker);
 }
 
 /* An engine need not know of it: its cell is asked. */

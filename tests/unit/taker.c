@@ -1,32 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* See window_taker.h. */
-#include "unit/window_taker.h"
+/* See taker.h. */
+#include "unit/taker.h"
 
 #include "ha/counter/source.h"
 #include "platform/clock.h"
 
-#define DAY_MS INT64_C(86400000)
-
 static const struct ha_counter_attributes attributes = {
-    .claim = "", .value_bits = 63, .keep_ms = DAY_MS};
+    .claim = "", .value_bits = 63, .keep_ms = HOUR};
 
 static void taker_deliver(struct ha_sink *sink, const struct ha_grant *grant)
 {
     struct taker *taker = (struct taker *)sink;
 
     taker->grant = *grant;
+    atomic_store(&taker->first, grant->first);
+    atomic_fetch_add(&taker->granted, grant->count);
     atomic_fetch_add(&taker->answers, 1);
 }
 
-/* Two partitions; the other one leases to the first, or the first itself. */
-void taker_begin(struct taker *taker, void **state)
+void taker_make(struct taker *taker, struct rig_broker *broker, const char *key)
 {
-    *taker = (struct taker){.sink = {.deliver = taker_deliver}, .rig = *state};
-    rig_set_timeout(taker->rig, RIG_FOREVER_MS);
-    taker->broker = rig_open(taker->rig);
-    assert_ok(ha_counter_new(ha_pool_at(taker->broker->ha, 0), "bill", 2,
-                             &taker->sink, &taker->counter, NULL));
+    *taker = (struct taker){.sink = {.deliver = taker_deliver},
+                            .rig = broker->rig,
+                            .broker = broker};
+    assert_ok(ha_counter_new(ha_pool_at(broker->ha, 0), key, 2, &taker->sink,
+                             &taker->counter, NULL));
     ha_counter_set_attributes(taker->counter, &attributes);
+}
+
+void taker_begin(struct taker *taker, struct rig *rig)
+{
+    rig_set_timeout(rig, RIG_FOREVER_MS);
+    taker_make(taker, rig_open(rig), "bill");
 }
 
 void taker_end(struct taker *taker)
@@ -40,15 +45,35 @@ void taker_end(struct taker *taker)
     rig_forget(broker);
 }
 
-int taker_setup(void **state)
+static int setup_over(void **state, int (*rig_setup)(void **state))
 {
     static struct taker taker;
 
-    if (rig_setup_neighbours(state) != 0)
+    if (rig_setup(state) != 0)
         return -1;
-    taker_begin(&taker, state);
+    taker_begin(&taker, *state);
     *state = &taker;
     return 0;
+}
+
+int taker_setup_direct(void **state)
+{
+    return setup_over(state, rig_setup_direct);
+}
+
+int taker_setup_windowed(void **state)
+{
+    return setup_over(state, rig_setup_windowed);
+}
+
+int taker_setup_cells(void **state)
+{
+    return setup_over(state, rig_setup_cells);
+}
+
+int taker_setup_neighbours(void **state)
+{
+    return setup_over(state, rig_setup_neighbours);
 }
 
 int taker_teardown(void **state)
@@ -56,8 +81,37 @@ int taker_teardown(void **state)
     struct taker *taker = *state;
     void *rig = taker->rig;
 
+    /* If it failed while they hung. */
+    for (size_t i = 0; i < RIG_PARTITIONS; i++)
+        fake_release(taker->rig->stores[i]);
+    fake_release(taker->rig->authority);
     taker_end(taker);
     return rig_teardown(&rig);
+}
+
+bool is_restamped(struct taker *taker, int64_t digits)
+{
+    const struct ha_stamp stamp = {digits, digits * SECOND,
+                                   (digits + 1) * SECOND};
+
+    return ha_counter_restamp(taker->counter, &stamp);
+}
+
+void await_rest(struct taker *taker)
+{
+    struct ha_view view = {.all = 1};
+
+    while (view.all > 0)
+        ha_counter_view(taker->counter, clock_now_ms(), &view);
+}
+
+void take(struct taker *taker)
+{
+    atomic_store(&taker->granted, 0);
+    assert_int_equal(
+        ha_counter_ask(taker->counter, 4, HA_ASK_ALL, clock_now_ms()), 4);
+    RIG_AWAIT(atomic_load(&taker->granted) > 0);
+    await_rest(taker);
 }
 
 void taker_post(struct taker *taker, int64_t want)
