@@ -239,10 +239,9 @@ struct seqb_purge {
     int32_t most;        /* the most counters to delete */
 };
 
-/* A counter that a store has, or the name of a claim. */
 struct seqb_listed {
-    char counter[SEQB_COUNTER_SIZE];
-    int64_t value; /* >= 0; of any origin; 0 for a claim */
+    char counter[SEQB_COUNTER_SIZE]; /* its name, or that of a claim */
+    int64_t value;                   /* >= 0; of any origin; 0 for a claim */
 };
 
 /* A page of the committed counters, or claims, whose names begin with `prefix`,

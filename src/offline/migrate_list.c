@@ -81,7 +81,7 @@ static enum seqb_status attributes_read(struct migrate_side *side,
 {
     const struct claim_attributes claimed = {.layout = side->layout,
                                              .key = key};
-    char claim[CLAIM_TERMS_SIZE] = "";
+    char claim[CLAIM_SEQUENCE_SIZE] = "";
 
     for (int32_t i = 0; i < side->stores.count && claim[0] == '\0'; i++) {
         if (connection_is_open(&side->connections[i]) &&
@@ -91,7 +91,7 @@ static enum seqb_status attributes_read(struct migrate_side *side,
             return err->status;
     }
     *is_claimed = claim[0] != '\0';
-    side_attributes_of(side, claim, out, CLAIM_TERMS_SIZE);
+    side_attributes_of(side, claim, out, CLAIM_SEQUENCE_SIZE);
     return SEQB_OK;
 }
 
@@ -100,7 +100,7 @@ static enum seqb_status key_found(const struct finding *finding,
                                   const char *key, struct seqb_error *err)
 {
     const struct offline_finder *finder = finding->finder;
-    char attributes[CLAIM_TERMS_SIZE];
+    char attributes[CLAIM_SEQUENCE_SIZE];
     bool is_unlisted = false;
     bool is_claimed = false;
 
