@@ -182,7 +182,7 @@ TEST_SKIPPABLE(PREPARED, tables_are_made_by_many_at_once)
 {
     founders_make_one_store(&backend_postgres, &f->options, ORDER);
     must_open(f);
-    must_take(f, 1, 10 * FOUNDERS);
+    must_take(f, 1, INT64_C(10) * FOUNDERS);
 }
 
 /* --- rights --- */

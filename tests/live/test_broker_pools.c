@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "mute_sqlite.h"
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "scene.h"
@@ -354,7 +355,7 @@ TEST_WITH(SCENE, sequence_of_an_earlier_generation_may_not_change_its_pool)
     (void)text_copy(text, sizeof text, topology);
     scene_replace(text, "name = \"small\";",
                   "name = \"small\"; generation = 2;");
-    assert_ok(seqb_migrate(scene_path(scene, "pools.conf"),
+    assert_ok(migrate_mute(scene, scene_path(scene, "pools.conf"),
                            scene_write(scene, "next.conf", text),
                            &(struct seqb_migrate_options){.keys = none}, &err));
     scene_replace(text, "key = \"order\";",
