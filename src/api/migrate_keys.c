@@ -161,7 +161,8 @@ static enum seqb_status found_add(struct request *request, int32_t pool,
 {
     struct found_key *found = malloc(sizeof *found);
     struct found_key **all =
-        realloc(request->found, (request->found_count + 1) * sizeof *all);
+        realloc(request->found,
+                (request->found_count + 1) * sizeof(struct found_key *));
     struct found_key *const *node = NULL;
 
     if (all != NULL)
