@@ -304,6 +304,8 @@ static enum seqb_status request_run(struct request *request,
     if (status == SEQB_OK)
         status = check_sequences(request, err);
     if (status == SEQB_OK)
+        status = check_attributes(request, err);
+    if (status == SEQB_OK)
         status = request_share_keys(request, err);
     return status == SEQB_OK ? offline_migrate(migration, err) : status;
 }

@@ -180,43 +180,64 @@ static enum seqb_status found_add(struct request *request, int32_t pool,
     return node == NULL ? no_memory(err) : SEQB_OK;
 }
 
-static bool is_listed(const struct request *request, const char *key)
+/* By its name, not by auto_sequences. */
+static bool is_listed(const struct queue_options *queue, const char *key)
 {
-    return place_of(request->was, key).pool != NO_POOL ||
-           place_of(request->is, key).pool != NO_POOL;
+    for (size_t i = 0; i < queue->sequence_count; i++) {
+        if (strcmp(queue->sequences[i].key, key) == 0)
+            return true;
+    }
+    return false;
 }
 
 static enum seqb_status find(void *context, size_t pool, const char *key,
-                             bool *is_unlisted, struct seqb_error *err)
+                             bool *is_new, struct seqb_error *err)
 {
     struct request *request = context;
-    bool is_new;
+    const enum seqb_status status =
+        found_add(request, (int32_t)request->pools[pool].was, key, is_new, err);
 
-    if (found_add(request, (int32_t)request->pools[pool].was, key, &is_new,
-                  err) != SEQB_OK)
-        return err->status;
-    *is_unlisted = is_new && !is_listed(request, key);
-    return SEQB_OK;
+    *is_new = *is_new && !is_listed(&request->was->queue, key) &&
+              !is_listed(&request->is->queue, key);
+    return status;
+}
+
+/* A topology that does not list the key must say the same of it as its claim,
+ * or nothing. */
+static bool is_left_out(const struct request *request, const char *key,
+                        const char *attributes)
+{
+    const struct place was = place_of(request->was, key);
+    const struct place is = place_of(request->is, key);
+    const struct place *place = was.pool != NO_POOL ? &was : &is;
+
+    if (attributes == NULL)
+        return place->pool == NO_POOL;
+    return strcmp(attributes,
+                  place->attributes == NULL ? "" : place->attributes) != 0;
 }
 
 /* The key is the last one that was found. */
-static void leave_out(void *context, size_t pool, const char *key,
-                      const char *attributes)
+static void take_claim(void *context, size_t pool, const char *key,
+                       const char *attributes)
 {
     struct request *request = context;
     const struct seqb_migrate_options *options = request->options;
     char line[LINE_SIZE];
 
+    if (!is_left_out(request, key, attributes))
+        return;
     request->found[request->found_count - 1]->is_left_out = true;
     (void)text_format(
         line, sizeof line,
-        "warning: sequence %s of pool %s is in neither topology, and %s%s: it "
-        "is left out, and must not be used in this pool again; to bring it "
-        "along, list it in both topologies as it was",
+        "warning: sequence %s of pool %s is listed in neither topology, and "
+        "%s%s: it is left out, and must not be used in this pool again; to "
+        "bring it along, list it in both topologies as it was",
         key, pool_name(request, pool),
-        attributes[0] == '\0' ? "no store knows its memory_bits"
-                              : "was used with",
-        attributes);
+        attributes == NULL      ? "no store knows its memory_bits"
+        : attributes[0] == '\0' ? "was used without what auto_sequences say"
+                                : "was used with",
+        attributes == NULL ? "" : attributes);
     if (options->report != NULL)
         options->report(options->context, line);
 }
@@ -256,7 +277,7 @@ enum seqb_status request_find_keys(struct request *request,
     const enum seqb_status status =
         offline_find_keys(migration,
                           &(struct offline_finder){.found = find,
-                                                   .leave_out = leave_out,
+                                                   .claimed = take_claim,
                                                    .mute = refuse_mute,
                                                    .context = request},
                           err);

@@ -167,7 +167,7 @@ struct side_names {
     char prefix[SEQB_COUNTER_SIZE];
     bool are_claims; /* not counters */
     /* Called with what follows the prefix. A failure ends the list. */
-    enum seqb_status (*visit)(void *context, int32_t member, const char *rest,
+    enum seqb_status (*visit)(void *context, const char *rest,
                               struct seqb_error *err);
     void *context;
 };

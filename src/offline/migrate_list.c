@@ -28,7 +28,7 @@ enum seqb_status side_list(const struct migrate_side *side, int32_t member,
         if (connection_list(connection, &page, err) != SEQB_OK)
             return err->status;
         for (int32_t i = 0; i < page.count; i++) {
-            if (names->visit(names->context, member,
+            if (names->visit(names->context,
                              listed[i].counter + strlen(names->prefix),
                              err) != SEQB_OK)
                 return err->status;
@@ -73,65 +73,59 @@ struct finding {
     size_t pool;
 };
 
-/* What the stores claim behind the bits of a sequence that no topology lists.
- * False if none of them claims it. */
-static enum seqb_status attributes_read(struct migrate_side *side,
-                                        const char *key, bool *is_claimed,
-                                        char *out, struct seqb_error *err)
+/* What a store claims of the key; "" if none claims it. */
+static enum seqb_status claim_find(struct migrate_side *side, const char *key,
+                                   char *out, size_t size,
+                                   struct seqb_error *err)
 {
     const struct claim_attributes claimed = {.layout = side->layout,
                                              .key = key};
-    char claim[CLAIM_SEQUENCE_SIZE] = "";
 
-    for (int32_t i = 0; i < side->stores.count && claim[0] == '\0'; i++) {
+    out[0] = '\0';
+    for (int32_t i = 0; i < side->stores.count && out[0] == '\0'; i++) {
         if (connection_is_open(&side->connections[i]) &&
             claim_read_sequence(&side->connections[i], &claimed,
-                                side->layout->generation, claim, sizeof claim,
+                                side->layout->generation, out, size,
                                 err) != SEQB_OK)
             return err->status;
     }
-    *is_claimed = claim[0] != '\0';
-    side_attributes_of(side, claim, out, CLAIM_SEQUENCE_SIZE);
     return SEQB_OK;
 }
 
-/* The settings of a key that no topology lists are those of its claim. */
 static enum seqb_status key_found(const struct finding *finding,
                                   const char *key, struct seqb_error *err)
 {
     const struct offline_finder *finder = finding->finder;
+    char claim[CLAIM_SEQUENCE_SIZE];
     char attributes[CLAIM_SEQUENCE_SIZE];
-    bool is_unlisted = false;
-    bool is_claimed = false;
+    bool is_new = false;
 
     if (!text_is_key(key))
         return SEQB_OK; /* no broker serves it */
-    if (finder->found(finder->context, finding->pool, key, &is_unlisted, err) !=
+    if (finder->found(finder->context, finding->pool, key, &is_new, err) !=
         SEQB_OK)
         return err->status;
-    if (!is_unlisted)
+    if (!is_new)
         return SEQB_OK;
-    if (attributes_read(finding->side, key, &is_claimed, attributes, err) !=
-        SEQB_OK)
+    if (claim_find(finding->side, key, claim, sizeof claim, err) != SEQB_OK)
         return err->status;
-    if (!is_claimed || attributes[0] != '\0')
-        finder->leave_out(finder->context, finding->pool, key, attributes);
+    side_attributes_of(finding->side, claim, attributes, sizeof attributes);
+    finder->claimed(finder->context, finding->pool, key,
+                    claim[0] == '\0' ? NULL : attributes);
     return SEQB_OK;
 }
 
-static enum seqb_status claim_visit(void *context, int32_t member,
-                                    const char *rest, struct seqb_error *err)
+static enum seqb_status claim_visit(void *context, const char *rest,
+                                    struct seqb_error *err)
 {
-    (void)member;
     return key_found(context, rest, err);
 }
 
-static enum seqb_status counter_visit(void *context, int32_t member,
-                                      const char *rest, struct seqb_error *err)
+static enum seqb_status counter_visit(void *context, const char *rest,
+                                      struct seqb_error *err)
 {
     char key[SEQB_COUNTER_SIZE];
 
-    (void)member;
     side_key_of(rest, key);
     return key_found(context, key, err);
 }

@@ -11,6 +11,7 @@
 
 struct used {
     const struct migrate_side *side;
+    int32_t member;    /* that is listed */
     const char **keys; /* the given keys, sorted */
     size_t key_count;
 };
@@ -36,11 +37,11 @@ static enum seqb_status used_init(struct used *used,
     return SEQB_OK;
 }
 
-static enum seqb_status used_error(const struct used *used, int32_t member,
-                                   const char *key, struct seqb_error *err)
+static enum seqb_status used_error(const struct used *used, const char *key,
+                                   struct seqb_error *err)
 {
     const struct migrate_side *side = used->side;
-    const char *backend = side->stores.stores[member].backend;
+    const char *backend = side->stores.stores[used->member].backend;
 
     if (layout_find_claim(&side->stores) == NULL)
         return error_set(err, SEQB_LAYOUT,
@@ -59,8 +60,8 @@ static enum seqb_status used_error(const struct used *used, int32_t member,
                      backend);
 }
 
-static enum seqb_status counter_check(void *context, int32_t member,
-                                      const char *rest, struct seqb_error *err)
+static enum seqb_status counter_check(void *context, const char *rest,
+                                      struct seqb_error *err)
 {
     const struct used *used = context;
     char key[SEQB_COUNTER_SIZE];
@@ -70,7 +71,7 @@ static enum seqb_status counter_check(void *context, int32_t member,
     if (key[0] == '\0' || bsearch(&find, used->keys, used->key_count,
                                   sizeof *used->keys, compare) != NULL)
         return SEQB_OK;
-    return used_error(used, member, key, err);
+    return used_error(used, key, err);
 }
 
 enum seqb_status used_check(const struct migrate_side *is,
@@ -82,6 +83,7 @@ enum seqb_status used_check(const struct migrate_side *is,
     enum seqb_status status = used_init(&used, keys, count, err);
 
     for (int32_t i = 0; i < is->stores.count && status == SEQB_OK; i++) {
+        used.member = i;
         if (connection_may_list(&is->connections[i]))
             status = side_list_counters(is, i, &names, err);
     }

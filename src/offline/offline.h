@@ -83,14 +83,14 @@ struct offline_migration {
 /* What becomes of the keys that the stores of the old pools know. `pool` is an
  * index into the pools of the migration. */
 struct offline_finder {
-    /* Called for each key, perhaps several times. Sets `*is_unlisted` if the
-     * key is new to it, and neither topology lists it. */
+    /* Called for each key, perhaps several times. Sets `*is_new` if the key is
+     * new to it, and no topology lists it by its name. */
     enum seqb_status (*found)(void *context, size_t pool, const char *key,
-                              bool *is_unlisted, struct seqb_error *err);
-    /* Called for an unlisted key whose claim has more than its bits, which only
-     * a topology can say; `attributes` is that, or "" if no store claims it. */
-    void (*leave_out)(void *context, size_t pool, const char *key,
-                      const char *attributes);
+                              bool *is_new, struct seqb_error *err);
+    /* Called for such a key then. `attributes` is what its claim says behind
+     * the bits; NULL if no store claims it. */
+    void (*claimed)(void *context, size_t pool, const char *key,
+                    const char *attributes);
     /* Called if a store that keeps its data cannot list its keys. */
     enum seqb_status (*mute)(void *context, size_t pool, const char *backend,
                              struct seqb_error *err);
