@@ -401,7 +401,8 @@ struct seqb_migrate_options {
  *
  * The keys of both topologies, and all that the stores of an old pool list, go
  * with the pool, also those that a broker begins meanwhile. One that no
- * topology lists and that has a period or a shuffle is left out, and reported.
+ * topology lists by its name, and whose claim has a period or a shuffle that
+ * auto_sequences do not have, is left out, and reported.
  *
  * The call may be killed at any moment, or fail, and may be called again with
  * the same topologies. A failure says whether anything was changed. When

@@ -68,10 +68,16 @@ static enum seqb_status migrate(struct scene *scene, const char *from,
     if (options != NULL)
         mine = *options;
     mine.engines = engines;
-    mute.engine = "mute-sqlite";
-    mute.open = mute_open;
     return seqb_migrate(rename_engine(scene, from, "mute-old.conf"),
                         rename_engine(scene, to, "mute-new.conf"), &mine, err);
+}
+
+static void mute_make(void)
+{
+    mute = backend_sqlite;
+    mute.engine = "mute-sqlite";
+    mute.open = mute_open;
+    mute.list = NULL;
 }
 
 enum seqb_status migrate_mute(struct scene *scene, const char *from,
@@ -79,17 +85,14 @@ enum seqb_status migrate_mute(struct scene *scene, const char *from,
                               const struct seqb_migrate_options *options,
                               struct seqb_error *err)
 {
-    mute = backend_sqlite;
-    mute.list = NULL;
+    mute_make();
     return migrate(scene, from, to, options, err);
 }
 
 enum seqb_status migrate_forgetting(struct scene *scene, const char *from,
-                                    const char *to,
-                                    const struct seqb_migrate_options *options,
-                                    struct seqb_error *err)
+                                    const char *to, struct seqb_error *err)
 {
-    mute = backend_sqlite;
+    mute_make();
     mute.list = forgetting_list;
-    return migrate(scene, from, to, options, err);
+    return migrate(scene, from, to, NULL, err);
 }

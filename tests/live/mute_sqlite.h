@@ -18,6 +18,4 @@ enum seqb_status migrate_mute(struct scene *scene, const char *from,
                               const struct seqb_migrate_options *options,
                               struct seqb_error *err);
 enum seqb_status migrate_forgetting(struct scene *scene, const char *from,
-                                    const char *to,
-                                    const struct seqb_migrate_options *options,
-                                    struct seqb_error *err);
+                                    const char *to, struct seqb_error *err);

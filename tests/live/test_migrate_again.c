@@ -208,7 +208,7 @@ static void leave_out_and_name(struct scene *scene,
     paths[1] = migration_write(scene, "2.conf", &second, "");
     paths[2] = migration_write(scene, "3.conf", third, "");
     take_bill(scene, paths[0]);
-    assert_done(migrate_forgetting(scene, paths[0], paths[1], NULL, &err), err);
+    assert_done(migrate_forgetting(scene, paths[0], paths[1], &err), err);
     if (claim != NULL)
         assert_int_equal(store_file_edit(scene, "f1.db", claim), 1);
     moved = migrate_keys(paths[1], paths[2], 1);
@@ -306,7 +306,7 @@ static bool leave_out_after(struct scene *scene, int64_t calls,
         calls, migration_write(scene, "old-killable.conf", &was, "killable-"),
         migration_write(scene, "new-killable.conf", &listed, "killable-"),
         NULL);
-    status = migrate_forgetting(scene, paths[0], paths[1], NULL, &err);
+    status = migrate_forgetting(scene, paths[0], paths[1], &err);
     if (status == SEQB_OK) {
         use_bill_again(scene, paths[2]);
     } else if (strstr(err.text, "sequence bill was begun") != NULL) {

@@ -224,7 +224,7 @@ TEST_SKIPPABLE(MIGRATION, forgotten_key_is_refused_until_it_is_migrated)
     from = migration_write(scene, "old.conf", &files, "");
     to = migration_write(scene, "new.conf", &next, "");
     scene_use_key(scene, from, "bill", MIGRATION_TAKE);
-    assert_done(migrate_forgetting(scene, from, to, NULL, &err), err);
+    assert_done(migrate_forgetting(scene, from, to, &err), err);
     scene_open(scene, to);
     scene_expect_no_numbers(scene, "bill",
                             "was used in generation 1 of pool main");
@@ -246,7 +246,7 @@ TEST_SKIPPABLE(MIGRATION, forgotten_key_is_refused_if_it_is_listed_with_others)
 
     later.key = BILL_AND_ORDER;
     scene_use_key(scene, from, "bill", MIGRATION_TAKE);
-    assert_done(migrate_forgetting(scene, from, to, NULL, &err), err);
+    assert_done(migrate_forgetting(scene, from, to, &err), err);
     for (int i = 0; i < 2; i++) { /* the first start has claimed nothing */
         scene_open(scene, migration_write(scene, "later.conf", &later, ""));
         scene_expect_no_numbers(scene, "bill",
