@@ -430,7 +430,7 @@ enum seqb_status claim_check_history(struct connection *connection,
                 err, SEQB_LAYOUT,
                 "sequence %s was used in generation %d of pool %s, as backend "
                 "%s says, and was not migrated; nothing was changed; run "
-                "seqctl migrate again with the key in --keys FILE",
+                "seqctl migrate from that generation to the next again",
                 attributes->key, (int)generation, attributes->layout->name,
                 connection_name(connection));
     }
