@@ -87,14 +87,15 @@ double bursts_ns(struct seqb_sequence *sequence, bool has_shard, int threads,
     struct crowd crowd = {.sequence = sequence,
                           .has_shard = has_shard,
                           .bursts = 1 + (int)(seconds / REST_S)};
+    size_t each;
 
     if (threads > BURSTS_THREADS_MAX || crowd.bursts > BURSTS_MAX)
         die("too many threads, or too long");
     for (int i = 0; i < threads; i++)
         takers[i].crowd = &crowd;
+    each = (size_t)crowd.bursts;
     race_run(takers, (size_t)threads, sizeof takers[0], taker_run);
     for (int i = 0; i < threads; i++)
-        memcpy(&all[i * crowd.bursts], takers[i].ns,
-               (size_t)crowd.bursts * sizeof all[0]);
-    return samples_median(all, (size_t)(threads * crowd.bursts));
+        memcpy(&all[(size_t)i * each], takers[i].ns, each * sizeof all[0]);
+    return samples_median(all, (size_t)threads * each);
 }

@@ -169,6 +169,7 @@ double texts_ns(const struct text_source *source, enum text_way way,
                           .way = way,
                           .threads = threads,
                           .bursts = 1 + (int)(seconds / 0.02)};
+    size_t each;
 
     if (threads > THREADS_MAX || crowd.bursts > BURSTS_MAX)
         die("too many threads, or too long");
@@ -176,11 +177,11 @@ double texts_ns(const struct text_source *source, enum text_way way,
         takers[i].crowd = &crowd;
         takers[i].leads = i == 0;
     }
+    each = (size_t)crowd.bursts;
     race_run(takers, (size_t)threads, sizeof takers[0], taker_run);
     for (int i = 0; i < threads; i++)
-        memcpy(&all[i * crowd.bursts], takers[i].ns,
-               (size_t)crowd.bursts * sizeof all[0]);
-    return samples_median(all, (size_t)(threads * crowd.bursts));
+        memcpy(&all[(size_t)i * each], takers[i].ns, each * sizeof all[0]);
+    return samples_median(all, (size_t)threads * each);
 }
 
 void texts_warm(const struct text_source *source)

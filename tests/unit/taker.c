@@ -12,7 +12,9 @@ static void taker_deliver(struct ha_sink *sink, const struct ha_grant *grant)
 {
     struct taker *taker = (struct taker *)sink;
 
+    pthread_mutex_lock(&taker->lock);
     taker->grant = *grant;
+    pthread_mutex_unlock(&taker->lock);
     atomic_store(&taker->first, grant->first);
     atomic_fetch_add(&taker->granted, grant->count);
     atomic_fetch_add(&taker->answers, 1);
@@ -21,6 +23,7 @@ static void taker_deliver(struct ha_sink *sink, const struct ha_grant *grant)
 void taker_make(struct taker *taker, struct rig_broker *broker, const char *key)
 {
     *taker = (struct taker){.sink = {.deliver = taker_deliver},
+                            .lock = PTHREAD_MUTEX_INITIALIZER,
                             .rig = broker->rig,
                             .broker = broker};
     assert_ok(ha_counter_new(ha_pool_at(broker->ha, 0), key, 2, &taker->sink,
@@ -138,8 +141,13 @@ static bool is_answered(void *context)
 
 struct ha_grant taker_answer(struct taker *taker)
 {
+    struct ha_grant grant;
+
     rig_await(is_answered, taker);
-    return taker->grant;
+    pthread_mutex_lock(&taker->lock);
+    grant = taker->grant;
+    pthread_mutex_unlock(&taker->lock);
+    return grant;
 }
 
 struct ha_grant taker_ask(struct taker *taker, int64_t want)

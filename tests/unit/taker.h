@@ -3,6 +3,7 @@
  * and asks its partitions one by one or all of them. */
 #pragma once
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "support/rig.h"
@@ -24,7 +25,8 @@ struct taker {
     struct ha_counter *counter;
     struct rig *rig;
     struct rig_broker *broker;
-    struct ha_grant grant; /* the last one; read it once it is answered */
+    pthread_mutex_t lock;  /* partitions may answer at once */
+    struct ha_grant grant; /* the last one */
     atomic_int answers;
     atomic_llong granted; /* since the last take */
     atomic_llong first;   /* of the last grant */
