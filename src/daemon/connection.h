@@ -61,6 +61,7 @@ struct connections {
     int64_t marked_us; /* when it was last noted that others may wait */
     struct fairness fairness;
     struct event *defer, *sweep;
+    struct event *mark;       /* of LOOP_OTHERS: active while others may wait */
     struct event *interleave; /* of LOOP_CLIENTS: serves the delayed ones */
     int64_t new_ms;           /* of connections_finish */
     struct session *swept;    /* checked next; NULL: the first one */

@@ -15,19 +15,30 @@
  * all of them if they are fewer. */
 #define TAKEN_MIN 65536
 
-/* Event `defer` ends the turn of those that others wait for. It may be the only
- * one that waits. */
+/* No connection queues, and of the events that are known by now the mark alone
+ * is active. After the last connection of a turn of the loop, all others that
+ * are active wait. */
+static bool connections_are_alone(const struct connections *all)
+{
+    return TAILQ_EMPTY(&all->deferred) && all->delayed_count == 0 &&
+           event_base_get_num_events(all->base, EVENT_BASE_COUNT_ACTIVE) <= 1;
+}
+
+/* The mark runs with the others, after light connections have let them. */
 bool connection_is_admitted(struct connection *connection)
 {
     struct connections *all = connection->all;
     const int64_t now_us = connection->received_us;
-    const bool is_admitted = fairness_admits(
-        &all->fairness, &connection->load, TAILQ_EMPTY(&all->deferred), now_us);
+    bool is_admitted = false;
 
+    if (fairness_looks(&all->fairness, now_us) && connections_are_alone(all))
+        all->fairness.waiting_us = now_us;
+    is_admitted = fairness_admits(&all->fairness, &connection->load,
+                                  TAILQ_EMPTY(&all->deferred), now_us);
     if (all->fairness.waiting_us == 0 && now_us - all->marked_us >= MARK_US) {
         all->fairness.waiting_us = now_us;
         all->marked_us = now_us;
-        event_active(all->defer, EV_TIMEOUT, 0);
+        event_active(all->mark, EV_TIMEOUT, 0);
     }
     return is_admitted;
 }

@@ -71,6 +71,16 @@ static void connections_on_interleave(evutil_socket_t fd, short events,
     (void)delayed_serve(context, daemon_now_us());
 }
 
+/* The others have had their turn, or have it now. */
+static void connections_on_mark(evutil_socket_t fd, short events, void *context)
+{
+    struct connections *all = context;
+
+    (void)fd;
+    (void)events;
+    all->fairness = (struct fairness){.used_us = 0};
+}
+
 /* The queues' part of a turn of the loop: the light ones that wait now, and a
  * slice of time for the heavy ones, so that a client that asks for little waits
  * no longer, however many ask for much. */
@@ -84,7 +94,6 @@ static void connections_on_defer(evutil_socket_t fd, short events,
 
     (void)fd;
     (void)events;
-    all->fairness = (struct fairness){.used_us = 0};
     connections_answer_logins(all);
     connections_answer_calls(all);
     connections_serve_waiters(all);
@@ -217,9 +226,10 @@ bool connections_init(struct connections *all, struct daemon *daemon,
     TAILQ_INIT(&all->delayed);
     all->defer = evtimer_new(base, connections_on_defer, all);
     all->sweep = evtimer_new(base, connections_on_sweep, all);
+    all->mark = evtimer_new(base, connections_on_mark, all);
     all->interleave = evtimer_new(base, connections_on_interleave, all);
     daemon->session_size = sizeof(struct connection);
-    return all->defer != NULL && all->sweep != NULL &&
+    return all->defer != NULL && all->sweep != NULL && all->mark != NULL &&
            all->interleave != NULL &&
            event_priority_set(all->interleave, LOOP_CLIENTS) == 0;
 }
@@ -278,6 +288,8 @@ void connections_fini(struct connections *all)
         event_free(all->defer);
     if (all->sweep != NULL)
         event_free(all->sweep);
+    if (all->mark != NULL)
+        event_free(all->mark);
     if (all->interleave != NULL)
         event_free(all->interleave);
     buffer_fini(&all->spare);

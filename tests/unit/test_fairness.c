@@ -96,6 +96,18 @@ TEST(light_ones_queue_when_others_have_waited_long)
     assert_false(fairness_admits(&fairness, &light, true, late_us + 1));
 }
 
+TEST(the_loop_looks_for_others_before_light_ones_queue)
+{
+    const struct fairness nobody = {.waiting_us = 0};
+    const struct fairness fairness = {.waiting_us = START};
+    const int64_t look_us = START + FAIRNESS_LOOK_US;
+
+    assert_false(fairness_looks(&nobody, look_us + 1));
+    assert_false(fairness_looks(&fairness, look_us));
+    assert_true(fairness_looks(&fairness, look_us + 1));
+    assert_true(fairness_admits(&fairness, &light, false, look_us + 1));
+}
+
 TEST(the_queue_stops_after_its_turns_or_its_time)
 {
     const int64_t over_us = START + FAIRNESS_SLICE_US;

@@ -202,6 +202,18 @@ TEST(so_is_one_that_queues_since_others_have_waited_for_long)
     answer_before_heavy_ones(1);
 }
 
+/* A queue would cost system calls for nothing. */
+TEST_WITH(SERVER, a_light_client_does_not_queue_when_nobody_else_waits)
+{
+    struct talker *talker = talker_new(server);
+
+    server->connections.fairness.waiting_us = 1;
+    talker_say(talker, INCR_A, strlen(INCR_A));
+    dialogue_turn(server);
+    assert_int_equal(server->connections.delayed_count, 0);
+    answer_await(server, talker);
+}
+
 /* What it sends must not hold up addresses, HTTP, signals, and the queue. */
 TEST_WITH(SERVER, input_of_a_client_that_lingers_is_read_after_all_else)
 {

@@ -46,6 +46,12 @@ bool fairness_admits(const struct fairness *fairness, const struct load *load,
     return is_queue_empty && fairness->used_us < FAIRNESS_SLICE_US;
 }
 
+bool fairness_looks(const struct fairness *fairness, int64_t now_us)
+{
+    return fairness->waiting_us != 0 &&
+           now_us - fairness->waiting_us > FAIRNESS_LOOK_US;
+}
+
 void fairness_use(struct fairness *fairness, int64_t us)
 {
     fairness->used_us += us;

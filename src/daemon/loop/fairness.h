@@ -17,7 +17,9 @@
 #define FAIRNESS_TURNS    32
 
 /* How long light connections may hold back all else. Then they queue, too,
- * until the others have had their turn. */
+ * until the others have had their turn. Shortly before, the loop looks whether
+ * there are any others: a queue costs each light one two system calls. */
+#define FAIRNESS_LOOK_US     INT64_C(4000)
 #define FAIRNESS_PATIENCE_US INT64_C(5000)
 
 /* A connection is heavy while it owes more than that, and never owes more than
@@ -68,6 +70,10 @@ struct fairness {
  * to queue. `is_queue_empty`: no connection is queued. */
 bool fairness_admits(const struct fairness *fairness, const struct load *load,
                      bool is_queue_empty, int64_t now_us);
+
+/* Whether it is time to look if others wait at all. If not, `waiting_us` begins
+ * anew. */
+bool fairness_looks(const struct fairness *fairness, int64_t now_us);
 
 /* A heavy connection was served without queueing. */
 void fairness_use(struct fairness *fairness, int64_t us);
