@@ -71,14 +71,6 @@ static const char *write_sample(const struct scene *scene,
     return scene_write(scene, "topology.conf", text);
 }
 
-static void server_goes(size_t i)
-{
-    if (i == 2)
-        postgres_kill(servers[i]);
-    else
-        server_kill(servers[i]);
-}
-
 static void expect_service(struct scene *scene, const struct sample *sample)
 {
     const char *topology = write_sample(scene, sample);
@@ -104,27 +96,6 @@ TEST_WITH(SCENE, mixed_sample_serves_on_four_kinds_of_store)
     expect_service(scene, &mixed);
 }
 
-/* Each is killed in its turn, while the other three serve. */
-static void kill_each(struct scene *scene, const struct sample *sample)
-{
-    scene_open(scene, write_sample(scene, sample));
-    for (size_t i = 0; i < PARTITIONS; i++) {
-        server_goes(i);
-        scene_take_until(scene, "order", (int32_t)i,
-                         SEQB_PARTITION_QUARANTINED);
-        scene_take(scene, "order", 20000);
-        server_start(servers[i]);
-        scene_take_until(scene, "order", (int32_t)i, SEQB_PARTITION_UP);
-        scene_take(scene, "order", 20000);
-    }
-    scene_expect_no_repeats(scene);
-}
-
-TEST_WITH(SCENE, each_store_may_be_killed_and_comes_back)
-{
-    kill_each(scene, &mixed);
-}
-
 /* For another sample, since a store stands in one pool. */
 TEST(empty_all)
 {
@@ -140,11 +111,6 @@ TEST(empty_all)
 TEST_WITH(SCENE, three_servers_are_neighbours_if_nothing_is_said)
 {
     expect_service(scene, &neighbours);
-}
-
-TEST_WITH(SCENE, each_neighbour_may_be_killed_and_comes_back)
-{
-    kill_each(scene, &neighbours);
 }
 
 TEST_BEFORE_ALL(without_sigpipe);

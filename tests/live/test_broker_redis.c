@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A broker over two private Redis servers and a SQLite authority, while the
- * servers are killed, stopped, demoted, full, and down.
+ * servers are demoted, full, and down at the start. Servers that die or hang
+ * are in test_faults.c, servers that forget in the chaos suite.
  */
 
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "scene.h"
-#include "support/rig.h"
 #include "support/server_redis.h"
 #include "support/test.h"
 
@@ -50,16 +50,6 @@ static const char *prepare(struct scene *scene, const char *text)
     return scene_write(scene, "redis.conf", written);
 }
 
-static const char *prepare_with(struct scene *scene, const char *from,
-                                const char *to)
-{
-    char text[SCENE_TEXT_SIZE];
-
-    (void)text_copy(text, sizeof text, template);
-    scene_replace(text, from, to);
-    return prepare(scene, text);
-}
-
 static void open_and_take(struct scene *scene)
 {
     scene_open(scene, prepare(scene, template));
@@ -96,28 +86,6 @@ TEST_WITH(SCENE, redis_sample_serves_with_its_ports_changed)
     scene->numbers.count = 0;
     scene_take(scene, "waybill", 20000);
     scene_expect_no_repeats(scene);
-}
-
-TEST_WITH(SCENE, server_that_is_killed_rests_until_it_is_back)
-{
-    open_and_take(scene);
-    server_kill(redis_b);
-    scene_take_until(scene, "order", 1, SEQB_PARTITION_QUARANTINED);
-    scene_take(scene, "order", 20000);
-    server_start(redis_b);
-    expect_both_up_and_no_repeats(scene);
-}
-
-TEST_WITH(SCENE, server_that_hangs_delays_nobody)
-{
-    scene_open(scene,
-               prepare_with(scene, "timeout = \"2s\"", "timeout = \"200ms\""));
-    scene_take(scene, "order", 5000);
-    server_pause(redis_a);
-    scene_take_until(scene, "order", 0, SEQB_PARTITION_QUARANTINED);
-    scene_take(scene, "order", 20000);
-    server_resume(redis_a);
-    expect_both_up_and_no_repeats(scene);
 }
 
 TEST_WITH(SCENE, replica_is_no_partition)
@@ -200,47 +168,6 @@ TEST_WITH(SCENE, cell_that_another_overwrote_is_left_alone)
     freeReplyObject(reply);
     redis_execute(redis_b, "DEL %s", key);
     cell_await(scene, key, sizeof key);
-    expect_both_up_and_no_repeats(scene);
-}
-
-struct attempt {
-    struct seqb_sequence *sequence;
-    struct numbers *numbers;
-    struct seqb_error err;
-};
-
-static bool is_unavailable(void *context)
-{
-    struct attempt *attempt = context;
-    int64_t number;
-    const enum seqb_status status =
-        seqb_try_next(attempt->sequence, &number, &attempt->err);
-
-    if (status == SEQB_OK)
-        numbers_add(attempt->numbers, &number, 1);
-    return status == SEQB_UNAVAILABLE;
-}
-
-TEST_WITH(SCENE, servers_that_are_all_down_say_why_and_come_back)
-{
-    struct attempt attempt = {.numbers = &scene->numbers};
-    const struct seqb_take_options options = {
-        .size = sizeof options, .count = 4000, .flags = SEQB_TRY | SEQB_SOME};
-    struct seqb_taken taken = {.size = sizeof taken};
-    int64_t many[4000];
-
-    open_and_take(scene);
-    attempt.sequence = scene_sequence(scene, "order");
-    server_kill(redis_a);
-    server_kill(redis_b);
-    (void)!seqb_take(attempt.sequence, &options, many, &taken, NULL);
-    numbers_add(&scene->numbers, many, taken.count);
-    rig_await(is_unavailable, &attempt);
-    scene_expect_words(attempt.err.text, "partition 0 (redis-a): ");
-    scene_expect_words(attempt.err.text, "partition 1 (redis-b): ");
-    server_start(redis_b);
-    scene_take(scene, "order", 5000);
-    server_start(redis_a);
     expect_both_up_and_no_repeats(scene);
 }
 
