@@ -13,17 +13,8 @@
 #include "platform/clock.h"
 #include "platform/thread.h"
 #include "platform/ticks.h"
+#include "support/wrap.h"
 #include "world.h"
-
-int __wrap_pthread_mutex_lock(pthread_mutex_t *lock);
-int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *lock);
-int __wrap_pthread_cond_signal(pthread_cond_t *condition);
-int __wrap_pthread_cond_broadcast(pthread_cond_t *condition);
-int __wrap_pthread_join(pthread_t thread, void **result);
-int __wrap_pthread_rwlock_rdlock(pthread_rwlock_t *lock);
-int __wrap_pthread_rwlock_wrlock(pthread_rwlock_t *lock);
-int __wrap_nanosleep(const struct timespec *rest, struct timespec *left);
-ssize_t __wrap_getrandom(void *buffer, size_t size, unsigned int flags);
 
 #define TAKEN_US 10 /* before a lock that was taken is tried again */
 
@@ -91,14 +82,14 @@ void thread_rest_us(int64_t us)
     world_sleep(us);
 }
 
-int __wrap_pthread_join(pthread_t thread, void **result)
+WRAPPED(int, pthread_join, pthread_t thread, void **result)
 {
     (void)result;
     world_join((struct task *)thread);
     return 0;
 }
 
-int __wrap_pthread_mutex_lock(pthread_mutex_t *lock)
+WRAPPED(int, pthread_mutex_lock, pthread_mutex_t *lock)
 {
     world_may_yield();
     while (pthread_mutex_trylock(lock) != 0)
@@ -106,14 +97,14 @@ int __wrap_pthread_mutex_lock(pthread_mutex_t *lock)
     return 0;
 }
 
-int __wrap_pthread_rwlock_rdlock(pthread_rwlock_t *lock)
+WRAPPED(int, pthread_rwlock_rdlock, pthread_rwlock_t *lock)
 {
     while (pthread_rwlock_tryrdlock(lock) != 0)
         world_sleep(TAKEN_US);
     return 0;
 }
 
-int __wrap_pthread_rwlock_wrlock(pthread_rwlock_t *lock)
+WRAPPED(int, pthread_rwlock_wrlock, pthread_rwlock_t *lock)
 {
     while (pthread_rwlock_trywrlock(lock) != 0)
         world_sleep(TAKEN_US);
@@ -136,7 +127,8 @@ static bool wait_for(const pthread_cond_t *condition, pthread_mutex_t *lock,
     return was_woken;
 }
 
-int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *lock)
+WRAPPED(int, pthread_cond_wait, pthread_cond_t *condition,
+        pthread_mutex_t *lock)
 {
     (void)wait_for(condition, lock, WORLD_NEVER);
     return 0;
@@ -149,13 +141,13 @@ bool condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
                     until_ms > INT64_MAX / MS ? WORLD_NEVER : until_ms * MS);
 }
 
-int __wrap_pthread_cond_signal(pthread_cond_t *condition)
+WRAPPED(int, pthread_cond_signal, pthread_cond_t *condition)
 {
     world_wake(condition, false);
     return 0;
 }
 
-int __wrap_pthread_cond_broadcast(pthread_cond_t *condition)
+WRAPPED(int, pthread_cond_broadcast, pthread_cond_t *condition)
 {
     world_wake(condition, true);
     return 0;
@@ -178,7 +170,7 @@ void fork_wiped_free(void *memory, size_t size)
 }
 
 /* Between two attempts to lock a file. */
-int __wrap_nanosleep(const struct timespec *rest, struct timespec *left)
+WRAPPED(int, nanosleep, const struct timespec *rest, struct timespec *left)
 {
     (void)left;
     world_sleep(rest->tv_sec * SECOND + rest->tv_nsec / 1000);
@@ -186,7 +178,7 @@ int __wrap_nanosleep(const struct timespec *rest, struct timespec *left)
 }
 
 /* The stores' ids, too, are the seed's. */
-ssize_t __wrap_getrandom(void *buffer, size_t size, unsigned int flags)
+WRAPPED(ssize_t, getrandom, void *buffer, size_t size, unsigned int flags)
 {
     unsigned char *bytes = buffer;
 

@@ -15,6 +15,7 @@
 #include "support/folder.h"
 #include "support/rig.h"
 #include "support/test.h"
+#include "support/wrap.h"
 
 static struct clock_world world;
 static char path[64]; /* constant while a clock is open */
@@ -26,20 +27,17 @@ struct clock_world *clock_world(void)
 
 /* --- in place of the real ones --- */
 
-int64_t __wrap_clock_wall_ms(void);
-int64_t __wrap_clock_wall_ms(void)
+WRAPPED(int64_t, clock_wall_ms, void)
 {
     return atomic_load(&world.wall_ms);
 }
 
-int64_t __wrap_clock_boot_ms(void);
-int64_t __wrap_clock_boot_ms(void)
+WRAPPED(int64_t, clock_boot_ms, void)
 {
     return atomic_load(&world.boot_ms);
 }
 
-int32_t __wrap_ha_clocks(struct ha *ha, int64_t *wall_ms);
-int32_t __wrap_ha_clocks(struct ha *ha, int64_t *wall_ms)
+WRAPPED(int32_t, ha_clocks, struct ha *ha, int64_t *wall_ms)
 {
     (void)ha;
     atomic_fetch_add(&world.looks, 1);
@@ -47,19 +45,14 @@ int32_t __wrap_ha_clocks(struct ha *ha, int64_t *wall_ms)
     return atomic_load(&world.clocks);
 }
 
-void __wrap_ha_begun(struct ha *ha, int64_t begins_ms);
-void __wrap_ha_begun(struct ha *ha, int64_t begins_ms)
+WRAPPED(void, ha_begun, struct ha *ha, int64_t begins_ms)
 {
     (void)ha;
     (void)begins_ms;
 }
 
-enum seqb_status __wrap_ha_note(struct ha *ha, const struct ha_entry *entry,
-                                int64_t until_ms, int64_t *standing,
-                                struct seqb_error *err);
-enum seqb_status __wrap_ha_note(struct ha *ha, const struct ha_entry *entry,
-                                int64_t until_ms, int64_t *standing,
-                                struct seqb_error *err)
+WRAPPED(enum seqb_status, ha_note, struct ha *ha, const struct ha_entry *entry,
+        int64_t until_ms, int64_t *standing, struct seqb_error *err)
 {
     (void)ha;
     (void)until_ms;
@@ -75,12 +68,8 @@ enum seqb_status __wrap_ha_note(struct ha *ha, const struct ha_entry *entry,
     return SEQB_OK;
 }
 
-bool __real_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
-                           int64_t until_ms);
-bool __wrap_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
-                           int64_t until_ms);
-bool __wrap_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
-                           int64_t until_ms)
+WRAPPED(bool, condition_wait, pthread_cond_t *condition, pthread_mutex_t *lock,
+        int64_t until_ms)
 {
     bool was_woken;
 
@@ -92,12 +81,8 @@ bool __wrap_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
     return was_woken;
 }
 
-enum seqb_status __real_file_move(const char *from, const char *to,
-                                  struct seqb_error *err);
-enum seqb_status __wrap_file_move(const char *from, const char *to,
-                                  struct seqb_error *err);
-enum seqb_status __wrap_file_move(const char *from, const char *to,
-                                  struct seqb_error *err)
+WRAPPED(enum seqb_status, file_move, const char *from, const char *to,
+        struct seqb_error *err)
 {
     atomic_fetch_add(&world.moves, 1);
     RIG_AWAIT(!atomic_load(&world.is_held_up));

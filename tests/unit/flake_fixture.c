@@ -187,12 +187,11 @@ void flake_await_refusal(struct rig_broker *broker, const char *words)
 const char *flake_why(struct rig_broker *broker)
 {
     static struct seqb_error err;
-    int64_t number;
     size_t taken;
 
     err.text[0] = '\0';
-    while (queue_try_many(rig_sequence(broker, "order"), 1, &number, &taken,
-                          &err) == SEQB_AGAIN)
+    while (queue_try_many(rig_sequence(broker, "order"), 1, &(int64_t){0},
+                          &taken, &err) == SEQB_AGAIN)
         continue;
     return taken == 1 ? "" : err.text;
 }

@@ -12,6 +12,7 @@
 #include "daemon/log/log.h"
 #include "daemon/server.h"
 #include "support/test.h"
+#include "support/wrap.h"
 #include "unit/session_fixture.h"
 
 #define NOBODY 65534
@@ -197,9 +198,7 @@ TEST(a_user_without_login_who_is_full_is_counted)
 
 static size_t too_large; /* there is no memory for so many bytes at once */
 
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size)
+WRAPPED(void *, calloc, size_t count, size_t size)
 {
     return too_large > 0 && count * size == too_large
                ? NULL

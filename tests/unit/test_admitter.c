@@ -12,8 +12,10 @@
 #include "queue/queue_state.h"
 #include "support/failure.h"
 #include "support/rig.h"
+#include "support/wrap.h"
 #include "unit/flake_fixture.h"
 #include "unit/period_fixture.h"
+#include "unit/rig_shapes.h"
 
 #define SHORT_MS  20
 /* Longer than the spool rests between two searches. */
@@ -21,9 +23,7 @@
 
 static struct rig_broker *open_automatic(struct rig *rig, int64_t limit)
 {
-    rig->queue.automatic = &rig->automatic;
-    rig->queue.auto_pattern = "tmp-*";
-    rig->queue.auto_limit = limit;
+    rig_automatic(rig, "tmp-*", limit);
     rig->automatic.claims_first = true;
     return rig_open(rig);
 }
@@ -34,15 +34,9 @@ static atomic_bool is_busy;
 static pthread_t main_thread;
 static atomic_int lacking; /* calls that ask no store, for want of memory */
 
-enum seqb_status __real_ha_admit(struct ha *ha,
-                                 struct ha_counter *const *counters,
-                                 size_t count, struct seqb_error *err);
-enum seqb_status __wrap_ha_admit(struct ha *ha,
-                                 struct ha_counter *const *counters,
-                                 size_t count, struct seqb_error *err);
-enum seqb_status __wrap_ha_admit(struct ha *ha,
-                                 struct ha_counter *const *counters,
-                                 size_t count, struct seqb_error *err)
+WRAPPED(enum seqb_status, ha_admit, struct ha *ha,
+        struct ha_counter *const *counters, size_t count,
+        struct seqb_error *err)
 {
     while (atomic_load(&is_busy) && !pthread_equal(pthread_self(), main_thread))
         thread_rest_us(1000);
@@ -56,12 +50,8 @@ enum seqb_status __wrap_ha_admit(struct ha *ha,
 /* The admitter rests between the stores' answer and what follows of it. */
 static atomic_bool is_held, is_resting;
 
-enum seqb_status __real_ha_counter_availability(struct ha_counter *counter,
-                                                struct seqb_error *err);
-enum seqb_status __wrap_ha_counter_availability(struct ha_counter *counter,
-                                                struct seqb_error *err);
-enum seqb_status __wrap_ha_counter_availability(struct ha_counter *counter,
-                                                struct seqb_error *err)
+WRAPPED(enum seqb_status, ha_counter_availability, struct ha_counter *counter,
+        struct seqb_error *err)
 {
     while (atomic_load(&is_held) &&
            !pthread_equal(pthread_self(), main_thread)) {
@@ -125,17 +115,13 @@ static struct seqb_sequence *look_up(struct rig_broker *broker, const char *key)
 
 static enum seqb_status try_one(struct seqb_sequence *sequence)
 {
-    int64_t number;
-
-    return queue_try_next(sequence, &number, NULL);
+    return queue_try_next(sequence, &(int64_t){0}, NULL);
 }
 
 static enum seqb_status take_one(struct seqb_sequence *sequence,
                                  struct seqb_error *err)
 {
-    int64_t number;
-
-    return queue_next(sequence, &number, err);
+    return queue_next(sequence, &(int64_t){0}, err);
 }
 
 /* None of its numbers comes before the stores have answered, and all do after
@@ -265,13 +251,12 @@ static void expect_asked_first(struct rig *rig)
     struct rig_broker *broker;
     struct seqb_sequence *sequence;
     struct seqb_error err;
-    int64_t number;
 
     add_pool(rig);
     broker = rig_open(rig);
     sequence = rig_sequence(broker, "order");
-    assert_fails(queue_try_next(sequence, &number, &failure), SEQB_UNAVAILABLE,
-                 "backend b3 of pool other cannot be asked");
+    assert_fails(queue_try_next(sequence, &(int64_t){0}, &failure),
+                 SEQB_UNAVAILABLE, "backend b3 of pool other cannot be asked");
     assert_fails(take_one(sequence, &failure), SEQB_UNAVAILABLE,
                  "backend b3 of pool other cannot be asked");
     fake_set_down(rig->stores[3], false);

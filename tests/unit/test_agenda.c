@@ -11,6 +11,7 @@
 #include "queue/sequence.h"
 #include "queue/wakeup.h"
 #include "support/test.h"
+#include "support/wrap.h"
 
 #define WAITS_MOST 8
 
@@ -23,18 +24,14 @@ static struct {
     void (*meanwhile)(void); /* what another thread does during the first */
 } waits;
 
-int __real_pthread_cond_signal(pthread_cond_t *condition);
-int __wrap_pthread_cond_signal(pthread_cond_t *condition);
-int __wrap_pthread_cond_signal(pthread_cond_t *condition)
+WRAPPED(int, pthread_cond_signal, pthread_cond_t *condition)
 {
     waits.signals++;
     return __real_pthread_cond_signal(condition);
 }
 
-bool __wrap_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
-                           int64_t until_ms);
-bool __wrap_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
-                           int64_t until_ms)
+WRAPPED(bool, condition_wait, pthread_cond_t *condition, pthread_mutex_t *lock,
+        int64_t until_ms)
 {
     const size_t signals = waits.signals;
 

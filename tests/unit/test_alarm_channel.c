@@ -8,6 +8,7 @@
 
 #include "daemon/alarm/channel.h"
 #include "support/test.h"
+#include "support/wrap.h"
 
 #define PARTITION " pool=main partition=1"
 
@@ -25,9 +26,7 @@ static atomic_bool is_handed_over;
  * is not waited for. */
 static _Thread_local int locks_left;
 
-int __real_pthread_mutex_lock(pthread_mutex_t *lock);
-int __wrap_pthread_mutex_lock(pthread_mutex_t *lock);
-int __wrap_pthread_mutex_lock(pthread_mutex_t *lock)
+WRAPPED(int, pthread_mutex_lock, pthread_mutex_t *lock)
 {
     if (locks_left > 0 && --locks_left == 0) {
         alarm_channel_take_over(fresh, old, false);

@@ -17,6 +17,7 @@
 #include "daemon/alarm/rows.h"
 #include "daemon/log/log.h"
 #include "support/test.h"
+#include "support/wrap.h"
 
 #define ALARMS                                                                 \
     FIXTURE(struct alarm_fixture *fixture, alarm_setup, alarm_teardown)
@@ -27,9 +28,7 @@
 
 static atomic_bool has_no_pidfd;
 
-int __real_pidfd_open(pid_t pid, unsigned flags);
-int __wrap_pidfd_open(pid_t pid, unsigned flags);
-int __wrap_pidfd_open(pid_t pid, unsigned flags)
+WRAPPED(int, pidfd_open, pid_t pid, unsigned flags)
 {
     if (!has_no_pidfd)
         return __real_pidfd_open(pid, flags);

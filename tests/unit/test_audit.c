@@ -17,6 +17,7 @@
 #include "support/failure.h"
 #include "support/folder.h"
 #include "support/test.h"
+#include "support/wrap.h"
 
 #define TEXT_SIZE 262144
 #define MANY      1100 /* more than the log has of other events */
@@ -40,9 +41,7 @@ int __wrap_asprintf(char **out, const char *format, ...)
     return length;
 }
 
-char *__real_json_to_text(const json_t *value, size_t flags);
-char *__wrap_json_to_text(const json_t *value, size_t flags);
-char *__wrap_json_to_text(const json_t *value, size_t flags)
+WRAPPED(char *, json_to_text, const json_t *value, size_t flags)
 {
     return is_out_of_memory ? NULL : __real_json_to_text(value, flags);
 }

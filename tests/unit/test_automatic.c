@@ -10,6 +10,7 @@
 #include "queue/sequence.h"
 #include "support/rig.h"
 #include "unit/period_fixture.h"
+#include "unit/rig_shapes.h"
 
 #define FLOOD 20000 /* keys: far more than may wait */
 
@@ -34,16 +35,12 @@ static void stores_go_down(struct rig *rig, struct rig_broker *broker)
 
 static void expect_number(struct rig_broker *broker, const char *key)
 {
-    int64_t number;
-
-    assert_ok(queue_next(rig_sequence(broker, key), &number, NULL));
+    assert_ok(queue_next(rig_sequence(broker, key), &(int64_t){0}, NULL));
 }
 
 static struct rig_broker *open_automatic(struct rig *rig, int64_t limit)
 {
-    rig->queue.automatic = &rig->automatic;
-    rig->queue.auto_pattern = "tmp-*";
-    rig->queue.auto_limit = limit;
+    rig_automatic(rig, "tmp-*", limit);
     return rig_open(rig);
 }
 
@@ -51,7 +48,6 @@ static void slips_in_an_outage(struct rig *rig)
 {
     struct rig_broker *broker = open_automatic(rig, 3);
     struct seqb_sequence *slip;
-    int64_t number;
 
     expect_number(broker, "tmp-1");
     stores_go_down(rig, broker);
@@ -66,7 +62,7 @@ static void slips_in_an_outage(struct rig *rig)
     expect_no_sequence(broker, "tmp-4", SEQB_UNKNOWN_KEY,
                        "limit of auto_sequences, 3, is reached");
     /* Its handle is good as long as the broker. */
-    assert_ok(queue_next(slip, &number, NULL));
+    assert_ok(queue_next(slip, &(int64_t){0}, NULL));
     assert_ptr_equal(rig_sequence(broker, "tmp-a"), slip);
 }
 
@@ -85,12 +81,12 @@ TEST_WITH(PERIOD, keys_with_a_period_of_an_outage_shut_nobody_out)
 static void stores_hang(struct rig *rig, struct rig_broker *broker)
 {
     struct seqb_error err;
-    int64_t number;
 
     for (int i = 0; i < 2; i++)
         fake_hang(rig->stores[i]);
     rig_set_deadline(broker, "order", 20);
-    while (queue_next(rig_sequence(broker, "order"), &number, &err) == SEQB_OK)
+    while (queue_next(rig_sequence(broker, "order"), &(int64_t){0}, &err) ==
+           SEQB_OK)
         continue;
     assert_int_equal(err.status, SEQB_TIMEOUT);
     RIG_AWAIT(!ha_pool_answers(ha_pool_at(broker->ha, 0)));

@@ -189,10 +189,9 @@ static enum seqb_status take_until_refused(struct rig_broker *broker,
                                            struct seqb_error *err)
 {
     enum seqb_status status = SEQB_OK;
-    int64_t number;
 
     for (int i = 0; i < TAKEN_MOST && status == SEQB_OK; i++)
-        status = rig_take_one(broker, &number, err);
+        status = rig_take_one(broker, &(int64_t){0}, err);
     return status;
 }
 

@@ -70,7 +70,6 @@ TEST_WITH(DIRECT, sequence_of_other_bits_is_refused_alone)
     struct rig_broker *broker;
     struct seqb_sequence *sequence;
     struct seqb_error err;
-    int64_t number;
 
     rig_use(rig, 500);
     rig->queue.sequence_count = 2;
@@ -81,7 +80,8 @@ TEST_WITH(DIRECT, sequence_of_other_bits_is_refused_alone)
                  "was used with memory_bits=2 and is configured "
                  "with memory_bits=3");
     for (int i = 0; i < 1000; i++)
-        assert_ok(queue_next(rig_sequence(broker, "bill"), &number, &err));
+        assert_ok(
+            queue_next(rig_sequence(broker, "bill"), &(int64_t){0}, &err));
     assert_int_equal(
         rig_partition(broker, 0).refused + rig_partition(broker, 1).refused, 1);
     rig_close(broker);

@@ -6,14 +6,13 @@
 
 #include "platform/clock.h"
 #include "support/test.h"
+#include "support/wrap.h"
 
 /* The machine's clocks if they stand at different times, as after a suspend. */
 static bool is_scripted;
 static int64_t coarse_s; /* the clock of ticks, behind the precise one */
 
-int __real_clock_gettime(clockid_t clock, struct timespec *out);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *out);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *out)
+WRAPPED(int, clock_gettime, clockid_t clock, struct timespec *out)
 {
     if (!is_scripted)
         return __real_clock_gettime(clock, out);

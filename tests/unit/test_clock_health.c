@@ -10,6 +10,8 @@
 #include "period_fixture.h"
 #include "queue/guarded_clock/guarded_clock.h"
 #include "support/test.h"
+#include "support/wrap.h"
+#include "unit/rig_shapes.h"
 
 static void expect_effect(const struct rig_broker *broker, const char *expected)
 {
@@ -112,12 +114,8 @@ TEST_WITH(PERIOD, time_that_cannot_be_kept_stops_only_new_stamps)
 static _Atomic bool is_put_right;
 static pthread_t main_thread;
 
-enum seqb_status __real_guarded_clock_now(struct guarded_clock *clock,
-                                          int64_t *out, struct seqb_error *err);
-enum seqb_status __wrap_guarded_clock_now(struct guarded_clock *clock,
-                                          int64_t *out, struct seqb_error *err);
-enum seqb_status __wrap_guarded_clock_now(struct guarded_clock *clock,
-                                          int64_t *out, struct seqb_error *err)
+WRAPPED(enum seqb_status, guarded_clock_now, struct guarded_clock *clock,
+        int64_t *out, struct seqb_error *err)
 {
     if (is_put_right && pthread_equal(pthread_self(), main_thread))
         script_clock_set(NOON);
@@ -193,9 +191,7 @@ TEST_WITH(PERIOD, automatic_counter_serves_without_a_clock)
     struct rig *rig = fixture->rig;
     struct rig_broker *broker;
 
-    rig->queue.automatic = &rig->automatic;
-    rig->queue.auto_pattern = "*";
-    rig->queue.auto_limit = 10;
+    rig_automatic(rig, "*", 10);
     broker = broker_at_noon(fixture);
     script_clock_set(NOON - 2 * HOUR);
     expect_queue_health(broker, SEQB_HEALTH_SERVING, "");

@@ -190,7 +190,6 @@ TEST_WITH(DIRECT, a_forked_child_finds_a_dead_cursor)
     struct rig_broker *broker = rig_open(rig);
     struct seqb_cursor *cursor = cursor_open(broker, 100);
     const int64_t first = cursor_take(cursor, NULL);
-    int64_t number;
     int status;
     pid_t child;
 
@@ -198,7 +197,7 @@ TEST_WITH(DIRECT, a_forked_child_finds_a_dead_cursor)
     assert_true(child >= 0);
     if (child == 0) {
         const bool is_dead =
-            seqb_cursor_next(cursor, &number, NULL) == SEQB_FORKED;
+            seqb_cursor_next(cursor, &(int64_t){0}, NULL) == SEQB_FORKED;
 
         queue_cursor_close(cursor);
         _exit(is_dead ? 0 : 1);

@@ -22,9 +22,8 @@ struct taker {
 static void *take_run(void *argument)
 {
     struct taker *taker = argument;
-    int64_t number;
     const struct queue_take take = {
-        .out = &number, .count = 1, .until_ms = taker->until_ms};
+        .out = &(int64_t){0}, .count = 1, .until_ms = taker->until_ms};
 
     taker->status = queue_take(taker->sequence, &take, NULL);
     return NULL;
@@ -56,13 +55,12 @@ static bool is_waited_for(void *context)
 TEST_WITH(DIRECT, the_refill_thread_has_no_part_in_it)
 {
     struct rig_broker *broker;
-    int64_t number;
     enum seqb_status status;
 
     rig->queue.sequence_count = 2;
     broker = rig_open(rig);
     refilling_hold_at(rig_sequence(broker, "bill"));
-    status = rig_take_one(broker, &number, NULL);
+    status = rig_take_one(broker, &(int64_t){0}, NULL);
     refilling_release();
     assert_ok(status);
 }

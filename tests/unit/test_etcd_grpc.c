@@ -5,6 +5,7 @@
 #include "backends/etcd/grpc.h"
 #include "fuzz/false_server.h"
 #include "support/test.h"
+#include "support/wrap.h"
 
 #define SETTINGS   "\0\0\0\4\0\0\0\0\0"
 /* HEADERS of stream 1 with ":status: 200", from HPACK's static table. */
@@ -108,16 +109,13 @@ TEST(end_of_a_call_says_whether_it_may_have_been_made)
 
 /* --- a server that never stops to send --- */
 
-ssize_t __real_stream_read(struct stream *stream, char *to, size_t size);
-ssize_t __wrap_stream_read(struct stream *stream, char *to, size_t size);
-
 static bool is_flood;
 static bool has_begun; /* the server's SETTINGS were read */
 static int late_reads; /* after the deadline */
 
 /* In a flood, frames of a type that nobody knows, which HTTP/2 ignores, are
  * always there. */
-ssize_t __wrap_stream_read(struct stream *stream, char *to, size_t size)
+WRAPPED(ssize_t, stream_read, struct stream *stream, char *to, size_t size)
 {
     /* The frame's type is its fourth byte: 4 is SETTINGS, 0xfa no known one. */
     const char frame[9] = {[3] = (char)(has_begun ? 0xfa : 4)};
@@ -147,16 +145,9 @@ TEST(call_ends_though_the_server_never_stops_to_send)
 
 static int opens; /* connections that were begun */
 
-enum seqb_status __real_stream_open(struct stream *stream,
-                                    const struct stream_target *target,
-                                    int32_t budget_ms, struct seqb_error *err);
-enum seqb_status __wrap_stream_open(struct stream *stream,
-                                    const struct stream_target *target,
-                                    int32_t budget_ms, struct seqb_error *err);
-
-enum seqb_status __wrap_stream_open(struct stream *stream,
-                                    const struct stream_target *target,
-                                    int32_t budget_ms, struct seqb_error *err)
+WRAPPED(enum seqb_status, stream_open, struct stream *stream,
+        const struct stream_target *target, int32_t budget_ms,
+        struct seqb_error *err)
 {
     opens++;
     return __real_stream_open(stream, target, budget_ms, err);
@@ -188,13 +179,6 @@ TEST(call_that_is_late_does_not_connect_again)
 
 #define SECRET "correct horse battery staple"
 
-ssize_t __real_stream_write(struct stream *stream, const char *from,
-                            size_t size);
-ssize_t __wrap_stream_write(struct stream *stream, const char *from,
-                            size_t size);
-void __real_free(void *memory);
-void __wrap_free(void *memory);
-
 static bool is_stuck; /* the server reads no more than the first half */
 static const void *watched;
 static bool is_freed;
@@ -205,15 +189,15 @@ static bool holds_secret(const void *memory, size_t size)
     return memmem(memory, size, SECRET, sizeof SECRET - 1) != NULL;
 }
 
-ssize_t __wrap_stream_write(struct stream *stream, const char *from,
-                            size_t size)
+WRAPPED(ssize_t, stream_write, struct stream *stream, const char *from,
+        size_t size)
 {
     if (is_stuck && !holds_secret(from, size))
         return 0;
     return __real_stream_write(stream, from, is_stuck ? size / 2 : size);
 }
 
-void __wrap_free(void *memory)
+WRAPPED(void, free, void *memory)
 {
     if (watched != NULL && memory == watched) {
         is_freed = true;

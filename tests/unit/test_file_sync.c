@@ -11,6 +11,7 @@
 #include "platform/text.h"
 #include "support/folder.h"
 #include "support/test.h"
+#include "support/wrap.h"
 
 #define TEXT "one\ntwo\n"
 
@@ -30,16 +31,12 @@ static bool note(char call)
     return call != failing;
 }
 
-ssize_t __real_write(int file, const void *bytes, size_t size);
-ssize_t __wrap_write(int file, const void *bytes, size_t size);
-ssize_t __wrap_write(int file, const void *bytes, size_t size)
+WRAPPED(ssize_t, write, int file, const void *bytes, size_t size)
 {
     return note('w') ? __real_write(file, bytes, size) : -1;
 }
 
-int __real_fsync(int file);
-int __wrap_fsync(int file);
-int __wrap_fsync(int file)
+WRAPPED(int, fsync, int file)
 {
     struct stat about;
 
@@ -47,9 +44,7 @@ int __wrap_fsync(int file)
     return note(S_ISDIR(about.st_mode) ? 'f' : 's') ? __real_fsync(file) : -1;
 }
 
-int __real_rename(const char *from, const char *to);
-int __wrap_rename(const char *from, const char *to);
-int __wrap_rename(const char *from, const char *to)
+WRAPPED(int, rename, const char *from, const char *to)
 {
     return note('r') ? __real_rename(from, to) : -1;
 }

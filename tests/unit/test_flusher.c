@@ -18,6 +18,8 @@
 #include "support/events.h"
 #include "support/rig.h"
 #include "support/test.h"
+#include "support/wrap.h"
+#include "unit/rig_shapes.h"
 
 /* A file for the brokers' unused numbers. */
 static void use_spool(struct rig *rig)
@@ -28,9 +30,7 @@ static void use_spool(struct rig *rig)
 /* The next so many renames are done, and said to have failed. */
 static atomic_int lies;
 
-int __real_rename(const char *from, const char *to);
-int __wrap_rename(const char *from, const char *to);
-int __wrap_rename(const char *from, const char *to)
+WRAPPED(int, rename, const char *from, const char *to)
 {
     const int result = __real_rename(from, to);
 
@@ -44,9 +44,7 @@ int __wrap_rename(const char *from, const char *to)
 /* Of which all stores are up again after the next exchange; or NULL. */
 static struct rig *down;
 
-void __real_file_unlock(int file);
-void __wrap_file_unlock(int file);
-void __wrap_file_unlock(int file)
+WRAPPED(void, file_unlock, int file)
 {
     __real_file_unlock(file);
     if (down != NULL)
@@ -266,9 +264,7 @@ TEST_WITH(DIRECT, a_sequence_that_makes_itself_goes_on_at_once)
     int64_t last;
 
     use_spool(rig);
-    rig->queue.automatic = &rig->automatic;
-    rig->queue.auto_pattern = "b*";
-    rig->queue.auto_limit = 1;
+    rig_automatic(rig, "b*", 1);
     broker = rig_open(rig);
     assert_ok(queue_next(rig_sequence(broker, "bill"), &last, NULL));
     rig_close(broker);

@@ -10,6 +10,7 @@
 #include "support/events.h"
 #include "support/rig.h"
 #include "support/test.h"
+#include "support/wrap.h"
 
 #define TO 1000000
 
@@ -21,12 +22,8 @@ static struct {
     bool is_lost; /* the file cannot be locked by `mine` */
 } locks;
 
-enum seqb_status __real_file_lock(const char *path, int64_t until_ms, int *out,
-                                  struct seqb_error *err);
-enum seqb_status __wrap_file_lock(const char *path, int64_t until_ms, int *out,
-                                  struct seqb_error *err);
-enum seqb_status __wrap_file_lock(const char *path, int64_t until_ms, int *out,
-                                  struct seqb_error *err)
+WRAPPED(enum seqb_status, file_lock, const char *path, int64_t until_ms,
+        int *out, struct seqb_error *err)
 {
     if (pthread_equal(pthread_self(), locks.mine) == 0) {
         while (atomic_load(&locks.is_held)) {

@@ -121,10 +121,9 @@ static void (*const window_oddities[])(struct seqb_request *request) = {
 static bool is_refused(void *context)
 {
     struct rig_broker *broker = context;
-    int64_t number;
 
     assert_int_not_equal(
-        queue_try_run(rig_sequence(broker, "order"), 1, &number, NULL),
+        queue_try_run(rig_sequence(broker, "order"), 1, &(int64_t){0}, NULL),
         SEQB_OK);
     return strstr(rig_partition(broker, 0).reason, "not asked for") != NULL;
 }
@@ -274,9 +273,7 @@ TEST_WITH(ONE_DIRECT, gap_that_a_reload_raised_counts_at_once)
 
 static bool is_refused_alone(void *context)
 {
-    int64_t number;
-
-    (void)queue_try_run(rig_sequence(context, "order"), 1, &number, NULL);
+    (void)queue_try_run(rig_sequence(context, "order"), 1, &(int64_t){0}, NULL);
     return rig_partition(context, 0).refused == 1 &&
            rig_partition(context, 0).state == SEQB_PARTITION_UP;
 }

@@ -58,11 +58,10 @@ TEST_WITH(DIRECT, failed_partition_rests_until_its_rescue)
 
 static bool is_unavailable(void *context)
 {
-    int64_t number;
     size_t taken;
 
-    return queue_try_many(rig_sequence(context, "order"), 1, &number, &taken,
-                          NULL) == SEQB_UNAVAILABLE;
+    return queue_try_many(rig_sequence(context, "order"), 1, &(int64_t){0},
+                          &taken, NULL) == SEQB_UNAVAILABLE;
 }
 
 TEST_WITH(ONE_DIRECT, probe_reserves_numbers_that_are_used)

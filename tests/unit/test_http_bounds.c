@@ -19,6 +19,7 @@
 #include "support/stub_broker.h"
 #include "support/test.h"
 #include "support/web.h"
+#include "support/wrap.h"
 
 #define PLENTY       1000000000
 #define MINUTE_MS    60000
@@ -189,10 +190,8 @@ static int64_t most_held;
 static size_t most_used;
 
 /* The linker replaces limits_hold by this. */
-void __real_limits_hold(struct limits *limits, int64_t *held, size_t now);
-void __wrap_limits_hold(struct limits *limits, int64_t *held, size_t now);
 
-void __wrap_limits_hold(struct limits *limits, int64_t *held, size_t now)
+WRAPPED(void, limits_hold, struct limits *limits, int64_t *held, size_t now)
 {
     const size_t used = heap_used();
 

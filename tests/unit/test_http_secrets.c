@@ -8,16 +8,14 @@
 #include "daemon/server.h"
 #include "support/test.h"
 #include "support/web.h"
+#include "support/wrap.h"
 #include "unit/session_fixture.h"
 
 #define SECRET "Bearer c2hvcDp0cjB1YjRkb3I"
 
 static int wiped;
 
-void __real_credential_wipe(void *memory, size_t size);
-void __wrap_credential_wipe(void *memory, size_t size);
-
-void __wrap_credential_wipe(void *memory, size_t size)
+WRAPPED(void, credential_wipe, void *memory, size_t size)
 {
     if (size == strlen(SECRET) && memcmp(memory, SECRET, size) == 0)
         wiped++;

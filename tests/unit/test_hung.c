@@ -13,6 +13,7 @@
 #include "support/events.h"
 #include "support/rig.h"
 #include "support/test.h"
+#include "unit/rig_shapes.h"
 
 #define TIMEOUT_MS 50
 #define IDLE_MS    200 /* well past the end of any call */
@@ -77,18 +78,16 @@ TEST_WITH(DIRECT, a_claim_that_hangs_is_ended)
 {
     struct rig_broker *broker;
     enum seqb_status status;
-    int64_t number;
 
     events_start();
     use_sockets(rig);
-    rig->queue.automatic = &rig->automatic;
-    rig->queue.auto_pattern = "bill";
-    rig->queue.auto_limit = 1;
+    rig_automatic(rig, "bill", 1);
     broker = open_patiently(rig);
     fake_block(rig->stores[0], FAKE_CLAIM);
     /* Those that are listed were admitted by the start. The other partition
      * may have answered before it looks again. */
-    status = queue_try_run(rig_sequence(broker, "bill"), 1, &number, NULL);
+    status =
+        queue_try_run(rig_sequence(broker, "bill"), 1, &(int64_t){0}, NULL);
     assert_true(status == SEQB_AGAIN || status == SEQB_OK);
     expect_ended(rig, broker, ENDED);
 }

@@ -12,6 +12,7 @@
 #include "neighbours_fixture.h"
 #include "store/value.h"
 #include "support/test.h"
+#include "support/wrap.h"
 
 #define LESSORS 3 /* two bits of a window; the fourth store forgets */
 #define LOW_BITS                                                               \
@@ -21,10 +22,7 @@
 static atomic_bool is_fixed;
 static _Atomic uint64_t chance;
 
-ssize_t __wrap_getrandom(void *buffer, size_t size, unsigned int flags);
-ssize_t __real_getrandom(void *buffer, size_t size, unsigned int flags);
-
-ssize_t __wrap_getrandom(void *buffer, size_t size, unsigned int flags)
+WRAPPED(ssize_t, getrandom, void *buffer, size_t size, unsigned int flags)
 {
     const uint64_t bits = atomic_load(&chance);
 

@@ -18,6 +18,7 @@
 #include "support/failure.h"
 #include "support/rig.h"
 #include "support/test.h"
+#include "unit/rig_shapes.h"
 
 #define IDLE_MOST 2048 /* bytes of an idle sequence */
 #define LISTED    100
@@ -26,9 +27,7 @@
 static void be_automatic(struct rig *rig, const char *pattern, int64_t limit)
 {
     rig->automatic.prefetch = true;
-    rig->queue.automatic = &rig->automatic;
-    rig->queue.auto_pattern = pattern;
-    rig->queue.auto_limit = limit;
+    rig_automatic(rig, pattern, limit);
 }
 
 static void make_sequences(struct rig_broker *broker, size_t first,
@@ -116,7 +115,6 @@ TEST_WITH(DIRECT, each_store_claims_every_listed_sequence_once)
     struct listed listed;
     struct rig_broker *broker;
     int64_t claims[2];
-    int64_t number;
 
     rig_close(rig_open(rig));
     for (size_t i = 0; i < 2; i++)
@@ -129,8 +127,8 @@ TEST_WITH(DIRECT, each_store_claims_every_listed_sequence_once)
         claims[i] += fake_calls(rig->stores[i], FAKE_CLAIM) + LISTED;
     broker = rig_open(rig);
     for (size_t i = 0; i < LISTED; i++)
-        assert_ok(
-            queue_next(rig_sequence(broker, listed.keys[i]), &number, NULL));
+        assert_ok(queue_next(rig_sequence(broker, listed.keys[i]),
+                             &(int64_t){0}, NULL));
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(fake_calls(rig->stores[i], FAKE_CLAIM), claims[i]);
     rig_close(broker); /* before the options go */
@@ -157,7 +155,6 @@ TEST_WITH(DIRECT, one_of_many_with_other_bits_is_refused_alone)
     struct seqb_sequence *sequence;
     struct rig_broker *broker;
     struct listed listed;
-    int64_t number;
 
     list_many(rig, &listed);
     rig_close(rig_open(rig));
@@ -171,8 +168,8 @@ TEST_WITH(DIRECT, one_of_many_with_other_bits_is_refused_alone)
         assert_fails(
             queue_find(broker->queue, listed.keys[odd[i]], &sequence, &failure),
             SEQB_LAYOUT, words);
-        assert_ok(
-            queue_next(rig_sequence(broker, listed.keys[1]), &number, NULL));
+        assert_ok(queue_next(rig_sequence(broker, listed.keys[1]),
+                             &(int64_t){0}, NULL));
         rig_close(broker);
         listed.sequences[odd[i]].memory_bits--;
     }

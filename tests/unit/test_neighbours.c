@@ -267,15 +267,14 @@ static void expect_unused(const struct numbers *numbers, int64_t partition)
 TEST_WITH(TWO_LESSORS, lease_that_comes_after_the_next_mark_is_thrown_away)
 {
     struct rig_broker *broker = rig_open(rig);
-    int64_t number;
     size_t taken;
     struct seqb_error err;
     int64_t partition;
 
     await_lessor(broker, 0, HA_LESSOR_LEVEL); /* it needs the other store */
     fake_hang(rig->stores[1]);
-    (void)queue_try_many(rig_sequence(broker, "order"), 1, &number, &taken,
-                         &err);
+    (void)queue_try_many(rig_sequence(broker, "order"), 1, &(int64_t){0},
+                         &taken, &err);
     rig_await(has_leased, rig);
     partition = fake_value(rig->stores[0], LEASES(2)) > 0 ? 2 : 3;
     fake_claim_put(rig->stores[1], "known/main/0", "run-9|run-0");

@@ -10,6 +10,7 @@
 #include "platform/clock.h"
 #include "platform/text.h"
 #include "support/test.h"
+#include "unit/rig_shapes.h"
 
 /* The first of all, too. */
 TEST_WITH(THREE_LESSORS, restarted_lessor_waits_for_the_first_one)
@@ -184,17 +185,10 @@ TEST_WITH(THREE_LESSORS, look_reads_each_lessor_once)
 /* Whichever is to be looked at. */
 TEST_WITH(NEIGHBOURS, lessors_of_each_pool_are_made_level)
 {
-    static struct ha_pool_options pools[2]; /* the teardown needs them */
     struct rig_broker *broker;
 
     rig_shape(rig, RIG_NEIGHBOURS, 2);
-    rig->pool.layout.bits = 1;
-    pools[0] = pools[1] = rig->pool;
-    pools[1].layout.name = "other";
-    pools[1].layout.partitions[0] = 2;
-    pools[1].layout.partitions[1] = 3;
-    rig->ha.pools = pools;
-    rig->ha.pool_count = 2;
+    rig_split(rig);
     for (size_t i = 0; i < 2; i++) {
         broker = rig_open(rig);
         for (int32_t j = 0; j < 4; j++) {

@@ -57,7 +57,6 @@ TEST_WITH(DIRECT, a_dead_server_is_tried_twice_a_second_by_all)
     int64_t begin_ms;
     int64_t until_ms;
     int64_t opens;
-    int64_t number;
 
     rig->sequences[0].deadline_ms = 100;
     broker = open_on_one(rig, 0);
@@ -65,7 +64,7 @@ TEST_WITH(DIRECT, a_dead_server_is_tried_twice_a_second_by_all)
     begin_ms = clock_now_ms();
     rig_set_down(rig, true);
     while (clock_now_ms() < begin_ms + DEAD_MS)
-        (void)rig_take_one(broker, &number, NULL);
+        (void)rig_take_one(broker, &(int64_t){0}, NULL);
     until_ms = clock_now_ms() + ENDPOINT_ATTEMPT_MS;
     opens = opens_of(rig) - opens;
     assert_true(opens > 0);

@@ -15,6 +15,7 @@
 #include "support/failure.h"
 #include "support/rig.h"
 #include "support/test.h"
+#include "unit/rig_shapes.h"
 
 static void expect_refused(struct rig_broker *broker, const char *pool,
                            int32_t i, enum seqb_order order, const char *words)
@@ -220,29 +221,19 @@ TEST_WITH(DIRECT, health_is_one_line_however_short)
 
 /* Pools "main" and "other" of a windowed partition each, whose windows come
  * from one authority. */
-static struct ha_pool_options *two_pools(struct rig *rig)
+static void two_pools(struct rig *rig)
 {
-    static struct ha_pool_options pools[2]; /* the teardown needs them */
-
-    pools[0] = rig->pool;
-    pools[0].layout.bits = 0;
-    pools[0].layout.authority = 2;
-    pools[1] = pools[0];
-    pools[1].layout.name = "other";
-    pools[1].layout.partitions[0] = 1;
-    rig->ha.pools = pools;
-    rig->ha.pool_count = 2;
+    rig_split(rig);
     rig->sequences[1].pool = 1;
     rig->sequences[1].deadline_ms = 50;
     rig->queue.sequence_count = 2;
-    return pools;
 }
 
 TEST_WITH(WINDOWED, order_to_a_shared_backend_is_for_one_pool)
 {
     struct rig_broker *broker;
 
-    (void)two_pools(rig);
+    two_pools(rig);
     broker = rig_open(rig);
     order(broker, "other", -1, SEQB_ORDER_DRAIN);
     /* It leases for the first pool, whatever is lost, and not for the other. */
@@ -267,13 +258,13 @@ TEST_WITH(WINDOWED, order_to_a_shared_backend_is_for_one_pool)
  * the latter alone. */
 TEST_WITH(WINDOWED, probe_for_one_pool_asks_nothing_of_a_drained_one)
 {
-    struct ha_pool_options *pools = two_pools(rig);
     struct rig_broker *broker;
     int64_t calls;
 
+    two_pools(rig);
     rig->backends[0].ops = &backend_fake;
-    pools[0].layout.authority = -1;
-    pools[1].layout.authority = 0; /* the first pool's partition */
+    rig_pools[0].layout.authority = -1;
+    rig_pools[1].layout.authority = 0; /* the first pool's partition */
     rig->ha.backend_count = 2;
     broker = rig_open(rig);
     rig_take(broker, 100);

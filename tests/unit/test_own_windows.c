@@ -116,7 +116,6 @@ TEST_WITH(CELLS, store_that_knows_another_size_closes_the_sequence)
     struct seqb_error err;
     enum seqb_status status = SEQB_OK;
     int64_t granted;
-    int64_t number;
 
     rig->sequences[0].window_bits = 10;
     broker = rig_open(rig);
@@ -127,7 +126,7 @@ TEST_WITH(CELLS, store_that_knows_another_size_closes_the_sequence)
     granted = rig_partition(broker, 1).granted;
     while (status == SEQB_OK &&
            rig_partition(broker, 1).granted < granted + GRANTED_MOST)
-        status = rig_take_one(broker, &number, &err);
+        status = rig_take_one(broker, &(int64_t){0}, &err);
     assert_int_equal(status, SEQB_LAYOUT);
     rig_expect_words(err.text, "in backend b1 was used with memory_bits=2 and "
                                "is configured with memory_bits=2 "

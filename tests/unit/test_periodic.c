@@ -146,12 +146,11 @@ TEST_WITH(PERIOD, a_clock_that_goes_back_too_far_is_refused)
     struct rig_broker *broker = rig_open(fixture->rig);
     struct seqb_stamp stamp;
     int64_t digits;
-    int64_t number;
 
     (void)period_number(broker, &digits);
     script_clock_set(NOON - 2 * HOUR);
-    assert_fails(period_take(broker, &number, &stamp, &failure), SEQB_CLOCK,
-                 "2 h");
+    assert_fails(period_take(broker, &(int64_t){0}, &stamp, &failure),
+                 SEQB_CLOCK, "2 h");
     script_clock_set(NOON + 1);
     (void)period_number(broker, &digits);
     assert_int_equal(digits, NOON_STAMP);
@@ -163,13 +162,13 @@ TEST_WITH(PERIOD, on_rollback_refuse_says_so_at_once)
     struct seqb_stamp stamp;
     struct seqb_error err;
     int64_t digits;
-    int64_t number;
 
     fixture->clock.rules.on_rollback = GUARD_REFUSE;
     broker = rig_open(fixture->rig);
     (void)period_number(broker, &digits);
     script_clock_set(NOON - SECOND);
-    assert_int_equal(period_take(broker, &number, &stamp, &err), SEQB_CLOCK);
+    assert_int_equal(period_take(broker, &(int64_t){0}, &stamp, &err),
+                     SEQB_CLOCK);
     script_clock_set(NOON);
     (void)period_number(broker, &digits);
 }
@@ -179,13 +178,12 @@ TEST_WITH(PERIOD, on_rollback_wait_waits_for_the_clock)
     struct rig_broker *broker;
     struct seqb_stamp stamp;
     int64_t digits;
-    int64_t number;
 
     fixture->clock.rules.on_rollback = GUARD_WAIT;
     broker = rig_open(fixture->rig);
     (void)period_number(broker, &digits);
     script_clock_run(NOON - 200);
-    assert_ok(period_take(broker, &number, &stamp, NULL));
+    assert_ok(period_take(broker, &(int64_t){0}, &stamp, NULL));
     assert_int_equal(stamp.digits, NOON_STAMP);
 }
 
@@ -195,7 +193,6 @@ TEST_WITH(PERIOD, a_wait_for_the_clock_ends_with_the_deadline)
     struct seqb_stamp stamp;
     struct seqb_error err;
     int64_t digits;
-    int64_t number;
 
     fixture->clock.rules.on_rollback = GUARD_WAIT;
     broker = rig_open(fixture->rig);
@@ -204,7 +201,8 @@ TEST_WITH(PERIOD, a_wait_for_the_clock_ends_with_the_deadline)
     fixture->rig->sequences[0].deadline_ms = 50;
     broker = rig_open(fixture->rig);
     script_clock_set(NOON - SECOND);
-    assert_int_equal(period_take(broker, &number, &stamp, &err), SEQB_CLOCK);
+    assert_int_equal(period_take(broker, &(int64_t){0}, &stamp, &err),
+                     SEQB_CLOCK);
 }
 
 /* What stands in the error is of this call. */
@@ -213,14 +211,13 @@ TEST_WITH(PERIOD, who_tries_while_the_clock_catches_up_is_to_try_again)
     struct seqb_error err = {SEQB_CLOCK, "of another call"};
     struct rig_broker *broker;
     int64_t digits;
-    int64_t number;
 
     fixture->clock.rules.on_rollback = GUARD_WAIT;
     broker = rig_open(fixture->rig);
     (void)period_number(broker, &digits);
     script_clock_set(NOON - SECOND);
     assert_int_equal(
-        queue_try_next(rig_sequence(broker, "order"), &number, &err),
+        queue_try_next(rig_sequence(broker, "order"), &(int64_t){0}, &err),
         SEQB_AGAIN);
     assert_int_equal(err.status, SEQB_AGAIN);
     assert_string_equal(err.text, "");

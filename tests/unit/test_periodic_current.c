@@ -10,6 +10,7 @@
 #include "support/events.h"
 #include "support/failure.h"
 #include "support/test.h"
+#include "support/wrap.h"
 
 #define EPOCH INT64_C(1577836800000) /* of the ids */
 
@@ -111,7 +112,6 @@ static struct rig_broker *open_before_leap(struct period_fixture *fixture)
 {
     struct rig_broker *broker;
     struct seqb_stamp stamp;
-    int64_t number;
 
     for (int i = 0; i < 2; i++)
         fake_set_clock(fixture->rig->stores[i], 0);
@@ -119,7 +119,7 @@ static struct rig_broker *open_before_leap(struct period_fixture *fixture)
     fixture->rig->sequences[0].deadline_ms = SHORT_MS;
     fixture->rig->sequences[0].max_unused = 4;
     broker = rig_open(fixture->rig);
-    RIG_AWAIT(period_take(broker, &number, &stamp, NULL) == SEQB_OK);
+    RIG_AWAIT(period_take(broker, &(int64_t){0}, &stamp, NULL) == SEQB_OK);
     script_clock_step(LEAP);
     return broker;
 }
@@ -130,10 +130,9 @@ static enum seqb_status take_all(struct rig_broker *broker,
 {
     enum seqb_status status = SEQB_OK;
     struct seqb_stamp stamp;
-    int64_t number;
 
     while (status == SEQB_OK) {
-        status = period_take(broker, &number, &stamp, err);
+        status = period_take(broker, &(int64_t){0}, &stamp, err);
         assert_true(status != SEQB_OK || stamp.digits == 20261121);
     }
     return status;
@@ -298,15 +297,8 @@ TEST_WITH(PERIOD, who_waits_for_a_slot_is_called_if_one_is_current)
  * stamp. */
 static struct rig_broker *overtaken;
 
-enum seqb_status __real_guarded_clock_issue(struct guarded_clock *clock,
-                                            int64_t begin_ms, int64_t until_ms,
-                                            struct seqb_error *err);
-enum seqb_status __wrap_guarded_clock_issue(struct guarded_clock *clock,
-                                            int64_t begin_ms, int64_t until_ms,
-                                            struct seqb_error *err);
-enum seqb_status __wrap_guarded_clock_issue(struct guarded_clock *clock,
-                                            int64_t begin_ms, int64_t until_ms,
-                                            struct seqb_error *err)
+WRAPPED(enum seqb_status, guarded_clock_issue, struct guarded_clock *clock,
+        int64_t begin_ms, int64_t until_ms, struct seqb_error *err)
 {
     struct rig_broker *broker = overtaken;
     int64_t digits;

@@ -22,10 +22,9 @@ static bool is_raised(void *context)
 {
     struct raised *raised = context;
     struct seqb_raise raise;
-    int64_t number;
 
-    assert_ok(
-        queue_next(rig_sequence(raised->broker, raised->key), &number, NULL));
+    assert_ok(queue_next(rig_sequence(raised->broker, raised->key),
+                         &(int64_t){0}, NULL));
     raise = fake_first_raise(raised->rig->stores[0], raised->counter);
     raised->base_ms = raise.base_ms;
     return raise.limit > 0;

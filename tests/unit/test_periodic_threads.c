@@ -171,7 +171,6 @@ TEST_WITH(PERIOD, renewed_term_has_empty_stripes)
     int64_t taken = 0;
     int64_t dropped = 0;
     int64_t digits;
-    int64_t number;
 
     fixture->rig->sequences[0].prefetch = true;
     fixture->rig->sequences[0].max_unused = 100000;
@@ -186,7 +185,7 @@ TEST_WITH(PERIOD, renewed_term_has_empty_stripes)
     /* A slice that was on its way to a stripe counts as taken. */
     assert_true(taken >= 11);
     assert_true(dropped > 0);
-    assert_false(stripes_take(atomic_load(&slot->stripes), &number));
+    assert_false(stripes_take(atomic_load(&slot->stripes), &(int64_t){0}));
 }
 
 TEST_WITH(PERIOD, closing_answers_those_who_wait)
@@ -194,12 +193,12 @@ TEST_WITH(PERIOD, closing_answers_those_who_wait)
     struct rig_broker *broker;
     struct seqb_stamp stamp;
     struct seqb_error err;
-    int64_t number;
 
     fixture->rig->sequences[0].deadline_ms = 100;
     broker = rig_open(fixture->rig);
     rig_set_down(fixture->rig, true);
-    assert_int_not_equal(period_take(broker, &number, &stamp, &err), SEQB_OK);
+    assert_int_not_equal(period_take(broker, &(int64_t){0}, &stamp, &err),
+                         SEQB_OK);
     rig_close(broker);
 }
 
@@ -282,9 +281,8 @@ static void hang(struct rig *rig, bool is_to_hang)
 static bool is_kept(struct rig_broker *broker, int64_t begin_ms)
 {
     struct seqb_clock_status clock;
-    int64_t number;
 
-    (void)queue_try_run(rig_sequence(broker, "order"), 1, &number, NULL);
+    (void)queue_try_run(rig_sequence(broker, "order"), 1, &(int64_t){0}, NULL);
     queue_clock(broker->queue, &clock);
     return clock.issued_ms >= begin_ms;
 }

@@ -12,6 +12,7 @@
 
 #include "daemon/listeners/places.h"
 #include "support/test.h"
+#include "support/wrap.h"
 #include "unit/resolver_fixture.h"
 
 #define ONE RESOLVER_ONE
@@ -19,10 +20,8 @@
 
 /* --- the name server --- */
 
-int __wrap_getaddrinfo(const char *name, const char *service,
-                       const struct addrinfo *hints, struct addrinfo **out);
-int __wrap_getaddrinfo(const char *name, const char *service,
-                       const struct addrinfo *hints, struct addrinfo **out)
+WRAPPED(int, getaddrinfo, const char *name, const char *service,
+        const struct addrinfo *hints, struct addrinfo **out)
 {
     const int port = atoi(service);
 
@@ -33,8 +32,7 @@ int __wrap_getaddrinfo(const char *name, const char *service,
     return resolver_named(name, port, out);
 }
 
-void __wrap_freeaddrinfo(struct addrinfo *list);
-void __wrap_freeaddrinfo(struct addrinfo *list)
+WRAPPED(void, freeaddrinfo, struct addrinfo *list)
 {
     resolver_free(list);
 }
@@ -49,8 +47,7 @@ struct at {
 /* The socket with the descriptor i is at the i-th. */
 static const struct at *sockets;
 
-int __wrap_getsockname(int fd, struct sockaddr *out, socklen_t *length);
-int __wrap_getsockname(int fd, struct sockaddr *out, socklen_t *length)
+WRAPPED(int, getsockname, int fd, struct sockaddr *out, socklen_t *length)
 {
     const struct sockaddr_in address = {
         .sin_family = AF_INET,

@@ -15,6 +15,7 @@
 #include "support/failure.h"
 #include "support/rig.h"
 #include "support/test.h"
+#include "unit/rig_shapes.h"
 
 #define CALLERS 4
 
@@ -285,9 +286,7 @@ TEST_WITH(DIRECT, meaning_of_a_key_makes_no_sequence)
     struct rig_broker *broker;
     struct seqb_error err;
 
-    rig->queue.automatic = &rig->automatic;
-    rig->queue.auto_pattern = "tmp-?";
-    rig->queue.auto_limit = 2;
+    rig_automatic(rig, "tmp-?", 2);
     broker = rig_open(rig);
     assert_status(
         queue_look_up(broker->queue, "order", copy_meaning, &meaning, &err),
@@ -315,9 +314,7 @@ TEST_WITH(DIRECT, automatic_sequences_obey_pattern_and_limit)
 {
     struct rig_broker *broker;
 
-    rig->queue.automatic = &rig->automatic;
-    rig->queue.auto_pattern = "tmp-?";
-    rig->queue.auto_limit = 2;
+    rig_automatic(rig, "tmp-?", 2);
     broker = rig_open(rig);
     assert_ptr_equal(rig_sequence(broker, "tmp-1"),
                      rig_sequence(broker, "tmp-1"));
@@ -342,9 +339,7 @@ TEST_WITH(DIRECT, visit_of_many_is_in_parts)
     size_t visited = 0;
     size_t at = 0;
 
-    rig->queue.automatic = &rig->automatic;
-    rig->queue.auto_pattern = "tmp-*";
-    rig->queue.auto_limit = 600;
+    rig_automatic(rig, "tmp-*", 600);
     broker = rig_open(rig);
     for (int i = 0; i < 599; i++) {
         char key[16];
@@ -366,9 +361,7 @@ TEST_WITH(DIRECT, automatic_key_may_be_as_long_as_any)
 
     memset(key, 'k', sizeof key);
     key[sizeof key - 1] = '\0';
-    rig->queue.automatic = &rig->automatic;
-    rig->queue.auto_pattern = "k*";
-    rig->queue.auto_limit = 1;
+    rig_automatic(rig, "k*", 1);
     (void)rig_sequence(rig_open(rig), key);
 }
 

@@ -37,9 +37,8 @@ static void change_first(struct rig *rig, int64_t level)
 static void *take_one(void *context)
 {
     struct seqb_error err;
-    int64_t number;
 
-    (void)rig_take_one(context, &number, &err);
+    (void)rig_take_one(context, &(int64_t){0}, &err);
     return NULL;
 }
 

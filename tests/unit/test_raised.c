@@ -16,6 +16,7 @@
 #include "support/fake_store.h"
 #include "support/rig.h"
 #include "support/test.h"
+#include "unit/rig_shapes.h"
 
 #define ORDER "main/0/order"
 #define BILL  "main/1/bill"
@@ -323,9 +324,7 @@ static void put_back_as(struct rig *rig, const char *later,
                         const char *const *names)
 {
     rig_shape(rig, RIG_DIRECT, 0);
-    rig->queue.automatic = &rig->automatic;
-    rig->queue.auto_pattern = "*";
-    rig->queue.auto_limit = 10;
+    rig_automatic(rig, "*", 10);
     use(rig, "order", 100);
     rig->taken.count = 0; /* "bill" has the same numbers */
     fake_save(rig->stores[0]);

@@ -88,10 +88,9 @@ struct attempt {
 static bool try_is_unavailable(void *context)
 {
     struct attempt *attempt = context;
-    int64_t number;
 
-    return queue_try_run(rig_sequence(attempt->broker, "order"), 1, &number,
-                         &attempt->err) == SEQB_UNAVAILABLE;
+    return queue_try_run(rig_sequence(attempt->broker, "order"), 1,
+                         &(int64_t){0}, &attempt->err) == SEQB_UNAVAILABLE;
 }
 
 TEST_WITH(DIRECT, unusable_stores_say_so_and_call_when_rescued)
@@ -100,7 +99,6 @@ TEST_WITH(DIRECT, unusable_stores_say_so_and_call_when_rescued)
     struct seqb_sequence *order = rig_sequence(broker, "order");
     struct attempt attempt = {.broker = broker};
     struct readiness readiness = {0};
-    int64_t number;
 
     rig_set_down(rig, true);
     rig_await(try_is_unavailable, &attempt);
@@ -110,7 +108,7 @@ TEST_WITH(DIRECT, unusable_stores_say_so_and_call_when_rescued)
     rig_await(try_is_unavailable, &attempt);
     atomic_store(&readiness.calls, 0);
     rig_set_down(rig, false);
-    while (queue_try_run(order, 1, &number, &attempt.err) != SEQB_OK) {
+    while (queue_try_run(order, 1, &(int64_t){0}, &attempt.err) != SEQB_OK) {
         RIG_AWAIT(atomic_load(&readiness.calls) > 0);
         atomic_store(&readiness.calls, 0);
     }
@@ -219,10 +217,9 @@ TEST_WITH(DIRECT, removing_a_callback_waits_for_the_call_under_way)
     struct rig_broker *broker = rig_open(rig);
     struct slow_callback callback = {.sequence = rig_sequence(broker, "order")};
     pthread_t thread;
-    int64_t number;
 
     queue_on_ready(callback.sequence, run_slowly, &callback);
-    (void)queue_try_run(callback.sequence, 1, &number, NULL);
+    (void)queue_try_run(callback.sequence, 1, &(int64_t){0}, NULL);
     RIG_AWAIT(atomic_load(&callback.has_begun));
     assert_int_equal(pthread_create(&thread, NULL, remove_callback, &callback),
                      0);

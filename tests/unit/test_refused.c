@@ -15,6 +15,7 @@
 #include "support/failure.h"
 #include "support/rig.h"
 #include "support/test.h"
+#include "unit/rig_shapes.h"
 
 #define BILL_0 "main/0/bill"
 #define BILL_1 "main/1/bill"
@@ -35,10 +36,9 @@ static enum seqb_status take(struct rig_broker *broker, const char *key,
 {
     struct seqb_sequence *sequence = rig_sequence(broker, key);
     enum seqb_status status = SEQB_OK;
-    int64_t number;
 
     for (size_t i = 0; i < count && status == SEQB_OK; i++)
-        status = queue_next(sequence, &number, NULL);
+        status = queue_next(sequence, &(int64_t){0}, NULL);
     return status;
 }
 
@@ -273,9 +273,7 @@ TEST_WITH(DIRECT, refused_claim_is_that_counters_alone)
 {
     struct rig_broker *broker;
 
-    rig->queue.automatic = &rig->automatic;
-    rig->queue.auto_pattern = "*";
-    rig->queue.auto_limit = 8;
+    rig_automatic(rig, "*", 8);
     events_start();
     broker = rig_open(rig);
     expect_refused_by(rig, broker, FAKE_CLAIM, CLAIM);
@@ -432,7 +430,6 @@ TEST_WITH(DIRECT, what_was_not_reached_is_no_refusal)
 TEST_WITH(DIRECT, caller_is_told_why_when_all_refuse)
 {
     struct rig_broker *broker;
-    int64_t number;
 
     rig->sequences[1].deadline_ms = 50;
     broker = open_both(rig);
@@ -441,9 +438,10 @@ TEST_WITH(DIRECT, caller_is_told_why_when_all_refuse)
     while (rig_partition(broker, 0).refused + rig_partition(broker, 1).refused <
            2)
         assert_int_not_equal(take(broker, "bill", 1), SEQB_OK);
-    assert_fails(queue_next(rig_sequence(broker, "bill"), &number, &failure),
-                 SEQB_UNAVAILABLE,
-                 "partition 0 (b0): fake store-0: " BILL_0 ": told to");
+    assert_fails(
+        queue_next(rig_sequence(broker, "bill"), &(int64_t){0}, &failure),
+        SEQB_UNAVAILABLE,
+        "partition 0 (b0): fake store-0: " BILL_0 ": told to");
     rig_expect_words(failure.text,
                      "partition 1 (b1): fake store-1: " BILL_1 ": told to");
     expect_health_says(broker, SEQB_HEALTH_DEGRADED,

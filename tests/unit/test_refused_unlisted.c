@@ -12,9 +12,7 @@
 
 static void take_bill(struct rig_broker *broker)
 {
-    int64_t number;
-
-    (void)queue_next(rig_sequence(broker, "bill"), &number, NULL);
+    (void)queue_next(rig_sequence(broker, "bill"), &(int64_t){0}, NULL);
 }
 
 static void refuse_bill(struct rig *rig, int32_t partition, bool is_refused)

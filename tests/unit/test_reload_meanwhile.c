@@ -9,12 +9,12 @@
 #include "support/failure.h"
 #include "support/rig.h"
 #include "support/test.h"
+#include "support/wrap.h"
+#include "unit/rig_shapes.h"
 
 static struct rig_broker *open_automatic(struct rig *rig)
 {
-    rig->queue.automatic = &rig->automatic;
-    rig->queue.auto_pattern = "tmp-*";
-    rig->queue.auto_limit = 10;
+    rig_automatic(rig, "tmp-*", 10);
     return rig_open(rig);
 }
 
@@ -34,9 +34,7 @@ options_with(const struct rig *rig, struct queue_sequence_options sequences[2])
 
 static void expect_number(struct rig_broker *broker, const char *key)
 {
-    int64_t number;
-
-    assert_ok(queue_next(rig_sequence(broker, key), &number, NULL));
+    assert_ok(queue_next(rig_sequence(broker, key), &(int64_t){0}, NULL));
 }
 
 static enum seqb_status commit(struct queue_reload *reload,
@@ -98,21 +96,9 @@ TEST_WITH(DIRECT, another_key_that_makes_itself_is_no_obstacle)
 /* A call looks up this key while the first sequences are made. */
 static struct rig_broker *meanwhile;
 
-enum seqb_status __real_ha_counter_new(struct ha_pool *pool, const char *key,
-                                       int32_t memory_bits,
-                                       struct ha_sink *sink,
-                                       struct ha_counter **out,
-                                       struct seqb_error *err);
-enum seqb_status __wrap_ha_counter_new(struct ha_pool *pool, const char *key,
-                                       int32_t memory_bits,
-                                       struct ha_sink *sink,
-                                       struct ha_counter **out,
-                                       struct seqb_error *err);
-enum seqb_status __wrap_ha_counter_new(struct ha_pool *pool, const char *key,
-                                       int32_t memory_bits,
-                                       struct ha_sink *sink,
-                                       struct ha_counter **out,
-                                       struct seqb_error *err)
+WRAPPED(enum seqb_status, ha_counter_new, struct ha_pool *pool, const char *key,
+        int32_t memory_bits, struct ha_sink *sink, struct ha_counter **out,
+        struct seqb_error *err)
 {
     struct rig_broker *broker = meanwhile;
 

@@ -13,6 +13,7 @@
 #include "queue/queue_state.h"
 #include "support/test.h"
 #include "unit/refilling.h"
+#include "unit/rig_shapes.h"
 
 /* --- the queue --- */
 
@@ -369,11 +370,8 @@ TEST_WITH(DIRECT, listed_sequences_are_not_counted)
 {
     struct queue_options options = rig->queue;
     struct rig_broker *broker;
-    int64_t number;
 
-    rig->queue.automatic = &rig->automatic;
-    rig->queue.auto_pattern = "bi*";
-    rig->queue.auto_limit = 10;
+    rig_automatic(rig, "bi*", 10);
     broker = rig_open(rig);
     (void)rig_sequence(broker, "bill");
     (void)rig_sequence(broker, "bid");
@@ -382,7 +380,7 @@ TEST_WITH(DIRECT, listed_sequences_are_not_counted)
     options.sequence_count = 2;
     commit(broker, &options, false);
     assert_int_equal(count_of_automatic(broker), 1);
-    assert_ok(queue_next(rig_sequence(broker, "bid"), &number, NULL));
+    assert_ok(queue_next(rig_sequence(broker, "bid"), &(int64_t){0}, NULL));
 }
 
 /* --- the pools --- */

@@ -9,6 +9,7 @@
 #include "platform/clock.h"
 #include "resp/resp.h"
 #include "support/test.h"
+#include "support/wrap.h"
 
 #define SECRET "correct-horse-battery"
 /* As hiredis formats it. */
@@ -24,10 +25,7 @@ static bool holds_secret(const void *memory, size_t size)
     return memmem(memory, size, SECRET, sizeof SECRET - 1) != NULL;
 }
 
-void __real_free(void *memory);
-void __wrap_free(void *memory);
-
-void __wrap_free(void *memory)
+WRAPPED(void, free, void *memory)
 {
     if (watched != NULL && memory == watched) {
         is_freed = true;
@@ -37,10 +35,7 @@ void __wrap_free(void *memory)
     __real_free(memory);
 }
 
-void __real_redisFreeCommand(char *command);
-void __wrap_redisFreeCommand(char *command);
-
-void __wrap_redisFreeCommand(char *command)
+WRAPPED(void, redisFreeCommand, char *command)
 {
     command_is_wiped = !holds_secret(command, sizeof AUTH);
     __real_redisFreeCommand(command);

@@ -15,6 +15,7 @@
 #include "queue/sequence.h"
 #include "support/folder.h"
 #include "support/test.h"
+#include "support/wrap.h"
 
 #define LONG_MS 10000
 
@@ -24,12 +25,8 @@ static pthread_cond_t *_Atomic watched;
 static atomic_int rests;
 static atomic_int long_rests;
 
-bool __real_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
-                           int64_t until_ms);
-bool __wrap_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
-                           int64_t until_ms);
-bool __wrap_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
-                           int64_t until_ms)
+WRAPPED(bool, condition_wait, pthread_cond_t *condition, pthread_mutex_t *lock,
+        int64_t until_ms)
 {
     const int64_t rest_ms = until_ms - clock_now_ms();
 
@@ -64,9 +61,8 @@ static void *taker_run(void *argument)
 {
     struct taker *taker = argument;
     struct seqb_stamp stamp;
-    int64_t number;
 
-    taker->status = period_take(taker->broker, &number, &stamp, NULL);
+    taker->status = period_take(taker->broker, &(int64_t){0}, &stamp, NULL);
     return NULL;
 }
 

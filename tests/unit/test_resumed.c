@@ -14,6 +14,7 @@
 #include "platform/text.h"
 #include "support/events.h"
 #include "support/test.h"
+#include "support/wrap.h"
 
 #define RUN       4 /* 2^memory_bits */
 #define COUNTER_0 "main/0/order"
@@ -24,8 +25,7 @@
 /* The wall clock is ahead by that. */
 static _Atomic int64_t set_ms;
 
-struct clock_pair __wrap_clock_read_pair(void);
-struct clock_pair __wrap_clock_read_pair(void)
+WRAPPED(struct clock_pair, clock_read_pair, void)
 {
     const int64_t boot_ms = clock_boot_ms();
 
@@ -120,13 +120,12 @@ TEST_WITH(ONE_DIRECT, slice_of_a_cursor_is_dropped_but_for_a_run)
 /* Posts an ask that does not come to an end. */
 static void ask_and_hang(struct rig *rig, struct rig_broker *broker)
 {
-    int64_t number;
     size_t taken;
 
     fake_hang(rig->stores[0]);
-    assert_int_equal(
-        queue_try_many(rig_sequence(broker, "order"), 1, &number, &taken, NULL),
-        SEQB_AGAIN);
+    assert_int_equal(queue_try_many(rig_sequence(broker, "order"), 1,
+                                    &(int64_t){0}, &taken, NULL),
+                     SEQB_AGAIN);
     assert_true(fake_wait_for_hanging(rig->stores[0], 1, RIG_PATIENCE_MS));
 }
 

@@ -13,6 +13,7 @@
 #include "queue/sequence_take.h"
 #include "support/rig.h"
 #include "support/test.h"
+#include "support/wrap.h"
 
 #define RUN  INT64_C(4) /* 2^memory_bits */
 #define MOST 1024
@@ -32,12 +33,8 @@ static struct {
     enum ha_spread spread;
 } script;
 
-void __real_ha_counter_view(struct ha_counter *counter, int64_t now_ms,
-                            struct ha_view *out);
-void __wrap_ha_counter_view(struct ha_counter *counter, int64_t now_ms,
-                            struct ha_view *out);
-void __wrap_ha_counter_view(struct ha_counter *counter, int64_t now_ms,
-                            struct ha_view *out)
+WRAPPED(void, ha_counter_view, struct ha_counter *counter, int64_t now_ms,
+        struct ha_view *out)
 {
     if (counter != script.counter) {
         __real_ha_counter_view(counter, now_ms, out);
@@ -47,12 +44,8 @@ void __wrap_ha_counter_view(struct ha_counter *counter, int64_t now_ms,
     atomic_fetch_add(&script.looks, 1);
 }
 
-int64_t __real_ha_counter_ask(struct ha_counter *counter, int64_t count,
-                              enum ha_spread spread, int64_t now_ms);
-int64_t __wrap_ha_counter_ask(struct ha_counter *counter, int64_t count,
-                              enum ha_spread spread, int64_t now_ms);
-int64_t __wrap_ha_counter_ask(struct ha_counter *counter, int64_t count,
-                              enum ha_spread spread, int64_t now_ms)
+WRAPPED(int64_t, ha_counter_ask, struct ha_counter *counter, int64_t count,
+        enum ha_spread spread, int64_t now_ms)
 {
     if (counter != script.counter)
         return __real_ha_counter_ask(counter, count, spread, now_ms);

@@ -16,6 +16,7 @@
 #include "support/failure.h"
 #include "support/rig.h"
 #include "support/test.h"
+#include "support/wrap.h"
 
 /* Runs of four, whose begins lie eight apart. */
 #define FIRST 800
@@ -31,12 +32,8 @@ static struct {
     atomic_int looks;                 /* of the refill's */
 } dry;
 
-void __real_ha_counter_view(struct ha_counter *counter, int64_t now_ms,
-                            struct ha_view *out);
-void __wrap_ha_counter_view(struct ha_counter *counter, int64_t now_ms,
-                            struct ha_view *out);
-void __wrap_ha_counter_view(struct ha_counter *counter, int64_t now_ms,
-                            struct ha_view *out)
+WRAPPED(void, ha_counter_view, struct ha_counter *counter, int64_t now_ms,
+        struct ha_view *out)
 {
     if (counter != dry.counter) {
         __real_ha_counter_view(counter, now_ms, out);
@@ -47,12 +44,8 @@ void __wrap_ha_counter_view(struct ha_counter *counter, int64_t now_ms,
         atomic_fetch_add(&dry.looks, 1);
 }
 
-int64_t __real_ha_counter_ask(struct ha_counter *counter, int64_t count,
-                              enum ha_spread spread, int64_t now_ms);
-int64_t __wrap_ha_counter_ask(struct ha_counter *counter, int64_t count,
-                              enum ha_spread spread, int64_t now_ms);
-int64_t __wrap_ha_counter_ask(struct ha_counter *counter, int64_t count,
-                              enum ha_spread spread, int64_t now_ms)
+WRAPPED(int64_t, ha_counter_ask, struct ha_counter *counter, int64_t count,
+        enum ha_spread spread, int64_t now_ms)
 {
     if (counter != dry.counter)
         return __real_ha_counter_ask(counter, count, spread, now_ms);
@@ -290,12 +283,8 @@ static struct {
     int64_t until_ms[WAITS];
 } script;
 
-bool __real_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
-                           int64_t until_ms);
-bool __wrap_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
-                           int64_t until_ms);
-bool __wrap_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
-                           int64_t until_ms)
+WRAPPED(bool, condition_wait, pthread_cond_t *condition, pthread_mutex_t *lock,
+        int64_t until_ms)
 {
     const struct seqb_sequence *order = script.order;
     int i;

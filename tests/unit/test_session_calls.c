@@ -16,6 +16,7 @@
 #include "daemon/server.h"
 #include "support/test.h"
 #include "support/users.h"
+#include "support/wrap.h"
 #include "unit/session_fixture.h"
 
 #define ADVANCE "SEQ.ADVANCE a 5\r\n"
@@ -45,9 +46,7 @@ static void stores_free(void)
     close(gate[1]);
 }
 
-int __real_pthread_join(pthread_t thread, void **result);
-int __wrap_pthread_join(pthread_t thread, void **result);
-int __wrap_pthread_join(pthread_t thread, void **result)
+WRAPPED(int, pthread_join, pthread_t thread, void **result)
 {
     waits_in_vain += is_held;
     stores_free();

@@ -13,6 +13,7 @@
 #include "daemon/log/log.h"
 #include "daemon/server.h"
 #include "support/test.h"
+#include "support/wrap.h"
 #include "unit/session_fixture.h"
 
 #define HELLO "HELLO 3\r\n"
@@ -229,9 +230,7 @@ TEST(other_commands_of_redis_are_told_what_there_is)
 
 static int copies_left = -1; /* texts that can be copied; -1: all */
 
-char *__real_strdup(const char *text);
-char *__wrap_strdup(const char *text);
-char *__wrap_strdup(const char *text)
+WRAPPED(char *, strdup, const char *text)
 {
     if (copies_left == 0)
         return NULL;

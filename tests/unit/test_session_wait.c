@@ -11,6 +11,7 @@
 #include "daemon/log/log.h"
 #include "daemon/server.h"
 #include "support/test.h"
+#include "support/wrap.h"
 #include "unit/session_fixture.h"
 
 #define INCR_A "INCR a\r\n"
@@ -21,9 +22,7 @@
  * so goes on; NULL: it does not. */
 static struct server *eager;
 
-ssize_t __real_write(int file, const void *bytes, size_t size);
-ssize_t __wrap_write(int file, const void *bytes, size_t size);
-ssize_t __wrap_write(int file, const void *bytes, size_t size)
+WRAPPED(ssize_t, write, int file, const void *bytes, size_t size)
 {
     const ssize_t written = __real_write(file, bytes, size);
     struct server *server = eager;
@@ -36,12 +35,8 @@ ssize_t __wrap_write(int file, const void *bytes, size_t size)
 
 static bool is_out_of_threads;
 
-int __real_pthread_create(pthread_t *out, const pthread_attr_t *attributes,
-                          void *(*run)(void *), void *argument);
-int __wrap_pthread_create(pthread_t *out, const pthread_attr_t *attributes,
-                          void *(*run)(void *), void *argument);
-int __wrap_pthread_create(pthread_t *out, const pthread_attr_t *attributes,
-                          void *(*run)(void *), void *argument)
+WRAPPED(int, pthread_create, pthread_t *out, const pthread_attr_t *attributes,
+        void *(*run)(void *), void *argument)
 {
     return is_out_of_threads
                ? EAGAIN

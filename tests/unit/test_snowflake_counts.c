@@ -8,6 +8,7 @@
 #include "queue/sequence.h"
 #include "support/failure.h"
 #include "support/test.h"
+#include "unit/rig_shapes.h"
 
 TEST_WITH(SNOWFLAKES_IN_USE, snowflake_cannot_be_advanced)
 {
@@ -38,9 +39,7 @@ TEST_WITH(SNOWFLAKES_IN_USE, each_sequence_of_a_pool_counts_its_own)
 
     rig->automatic.memory_bits = 0;
     rig->automatic.snowflake = flake_options();
-    rig->queue.automatic = &rig->automatic;
-    rig->queue.auto_pattern = "tmp-*";
-    rig->queue.auto_limit = 1;
+    rig_automatic(rig, "tmp-*", 1);
     broker = rig_open(rig);
     rig_take(broker, 3);
     assert_ok(queue_next(rig_sequence(broker, "tmp-1"), &id, NULL));

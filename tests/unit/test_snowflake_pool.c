@@ -16,6 +16,7 @@
 #include "support/events.h"
 #include "support/failure.h"
 #include "support/test.h"
+#include "support/wrap.h"
 
 #define MANY 2000
 
@@ -60,11 +61,10 @@ TEST_WITH(SNOWFLAKES, snowflake_needs_a_direct_store)
 TEST_WITH(SNOWFLAKES, number_that_does_not_fit_is_refused)
 {
     struct rig_broker *broker;
-    int64_t number;
 
     flake_options()->layout.time = 30; /* over in January 2020 */
     broker = rig_open(rig);
-    assert_fails(rig_take_one(broker, &number, &failure), SEQB_EXHAUSTED,
+    assert_fails(rig_take_one(broker, &(int64_t){0}, &failure), SEQB_EXHAUSTED,
                  "does not fit");
 }
 
@@ -107,13 +107,8 @@ TEST_WITH(SNOWFLAKES_IN_USE, id_has_the_time_of_its_taking)
 /* How far it is ahead of the machine's clock. */
 static _Atomic int64_t ahead_ms;
 
-enum seqb_status __real_guarded_clock_now(struct guarded_clock *clock,
-                                          int64_t *out, struct seqb_error *err);
-enum seqb_status __wrap_guarded_clock_now(struct guarded_clock *clock,
-                                          int64_t *out, struct seqb_error *err);
-
-enum seqb_status __wrap_guarded_clock_now(struct guarded_clock *clock,
-                                          int64_t *out, struct seqb_error *err)
+WRAPPED(enum seqb_status, guarded_clock_now, struct guarded_clock *clock,
+        int64_t *out, struct seqb_error *err)
 {
     const enum seqb_status status = __real_guarded_clock_now(clock, out, err);
 

@@ -18,6 +18,7 @@
 #include "spool_fixture.h"
 #include "support/events.h"
 #include "support/test.h"
+#include "unit/rig_shapes.h"
 
 #define FILE_MAX ((size_t)1 << 20)
 
@@ -297,25 +298,17 @@ TEST_WITH(SPOOL, numbers_of_pools_in_another_order_are_kept)
 {
     struct rig *rig = c->rig;
     struct spool_block other = spool_case_block("bill", 0, 20, 3);
-    struct ha_pool_options pools[2];
 
     spool_case_close(c);
     rig_shape(rig, RIG_DIRECT, 2);
-    rig->pool.layout.bits = 1;
-    pools[0] = rig->pool;
-    pools[1] = rig->pool;
-    pools[1].layout.name = "other";
-    pools[1].layout.partitions[0] = 2;
-    pools[1].layout.partitions[1] = 3;
-    rig->ha.pools = pools;
-    rig->ha.pool_count = 2;
+    rig_split(rig);
     spool_case_open(c);
     spool_case_give(c, spool_case_block("order", 0, 10, 5));
     other.pool = 1;
     spool_case_give(c, other);
     spool_case_close(c);
-    pools[0] = pools[1];
-    pools[1] = rig->pool;
+    rig_pools[0] = rig_pools[1];
+    rig_pools[1] = rig->pool;
     rig->sequences[0].pool = 1;
     spool_case_open(c);
     spool_case_expect(c, 32);

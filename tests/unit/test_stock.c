@@ -113,12 +113,11 @@ static void expect_starved(struct rig *rig, bool prefetch)
 {
     struct rig_broker *broker;
     struct seqb_sequence *sequence;
-    int64_t number;
 
     rig->sequences[0].prefetch = prefetch;
     broker = rig_open(rig);
     sequence = rig_sequence(broker, "order");
-    assert_ok(rig_take_one(broker, &number, NULL));
+    assert_ok(rig_take_one(broker, &(int64_t){0}, NULL));
     rig_await_rest(broker);
     assert_false(is_starved(sequence, true, false, false));
     assert_true(is_starved(sequence, true, false, true));
@@ -144,11 +143,10 @@ static bool has_mark(struct seqb_sequence *sequence)
 TEST_WITH(DIRECT, every_plan_sets_the_mark)
 {
     struct rig_broker *broker;
-    int64_t number;
 
     rig->sequences[0].prefetch = true;
     broker = rig_open(rig);
-    assert_ok(rig_take_one(broker, &number, NULL));
+    assert_ok(rig_take_one(broker, &(int64_t){0}, NULL));
     rig_await_rest(broker);
     assert_true(has_mark(rig_sequence(broker, "order")));
 }
@@ -309,7 +307,6 @@ TEST_WITH(DIRECT, stores_that_are_down_are_not_stormed)
 {
     struct rig_broker *broker;
     struct seqb_error err;
-    int64_t number;
     int64_t start_ms;
     int64_t calls;
 
@@ -322,7 +319,7 @@ TEST_WITH(DIRECT, stores_that_are_down_are_not_stormed)
     err = rig_take_refused(broker, "order");
     assert_int_equal(err.status, SEQB_UNAVAILABLE);
     assert_int_equal(
-        queue_try_run(rig_sequence(broker, "order"), 1, &number, &err),
+        queue_try_run(rig_sequence(broker, "order"), 1, &(int64_t){0}, &err),
         SEQB_UNAVAILABLE);
     nanosleep(&(struct timespec){0, 500000000}, NULL);
     calls = all_calls(rig) - calls;

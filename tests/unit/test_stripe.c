@@ -81,9 +81,8 @@ TEST(a_new_stripe_holds_nothing)
 {
     struct scene scene = scene_make(3);
     struct ring_slice slices[STRIPES];
-    int64_t number;
 
-    assert_false(stripes_take(scene.stripes, &number));
+    assert_false(stripes_take(scene.stripes, &(int64_t){0}));
     assert_int_equal(take(&scene), -1);
     assert_int_equal(stripes_gather(scene.stripes, scene.ring, slices), 0);
     scene_unmake(&scene);

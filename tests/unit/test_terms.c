@@ -13,6 +13,7 @@
 #include "support/failure.h"
 #include "support/rig.h"
 #include "support/test.h"
+#include "unit/rig_shapes.h"
 
 #define COUNTER_0   "main/0/order"
 #define SAFE_BITS   53
@@ -60,9 +61,7 @@ TEST_WITH(DIRECT, another_key_of_automatic_sequences_is_refused)
     struct rig_broker *broker;
     int64_t number;
 
-    rig->queue.automatic = &rig->automatic;
-    rig->queue.auto_pattern = "*";
-    rig->queue.auto_limit = 10;
+    rig_automatic(rig, "*", 10);
     rig->automatic.claims_first = true;
     rig->automatic.attributes = " shuffle=10/0123456789abcdef";
     broker = rig_open(rig);

@@ -9,6 +9,7 @@
 #include "support/failure.h"
 #include "support/rig.h"
 #include "support/test.h"
+#include "unit/rig_shapes.h"
 
 #define NAME "0123456789abcdef0123456789abcdef"
 
@@ -249,18 +250,11 @@ TEST_WITH(DIRECT, partitions_are_places_in_their_order)
 TEST_WITH(WINDOWED, authorities_of_all_pools_come_before_their_partitions)
 {
     static const struct ha_place places[] = {{0, 1}, {1, 1}, {1, 0}};
-    static struct ha_pool_options pools[2]; /* the teardown needs them */
     struct rig_broker *broker;
     struct ha_place place;
 
-    pools[0] = rig->pool;
-    pools[0].layout.bits = 0;
-    pools[1] = pools[0];
-    pools[1].layout.name = "other";
-    pools[1].layout.partitions[0] = 1;
+    rig_split(rig);
     rig->backends[1].ops = &backend_fake;
-    rig->ha.pools = pools;
-    rig->ha.pool_count = 2;
     broker = rig_open(rig);
     for (size_t i = 0; i < COUNT_OF(places); i++) {
         assert_true(ha_place_at(broker->ha, i, &place));

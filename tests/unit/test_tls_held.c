@@ -13,6 +13,7 @@
 #include "support/heap.h"
 #include "support/test.h"
 #include "support/tls_pair.h"
+#include "support/wrap.h"
 #include "unit/session_fixture.h"
 
 /* A daemon whose memory for clients is used up, so that it reads LIMITS_SMALL
@@ -179,9 +180,7 @@ TEST_WITH(SCENE, a_record_has_its_own_time_within_a_request)
 
 static bool no_peer; /* there is no memory for the names in a certificate */
 
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size)
+WRAPPED(void *, calloc, size_t count, size_t size)
 {
     return no_peer && size == sizeof(struct tls_peer)
                ? NULL

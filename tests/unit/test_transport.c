@@ -15,6 +15,7 @@
 #include "daemon/transport/transport.h"
 #include "support/test.h"
 #include "support/tls_pair.h"
+#include "support/wrap.h"
 
 #define NAMES "DNS:a.example,email:b@c.example,URI:spiffe://d/e,IP:127.0.0.1"
 
@@ -30,9 +31,7 @@ static bool allocation_fails(void)
     return allocations_left-- == 0;
 }
 
-void *__real_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_calloc(size_t count, size_t size)
+WRAPPED(void *, calloc, size_t count, size_t size)
 {
     return allocation_fails() ? NULL : __real_calloc(count, size);
 }

@@ -6,25 +6,17 @@
 #include "support/events.h"
 #include "support/failure.h"
 #include "support/rig.h"
+#include "unit/rig_shapes.h"
 
 #define SHORT_MS 100
 #define SOME     100 /* numbers */
-
-static struct ha_pool_options pools[3]; /* the teardown needs them */
 
 /* Pools "main" of b0 and b1, and "other" of b2 and b3. Their stores are made,
  * and know no sequence. */
 static void split(struct rig *rig)
 {
     rig_shape(rig, RIG_DIRECT, 2);
-    pools[0] = rig->pool;
-    pools[0].layout.bits = 1;
-    pools[1] = pools[0];
-    pools[1].layout.name = "other";
-    pools[1].layout.partitions[0] = 2;
-    pools[1].layout.partitions[1] = 3;
-    rig->ha.pools = pools;
-    rig->ha.pool_count = 2;
+    rig_split(rig);
     rig->queue.sequence_count = 0;
     rig_close(rig_open(rig));
     rig->queue.sequence_count = 1;
@@ -35,9 +27,7 @@ static void split(struct rig *rig)
 static void set_automatic(struct rig *rig, int32_t pool)
 {
     rig->queue.sequence_count = 0;
-    rig->queue.automatic = &rig->automatic;
-    rig->queue.auto_pattern = "ord*";
-    rig->queue.auto_limit = 10;
+    rig_automatic(rig, "ord*", 10);
     rig->automatic.pool = pool;
 }
 
@@ -175,7 +165,6 @@ TEST_WITH(DIRECT, start_with_no_sequence_but_a_refused_one_is_refused)
 TEST_WITH(DIRECT, it_is_refused_once_that_store_answers)
 {
     struct rig_broker *broker;
-    int64_t number;
 
     split(rig);
     use_in_main(rig);
@@ -185,7 +174,7 @@ TEST_WITH(DIRECT, it_is_refused_once_that_store_answers)
     expect_unasked(rig, broker, "backend b1 of pool main");
     fake_set_down(rig->stores[1], false);
     RIG_AWAIT(find(broker) == SEQB_LAYOUT);
-    assert_fails(rig_take_one(broker, &number, &failure), SEQB_LAYOUT,
+    assert_fails(rig_take_one(broker, &(int64_t){0}, &failure), SEQB_LAYOUT,
                  "sequence order was used in pool main");
 }
 
@@ -437,17 +426,9 @@ TEST_WITH(WINDOWED, authority_of_the_other_pool_is_asked)
 {
     struct rig_broker *broker;
 
-    pools[0] = rig->pool;
-    pools[0].layout.bits = 0;
-    pools[0].layout.partitions[0] = 0;
-    pools[0].layout.authority = 2;
-    pools[1] = pools[0];
-    pools[1].layout.name = "other";
-    pools[1].layout.partitions[0] = 1;
-    pools[1].layout.authority = -1;
+    rig_split(rig);
+    rig_pools[1].layout.authority = -1;
     rig->backends[1].ops = &backend_fake;
-    rig->ha.pools = pools;
-    rig->ha.pool_count = 2;
     rig->sequences[0].deadline_ms = SHORT_MS;
     broker = rig_open(rig);
     take_some(rig, broker);

@@ -11,8 +11,8 @@
 #include "ha/worker.h"
 #include "platform/thread.h"
 #include "support/rig.h"
-
-static struct ha_pool_options pools[2]; /* the teardown needs them */
+#include "support/wrap.h"
+#include "unit/rig_shapes.h"
 
 /* b0 answers while the broker looks at "order" the second time: the first look
  * is whether all sequences are refused, the second one whether this one is to
@@ -22,25 +22,15 @@ static struct {
     int looks;         /* of the main thread */
 } script;
 
-enum seqb_status __real_visit_all(struct worker *worker,
-                                  struct admission *admission, struct ask *ask,
-                                  struct seqb_error *err);
-enum seqb_status __wrap_visit_all(struct worker *worker,
-                                  struct admission *admission, struct ask *ask,
-                                  struct seqb_error *err);
-bool __real_admitted_is_refused(const struct admitted *admitted);
-bool __wrap_admitted_is_refused(const struct admitted *admitted);
-
-enum seqb_status __wrap_visit_all(struct worker *worker,
-                                  struct admission *admission, struct ask *ask,
-                                  struct seqb_error *err)
+WRAPPED(enum seqb_status, visit_all, struct worker *worker,
+        struct admission *admission, struct ask *ask, struct seqb_error *err)
 {
     while (strcmp(worker_name(worker), "b0") == 0 && atomic_load(&script.waits))
         thread_rest_us(1000);
     return __real_visit_all(worker, admission, ask, err);
 }
 
-bool __wrap_admitted_is_refused(const struct admitted *admitted)
+WRAPPED(bool, admitted_is_refused, const struct admitted *admitted)
 {
     const bool is_refused = __real_admitted_is_refused(admitted);
 
@@ -56,13 +46,7 @@ bool __wrap_admitted_is_refused(const struct admitted *admitted)
 static void split(struct rig *rig)
 {
     rig_shape(rig, RIG_DIRECT, 1);
-    pools[0] = rig->pool;
-    pools[0].layout.bits = 0;
-    pools[1] = pools[0];
-    pools[1].layout.name = "other";
-    pools[1].layout.partitions[0] = 1;
-    rig->ha.pools = pools;
-    rig->ha.pool_count = 2;
+    rig_split(rig);
     rig_use(rig, 100);
 }
 

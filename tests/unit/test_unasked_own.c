@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "support/rig.h"
+#include "unit/rig_shapes.h"
 
 #define SHORT_MS 100
 #define SOME     100 /* numbers */
 #define MOST     300
 
 /* The teardown needs them. */
-static struct ha_pool_options pools[2];
 static struct ha_options old_ha;
 static struct queue_sequence_options old_sequence;
 static struct queue_options old_queue;
@@ -23,15 +23,9 @@ static struct queue_options old_queue;
 static void split(struct rig *rig, enum rig_kind other)
 {
     rig_shape(rig, other, 1);
-    pools[0] = rig->pool;
-    pools[0].layout.bits = 0;
-    pools[1] = pools[0];
-    pools[1].layout.name = "other";
-    pools[1].layout.partitions[0] = 1;
-    pools[0].layout.authority = -1;
+    rig_split(rig);
+    rig_pools[0].layout.authority = -1;
     rig->backends[0].ops = &backend_fake;
-    rig->ha.pools = pools;
-    rig->ha.pool_count = 2;
     rig->queue.sequence_count = 0;
     rig_close(rig_open(rig));
     rig->queue.sequence_count = 1;
@@ -107,9 +101,7 @@ static struct rig_broker *open_and_lose(struct rig *rig)
 
     split(rig, RIG_DIRECT);
     rig->queue.sequence_count = 0;
-    rig->queue.automatic = &rig->automatic;
-    rig->queue.auto_pattern = "ord*";
-    rig->queue.auto_limit = 10;
+    rig_automatic(rig, "ord*", 10);
     rig->automatic.pool = 1;
     rig->automatic.deadline_ms = SHORT_MS;
     broker = rig_open(rig);

@@ -11,6 +11,7 @@
 #include "platform/clock.h"
 #include "platform/thread.h"
 #include "support/test.h"
+#include "support/wrap.h"
 
 /* --- the waits of a taker until its deadline --- */
 
@@ -19,12 +20,8 @@ static atomic_int begun;
 static atomic_int ended;
 static atomic_int late; /* of those that ended, by the deadline */
 
-bool __real_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
-                           int64_t until_ms);
-bool __wrap_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
-                           int64_t until_ms);
-bool __wrap_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
-                           int64_t until_ms)
+WRAPPED(bool, condition_wait, pthread_cond_t *condition, pthread_mutex_t *lock,
+        int64_t until_ms)
 {
     const bool is_watched =
         is_taker && until_ms > clock_now_ms() + RIG_PATIENCE_MS / 2;
@@ -49,10 +46,10 @@ struct taker {
 static void *taker_run(void *argument)
 {
     struct taker *taker = argument;
-    int64_t number;
 
     is_taker = true;
-    taker->status = period_take(taker->broker, &number, &taker->stamp, NULL);
+    taker->status =
+        period_take(taker->broker, &(int64_t){0}, &taker->stamp, NULL);
     return NULL;
 }
 
@@ -111,14 +108,13 @@ TEST_WITH(PERIOD, closing_wakes_who_waits_for_a_stamp)
 TEST_WITH(PERIOD, next_stamp_wakes_who_waits_for_one_that_is_over)
 {
     struct taker taker;
-    int64_t number;
 
     fixture->rules.unit = PERIOD_DAY;
     taker_start(&taker, fixture->rig);
     script_clock_step(DAY);
-    assert_int_equal(
-        queue_try_run(rig_sequence(taker.broker, "order"), 1, &number, NULL),
-        SEQB_AGAIN); /* whoever comes first makes the turn */
+    assert_int_equal(queue_try_run(rig_sequence(taker.broker, "order"), 1,
+                                   &(int64_t){0}, NULL),
+                     SEQB_AGAIN); /* whoever comes first makes the turn */
     RIG_AWAIT(atomic_load(&ended) > 0);
     assert_int_equal(atomic_load(&late), 0);
     set_hanging(fixture->rig, false);

@@ -7,6 +7,7 @@
 #include "support/events.h"
 #include "support/rig.h"
 #include "support/test.h"
+#include "unit/rig_shapes.h"
 
 #define SHORT_MS 50
 #define MANY     20
@@ -99,7 +100,6 @@ TEST_WITH(DIRECT, rows_of_warm_sequences_are_filled_side_by_side)
 TEST_WITH(DIRECT, a_start_goes_on_if_stores_give_nothing)
 {
     struct rig_broker *broker;
-    int64_t number;
 
     be_warm(rig);
     rig->queue.warm_timeout_ms = SHORT_MS;
@@ -111,7 +111,7 @@ TEST_WITH(DIRECT, a_start_goes_on_if_stores_give_nothing)
     assert_int_equal(rig_status(broker, "order").stock, 0);
     fake_fail(rig->stores[0], FAKE_RESERVE, 0, SEQB_OK);
     fake_fail(rig->stores[1], FAKE_RESERVE, 0, SEQB_OK);
-    assert_ok(rig_take_one(broker, &number, NULL));
+    assert_ok(rig_take_one(broker, &(int64_t){0}, NULL));
 }
 
 TEST_WITH(DIRECT, of_many_that_are_cold_some_are_named_in_one_line)
@@ -171,11 +171,10 @@ TEST_WITH(ONE_DIRECT, a_listed_sequence_gives_its_first_number_in_one_call)
 {
     struct rig_broker *broker = rig_open(rig);
     int64_t before;
-    int64_t number;
 
     before = calls_but_reserve(rig);
     assert_int_equal(fake_calls(rig->stores[0], FAKE_RESERVE), 0);
-    assert_ok(rig_take_one(broker, &number, NULL));
+    assert_ok(rig_take_one(broker, &(int64_t){0}, NULL));
     assert_int_equal(fake_calls(rig->stores[0], FAKE_RESERVE), 1);
     assert_int_equal(calls_but_reserve(rig), before);
 }
@@ -185,14 +184,11 @@ TEST_WITH(ONE_DIRECT, an_automatic_one_needs_three)
 {
     struct rig_broker *broker;
     int64_t before;
-    int64_t number;
 
-    rig->queue.automatic = &rig->automatic;
-    rig->queue.auto_pattern = "bill";
-    rig->queue.auto_limit = 1;
+    rig_automatic(rig, "bill", 1);
     broker = rig_open(rig);
     before = calls_but_reserve(rig);
-    assert_ok(queue_next(rig_sequence(broker, "bill"), &number, NULL));
+    assert_ok(queue_next(rig_sequence(broker, "bill"), &(int64_t){0}, NULL));
     assert_int_equal(fake_calls(rig->stores[0], FAKE_RESERVE), 1);
     assert_int_equal(calls_but_reserve(rig), before + 2);
 }

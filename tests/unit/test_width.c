@@ -138,12 +138,11 @@ TEST_WITH(PERIOD, used_up_width_ends_with_its_stamp)
 {
     struct rig_broker *broker;
     struct seqb_stamp stamp;
-    int64_t number;
 
     fixture->rig->sequences[0].text_max = 9;
     events_start();
     broker = rig_open(fixture->rig);
-    assert_ok(period_take(broker, &number, &stamp, NULL));
+    assert_ok(period_take(broker, &(int64_t){0}, &stamp, NULL));
     refuse(broker, 10, &stamp);
     expect_begun(broker, 1);
     script_clock_step(SECOND); /* nobody asks for numbers of the next one */

@@ -40,10 +40,9 @@ struct refusal {
 static bool is_refused(void *context)
 {
     struct refusal *refusal = context;
-    int64_t number;
     size_t taken;
     const enum seqb_status status =
-        queue_try_many(rig_sequence(refusal->broker, "order"), 1, &number,
+        queue_try_many(rig_sequence(refusal->broker, "order"), 1, &(int64_t){0},
                        &taken, &refusal->err);
 
     assert_int_not_equal(status, SEQB_OK);
@@ -331,14 +330,13 @@ TEST_WITH(WINDOWED, window_that_went_back_poisons_its_partition)
 TEST_WITH(ONE_WINDOWED, windows_run_out_for_one_counter_alone)
 {
     struct rig_broker *broker;
-    int64_t number;
 
     events_start();
     fake_put(rig->authority, LEASES_0, layout_window_max(0, 2, 8) - 2);
     rig->sequences[0].deadline_ms = RIG_FOREVER_MS;
     broker = rig_open(rig);
     rig_take(broker, 2 * WINDOW_STOCK);
-    assert_fails(rig_take_one(broker, &number, &failure), SEQB_EXHAUSTED,
+    assert_fails(rig_take_one(broker, &(int64_t){0}, &failure), SEQB_EXHAUSTED,
                  "partition 0 (b0)");
     events_expect("event=exhausted", "partition=0", 1);
     assert_int_equal(rig_partition(broker, 0).state, SEQB_PARTITION_UP);
