@@ -23,6 +23,7 @@
 #include "support/servers.h"
 #include "support/take.h"
 #include "support/test.h"
+#include "support/wrap.h"
 
 #define AT_ONCE    1000 /* numbers in one call */
 #define LIMIT      ((int64_t)1 << 40)
@@ -223,10 +224,7 @@ static _Thread_local bool is_believed;
 static _Thread_local int64_t compared;
 static _Thread_local int64_t compared_ns;
 
-bool __real_sqlite_log_matches(struct sqlite_link *link);
-bool __wrap_sqlite_log_matches(struct sqlite_link *link);
-
-bool __wrap_sqlite_log_matches(struct sqlite_link *link)
+WRAPPED(bool, sqlite_log_matches, struct sqlite_link *link)
 {
     const int64_t start_ns = now_ns();
     bool matches;

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "support/test.h"
+#include "support/wrap.h"
 
 #define HOUR_S INT64_C(3600)
 #define DAY_S  (24 * HOUR_S)
@@ -14,10 +15,7 @@
 
 static _Atomic int64_t *ahead_s; /* shared by all processes; NULL: 0 */
 
-int __real_clock_gettime(clockid_t clock, struct timespec *out);
-int __wrap_clock_gettime(clockid_t clock, struct timespec *out);
-
-int __wrap_clock_gettime(clockid_t clock, struct timespec *out)
+WRAPPED(int, clock_gettime, clockid_t clock, struct timespec *out)
 {
     const int result = __real_clock_gettime(clock, out);
 

@@ -10,6 +10,7 @@
 #include "contract/etcd_fixture.h"
 #include "support/server_etcd.h"
 #include "support/test.h"
+#include "support/wrap.h"
 
 /* Changes the answer to a transaction that reads; NULL: none is changed. */
 static void (*falsify)(Etcd__TxnResponse *answer);
@@ -20,17 +21,9 @@ enum seqb_status __real_etcd_link_ask(struct etcd_link *link,
                                       ProtobufCMessage **out,
                                       struct seqb_error *err);
 
-enum seqb_status __wrap_etcd_link_ask(struct etcd_link *link,
-                                      enum etcd_kind kind,
-                                      const struct etcd_method *method,
-                                      ProtobufCMessage **out,
-                                      struct seqb_error *err);
-
-enum seqb_status __wrap_etcd_link_ask(struct etcd_link *link,
-                                      enum etcd_kind kind,
-                                      const struct etcd_method *method,
-                                      ProtobufCMessage **out,
-                                      struct seqb_error *err)
+WRAPPED(enum seqb_status, etcd_link_ask, struct etcd_link *link,
+        enum etcd_kind kind, const struct etcd_method *method,
+        ProtobufCMessage **out, struct seqb_error *err)
 {
     const enum seqb_status status =
         __real_etcd_link_ask(link, kind, method, out, err);

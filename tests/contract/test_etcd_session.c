@@ -10,6 +10,7 @@
 #include "platform/text.h"
 #include "support/server_etcd.h"
 #include "support/test.h"
+#include "support/wrap.h"
 
 static int asked;        /* for a member's status */
 static bool moves;       /* the first status comes from the other endpoint */
@@ -22,17 +23,9 @@ enum seqb_status __real_etcd_link_ask(struct etcd_link *link,
                                       ProtobufCMessage **out,
                                       struct seqb_error *err);
 
-enum seqb_status __wrap_etcd_link_ask(struct etcd_link *link,
-                                      enum etcd_kind kind,
-                                      const struct etcd_method *method,
-                                      ProtobufCMessage **out,
-                                      struct seqb_error *err);
-
-enum seqb_status __wrap_etcd_link_ask(struct etcd_link *link,
-                                      enum etcd_kind kind,
-                                      const struct etcd_method *method,
-                                      ProtobufCMessage **out,
-                                      struct seqb_error *err)
+WRAPPED(enum seqb_status, etcd_link_ask, struct etcd_link *link,
+        enum etcd_kind kind, const struct etcd_method *method,
+        ProtobufCMessage **out, struct seqb_error *err)
 {
     const bool is_status = strstr(method->path, "Status") != NULL;
     enum seqb_status status;

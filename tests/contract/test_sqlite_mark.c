@@ -11,6 +11,7 @@
 #include "contract/sqlite_case.h"
 #include "contract/sqlite_earlier.h"
 #include "contract/sqlite_faults.h"
+#include "support/wrap.h"
 
 #define OTHER_MS 40 /* how long the other handle waits for a lock */
 
@@ -36,13 +37,8 @@ static void other_goes_on_and_is_copied(void *context)
     other_goes_on(context);
 }
 
-int __real_setxattr(const char *path, const char *name, const void *value,
-                    size_t size, int flags);
-int __wrap_setxattr(const char *path, const char *name, const void *value,
-                    size_t size, int flags);
-
-int __wrap_setxattr(const char *path, const char *name, const void *value,
-                    size_t size, int flags)
+WRAPPED(int, setxattr, const char *path, const char *name, const void *value,
+        size_t size, int flags)
 {
     if (is_stopped_at_write) {
         is_stopped_at_write = false;

@@ -8,13 +8,11 @@
 
 #include "backends/backends.h"
 #include "support/test.h"
+#include "support/wrap.h"
 
 static uint32_t magic; /* 0: what the system says */
 
-int __real_statfs64(const char *path, struct statfs *out);
-int __wrap_statfs64(const char *path, struct statfs *out);
-
-int __wrap_statfs64(const char *path, struct statfs *out)
+WRAPPED(int, statfs64, const char *path, struct statfs *out)
 {
     const int result = __real_statfs64(path, out);
 

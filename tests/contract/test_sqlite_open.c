@@ -19,16 +19,14 @@
 #include "platform/file.h"
 #include "support/folder.h"
 #include "support/test.h"
+#include "support/wrap.h"
 
 #define NOBODY 65534 /* a user that owns no file */
 
 /* What faccessat(2) says of a folder; 0: what the system says. */
 static int folder_error;
 
-int __real_faccessat(int at, const char *path, int mode, int flags);
-int __wrap_faccessat(int at, const char *path, int mode, int flags);
-
-int __wrap_faccessat(int at, const char *path, int mode, int flags)
+WRAPPED(int, faccessat, int at, const char *path, int mode, int flags)
 {
     if (folder_error == 0)
         return __real_faccessat(at, path, mode, flags);

@@ -19,6 +19,7 @@
 #include "support/folder.h"
 #include "support/rig.h"
 #include "support/test.h"
+#include "support/wrap.h"
 
 #define LIVES        (300 / SEQB_TEST_SCALE)
 #define CROWD        3
@@ -70,9 +71,7 @@ WRAP(int, fsync, (int fd), (fd))
 WRAP(int, flock, (int fd, int operation), (fd, operation))
 WRAP(int, rename, (const char *from, const char *to), (from, to))
 
-ssize_t __real_write(int fd, const void *bytes, size_t n);
-ssize_t __wrap_write(int fd, const void *bytes, size_t n);
-ssize_t __wrap_write(int fd, const void *bytes, size_t n)
+WRAPPED(ssize_t, write, int fd, const void *bytes, size_t n)
 {
     if (fd != told_fd && step())
         return fails();
@@ -92,16 +91,14 @@ WRAP_OPEN(open)
 WRAP_OPEN(open64)
 
 /* There is no store. */
-int32_t __wrap_ha_clocks(struct ha *ha, int64_t *least_ms);
-int32_t __wrap_ha_clocks(struct ha *ha, int64_t *least_ms)
+WRAPPED(int32_t, ha_clocks, struct ha *ha, int64_t *least_ms)
 {
     (void)ha;
     (void)least_ms;
     return 0;
 }
 
-void __wrap_ha_begun(struct ha *ha, int64_t begins_ms);
-void __wrap_ha_begun(struct ha *ha, int64_t begins_ms)
+WRAPPED(void, ha_begun, struct ha *ha, int64_t begins_ms)
 {
     (void)ha;
     (void)begins_ms;

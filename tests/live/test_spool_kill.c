@@ -24,6 +24,7 @@
 #include "support/folder.h"
 #include "support/numbers.h"
 #include "support/test.h"
+#include "support/wrap.h"
 
 #define FILE_MAX    ((size_t)1 << 20)
 #define STEPS_MAX   1000 /* more than a life has */
@@ -82,9 +83,7 @@ WRAP(int, rename, (const char *from, const char *to), (from, to))
 WRAP(int, unlink, (const char *path), (path))
 
 /* The name that files of any size have. */
-int __real_open64(const char *path, int flags, ...);
-int __wrap_open64(const char *path, int flags, ...);
-int __wrap_open64(const char *path, int flags, ...)
+WRAPPED(int, open64, const char *path, int flags, ...)
 {
     int file = step() ? (int)fails() : __real_open64(path, flags, 0600);
 
@@ -93,17 +92,9 @@ int __wrap_open64(const char *path, int flags, ...)
     return file;
 }
 
-enum seqb_status __real_ha_ticket(struct ha *ha, struct ha_place place,
-                                  const char *name, int64_t until_ms,
-                                  struct ha_ticket *out,
-                                  struct seqb_error *err);
-enum seqb_status __wrap_ha_ticket(struct ha *ha, struct ha_place place,
-                                  const char *name, int64_t until_ms,
-                                  struct ha_ticket *out,
-                                  struct seqb_error *err);
-enum seqb_status __wrap_ha_ticket(struct ha *ha, struct ha_place place,
-                                  const char *name, int64_t until_ms,
-                                  struct ha_ticket *out, struct seqb_error *err)
+WRAPPED(enum seqb_status, ha_ticket, struct ha *ha, struct ha_place place,
+        const char *name, int64_t until_ms, struct ha_ticket *out,
+        struct seqb_error *err)
 {
     enum seqb_status status =
         step() ? error_set(err, SEQB_UNAVAILABLE, "no ticket")

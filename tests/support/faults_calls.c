@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "support/faults.h"
+#include "support/wrap.h"
 
 static bool comes(enum faults_kind kind, const char *call, int error)
 {
@@ -170,9 +171,7 @@ static bool is_eventfd(int fd)
 /* Half of what was to be written stands there, but an eventfd fails only if its
  * counter is full: who reads it is awake then. What is written to stderr is the
  * test's own. */
-ssize_t __real_write(int fd, const void *bytes, size_t n);
-ssize_t __wrap_write(int fd, const void *bytes, size_t n);
-ssize_t __wrap_write(int fd, const void *bytes, size_t n)
+WRAPPED(ssize_t, write, int fd, const void *bytes, size_t n)
 {
     if (fd != STDERR_FILENO && comes(FAULTS_CALLS, "write", ENOSPC)) {
         (void)!__real_write(fd, bytes, is_eventfd(fd) ? n : n / 2);
@@ -183,9 +182,7 @@ ssize_t __wrap_write(int fd, const void *bytes, size_t n)
 }
 
 /* It is closed, whatever the answer. */
-int __real_close(int fd);
-int __wrap_close(int fd);
-int __wrap_close(int fd)
+WRAPPED(int, close, int fd)
 {
     const int result = __real_close(fd);
 
@@ -193,9 +190,7 @@ int __wrap_close(int fd)
 }
 
 /* The name that files of any size have. */
-int __real_open64(const char *path, int flags, ...);
-int __wrap_open64(const char *path, int flags, ...);
-int __wrap_open64(const char *path, int flags, ...)
+WRAPPED(int, open64, const char *path, int flags, ...)
 {
     mode_t mode = 0;
     va_list rest;
