@@ -22,8 +22,25 @@ enum column {
     COLUMN_ORIGIN,
     COLUMN_CLAIMS_FILE,
     COLUMN_RUN,
+    COLUMN_INTRUDER,
     COLUMNS
 };
+
+#define OUR_TABLES "(to_regclass('seqb_counters'), to_regclass('seqb_claims'))"
+
+/* SQL: what may change what is written or hide it, "" if nothing does. 3 and 20
+ * are the bits of pg_trigger.tgtype: a row trigger BEFORE; INSERT or UPDATE. */
+#define POSTGRES_INTRUDER                                                      \
+    "(SELECT coalesce(min(what), '') FROM ("                                   \
+    "SELECT 'trigger ' || tgname || ' on ' || tgrelid::regclass AS what"       \
+    " FROM pg_trigger WHERE tgrelid IN " OUR_TABLES                            \
+    " AND NOT tgisinternal AND tgenabled <> 'D'"                               \
+    " AND tgtype & 3 = 3 AND tgtype & 20 <> 0"                                 \
+    " UNION ALL SELECT 'rule ' || rulename || ' on ' || ev_class::regclass"    \
+    " FROM pg_rewrite WHERE ev_class IN " OUR_TABLES " AND ev_enabled <> 'D'"  \
+    " UNION ALL SELECT 'row-level security of ' || oid::regclass"              \
+    " FROM pg_class WHERE oid IN " OUR_TABLES " AND row_security_active(oid)"  \
+    ") AS intruders)"
 
 static const char question[] =
     "SELECT CASE WHEN pg_is_in_recovery() THEN 'a standby'"
@@ -35,7 +52,8 @@ static const char question[] =
     " (SELECT coalesce(max(relkind::text || relpersistence::text), '')"
     " FROM pg_class WHERE oid = to_regclass('seqb_claims')),"
     " (SELECT system_identifier::text FROM pg_control_system()),"
-    " " POSTGRES_ORIGIN_OR_NONE ", " POSTGRES_CLAIMS_FILE ", " POSTGRES_RUN;
+    " " POSTGRES_ORIGIN_OR_NONE ", " POSTGRES_CLAIMS_FILE ", " POSTGRES_RUN
+    ", " POSTGRES_INTRUDER;
 
 /* --- checks of the server --- */
 
@@ -162,6 +180,24 @@ static enum seqb_status check_tables(const struct postgres_link *link,
     return status;
 }
 
+/* A grant is what RETURNING answers: a trigger BEFORE or a rule may have the
+ * server answer what it did not write. A policy may hide the row that says that
+ * a period is over. A trigger AFTER cannot do so but by a statement of its own,
+ * and may be there to log. */
+static enum seqb_status check_intruder(const struct postgres_link *link,
+                                       const PGresult *facts,
+                                       struct seqb_error *err)
+{
+    const char *intruder = answer_of(facts, COLUMN_INTRUDER);
+
+    if (*intruder == '\0')
+        return SEQB_OK;
+    return error_set(err, SEQB_UNSAFE,
+                     "%s: %s may change or hide rows, and numbers would "
+                     "repeat: drop or disable it",
+                     link->where, intruder);
+}
+
 /* --- tables --- */
 
 /* Creates the tables, all or none. Two brokers that do so at the same time
@@ -232,6 +268,8 @@ session_check(struct postgres_link *link, struct seqb_backend *base,
         status = session_ask_again(link, facts, err);
     if (status == SEQB_OK)
         status = check_tables(link, *facts, err);
+    if (status == SEQB_OK)
+        status = check_intruder(link, *facts, err);
     return status;
 }
 
