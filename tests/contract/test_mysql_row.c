@@ -440,3 +440,32 @@ TEST_SKIPPABLE(ON_ROW, block_whose_row_a_trigger_kept_is_not_granted)
     must_open(f);
     must_take(f, 5, 5);
 }
+
+/* Otherwise the caller has the first ten, and whoever is next has them too. */
+TEST_SKIPPABLE(ON_ROW, window_whose_cell_a_trigger_changed_is_not_installed)
+{
+    int64_t taken = 0;
+    int64_t standing;
+    const struct seqb_window lease = {.counter = CELL,
+                                      .window = 2,
+                                      .size = 100,
+                                      .over = 1,
+                                      .take = 10,
+                                      .taken = &taken};
+
+    assert_ok(install(f, 1));
+    TELL(f, "CREATE TRIGGER low BEFORE UPDATE ON seqb_counters FOR EACH ROW "
+            "SET NEW.value = 0");
+    assert_status(f->ops->install(f->backend, &lease, &standing, &f->err),
+                  SEQB_PROTOCOL);
+    assert_int_equal(taken, 0);
+}
+
+/* MariaDB does not answer LAST_INSERT_ID() then, whatever the trigger does. */
+TEST_SKIPPABLE(ON_ROW, trigger_that_only_logs_is_named_as_the_reason)
+{
+    must_take(f, 5, 0);
+    TELL(f, "CREATE TRIGGER log AFTER UPDATE ON seqb_counters FOR EACH ROW "
+            "SET @logged = NEW.value");
+    must_fail(f, SEQB_PROTOCOL, "have a trigger, drop it");
+}

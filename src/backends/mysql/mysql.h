@@ -94,6 +94,16 @@ enum seqb_status mysql_rows_commit(struct seqb_backend *backend,
                                    struct seqb_error *err);
 enum seqb_status mysql_rows_abandon(struct seqb_backend *backend,
                                     struct seqb_error *err);
+
+/* Reads the answer to a statement that counts the rows that are as they were
+ * written, before the commit. SEQB_PROTOCOL if there are not as many. */
+enum seqb_status mysql_rows_check(struct mysql_link *link, int64_t expected,
+                                  struct seqb_error *err);
+
+/* Closes the link and returns SEQB_PROTOCOL: `what` happens with triggers. */
+enum seqb_status mysql_trigger_refuse(struct mysql_link *link, const char *what,
+                                      struct seqb_error *err);
+
 bool mysql_rows_conflict(const struct seqb_backend *backend);
 bool mysql_rows_blame(const struct seqb_backend *backend,
                       enum seqb_status status);

@@ -247,8 +247,19 @@ static int64_t rows_check_ask(struct mysql *mysql,
     return count;
 }
 
-static enum seqb_status rows_check(struct mysql_link *link, int64_t expected,
-                                   struct seqb_error *err)
+enum seqb_status mysql_trigger_refuse(struct mysql_link *link, const char *what,
+                                      struct seqb_error *err)
+{
+    mysql_link_close(link);
+    return error_set(err, SEQB_PROTOCOL,
+                     "%s: %s: seqb_counters seems to have a trigger, drop it "
+                     "(SHOW TRIGGERS LIKE 'seqb_counters' names it); if it "
+                     "lowered values, advance each sequence then",
+                     link->where, what);
+}
+
+enum seqb_status mysql_rows_check(struct mysql_link *link, int64_t expected,
+                                  struct seqb_error *err)
 {
     const enum seqb_status status = mysql_link_next(link, err);
     int64_t count;
@@ -259,11 +270,8 @@ static enum seqb_status rows_check(struct mysql_link *link, int64_t expected,
         return mysql_link_distrust(link, "its rows", err);
     if (count == expected)
         return SEQB_OK;
-    mysql_link_close(link);
-    return error_set(err, SEQB_PROTOCOL,
-                     "%s: a row of seqb_counters was not written: has the "
-                     "table a trigger that sets its value?",
-                     link->where);
+    return mysql_trigger_refuse(link, "a row was not written as it was sent",
+                                err);
 }
 
 enum seqb_status mysql_rows_commit(struct seqb_backend *backend,
@@ -283,7 +291,7 @@ enum seqb_status mysql_rows_commit(struct seqb_backend *backend,
     if (status == SEQB_OK)
         status = mysql_link_skip(link, n, err);
     if (status == SEQB_OK)
-        status = rows_check(link, checked, err);
+        status = mysql_rows_check(link, checked, err);
     return status == SEQB_OK ? mysql_link_next_commit(link, err) : status;
 }
 

@@ -106,7 +106,7 @@ static void grants_write(struct mysql *mysql)
 
 /* The value is that of this OK packet, and valid only if this statement changed
  * its row: the session's LAST_INSERT_ID() keeps the value of an earlier
- * statement. */
+ * statement. With a trigger the packet has none. */
 static enum seqb_status grant_read(struct mysql_link *link,
                                    struct seqb_request *request,
                                    struct seqb_error *err)
@@ -116,6 +116,11 @@ static enum seqb_status grant_read(struct mysql_link *link,
     if (link->changed == 0)
         return SEQB_OK; /* rows.c finds the reason */
     value = (int64_t)link->insert_id;
+    if (value == 0)
+        return mysql_trigger_refuse(link,
+                                    "the server does not say what it "
+                                    "wrote",
+                                    err);
     if (link->changed != 1 || value < request->want || value > request->limit)
         return mysql_link_distrust(link, "UPDATE", err);
     request->status = SEQB_OK;
@@ -192,7 +197,8 @@ enum seqb_status mysql_rows_take(struct seqb_backend *backend,
 /* --- a window that is given up --- */
 
 /* The origin is computed once: behind what is compared with it, the cell has
- * the same. */
+ * the same. A trigger may write something else: the cell is read before the
+ * commit. */
 static void renew_write(struct mysql *mysql, const struct seqb_window *window)
 {
     struct mysql_link *link = &mysql->link;
@@ -202,7 +208,7 @@ static void renew_write(struct mysql *mysql, const struct seqb_window *window)
     sql_cell_prefix(window->window, window->size, fresh);
     sql_cell_prefix(window->over, window->size, over);
     mysql_link_add(link,
-                   "UPDATE seqb_counters SET value = %" PRId64
+                   "BEGIN;UPDATE seqb_counters SET value = %" PRId64
                    ", origin = CONCAT('%s', SUBSTRING(origin, %zu))"
                    " WHERE value BETWEEN 0 AND %" PRId64
                    " AND %s AND origin = CONCAT('%s', %s)"
@@ -210,6 +216,28 @@ static void renew_write(struct mysql *mysql, const struct seqb_window *window)
                    window->take, fresh, strlen(over) + 1, window->size,
                    link->serves, over, link->sql->now);
     mysql_link_quote(link, window->counter);
+    mysql_link_add(link,
+                   ";SELECT COUNT(*) FROM seqb_counters WHERE value = %" PRId64
+                   " AND LEFT(origin, %zu) = '%s' AND name = ",
+                   window->take, strlen(fresh), fresh);
+    mysql_link_quote(link, window->counter);
+    mysql_link_add(link, ";COMMIT");
+}
+
+static enum seqb_status renew_read(struct mysql_link *link, bool *is_done,
+                                   struct seqb_error *err)
+{
+    enum seqb_status status = mysql_link_skip(link, 2, err);
+    const bool is_changed = status == SEQB_OK && link->changed == 1;
+
+    if (is_changed)
+        status = mysql_rows_check(link, 1, err);
+    else if (status == SEQB_OK)
+        status = mysql_link_next(link, err);
+    if (status == SEQB_OK)
+        status = mysql_link_next_commit(link, err);
+    *is_done = status == SEQB_OK && is_changed;
+    return status;
 }
 
 /* In a cluster the shared way answers another node's conflict. */
@@ -227,8 +255,5 @@ enum seqb_status mysql_rows_renew(struct seqb_backend *backend,
         return status;
     renew_write(mysql, window);
     status = mysql_link_send(&mysql->link, SEQB_UNCERTAIN, err);
-    if (status == SEQB_OK)
-        status = mysql_link_next_commit(&mysql->link, err);
-    *is_done = status == SEQB_OK && mysql->link.changed == 1;
-    return status;
+    return status == SEQB_OK ? renew_read(&mysql->link, is_done, err) : status;
 }
