@@ -5,23 +5,30 @@
 #include "offline/offline.h"
 #include "platform/error.h"
 
-/* If the topology and the stores both have the bits, they must be equal. */
+/* If the topology and the stores both have the bits, they must be equal. Keys
+ * of auto_sequences may have been used with different ones, if these settings
+ * changed since. */
 static enum seqb_status bits_compare(const struct migrate_side *was,
                                      const struct offline_key *options,
                                      const struct migrate_bits *claimed,
                                      struct seqb_error *err)
 {
     const bool is_memory = claimed->memory_bits != options->was_bits;
+    const char *setting = is_memory ? "memory_bits" : "window_bits";
+    const int32_t used =
+        is_memory ? claimed->memory_bits : claimed->window_bits;
 
     if (!is_memory && claimed->window_bits == options->was_window_bits)
         return SEQB_OK;
     return error_set(
         err, SEQB_LAYOUT,
         "sequence %s of pool %s was used with %s = %d, and the old topology "
-        "says %d; nothing was changed; put the setting back there",
-        options->key, was->name, is_memory ? "memory_bits" : "window_bits",
-        (int)(is_memory ? claimed->memory_bits : claimed->window_bits),
-        (int)(is_memory ? options->was_bits : options->was_window_bits));
+        "says %d; nothing was changed; write %d there; if only auto_sequences "
+        "match it, list it in sequences: { key = \"%s\"; pool = \"%s\"; "
+        "%s = %d; }",
+        options->key, was->name, setting, (int)used,
+        (int)(is_memory ? options->was_bits : options->was_window_bits),
+        (int)used, options->key, was->name, setting, (int)used);
 }
 
 /* The bits of a key that no store knows. */

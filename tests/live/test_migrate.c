@@ -269,7 +269,10 @@ TEST_SKIPPABLE(MIGRATION, old_topology_must_be_the_one_in_use)
         {{{"f1", "f0"}, NULL, 1, 3, 20, NULL, NULL, 0},
          "its store stands in main/"},
         {{{"f0", "f1"}, NULL, 1, 4, 20, NULL, NULL, 0},
-         "was used with memory_bits = 3, and the old topology says 4"},
+         "was used with memory_bits = 3, and the old topology says 4; nothing "
+         "was changed; write 3 there; if only auto_sequences match it, list it "
+         "in sequences: { key = \"order\"; pool = \"main\"; memory_bits = 3; "
+         "}"},
         {{{"f0", "f1"}, NULL, 2, 3, 20, NULL, NULL, 0},
          "no store knows its old layout"},
     };
