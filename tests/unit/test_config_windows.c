@@ -57,7 +57,13 @@ TEST(options_have_what_the_settings_say)
     assert_int_equal(queue->automatic->window_bits, 8);
 }
 
-/* --- widths --- */
+/* --- files beside servers --- */
+
+#define FILE_BESIDE                                                            \
+    " is a file beside servers: brokers of other machines "                    \
+    "would have files of their own, and give the same numbers while they "     \
+    "reach no server: use this topology on one machine, or a server instead "  \
+    "of the file"
 
 #define FOUR(more)                                                             \
     "backends=(" SQLITE("a") "," SQLITE(                                       \
@@ -66,9 +72,34 @@ TEST(options_have_what_the_settings_say)
              "pools=({name=\"p\";partitions=[\"a\",\"b\",\"r\",\"s\"];" more   \
              "});\n"
 #define AUTHORITY FOUR("authority=\"a\";failover_gap=100;")
-#define FIVE      "template=\"@{date}@{seq, width=5}\";period=\"day\";"
-#define WARNING   "t.conf:3: sequence 'k': "
-#define FIT       "t.conf:3: sequence 'k': 99,999 numbers a day fit its width, "
+#define FILES                                                                  \
+    "backends=(" SQLITE("a") "," SQLITE(                                       \
+        "b") ");\n"                                                            \
+             "pools=({name=\"p\";partitions=[\"a\",\"b\"];});\n"
+
+TEST(direct_file_beside_servers_is_warned_of)
+{
+    static const struct {
+        const char *text;
+        const char *warnings;
+    } rows[] = {
+        {FILES SEQUENCE(""), ""},
+        {WINDOWED SEQUENCE(""), ""}, /* the file is no partition */
+        {FOUR("authority=\"neighbours\";") SEQUENCE(""), ""},
+        {FOUR("authority=\"b\";windows=\"all\";") SEQUENCE(""),
+         "t.conf:2: partition 'b'" FILE_BESIDE},
+        {AUTHORITY SEQUENCE(""), "t.conf:2: partition 'a'" FILE_BESIDE},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(rows); i++)
+        topology_expect_notes(rows[i].text, "", rows[i].warnings);
+}
+
+/* --- widths --- */
+
+#define FIVE    "template=\"@{date}@{seq, width=5}\";period=\"day\";"
+#define WARNING "t.conf:3: sequence 'k': "
+#define FIT     "t.conf:3: sequence 'k': 99,999 numbers a day fit its width, "
 #define OWN(own, pool)                                                         \
     "t.conf:3: sequence 'k': its windows are of 2^" own                        \
     " values, those of pool 'p' of 2^" pool
@@ -84,16 +115,17 @@ TEST(windows_of_a_sequence_are_told_of)
         {WINDOWED SEQUENCE("window_bits=16;"), OWN("16", "20"), ""},
         /* The first windows of 2^20 begin beyond five digits. */
         {AUTHORITY SEQUENCE(FIVE), FIT "of which pool 'p' can give 49,984",
-         WARNING
+         "t.conf:2: partition 'a'" FILE_BESIDE "\n" WARNING
          "the windowed partitions of pool 'p' can give none: their "
          "windows of 2^20 begin beyond it: lower window_bits, or " DENSE},
         {AUTHORITY SEQUENCE(FIVE "window_bits=8;"),
          OWN("8", "20") "\n" FIT "of which pool 'p' can give 95,888",
-         WARNING "pool 'p' can give 95,888 of the 99,999 numbers a day that "
-                 "fit its width: to have all of them, " DENSE "\n" WARNING
-                 "it has room for 12 leases of windows of 2^8 in pool 'p', and "
-                 "an authority whose store changed skips 16 each time: lower "
-                 "window_bits or memory_bits"},
+         "t.conf:2: partition 'a'" FILE_BESIDE "\n" WARNING
+         "pool 'p' can give 95,888 of the 99,999 numbers a day that "
+         "fit its width: to have all of them, " DENSE "\n" WARNING
+         "it has room for 12 leases of windows of 2^8 in pool 'p', and "
+         "an authority whose store changed skips 16 each time: lower "
+         "window_bits or memory_bits"},
     };
 
     for (size_t i = 0; i < COUNT_OF(rows); i++)

@@ -47,8 +47,8 @@ void check_daemon(const struct draft *draft, struct diagnostics *diagnostics);
 
 /* --- check_windows.c: who counts in windows, and neighbours --- */
 
-/* Checks `windows` = "all" and `authority` = "neighbours". Does nothing for a
- * pool with neither. */
+/* Checks `windows` = "all" and `authority` = "neighbours". Warns of a file that
+ * counts directly beside servers. */
 void check_windows(const struct draft *draft, const struct draft_pool *pool,
                    struct diagnostics *diagnostics);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks partitions that the topology makes count in windows, and whether the
- * pool's neighbours can lease these windows. check.c checks a named
- * authority. */
+/* Checks partitions that the topology makes count in windows, whether the
+ * pool's neighbours can lease these windows, and files that count directly.
+ * check.c checks a named authority. */
 #include "config/check/check.h"
 
 #include <string.h>
@@ -102,6 +102,67 @@ static void check_neighbours(const struct pool_check *check)
     neighbours_compare(check->draft, check->pool, check->diagnostics);
 }
 
+/* --- files beside servers --- */
+
+/* The backend of the pool's j-th partition; NULL: a mistake was reported, or
+ * only the service knows where it keeps its numbers. */
+static const struct draft_backend *known_at(const struct pool_check *check,
+                                            size_t j)
+{
+    const int32_t i =
+        draft_find_backend(check->draft, check->pool->partitions.names[j]);
+
+    return i < 0 || check->draft->backends[i].ops == NULL ||
+                   check->draft->backends[i].is_custom
+               ? NULL
+               : &check->draft->backends[i];
+}
+
+static bool is_file(const struct draft_backend *backend)
+{
+    return backend != NULL && backend->path.text != NULL;
+}
+
+static bool has_server(const struct pool_check *check)
+{
+    for (size_t j = 0; j < check->pool->partitions.count; j++) {
+        const struct draft_backend *backend = known_at(check, j);
+
+        if (backend != NULL && !is_file(backend))
+            return true;
+    }
+    return false;
+}
+
+static bool is_direct(const struct pool_check *check, size_t j)
+{
+    const char *authority = draft_pool_authority(check->pool);
+
+    return !draft_pool_is_all_windowed(check->pool) ||
+           (authority != NULL &&
+            strcmp(check->pool->partitions.names[j], authority) == 0);
+}
+
+/* Only a server that both reach tells two brokers apart that have a file
+ * each. */
+static void check_files(const struct pool_check *check)
+{
+    if (!has_server(check))
+        return;
+    for (size_t j = 0; j < check->pool->partitions.count; j++) {
+        if (!is_file(known_at(check, j)) || !is_direct(check, j))
+            continue;
+        diagnostics_warn(
+            check->diagnostics, check->pool->partitions.line,
+            "partition '%s' is a file beside servers: brokers of other "
+            "machines would have files of their own, and give the same numbers "
+            "while they reach no server: use this topology on one machine, or "
+            "a server instead of the file",
+            check->pool->partitions.names[j]);
+        return;
+    }
+}
+
 /* --- words --- */
 
 /* The word could also be meant as the name of a backend. */
@@ -125,8 +186,11 @@ void check_windows(const struct draft *draft, const struct draft_pool *pool,
     const struct pool_check check = {draft, pool, diagnostics};
 
     check_word(&check);
-    if (draft_pool_has_neighbours(pool))
+    if (draft_pool_has_neighbours(pool)) {
         check_neighbours(&check);
-    else if (draft_pool_is_all_windowed(pool))
+        return;
+    }
+    check_files(&check);
+    if (draft_pool_is_all_windowed(pool))
         check_all_windowed(&check);
 }
