@@ -260,6 +260,8 @@ struct migrate_key {
     bool is_new;      /* the old pool never had it */
     bool is_done;     /* an earlier run migrated it; see new_has_key */
     bool is_noted;    /* the same, but a store may have gone back since */
+    bool is_unnoted;  /* an old counter is at its end, and no store knows how
+                         far it came */
     int64_t was_last; /* `last` of that run: old counters were at their ends
                          then; 0: unknown */
 };

@@ -103,6 +103,14 @@ static enum seqb_status floor_of(const struct migrate_key *key,
 {
     if (migrate_floor(&key->is, is_windowed, key->last, floor))
         return SEQB_OK;
+    if (key->is_unnoted)
+        return error_set(err, SEQB_EXHAUSTED,
+                         "sequence %s: an old counter is at its end, and no "
+                         "store knows how far it came: each was put back to "
+                         "before that; put back a copy of an old store from "
+                         "after that, or begin with new stores and advance "
+                         "each sequence there above all its numbers",
+                         key->key);
     return error_set(err, SEQB_EXHAUSTED,
                      "sequence %s: numbers up to %lld may have been issued, "
                      "and a %s partition of the new layout has none above; "

@@ -137,7 +137,7 @@ static int64_t unnoted_limit(const struct migrate_side *was,
  * it level with a lessor that was at its end. What it leased before, the other
  * lessors noted. */
 static enum seqb_status unnoted_highest(struct migrate_side *was,
-                                        const struct migrate_key *key,
+                                        struct migrate_key *key,
                                         int32_t partition, int64_t *out,
                                         struct seqb_error *err)
 {
@@ -156,6 +156,8 @@ static enum seqb_status unnoted_highest(struct migrate_side *was,
     }
     *out = *out < 1 ? unnoted_limit(was, key, is_windowed)
                     : min_of(*out, migrate_limit(&key->was, is_windowed));
+    if (*out >= migrate_limit(&key->was, is_windowed))
+        key->is_unnoted = true;
     return SEQB_OK;
 }
 

@@ -341,6 +341,10 @@ TEST_SKIPPABLE(MIGRATION,
     raise_old_counter(scene, (INT64_MAX >> 4) - 1000000);
     migration_refused(from, to, SEQB_EXHAUSTED,
                       "sequence order: numbers up to");
+    raise_old_counter(scene, (INT64_MAX >> 4) + 1);
+    migration_refused(from, to, SEQB_EXHAUSTED,
+                      "sequence order: an old counter is at its end, and no "
+                      "store knows how far it came");
     migration_use(scene, from);
     scene_expect_no_repeats(scene);
 }
