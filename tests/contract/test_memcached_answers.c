@@ -89,6 +89,14 @@ TEST(connect_that_is_not_answered_ends_in_time)
     assert_int_equal(close(listener), 0);
 }
 
+TEST_WITH(IMPOSTOR, redis_at_its_address_is_named)
+{
+    impostor_start(impostor, "-NOAUTH Authentication required.\r\n", WAITS);
+    assert_int_equal(impostor_open(impostor, &backend_memcached),
+                     SEQB_PROTOCOL);
+    assert_non_null(strstr(impostor->err.text, "a Redis server answers"));
+}
+
 TEST(what_is_no_memcached_does_not_open)
 {
     static const struct {

@@ -114,6 +114,14 @@ TEST(addresses_at_which_the_daemon_would_not_start_are_warned_of)
                           NULL, "");
 }
 
+TEST(memory_is_in_mib)
+{
+    topology_expect(SOUND "daemon={max_client_memory=70000;};\n",
+                    "t.conf:4: 'max_client_memory' is 70000, but must be 1 ... "
+                    "65536 MiB");
+    topology_expect(SOUND "daemon={max_client_memory=65536;};\n", "");
+}
+
 TEST(a_section_in_another_one_is_named)
 {
     topology_expect(SOUND "daemon={users=();};\n",

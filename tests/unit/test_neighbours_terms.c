@@ -10,6 +10,7 @@
 #include "neighbours_fixture.h"
 #include "platform/text.h"
 #include "store/term.h"
+#include "support/events.h"
 #include "support/test.h"
 
 TEST(term_has_its_nonce_before_the_incarnation)
@@ -95,10 +96,12 @@ TEST_WITH(THREE_LESSORS, trusted_lessor_needs_no_sync)
     rig_use(rig, WINDOW_STOCK);
     fake_restart(rig->stores[0]);
     fake_set_down(rig->stores[1], true);
+    events_start();
     broker = rig_open(rig);
     await_lessor(broker, 0, HA_LESSOR_WAITING);
     fake_claim_put(rig->stores[0], "synced/main", TERM_TRUSTED "0~run-1");
     await_lessor(broker, 0, HA_LESSOR_LEVEL);
+    events_await("event=lessor_level pool=main partition=0", "seqctl trust");
     bar_lessor(rig, 2);
     rig_take(broker, 32 * WINDOW_STOCK);
 }

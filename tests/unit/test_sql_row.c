@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rule of a row in seqb_counters. */
 
+#include <string.h>
+
 #include "backends/sql/sql.h"
 #include "support/test.h"
 
@@ -164,6 +166,18 @@ TEST(reservation_takes_what_the_rows_allow)
             assert_int_equal(grant.value - grant.block.first,
                              grant.block.count - 1);
     }
+}
+
+/* No broker of its layout takes a value above its limit. */
+TEST(counter_that_a_migration_ended_says_so)
+{
+    const struct seqb_request request = {
+        .counter = ORDER, .want = 1, .limit = LIMIT};
+    struct sql_row row = {.state = SQL_ROW_BOUND, .value = LIMIT};
+
+    assert_null(strstr(sql_row_take(&row, &request).why, "migrated"));
+    row.value++;
+    assert_non_null(strstr(sql_row_take(&row, &request).why, "migrated"));
 }
 
 /* A row that stands is no proof that its stamp is open: the lessor may have

@@ -124,6 +124,9 @@ struct sql_grant sql_row_take(const struct sql_row *row,
     const enum seqb_status status = row_status(row, request->limit);
     int64_t count = request->want;
 
+    if (status == SEQB_EXHAUSTED && row->value > request->limit)
+        return grant_refuse(status, "no value is left, and its row is above "
+                                    "its limit: was the pool migrated?");
     if (status != SEQB_OK)
         return grant_refuse(status, seqb_status_text(status));
     if (count > request->limit - row->value)

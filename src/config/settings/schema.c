@@ -451,7 +451,7 @@ static int64_t bound(const struct schema_row *row, const char *text)
     if (row->type == SCHEMA_DURATION)
         (void)duration_parse(text, &value);
     else
-        (void)text_to_int64(text, strlen(text), &value);
+        (void)text_to_int64(text, strcspn(text, " "), &value);
     return value;
 }
 

@@ -85,7 +85,8 @@
         "How many clients of one address (IPv6: of a /64) may be connected "   \
         "at a time, including HTTP, and how many of one uid at unix "          \
         "sockets; 0: no limit.")                                               \
-    ROW(DAEMON, max_client_memory, INTEGER, "1", "65536", "32", ALL_ENGINES,   \
+    ROW(DAEMON, max_client_memory, INTEGER, "1", "65536 MiB", "32",            \
+        ALL_ENGINES,                                                           \
         "How many MiB the daemon may hold for clients: answers that they do "  \
         "not read, requests that they do not finish, and 16 KiB for each "     \
         "connection by TLS. Above it, long answers are refused with OOM, "     \

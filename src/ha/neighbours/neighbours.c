@@ -140,7 +140,9 @@ static bool lessor_finish(const struct round *round, int32_t i)
     if (!round->seen[i].is_there)
         return false;
     if (sync.is_level) {
-        lessor_becomes_level(&sync, "another broker made it so");
+        lessor_becomes_level(&sync, term_is_trusted(sync.nonce)
+                                        ? "an operator's word: seqctl trust"
+                                        : "another broker made it so");
         return sync_has_marks(&sync) || sync_mark_all(&sync, &err);
     }
     if (away >= 0) {
