@@ -194,7 +194,8 @@ static enum seqb_status check_intruder(const struct postgres_link *link,
         return SEQB_OK;
     return error_set(err, SEQB_UNSAFE,
                      "%s: %s may change or hide rows, and numbers would "
-                     "repeat: drop or disable it",
+                     "repeat: drop or disable it; if it lowered values, "
+                     "advance each sequence then",
                      link->where, intruder);
 }
 
