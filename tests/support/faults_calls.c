@@ -126,6 +126,9 @@ CALL(ENOBUFS, int, getsockopt,
 CALL(ENOTCONN, int, getpeername,
      (int fd, struct sockaddr *name, socklen_t *size), (fd, name, size))
 
+CALL(EMFILE, int, dup2, (int fd, int to), (fd, to))
+CALL(ENOENT, int, execvp, (const char *program, char *const *arguments),
+     (program, arguments))
 CALL(EMFILE, int, memfd_create, (const char *name, unsigned flags),
      (name, flags))
 CALL(ENOMEM, int, ftruncate64, (int fd, off64_t size), (fd, size))
@@ -202,4 +205,19 @@ WRAPPED(int, open64, const char *path, int flags, ...)
     if (comes(FAULTS_CALLS, "open", EMFILE))
         return -1;
     return __real_open64(path, flags, mode);
+}
+
+int __real_fcntl64(int fd, int command, ...);
+int __wrap_fcntl64(int fd, int command, ...);
+int __wrap_fcntl64(int fd, int command, ...)
+{
+    void *argument;
+    va_list rest;
+
+    va_start(rest, command);
+    argument = va_arg(rest, void *);
+    va_end(rest);
+    if (comes(FAULTS_CALLS, "fcntl", EMFILE))
+        return -1;
+    return __real_fcntl64(fd, command, argument);
 }

@@ -39,6 +39,11 @@ struct served {
 bool served_options(struct sweep *sweep, const char *topology,
                     struct options *out);
 
+/* As sweep_expect, of the daemon's start: addresses and sockets that cannot be
+ * had are a fault of who named them. */
+bool served_expect(struct sweep *sweep, const struct seqb_error *err,
+                   const char *what);
+
 /* Writes the daemon's topology again; `more` are further sequences, as
  * ", { key = ... }". */
 const char *served_topology(const struct sweep *sweep, const char *more);
