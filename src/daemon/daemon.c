@@ -13,6 +13,12 @@
 
 #include <seqbroker/admin.h>
 
+/* How long at most the close waits for a store to keep the unused numbers, and
+ * the part of the time that it leaves for the rest. A store that is down makes
+ * a stop take as long. */
+#define KEEP_MOST_MS  4000
+#define CLOSE_REST_MS 100
+
 void daemon_init(struct daemon *daemon, const char *state_dir)
 {
     *daemon = (struct daemon){
@@ -28,6 +34,18 @@ struct stop stop_begin(const struct stop_times *times, int64_t asked_ms,
     const int64_t left_ms = begun_ms + times->timeout_ms - now_ms;
 
     return (struct stop){begun_ms, left_ms > 0 ? left_ms : 1};
+}
+
+struct stop_rest stop_rest(const struct stop_times *times, int64_t begun_ms,
+                           int64_t now_ms)
+{
+    const int64_t close_ms =
+        begun_ms + times->timeout_ms + STOP_CLOSE_MS - now_ms;
+    const int64_t keep_ms = close_ms - CLOSE_REST_MS;
+
+    return (struct stop_rest){close_ms,
+                              keep_ms < KEEP_MOST_MS ? keep_ms : KEEP_MOST_MS,
+                              close_ms + STOP_FINISH_MS};
 }
 
 int64_t daemon_now_us(void)

@@ -23,7 +23,13 @@
 TAILQ_HEAD(session_list, session);
 LIST_HEAD(listing_list, listing);
 
-#define STOP_TIMEOUT_MS 4000 /* unless the topology says otherwise */
+/* The parts of a stop, one after another; ms: for clients (the default), for
+ * stores and the spool (see queue/queue.c), and for alarms and who reads the
+ * log. In sum they leave half a second of 6 s for a last call that waits for a
+ * disk. */
+#define STOP_TIMEOUT_MS 3500
+#define STOP_CLOSE_MS   1800
+#define STOP_FINISH_MS  200
 
 /* How long the daemon continues to serve after it has announced its stop, and
  * how long it then waits for clients; ms. A reload may write them at any time;
@@ -39,11 +45,21 @@ struct stop {
     int64_t left_ms;
 };
 
-/* Begins a stop now. `asked_ms`: a signal asked for it while the broker opened,
- * and that time counts, unless the daemon served for the delay since; 0: none
- * did. */
+/* Begins a stop now. `asked_ms`: when a signal asked for it, and that time
+ * counts, unless the daemon served for the delay since; 0: none did. */
 struct stop stop_begin(const struct stop_times *times, int64_t asked_ms,
                        int64_t now_ms);
+
+/* What a stop has left; ms, below 0 if it is over. */
+struct stop_rest {
+    int64_t close_ms;  /* until the process ends although a store is open */
+    int64_t keep_ms;   /* of that, to keep the unused numbers in a store */
+    int64_t finish_ms; /* until it ends whatever else it waits for */
+};
+
+/* Of a stop that began at `begun_ms`. */
+struct stop_rest stop_rest(const struct stop_times *times, int64_t begun_ms,
+                           int64_t now_ms);
 
 /* Where the daemon listens for one kind of client. */
 struct daemon_place {

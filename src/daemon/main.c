@@ -19,22 +19,11 @@
 #include "daemon/restart.h"
 #include "daemon/server.h"
 #include "daemon/signals.h"
+#include "daemon/stop/stop.h"
 #include "streams/streams.h"
 
 /* How long the end waits for who reads the log. */
 #define LOG_FINISH_MS 500
-
-/* How long the broker may take to close after stop_timeout (which is for
- * clients), whatever its stores do. The spool needs at most 1700 ms of it, see
- * queue/queue.c. With the default of stop_timeout, a stop takes less than 6
- * s. */
-#define CLOSE_MS 1800
-
-/* How long at most the close waits for a store to keep the unused numbers, and
- * the part of the time that it leaves for the rest. A store that is down makes
- * a stop take as long. */
-#define KEEP_MS 4000
-#define REST_MS 100
 
 /* malloc maps larger blocks separately, so that their pages take no memory
  * before they are used. Every SQL backend has such a block, with room for 1,024
@@ -163,16 +152,19 @@ static void log_ready(const struct server *server)
               log_quote(https, sizeof https, http_tls_name(server->http)));
 }
 
-/* The process ends after stop_timeout and the time for the close, whatever the
- * stores do. What clients left of it is for the unused numbers. */
-static void end_in_time(struct server *server)
+/* The process ends in time, whatever its stores do, and whoever receives alarms
+ * or reads the log after that. What clients left of it is for the unused
+ * numbers. */
+static void close_in_time(struct server *server)
 {
-    const int64_t left_ms = server->stopped_ms +
-                            server->daemon.stop.timeout_ms + CLOSE_MS -
-                            daemon_now_ms();
+    const struct stop_rest rest =
+        stop_rest(&server->daemon.stop, server->stopped_ms, daemon_now_ms());
+    const int64_t end_ms = daemon_now_ms() + rest.finish_ms;
 
-    signals_end_within(left_ms);
-    server->keep_ms = left_ms - REST_MS < KEEP_MS ? left_ms - REST_MS : KEEP_MS;
+    signals_end_within(rest.close_ms);
+    server->keep_ms = rest.keep_ms;
+    server_close(server);
+    signals_finish_within(end_ms - daemon_now_ms());
 }
 
 /* Serves until the stop. If `*is_restart`, `*kept` has the sockets for the next
@@ -190,15 +182,20 @@ static int serve(const struct server_options *of_server, struct inherited *kept,
     log_event(SEQB_LOG_INFO, "event=stopping");
     *is_restart = server_release(server, kept);
     /* A restart in place must not be ended by a slow store, nor delayed. */
-    if (!*is_restart)
-        end_in_time(server);
+    if (!*is_restart) {
+        close_in_time(server);
+        return EXIT_SUCCESS;
+    }
     server_close(server);
-    signals_end_later();
+    *is_restart = !stop_is_asked();
+    if (!*is_restart)
+        signals_finish_within(STOP_FINISH_MS);
     return EXIT_SUCCESS;
 }
 
-/* Returns only if the next program cannot be executed. The alarms end before
- * it, and are opened again to say so. */
+/* Returns only if the next program cannot be executed, or a signal has come
+ * that would stop it. The alarms end before it, and are opened again to say
+ * that it cannot. */
 static int restart(char **argv, const struct inherited *kept,
                    struct reloader *reloader)
 {
@@ -207,6 +204,8 @@ static int restart(char **argv, const struct inherited *kept,
 
     reloader_unwatch(reloader);
     log_finish(LOG_FINISH_MS);
+    if (restart_is_overtaken())
+        return EXIT_SUCCESS;
     restart_run(argv, kept, &err);
     reloader_watch_again(reloader);
     log_event(SEQB_LOG_ERROR, "event=restart_failed reason=%s",

@@ -255,6 +255,14 @@ void restart_free_signals(void)
     mask_signals(SIG_UNBLOCK);
 }
 
+bool restart_is_overtaken(void)
+{
+    sigset_t pending;
+
+    return sigpending(&pending) == 0 && (sigismember(&pending, SIGTERM) == 1 ||
+                                         sigismember(&pending, SIGINT) == 1);
+}
+
 void restart_run(char **argv, const struct inherited *sockets,
                  struct seqb_error *err)
 {

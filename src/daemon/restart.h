@@ -46,6 +46,9 @@ void restart_hold_signals(void);
 /* Unblocks them, and so delivers a pending one. */
 void restart_free_signals(void);
 
+/* Whether one is pending. */
+bool restart_is_overtaken(void);
+
 /* Executes the program with these sockets. Returns only if it fails. */
 void restart_run(char **argv, const struct inherited *sockets,
                  struct seqb_error *err);

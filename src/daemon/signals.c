@@ -86,7 +86,7 @@ bool signals_answer(const struct signals_answers *answers)
 static struct {
     struct sigaction alarm;
     int code;
-    const char *why;
+    const char *why; /* NULL: there is nothing to say */
     int64_t opening_ms;
     volatile sig_atomic_t asked; /* signals received while the broker opens */
     int64_t asked_ms;            /* when the first of them came */
@@ -100,7 +100,8 @@ static void on_alarm(int number, siginfo_t *info, void *context)
     (void)context;
     if (info->si_code != SI_KERNEL)
         return;
-    log_last_words(ending.why);
+    if (ending.why != NULL)
+        log_last_words(ending.why);
     _exit(ending.code);
 }
 
@@ -168,6 +169,14 @@ void signals_end_within(int64_t ms)
     ending.code = 1;
     ending.why = "seqbrokerd: ended while a store did not answer: see "
                  "stop_timeout; numbers that could not be kept are a gap\n";
+    alarm_set(ms);
+}
+
+void signals_finish_within(int64_t ms)
+{
+    alarm_prepare();
+    ending.code = 0;
+    ending.why = NULL;
     alarm_set(ms);
 }
 

@@ -51,5 +51,8 @@ int64_t signals_asked_ms(void);
  * may wait for a store that never answers. */
 void signals_end_within(int64_t ms);
 
-/* Cancels that. */
+/* The same after the close, when nothing can be lost: with exit code 0. */
+void signals_finish_within(int64_t ms);
+
+/* Cancels these. */
 void signals_end_later(void);

@@ -20,7 +20,7 @@
 /* How long a stop waits for questions to the stores that are under way, for
  * asks in flight, for the spool, and for worker ids that are given back. What
  * the first two leave of their time is the spool's. The daemon relies on the
- * sum of the three: see CLOSE_MS in daemon/main.c. */
+ * sum of the three: see STOP_CLOSE_MS in daemon/daemon.h. */
 #define CUT_MS       200
 #define SETTLE_MS    500
 #define KEEP_MS      1000

@@ -284,7 +284,7 @@ does "a delay of the stop is refused beyond its range" "1 seqctl: CONFIG *" relo
 write "daemon = { stop_delay = \"17ms\"; stop_timeout = \"50s\"; log_level = \"info\"; };
 users = ( { name = \"alice\"; role = \"take\"; password_hash = \"$hash\"; } );"
 does "within it is applied" \
-    "0 *applied: daemon.stop_delay: 0s -> 17ms*applied: daemon.stop_timeout: 4s -> 50s*" \
+    "0 *applied: daemon.stop_delay: 0s -> 17ms*applied: daemon.stop_timeout: 3500ms -> 50s*" \
     reload
 daemon_stop TERM
 ok "the stop has the delay" has_logged 'event=leaving delay_ms=17'

@@ -61,7 +61,7 @@ void script_fini(struct script *script)
 struct server *dialogue_server(void)
 {
     const struct server_options options = {.places = {.state_dir = ""},
-                                           .stop_timeout_ms = 5000,
+                                           .stop_timeout_ms = 60000,
                                            .limits = limits_defaults};
     struct server *server = NULL;
     struct seqb_error err;

@@ -5,10 +5,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "daemon/log/log.h"
+#include "daemon/restart.h"
 #include "daemon/server.h"
+#include "daemon/signals.h"
 #include "daemon/stop/stop.h"
 #include "support/test.h"
 #include "support/users.h"
@@ -76,7 +79,7 @@ TEST(drains_are_refused_if_nothing_can_say_when_they_end)
         talker_fini(&crowd[i]);
 }
 
-/* --- a restart in place --- */
+/* --- its bound, and a restart in place --- */
 
 static struct server *server_opened(void (*on_open)(void))
 {
@@ -93,6 +96,42 @@ static struct server *server_opened(void (*on_open)(void))
     stub.on_open = on_open;
     assert_done(server_open(&options, &server, &err), err);
     return server;
+}
+
+static void ask_by_signal(struct server *server)
+{
+    (void)server;
+    raise(SIGTERM);
+}
+
+static void end_delay(struct server *server)
+{
+    stop_on_delay(-1, 0, server);
+}
+
+static bool is_bounded(void)
+{
+    struct itimerval left;
+
+    assert_int_equal(getitimer(ITIMER_REAL, &left), 0);
+    return left.it_value.tv_sec > 0 &&
+           left.it_value.tv_sec * 1000 < MINUTE_MS + STOP_CLOSE_MS;
+}
+
+/* The loop may be blocked before it handles a signal, and before it ends. */
+TEST(a_stop_is_bounded_before_the_loop_has_ended)
+{
+    static void (*const ways[])(struct server *) = {ask_by_signal, end_delay};
+
+    for (size_t i = 0; i < COUNT_OF(ways); i++) {
+        struct server *server = server_opened(NULL);
+
+        assert_false(is_bounded());
+        ways[i](server);
+        assert_true(is_bounded());
+        server_close(server);
+        assert_false(is_bounded());
+    }
 }
 
 static struct server *server_that_restarts(void)
@@ -175,6 +214,27 @@ TEST(nothing_else_does)
     stop_for_restart(server);
     assert_true(server_release(server, &sockets));
     server_close(server);
+    assert_false(stop_is_asked());
+    assert_false(restart_is_overtaken());
+}
+
+/* Also one that comes while the stores are closed, or behind that. */
+TEST(a_signal_keeps_a_restart_from_the_next_program)
+{
+    struct server *server = server_that_restarts();
+    struct inherited sockets = {.count = 0};
+    sigset_t signals;
+    int number = 0;
+
+    stop_for_restart(server);
+    assert_true(server_release(server, &sockets));
+    raise(SIGTERM);
+    server_close(server);
+    assert_true(stop_is_asked());
+    raise(SIGTERM);
+    assert_true(restart_is_overtaken());
+    signals = signals_that_stop();
+    assert_int_equal(sigwait(&signals, &number), 0);
 }
 
 /* --- what has arrived --- */

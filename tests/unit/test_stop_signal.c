@@ -3,6 +3,9 @@
  * it. */
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "daemon/daemon.h"
 #include "daemon/signals.h"
@@ -51,4 +54,42 @@ TEST(stop_is_counted_from_the_signal)
         assert_int_equal(stop.begun_ms, rows[i].stop.begun_ms);
         assert_int_equal(stop.left_ms, rows[i].stop.left_ms);
     }
+}
+
+/* 1,700 ms of the time after the clients' are what a broker needs for its
+ * spool. */
+TEST(stop_leaves_half_a_second_of_six_and_the_spool_its_time)
+{
+    static const struct stop_times usual = {.timeout_ms = STOP_TIMEOUT_MS};
+    static const struct {
+        int64_t now_ms;
+        struct stop_rest rest;
+    } rows[] = {
+        {7000, {5300, 4000, 5500}},
+        {10500, {1800, 1700, 2000}}, /* clients took all of their time */
+        {12400, {-100, -200, 100}},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct stop_rest rest = stop_rest(&usual, 7000, rows[i].now_ms);
+
+        assert_int_equal(rest.close_ms, rows[i].rest.close_ms);
+        assert_int_equal(rest.keep_ms, rows[i].rest.keep_ms);
+        assert_int_equal(rest.finish_ms, rows[i].rest.finish_ms);
+    }
+}
+
+/* All is kept by then; only who receives alarms or reads the log is late. */
+TEST(end_after_the_close_is_no_failure)
+{
+    const pid_t pid = fork();
+    int status = EXIT_FAILURE;
+
+    if (pid == 0) {
+        signals_finish_within(1);
+        for (;;)
+            (void)pause();
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, EXIT_SUCCESS);
 }

@@ -70,7 +70,7 @@
         "How long seqbrokerd keeps serving after it was asked to stop. "       \
         "During this time /readyz and SEQ.HEALTH report the stop, so that a "  \
         "balancer sends its clients elsewhere.")                               \
-    ROW(DAEMON, stop_timeout, DURATION, "1ms", "1h", "4s", ALL_ENGINES,        \
+    ROW(DAEMON, stop_timeout, DURATION, "1ms", "1h", "3500ms", ALL_ENGINES,    \
         "How long a stop waits at most, after stop_delay, for clients that "   \
         "wait for a number, do not read, or have connected and sent nothing "  \
         "yet.")                                                                \

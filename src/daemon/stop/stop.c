@@ -29,8 +29,10 @@ static struct {
     volatile sig_atomic_t effect; /* enum signal_effect */
     volatile sig_atomic_t count;  /* signals that asked the loop */
     volatile sig_atomic_t wake_fd;
-    volatile sig_atomic_t handled;    /* of `count`, by the loop */
-    int64_t first_ms;                 /* when the first one came since */
+    volatile sig_atomic_t handled; /* of `count`, by the loop */
+    int64_t first_ms;              /* when the first one came since; 0: none
+                                      has ever come */
+    const struct stop_times *times;
     struct sigaction term, interrupt; /* the handlers before */
 } asked;
 
@@ -56,13 +58,25 @@ static void server_end_listening(struct server *server)
     listeners_close(&server->listeners);
 }
 
+/* When a signal asked for the stop that begins; 0: a drain did, or the delay is
+ * over. The loop may have been busy since. */
+static int64_t stop_asked_ms(const struct server *server)
+{
+    if (server->daemon.is_leaving)
+        return 0;
+    return signals_asked_ms() > 0 ? signals_asked_ms() : asked.first_ms;
+}
+
 /* Stops: answers the input that has arrived and accepts nothing new. The loop
  * ends when all is sent. */
 static void server_stop(struct server *server)
 {
-    const struct stop stop =
-        stop_begin(&server->daemon.stop, signals_asked_ms(), daemon_now_ms());
+    const int64_t now_ms = daemon_now_ms();
+    const struct stop_times *times = &server->daemon.stop;
+    const struct stop stop = stop_begin(times, stop_asked_ms(server), now_ms);
 
+    if (!server->is_restarting)
+        signals_end_within(stop_rest(times, stop.begun_ms, now_ms).close_ms);
     event_del(server->delay);
     server->stopped_ms = stop.begun_ms;
     server_end_listening(server);
@@ -73,6 +87,15 @@ static void server_stop(struct server *server)
 }
 
 /* --- signals --- */
+
+/* A stop that the loop never begins must end, too. */
+static void end_although_blocked(void)
+{
+    const int64_t now_ms = daemon_now_ms();
+
+    signals_end_within(asked.times->delay_ms +
+                       stop_rest(asked.times, now_ms, now_ms).close_ms);
+}
 
 static void on_signal(int number)
 {
@@ -86,10 +109,13 @@ static void on_signal(int number)
         asked.effect = SIGNAL_ENDS;
         return;
     }
-    if (asked.count == asked.handled)
-        asked.first_ms = daemon_now_ms();
-    else if (daemon_now_ms() - asked.first_ms >= BLOCKED_MS)
+    if (asked.count != asked.handled &&
+        daemon_now_ms() - asked.first_ms >= BLOCKED_MS)
         _exit(1);
+    if (asked.count == asked.handled) {
+        asked.first_ms = daemon_now_ms();
+        end_although_blocked();
+    }
     asked.count++;
     (void)!write(asked.wake_fd, &one, sizeof one);
     errno = error;
@@ -103,6 +129,8 @@ void stop_watch_signals(const struct server *server)
 
     asked.effect = SIGNAL_ASKS;
     asked.count = asked.handled = 0;
+    asked.first_ms = 0;
+    asked.times = &server->daemon.stop;
     asked.wake_fd = server->daemon.wake_fd;
     sigaction(SIGTERM, &action, &asked.term);
     sigaction(SIGINT, &action, &asked.interrupt);
@@ -110,6 +138,9 @@ void stop_watch_signals(const struct server *server)
 
 void stop_unwatch_signals(const struct server *server)
 {
+    signals_end_later();
+    if (server->is_restarting)
+        restart_hold_signals();
     if (asked.effect != SIGNAL_ASKS || asked.wake_fd != server->daemon.wake_fd)
         return;
     sigaction(SIGTERM, &asked.term, NULL);
@@ -211,10 +242,13 @@ void stop_poll(struct server *server)
 
 bool stop_may_restart(struct server *server)
 {
-    restart_hold_signals();
     if (!restart_is_called_off(server))
         return true;
     restart_call_off(server);
-    restart_free_signals();
     return false;
+}
+
+bool stop_is_asked(void)
+{
+    return is_signal_unhandled();
 }

@@ -16,7 +16,8 @@ struct server;
 void stop_watch_signals(const struct server *server);
 
 /* To be called before wake_fd is closed. Restores the handlers before, unless
- * the server stops: then a signal ends the process, still. */
+ * the server stops: then a signal ends the process, still. If the server is
+ * restarting, signals are kept from here on for the next program. */
 void stop_unwatch_signals(const struct server *server);
 
 /* Events of the loop, whose context is the server: the delay is over; the time
@@ -31,7 +32,11 @@ void stop_for_restart(struct server *server);
  * makes a restart a stop. */
 void stop_poll(struct server *server);
 
-/* To be called after the loop, if the server is restarting: from here on the
- * signals are kept for the next program. False if one has come before, even if
- * the loop has not handled it, or a drain was answered: then this is a stop. */
+/* To be called after the loop, if the server is restarting. False if a signal
+ * has come, even if the loop has not handled it, or a drain was answered: then
+ * this is a stop. */
 bool stop_may_restart(struct server *server);
+
+/* To be called after the close, if stop_may_restart was true: a signal came
+ * since, and the next program is not to be executed. */
+bool stop_is_asked(void);
