@@ -213,11 +213,24 @@ static enum seqb_status server_open_broker(struct server *server,
 
     if (topology != NULL)
         server->topology = realpath(topology, NULL);
-    signals_begin_opening(server->options.stop_timeout_ms);
-    restart_free_signals();
     status =
         seqb_open_topology(server->options.read, &server->daemon.broker, err);
     server->options.read = NULL;
+    return status;
+}
+
+/* Names of addresses are looked up, and stores are opened: either may take
+ * long. A signal stops the daemon after that, or ends the process in time. */
+static enum seqb_status server_open_slowly(struct server *server,
+                                           struct seqb_error *err)
+{
+    enum seqb_status status;
+
+    signals_begin_opening(server->options.stop_timeout_ms);
+    restart_free_signals();
+    status = addresses_take(server, err);
+    if (status == SEQB_OK)
+        status = server_open_broker(server, err);
     signals_end_opening();
     return status;
 }
@@ -259,11 +272,9 @@ static enum seqb_status server_start(struct server *server,
 
     if (server_prepare(server, err) != SEQB_OK)
         return err->status;
-    /* Signals are held until the broker opens, and stop the daemon then. */
-    restart_hold_signals();
+    restart_hold_signals(); /* until they are handled */
     if (server_make_events(server, err) != SEQB_OK ||
-        addresses_take(server, err) != SEQB_OK ||
-        server_open_broker(server, err) != SEQB_OK)
+        server_open_slowly(server, err) != SEQB_OK)
         return err->status;
     waitlists_init(&daemon->waitlists, daemon->broker, daemon->wake_fd);
     accept_fit(server);

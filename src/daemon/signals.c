@@ -142,6 +142,8 @@ void signals_begin_opening(int64_t ms)
 
     alarm_prepare();
     ending.opening_ms = ms;
+    ending.asked = 0;
+    ending.asked_ms = 0;
     ending.code = 0;
     ending.why = "seqbrokerd: stopped before its stores had answered\n";
     sigaction(SIGTERM, &action, &ending.term);

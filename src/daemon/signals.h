@@ -34,9 +34,9 @@ bool signals_answer(const struct signals_answers *answers);
 bool signals_thread(pthread_t *out, void *(*run)(void *argument),
                     void *argument);
 
-/* For the time in which the broker opens and the loop does not run yet: a
+/* For the time in which the daemon opens and the loop does not run yet: a
  * SIGTERM or SIGINT ends the process with exit code 0 after `ms`, and a second
- * one at once, with 1. To be called once, after the server has set up these
+ * one at once, with 1. To be called after the server has set up these
  * signals. */
 void signals_begin_opening(int64_t ms);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What clients see of a stop, and what makes a restart in place a stop. The
  * broker is a stub, and the daemon's loop runs in the test. */
+#include <netdb.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,14 +82,19 @@ TEST(drains_are_refused_if_nothing_can_say_when_they_end)
 
 /* --- its bound, and a restart in place --- */
 
+static const char *listen_at; /* NULL: nowhere */
+
 static struct server *server_opened(void (*on_open)(void))
 {
     static char name[] = "seqbrokerd";
     static char *argv[] = {name, NULL};
-    const struct server_options options = {.places = {.state_dir = ""},
-                                           .stop_timeout_ms = MINUTE_MS,
-                                           .limits = limits_defaults,
-                                           .argv = argv};
+    const struct server_options options = {
+        .places = {.state_dir = "",
+                   .listen = {listen_at},
+                   .listen_count = listen_at != NULL},
+        .stop_timeout_ms = MINUTE_MS,
+        .limits = limits_defaults,
+        .argv = argv};
     struct server *server = NULL;
     struct seqb_error err;
 
@@ -132,6 +138,30 @@ TEST(a_stop_is_bounded_before_the_loop_has_ended)
         server_close(server);
         assert_false(is_bounded());
     }
+}
+
+static bool is_asked_in_time; /* while a name is looked up */
+
+int __real_getaddrinfo(const char *host, const char *port,
+                       const struct addrinfo *hints, struct addrinfo **out);
+int __wrap_getaddrinfo(const char *host, const char *port,
+                       const struct addrinfo *hints, struct addrinfo **out);
+int __wrap_getaddrinfo(const char *host, const char *port,
+                       const struct addrinfo *hints, struct addrinfo **out)
+{
+    if (signals_asked_ms() == 0)
+        raise(SIGTERM);
+    is_asked_in_time = signals_asked_ms() > 0 && is_bounded();
+    return __real_getaddrinfo(host, port, hints, out);
+}
+
+/* As by servers of names that do not answer. */
+TEST(a_stop_is_bounded_while_a_start_looks_up_a_name)
+{
+    listen_at = "127.0.0.1:0";
+    server_close(server_opened(NULL));
+    listen_at = NULL;
+    assert_true(is_asked_in_time);
 }
 
 static struct server *server_that_restarts(void)
