@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How long seqbrokerd takes from SIGTERM to its end, in states in which
- * something keeps it waiting: stores that are silent (a redis-server that is
- * stopped by SIGSTOP), also while it starts, while it reloads and beside a
- * migration; a lessor whose file is locked; clients that wait for numbers, that
- * do not read, and that are in a TLS handshake. A process of its own for each
- * stop.
+ * something keeps it waiting: stores that are silent (a server that is stopped
+ * by SIGSTOP), also while it starts, while it reloads, while it restarts in
+ * place, while it syncs a lessor, and beside a migration; a lessor whose file
+ * is locked; clients that wait for numbers, that do not read, and that are in a
+ * TLS handshake. A process of its own for each stop.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -28,6 +28,7 @@
 #include "bench/wire.h"
 #include "platform/text.h"
 #include "support/server_kind.h"
+#include "support/server_mariadb.h"
 #include "support/server_redis.h"
 
 #define CLIENTS 1000
@@ -56,6 +57,8 @@ static struct {
     struct topology topology;
     struct certificate certificate;
     struct server *mixed, *alone; /* Redis: of a pool with the file, or not */
+    struct server *still, *begun; /* MariaDB: silent, or started again, in the
+                                     state that has them */
     struct server *broker;
     int tls_port;
     int fds[CLIENTS];
@@ -109,6 +112,44 @@ static void stores_resume(void)
 {
     server_resume(stage.mixed);
     server_resume(stage.alone);
+}
+
+/* A pool of neighbours. Two files answer throughout. */
+static void topology_fill_neighbours(void)
+{
+    static const char format[] =
+        "broker = { name = \"bench\"; };\n"
+        "backends = (\n"
+        "  { name = \"file\"; engine = \"sqlite\"; path = \"0.db\"; },\n"
+        "  { name = \"lessor\"; engine = \"sqlite\"; path = \"1.db\"; },\n"
+        "  { name = \"still\"; engine = \"mysql-row\"; user = \"seq\";\n"
+        "    host = \"127.0.0.1\"; port = %d; database = \"seq\"; },\n"
+        "  { name = \"begun\"; engine = \"mysql-row\"; user = \"seq\";\n"
+        "    host = \"127.0.0.1\"; port = %d; database = \"seq\"; } );\n"
+        "pools = ( { name = \"main\"; authority = \"neighbours\"; partitions ="
+        " [ \"file\", \"lessor\", \"still\", \"begun\" ]; } );\n"
+        "sequences = ( { key = \"order\"; deadline = \"10s\"; } );\n";
+    FILE *file = fopen(stage.topology.path, "we");
+
+    if (file == NULL ||
+        fprintf(file, format, (int)server_port(stage.still),
+                (int)server_port(stage.begun)) < 0 ||
+        fclose(file) != 0)
+        die_of_errno(stage.topology.path);
+}
+
+static struct server *database_start(void)
+{
+    struct server *server = server_mariadb(NULL);
+
+    mariadb_execute(server, "CREATE USER seq@'%%';"
+                            "GRANT ALL ON seq.* TO seq@'%%'");
+    return server;
+}
+
+static void database_empty(struct server *server)
+{
+    mariadb_execute(server, "DROP DATABASE IF EXISTS seq; CREATE DATABASE seq");
 }
 
 /* --- states --- */
@@ -226,6 +267,53 @@ static void serve_migration(void)
         die_of_errno("seqctl migrate has ended");
 }
 
+/* What follows the check of the next program. */
+static void serve_restart(void)
+{
+    serve();
+    stores_pause();
+    if (kill(stage.broker->pid, SIGUSR2) != 0)
+        die_of_errno("SIGUSR2");
+    pause_s(stage.arguments.span);
+}
+
+static bool reply_has(const redisReply *reply, const char *words)
+{
+    bool is_found =
+        reply->type == REDIS_REPLY_STRING && strstr(reply->str, words) != NULL;
+
+    for (size_t i = 0; i < reply->elements && !is_found; i++)
+        is_found = reply_has(reply->element[i], words);
+    return is_found;
+}
+
+static void event_await(const char *words)
+{
+    for (int tries = 0; tries < 1200; tries++) {
+        redisReply *reply = server_ask(stage.broker, "SEQ.SHOW EVENTS");
+        const bool is_found = reply_has(reply, words);
+
+        freeReplyObject(reply);
+        if (is_found)
+            return;
+        pause_s(0.1);
+    }
+    die(words);
+}
+
+/* The sync of a lessor that started again waits for the silent one. */
+static void serve_sync(void)
+{
+    database_empty(stage.still);
+    database_empty(stage.begun);
+    topology_fill_neighbours();
+    serve();
+    server_shut_down(stage.begun, SIGTERM);
+    server_pause(stage.still);
+    server_start(stage.begun);
+    event_await("event=lessor_waits");
+}
+
 /* As by another process that writes into it. */
 static void lessor_lock(void)
 {
@@ -267,6 +355,10 @@ static const struct state {
     {"it reloads, and two stores are silent", serve_reload, true, true},
     {"a seqctl migrate waits for two silent stores", serve_migration, true,
      true},
+    {"it restarts in place, and two stores are silent", serve_restart, true,
+     true},
+    {"a lessor that started again is synced, and waits for a silent one",
+     serve_sync, false, true},
     {"1,000 clients wait for windows, whose lessor's file is locked",
      serve_leases, false, true},
     {"1,000 clients are in a TLS handshake", serve_handshakes, false, true},
@@ -319,6 +411,8 @@ static void state_end(const struct state *state)
     stage.locked = -1;
     if (state->has_silent_stores)
         stores_resume();
+    if (state->begin == serve_sync)
+        server_resume(stage.still);
     topology_fill(stage.topology.path, "", "");
     server_free(stage.broker);
 }
@@ -373,6 +467,8 @@ int main(int argc, char **argv)
     stage.tls_port = (int)free_port();
     stage.mixed = server_redis(NULL);
     stage.alone = server_redis(NULL);
+    stage.still = database_start();
+    stage.begun = database_start();
     certificate_make(&stage.certificate);
     topology_write(&stage.topology, "");
     topology_fill(stage.topology.path, "", "");
