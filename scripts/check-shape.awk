@@ -186,9 +186,10 @@ BEGIN {
     below["guess"] = ""
     below["streams"] = ""
     below["status"] = ""
-    below["tls"] = ""
+    below["setting"] = ""
+    below["tls"] = "setting"
     below["credential"] = ""
-    below["daemon"] = "streams status guess tls credential"
+    below["daemon"] = "streams status guess tls credential setting"
     below["ctl"] = "streams resp net status guess tls credential"
     folder_max = 15
     # Folders that are still to be divided, and how many they have.

@@ -12,6 +12,7 @@
 
 #include "guess/guess.h"
 #include "seqbrokerd_txt.h"
+#include "setting/setting.h"
 
 #define DEFAULT_LISTEN "127.0.0.1:7379"
 #define SOCKET_NAME    "seqbrokerd.sock"
@@ -23,13 +24,6 @@ static int usage_error(const char *what, const char *value)
 {
     fprintf(stderr, "seqbrokerd: %s%s; see seqbrokerd --help\n", what, value);
     return EXIT_USAGE;
-}
-
-static bool text_set(char **text, const char *value)
-{
-    free(*text);
-    *text = strdup(value);
-    return *text != NULL;
 }
 
 /* --- places --- */
@@ -271,9 +265,9 @@ static void setting_take(void *context, const char *setting, const char *value)
     else if (strcmp(setting, "https") == 0)
         is_well = places_set(&options->https, reading->takes_https, value);
     else if (strcmp(setting, "socket_mode") == 0)
-        is_well = text_set(&options->socket_mode, value);
+        is_well = setting_keep(&options->socket_mode, value);
     else if (strcmp(setting, "socket_group") == 0)
-        is_well = text_set(&options->socket_group, value);
+        is_well = setting_keep(&options->socket_group, value);
     else if (strcmp(setting, "log_level") == 0)
         is_well =
             options->has_level || log_level_find(value, &options->log.level);
@@ -282,7 +276,7 @@ static void setting_take(void *context, const char *setting, const char *value)
     else if (strcmp(setting, "open_metrics") == 0)
         options->has_open_metrics = strcmp(value, "true") == 0;
     else if (strcmp(setting, "audit_file") == 0)
-        is_well = text_set(&options->audit_file, value);
+        is_well = setting_keep(&options->audit_file, value);
     else if (strchr(setting, '.') != NULL) /* "users.*" and "key_limits.*" */
         is_well = users_take(options->users, setting, value);
     else if (!number_set(options, setting, value))

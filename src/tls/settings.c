@@ -3,15 +3,9 @@
  * values. */
 #include "tls/tls.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-static bool text_set(char **text, const char *value)
-{
-    free(*text);
-    *text = strdup(value);
-    return *text != NULL;
-}
+#include "setting/setting.h"
 
 static enum tls_client_auth client_auth_of(const char *value)
 {
@@ -27,11 +21,11 @@ bool tls_settings_take(struct tls_settings *settings, const char *name,
                        const char *value)
 {
     if (strcmp(name, "tls_cert_file") == 0)
-        return text_set(&settings->cert_file, value);
+        return setting_keep(&settings->cert_file, value);
     if (strcmp(name, "tls_key_file") == 0)
-        return text_set(&settings->key_file, value);
+        return setting_keep(&settings->key_file, value);
     if (strcmp(name, "tls_ca_file") == 0)
-        return text_set(&settings->ca_file, value);
+        return setting_keep(&settings->ca_file, value);
     if (strcmp(name, "tls_client_auth") == 0)
         settings->client_auth = client_auth_of(value);
     else if (strcmp(name, "tls_min_version") == 0)

@@ -291,8 +291,8 @@ static void groups_went(struct comparison *comparison)
 /* --- values --- */
 
 /* Compares durations by value, because a default may use another unit. */
-static bool is_same_text(const struct schema_row *row, const char *a,
-                         const char *b)
+static bool is_same_value(const struct schema_row *row, const char *a,
+                          const char *b)
 {
     int64_t a_ms;
     int64_t b_ms;
@@ -378,7 +378,7 @@ static void value_compare(struct comparison *comparison,
     const char *after = pair->next != NULL ? pair->next->text
                                            : setting_default(next, pair->row);
 
-    if (!is_same_text(pair->row, before, after) ||
+    if (!is_same_value(pair->row, before, after) ||
         secret_of(pair->runs) != secret_of(pair->next))
         value_changed(comparison, next, pair, before, after);
 }

@@ -12,6 +12,7 @@
 #include "daemon/access/quotas.h"
 #include "daemon/access/words.h"
 #include "daemon/account/account.h"
+#include "setting/setting.h"
 #include "tls/tls.h"
 
 #define ANONYMOUS "default"
@@ -46,13 +47,6 @@ struct users *users_new(void)
     return calloc(1, sizeof(struct users));
 }
 
-static bool text_set(char **text, const char *value)
-{
-    free(*text);
-    *text = strdup(value);
-    return *text != NULL;
-}
-
 static bool user_begin(struct users *users, const char *name)
 {
     struct user *at = realloc(users->at, (users->count + 1) * sizeof *at);
@@ -72,13 +66,13 @@ static bool user_begin(struct users *users, const char *name)
 static bool user_take(struct user *user, const char *setting, const char *value)
 {
     if (strcmp(setting, "role") == 0)
-        return text_set(&user->role, value);
+        return setting_keep(&user->role, value);
     if (strcmp(setting, "password_hash") == 0)
-        return text_set(&user->password_hash, value);
+        return setting_keep(&user->password_hash, value);
     if (strcmp(setting, "token_hash") == 0)
-        return text_set(&user->token_hash, value);
+        return setting_keep(&user->token_hash, value);
     if (strcmp(setting, "certificate") == 0)
-        return text_set(&user->certificate, value);
+        return setting_keep(&user->certificate, value);
     if (strcmp(setting, "keys") == 0)
         return words_add(&user->keys, value);
     if (strcmp(setting, "uids") == 0)

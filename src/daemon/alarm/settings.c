@@ -10,6 +10,7 @@
 
 #include "daemon/alarm/target.h"
 #include "daemon/log/log.h"
+#include "setting/setting.h"
 
 #define REMINDER_MS (INT64_C(3600) * 1000)
 
@@ -19,24 +20,17 @@ void alarm_settings_init(struct alarm_settings *out)
                                    .reminder_ms = REMINDER_MS};
 }
 
-static bool text_set(char **text, const char *value)
-{
-    free(*text);
-    *text = strdup(value);
-    return *text != NULL;
-}
-
 bool alarm_settings_take(struct alarm_settings *settings, const char *name,
                          const char *value)
 {
     if (strcmp(name, "name") == 0)
-        return text_set(&settings->broker, value);
+        return setting_keep(&settings->broker, value);
     if (strcmp(name, "on_event") == 0)
-        return text_set(&settings->on_event, value);
+        return setting_keep(&settings->on_event, value);
     if (strcmp(name, "webhook") == 0)
-        return text_set(&settings->webhook, value);
+        return setting_keep(&settings->webhook, value);
     if (strcmp(name, "webhook_ca_file") == 0)
-        return text_set(&settings->webhook_ca_file, value);
+        return setting_keep(&settings->webhook_ca_file, value);
     if (strcmp(name, "alarm_level") == 0)
         return log_level_find(value, &settings->level);
     if (strcmp(name, "alarm_reminder") == 0)

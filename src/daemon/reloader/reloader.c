@@ -11,6 +11,7 @@
 
 #include "daemon/daemon.h"
 #include "daemon/log/log.h"
+#include "setting/setting.h"
 
 struct reloader {
     const char *topology;
@@ -89,18 +90,13 @@ static void take_setting(void *context, const char *setting, const char *value)
         attempt->is_whole = false;
 }
 
-static bool is_same_text(const char *a, const char *b)
-{
-    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
-}
-
 static bool is_same_alarm(const struct alarm_settings *a,
                           const struct alarm_settings *b)
 {
     return a->level == b->level && a->reminder_ms == b->reminder_ms &&
-           is_same_text(a->on_event, b->on_event) &&
-           is_same_text(a->webhook, b->webhook) &&
-           is_same_text(a->webhook_ca_file, b->webhook_ca_file);
+           setting_is_same(a->on_event, b->on_event) &&
+           setting_is_same(a->webhook, b->webhook) &&
+           setting_is_same(a->webhook_ca_file, b->webhook_ca_file);
 }
 
 /* Whether the addresses of the daemon forbid these users. Without a daemon
