@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an operator orders for a partition, and the reason for a member's state.
- * policy/round_robin.c decides which order makes sense in which state. */
+ * policy/order.c decides which order makes sense in which state. */
 #include "ha/startup.h"
 
 #include <string.h>

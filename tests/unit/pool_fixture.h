@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "ha/policy/order.h"
 #include "ha/policy/round_robin.h"
 #include "platform/error.h"
 #include "support/test.h"

@@ -10,6 +10,7 @@
 #include "ha/policy/fence.h"
 #include "ha/policy/forecast.h"
 #include "ha/policy/lessors.h"
+#include "ha/policy/order.h"
 #include "ha/policy/pace.h"
 #include "ha/policy/pool.h"
 #include "ha/policy/refusal.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which member is asked, probed or looked at next, and what an operator may
- * order. Pure, as pool.h. */
+/* Which member is asked, probed or looked at next. Pure, as pool.h. */
 #pragma once
 
 #include "ha/policy/pool.h"
@@ -67,11 +66,3 @@ void pool_probe_begins(struct pool *pool, int32_t i, int64_t now_ms);
  * Returns the member, or -1 if none may be probed or rescue is FIXED.
  */
 int32_t pool_force_probe(struct pool *pool, uint64_t skip, int64_t now_ms);
-
-/* Carries out an operator's order. A drain of a drained member and a resume of
- * one that is not drained change nothing. SEQB_INVALID, with the reason, if the
- * order makes no sense in the member's state. */
-enum seqb_status pool_command(struct pool *pool, int32_t i,
-                              enum seqb_order order, int64_t now_ms,
-                              struct pool_change *change,
-                              struct seqb_error *err);
