@@ -130,6 +130,20 @@ static enum seqb_status verify_place(struct connection *connection,
     return compare_place(connection_name(connection), standing, layout, member,
                          err);
 }
+/* Reads which layout has retired the pool; if there is none, claims it for
+ * `by` (NULL: only reads). */
+static enum seqb_status claim_retired(struct connection *connection,
+                                      const struct layout *layout,
+                                      const char *by,
+                                      char out[LAYOUT_STORE_SIZE],
+                                      struct seqb_error *err)
+{
+    char name[SEQB_COUNTER_SIZE];
+
+    claim_pool_name("retired", layout, name, sizeof name);
+    return connection_claim(connection, name, by, out, LAYOUT_STORE_SIZE, err);
+}
+
 
 static enum seqb_status retired_error(const struct connection *connection,
                                       const struct layout *layout,
@@ -147,12 +161,10 @@ enum seqb_status claim_check_retired(struct connection *connection,
                                      const struct layout *layout,
                                      struct seqb_error *err)
 {
-    char name[SEQB_COUNTER_SIZE];
     char by[LAYOUT_STORE_SIZE];
-    enum seqb_status status;
+    const enum seqb_status status =
+        claim_retired(connection, layout, NULL, by, err);
 
-    claim_pool_name("retired", layout, name, sizeof name);
-    status = connection_claim(connection, name, NULL, by, sizeof by, err);
     if (status != SEQB_OK || by[0] == '\0')
         return status;
     return retired_error(connection, layout, by, err);
@@ -164,11 +176,9 @@ enum seqb_status claim_retire(struct connection *connection,
 {
     char name[SEQB_COUNTER_SIZE];
     char standing[LAYOUT_STORE_SIZE];
-    enum seqb_status status;
+    const enum seqb_status status =
+        claim_retired(connection, layout, by, standing, err);
 
-    claim_pool_name("retired", layout, name, sizeof name);
-    status =
-        connection_claim(connection, name, by, standing, sizeof standing, err);
     if (status != SEQB_OK || strcmp(standing, by) == 0)
         return status;
     return retired_error(connection, layout, standing, err);
