@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/random.h>
 
+#include "platform/chance.h"
 #include "platform/error.h"
 #include "platform/hash.h"
 #include "platform/text.h"
@@ -66,19 +66,6 @@ enum seqb_status claim_look(struct connection *connection,
     return connection_claim(connection, CLAIM_STORE, NULL, id, sizeof id, err);
 }
 
-/* 128 random bits as hexadecimal digits. */
-static enum seqb_status id_make(char *out, size_t size, struct seqb_error *err)
-{
-    unsigned char bytes[16];
-
-    if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
-        return error_set(err, SEQB_NO_MEMORY, "no random bytes for an id");
-    out[0] = '\0';
-    for (size_t i = 0; i < sizeof bytes; i++)
-        (void)text_append(out, size, "%02x", bytes[i]);
-    return SEQB_OK;
-}
-
 enum seqb_status claim_identify(struct connection *connection,
                                 struct layout_store *out,
                                 struct seqb_error *err)
@@ -87,8 +74,8 @@ enum seqb_status claim_identify(struct connection *connection,
 
     if (!store_remembers(connection))
         (void)text_copy(id, sizeof id, connection_name(connection));
-    else if (id_make(id, sizeof id, err) != SEQB_OK)
-        return SEQB_NO_MEMORY;
+    else if (!chance_id(id))
+        return error_set(err, SEQB_NO_MEMORY, "no random bytes for an id");
     return connection_claim(connection, CLAIM_STORE, id, out->id,
                             sizeof out->id, err);
 }
@@ -130,6 +117,19 @@ static enum seqb_status verify_place(struct connection *connection,
     return compare_place(connection_name(connection), standing, layout, member,
                          err);
 }
+
+static enum seqb_status retired_error(const struct connection *connection,
+                                      const struct layout *layout,
+                                      const char *by, struct seqb_error *err)
+{
+    return error_set(err, SEQB_LAYOUT,
+                     "backend %s: pool %s of generation %d was retired by "
+                     "seqctl migrate, '%s' has taken its place; use the "
+                     "topology that was migrated to",
+                     connection_name(connection), layout->name,
+                     (int)layout_generations(layout), by);
+}
+
 /* Reads which layout has retired the pool; if there is none, claims it for
  * `by` (NULL: only reads). */
 static enum seqb_status claim_retired(struct connection *connection,
@@ -142,19 +142,6 @@ static enum seqb_status claim_retired(struct connection *connection,
 
     claim_pool_name("retired", layout, name, sizeof name);
     return connection_claim(connection, name, by, out, LAYOUT_STORE_SIZE, err);
-}
-
-
-static enum seqb_status retired_error(const struct connection *connection,
-                                      const struct layout *layout,
-                                      const char *by, struct seqb_error *err)
-{
-    return error_set(err, SEQB_LAYOUT,
-                     "backend %s: pool %s of generation %d was retired by "
-                     "seqctl migrate, '%s' has taken its place; use the "
-                     "topology that was migrated to",
-                     connection_name(connection), layout->name,
-                     (int)layout_generations(layout), by);
 }
 
 enum seqb_status claim_check_retired(struct connection *connection,
@@ -174,7 +161,6 @@ enum seqb_status claim_retire(struct connection *connection,
                               const struct layout *layout, const char *by,
                               struct seqb_error *err)
 {
-    char name[SEQB_COUNTER_SIZE];
     char standing[LAYOUT_STORE_SIZE];
     const enum seqb_status status =
         claim_retired(connection, layout, by, standing, err);

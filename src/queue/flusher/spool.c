@@ -10,9 +10,9 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 #include <unistd.h>
 
+#include "platform/chance.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/file.h"
@@ -134,16 +134,12 @@ static enum seqb_status present_load(struct exchange *exchange,
 
 /* --- the file that is to be --- */
 
-static enum seqb_status id_make(char *out, size_t size, struct seqb_error *err)
+static enum seqb_status id_make(char id[static SPOOL_ID_SIZE],
+                                struct seqb_error *err)
 {
-    unsigned char bytes[(SPOOL_ID_SIZE - 1) / 2];
-
-    if (getrandom(bytes, sizeof bytes, 0) != sizeof bytes)
-        return error_set(err, SEQB_NO_MEMORY, "spool: no random bytes");
-    out[0] = '\0';
-    for (size_t i = 0; i < sizeof bytes; i++)
-        (void)text_append(out, size, "%02x", bytes[i]);
-    return SEQB_OK;
+    return chance_id(id)
+               ? SEQB_OK
+               : error_set(err, SEQB_NO_MEMORY, "spool: no random bytes");
 }
 
 /* Removes files that a killed broker left. If the lock does not work, such a
@@ -154,7 +150,7 @@ static enum seqb_status fresh_name(struct exchange *exchange,
     char *fresh = exchange->fresh;
     char id[SPOOL_ID_SIZE];
 
-    if (id_make(id, sizeof id, err) != SEQB_OK)
+    if (id_make(id, err) != SEQB_OK)
         return SEQB_NO_MEMORY;
     (void)text_format(fresh, PATH_MAX, "%s" FRESH, exchange->spool->path);
     file_remove_old(fresh, FRESH_AGE_S);
@@ -290,7 +286,7 @@ static enum seqb_status exchange_new_file(struct exchange *exchange,
                                           struct seqb_error *err)
 {
     struct spool_text *next = &exchange->next;
-    enum seqb_status status = id_make(next->id, sizeof next->id, err);
+    enum seqb_status status = id_make(next->id, err);
 
     if (status == SEQB_OK)
         status = ticket_anywhere(exchange, err);

@@ -21,9 +21,10 @@
 #include <stdint.h>
 
 #include "ha/ha.h"
+#include "platform/chance.h"
 #include "queue/flusher/block.h"
 
-#define SPOOL_ID_SIZE  33
+#define SPOOL_ID_SIZE  CHANCE_ID_SIZE
 #define SPOOL_SIZE_MAX ((size_t)1 << 30) /* bytes of a file */
 #define SPOOL_POOLS    1024              /* at most */
 
