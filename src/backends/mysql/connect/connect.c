@@ -4,18 +4,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "backends/mysql/connect/client.h"
-#include "backends/mysql/connect/host.h"
 #include "backends/mysql/errors.h"
+#include "net/net.h"
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "platform/text.h"
 
 #define DEFAULT_PORT 3306
+#define HOST_SIZE    256
 
 static char library[64]; /* written once */
 
@@ -105,6 +108,36 @@ static bool handle_set(MYSQL *handle,
            mysql_client_set_tls(handle, options->tls);
 }
 
+/*
+ * Looks up the server's name within the deadline of the open: the client
+ * library itself looks names up without a time limit. `out` is what to give to
+ * it: the address if the name has one and no certificate needs the name;
+ * otherwise the name, whose look-up just succeeded. SEQB_UNREACHABLE;
+ * SEQB_INVALID for a name that is too long.
+ */
+static enum seqb_status host_find(const struct mysql_link *link,
+                                  const struct seqb_backend_options *options,
+                                  char out[static HOST_SIZE],
+                                  struct seqb_error *err)
+{
+    struct addrinfo *found = NULL;
+    const char *why = lookup_host(options->host, 0, link->deadline_ms, &found);
+    bool is_numeric;
+
+    if (why != NULL)
+        return error_set(err, SEQB_UNREACHABLE,
+                         "%s: cannot connect: host not found: %s", link->where,
+                         why);
+    is_numeric = options->tls != SEQB_TLS_VERIFY && found->ai_next == NULL &&
+                 getnameinfo(found->ai_addr, found->ai_addrlen, out, HOST_SIZE,
+                             NULL, 0, NI_NUMERICHOST) == 0;
+    freeaddrinfo(found);
+    if (is_numeric || text_copy(out, HOST_SIZE, options->host))
+        return SEQB_OK;
+    return error_set(err, SEQB_INVALID, "%s: the host's name is too long",
+                     link->where);
+}
+
 static enum seqb_status link_connect(struct mysql_link *link,
                                      const struct seqb_backend_options *options,
                                      struct seqb_error *err)
@@ -112,9 +145,9 @@ static enum seqb_status link_connect(struct mysql_link *link,
     const bool has_socket = options->socket_path != NULL;
     const unsigned port =
         options->port != 0 ? (unsigned)options->port : DEFAULT_PORT;
-    char host[MYSQL_HOST_SIZE];
+    char host[HOST_SIZE];
     const enum seqb_status status =
-        has_socket ? SEQB_OK : mysql_host_find(link, options, host, err);
+        has_socket ? SEQB_OK : host_find(link, options, host, err);
 
     if (status != SEQB_OK)
         return status;
