@@ -218,16 +218,6 @@ static enum seqb_status postgres_claim(struct seqb_backend *backend,
 /* This many are inserted within a few ms, each by its own statement. */
 #define CLAIMS_MAX 256
 
-/* Sorts by name, so that brokers that claim the same names wait for each other
- * but never deadlock. */
-static int claim_order(const void *a, const void *b)
-{
-    const struct seqb_claim *const *first = a;
-    const struct seqb_claim *const *second = b;
-
-    return strcmp((*first)->name, (*second)->name);
-}
-
 static struct claim_change change_of(const struct seqb_claim *claim)
 {
     return (struct claim_change){.sql = claim->text != NULL ? claim_sql : NULL,
@@ -271,7 +261,7 @@ static enum seqb_status postgres_claim_many(struct seqb_backend *backend,
         return status;
     for (size_t i = 0; i < *done; i++)
         ordered[i] = &claims[i];
-    qsort(ordered, *done, sizeof(struct seqb_claim *), claim_order);
+    qsort(ordered, *done, sizeof(struct seqb_claim *), sql_claim_order);
     postgres_transaction_begin(postgres);
     for (size_t i = 0; i < *done; i++) {
         const struct claim_change change = change_of(ordered[i]);

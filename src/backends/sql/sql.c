@@ -391,3 +391,11 @@ const char *sql_write_origin(const struct sql_backend *sql,
         (void)text_append(room, SQL_CELL_ORIGIN_SIZE, "%s", sql->now);
     return room;
 }
+
+int sql_claim_order(const void *a, const void *b)
+{
+    const struct seqb_claim *const *first = a;
+    const struct seqb_claim *const *second = b;
+
+    return strcmp((*first)->name, (*second)->name);
+}

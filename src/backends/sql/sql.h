@@ -154,6 +154,10 @@ enum seqb_status sql_serve(struct seqb_backend *backend,
 enum seqb_status sql_base_check(const struct sql_counter *base,
                                 const char *where, struct seqb_error *err);
 
+/* For a dialect's claim_many: the order of pointers to claims, by name. Brokers
+ * that add the same claims in it wait for each other, but never deadlock. */
+int sql_claim_order(const void *a, const void *b);
+
 /* For the files of this folder. The one bound on the name of a counter. */
 enum seqb_status sql_name_check(const struct sql_backend *sql,
                                 const char *counter, struct seqb_error *err);

@@ -14,21 +14,12 @@
 
 enum column { COLUMN_SAME, COLUMN_RUN, COLUMN_NAME, COLUMN_TEXT };
 
-/* Sorted by name: brokers that add the same claims wait for each other, but
- * never deadlock. */
+/* In the order of sql_claim_order. */
 struct batch {
     struct seqb_claim *claims[CLAIMS_MAX];
     bool are_found[CLAIMS_MAX]; /* the store has a row, even an empty one */
     size_t n;
 };
-
-static int claim_order(const void *a, const void *b)
-{
-    const struct seqb_claim *const *first = a;
-    const struct seqb_claim *const *second = b;
-
-    return strcmp((*first)->name, (*second)->name);
-}
 
 static struct seqb_claim **batch_find(struct batch *batch, const char *name)
 {
@@ -36,7 +27,7 @@ static struct seqb_claim **batch_find(struct batch *batch, const char *name)
     const struct seqb_claim *wanted = &key;
 
     return bsearch(&wanted, batch->claims, batch->n,
-                   sizeof(struct seqb_claim *), claim_order);
+                   sizeof(struct seqb_claim *), sql_claim_order);
 }
 
 /* Answers one row for each existing claim, or one row without a claim. */
@@ -168,7 +159,7 @@ enum seqb_status mysql_claim_many(struct seqb_backend *backend,
 
     for (size_t i = 0; i < batch.n; i++)
         batch.claims[i] = &claims[i];
-    qsort(batch.claims, batch.n, sizeof(struct seqb_claim *), claim_order);
+    qsort(batch.claims, batch.n, sizeof(struct seqb_claim *), sql_claim_order);
     *done = batch.n;
     mysql_same_expect(link, backend, NULL);
     while (status == SEQB_OK && !is_done) {
