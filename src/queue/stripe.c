@@ -2,13 +2,14 @@
 /* Gives slices to stripes, and takes them away. */
 #include "queue/stripe.h"
 
-#include <sched.h>
-
 #include "platform/barrier.h"
+#include "platform/thread.h"
 
 /* If a run has at least this many numbers, a slice is within one run. Its
  * numbers are then contiguous, which is the fastest case. */
 #define LONG_RUN 256
+
+#define HELD_AGAIN_US 20 /* between two attempts to hold a stripe */
 
 struct stripes *stripes_init(void *memory, const struct ring *ring)
 {
@@ -146,8 +147,12 @@ struct gathering {
     uint64_t limit[STRIPES]; /* the limit that a held stripe had */
 };
 
-/* Holds the stripe, and closes it. Its takers see that behind the barrier at
- * the latest. */
+/*
+ * Holds the stripe, and closes it. Its takers see that behind the barrier at
+ * the latest. Only a refill holds a stripe meanwhile, since the caller's lock
+ * excludes other gatherers. A refill waits for nothing, but its thread may have
+ * lost the processor, perhaps to this one: so this one sleeps.
+ */
 static void gather_close(struct gathering *gathering, uint32_t index,
                          bool is_patient)
 {
@@ -156,7 +161,7 @@ static void gather_close(struct gathering *gathering, uint32_t index,
     bool is_held = stripe_hold(stripe);
 
     while (!is_held && is_patient) {
-        sched_yield();
+        thread_rest_us(HELD_AGAIN_US);
         is_held = stripe_hold(stripe);
     }
     if (!is_held) {
