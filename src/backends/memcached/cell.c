@@ -14,6 +14,8 @@
  */
 #include "backends/memcached/cell.h"
 
+#include "platform/minmax.h"
+
 /* In the client flags, together with the size's logarithm. Items of other
  * clients have 0 there or small marks of their own. */
 #define CELL_MARK 0x73710000U
@@ -86,11 +88,6 @@ bool memcached_cell_read(const char *text, size_t length, uint32_t flags,
         return false;
     cell_set(out, value, size);
     return out->window >= 1;
-}
-
-static int64_t min_of(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
 }
 
 int64_t memcached_cell_expiry(int64_t keep_s, int64_t now_s)

@@ -217,6 +217,16 @@ static void check_redis_database(struct diagnostics *diagnostics,
             REDIS_DATABASE_MAX);
 }
 
+static void check_user(struct diagnostics *diagnostics,
+                       const struct draft_backend *backend)
+{
+    if (backend->user.line > 0 && backend->password.line == 0 &&
+        backend->password_file.line == 0 && backend->password_env.line == 0)
+        diagnostics_add(diagnostics, backend->user.line,
+                        "'user' needs a password beside it, such as a "
+                        "'password_file'");
+}
+
 static void check_redis(struct diagnostics *diagnostics,
                         const struct draft_backend *backend)
 {
@@ -226,11 +236,7 @@ static void check_redis(struct diagnostics *diagnostics,
     check_pair(diagnostics, backend, "master_name", "sentinels");
     check_pair(diagnostics, backend, "sentinel_user", "sentinel_password_file");
     check_pair(diagnostics, backend, "sentinel_password_file", "sentinels");
-    if (backend->user.line > 0 && backend->password.line == 0 &&
-        backend->password_file.line == 0 && backend->password_env.line == 0)
-        diagnostics_add(diagnostics, backend->user.line,
-                        "'user' needs a password beside it, such as a "
-                        "'password_file'");
+    check_user(diagnostics, backend);
 }
 
 /* Users of etcd are used to URLs, which are wrong here. */
@@ -255,11 +261,7 @@ static void check_etcd(struct diagnostics *diagnostics,
             "'endpoints' has %zu members, but an etcd needs no more "
             "than %d",
             backend->endpoints.count, NODES_MAX);
-    if (backend->user.line > 0 && backend->password.line == 0 &&
-        backend->password_file.line == 0 && backend->password_env.line == 0)
-        diagnostics_add(diagnostics, backend->user.line,
-                        "'user' needs a password beside it, such as a "
-                        "'password_file'");
+    check_user(diagnostics, backend);
     check_certificates(diagnostics, backend);
 }
 

@@ -8,6 +8,7 @@
 
 #include "platform/clock.h"
 #include "platform/error.h"
+#include "platform/minmax.h"
 #include "platform/thread.h"
 #include "queue/periodic/periodic.h"
 
@@ -144,11 +145,6 @@ static enum seqb_status rest(struct seqb_sequence *front, int64_t until_ms,
                      : SEQB_AGAIN;
 }
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* When the current period is over, by clock_now_ms. If the machine's clock is
  * past its end and the guarded clock does not believe that: when to look
  * again. */
@@ -182,7 +178,7 @@ static enum seqb_status current_wait(struct seqb_sequence *front,
 {
     struct seqb_sequence *sequence = current->slot->sequence;
     const int64_t ends_ms = current_ends_ms(current);
-    const int64_t soonest_ms = least(ends_ms, until_ms);
+    const int64_t soonest_ms = min_of(ends_ms, until_ms);
     struct seqb_error why = {.status = SEQB_OK};
     enum seqb_status status;
 
@@ -225,7 +221,7 @@ static enum seqb_status current_await(struct seqb_sequence *front,
                              "sequence %s: the clock is behind the last stamp, "
                              "or what is issued could not be kept in time",
                              front->key);
-        status = rest(front, least(now_ms + CLOCK_REST_MS, until_ms), err);
+        status = rest(front, min_of(now_ms + CLOCK_REST_MS, until_ms), err);
         if (status == SEQB_AGAIN)
             status = periodic_find_current(periodic_of(front), until_ms,
                                            current, err);
