@@ -20,20 +20,11 @@
 
 #define WATCH_S 2 /* between two rounds, if no interval is given */
 
-static json_t *libraries_make(void)
-{
-    json_t *list = json_array();
-
-    for (size_t i = 0; seqb_library(i) != NULL; i++)
-        (void)json_array_append_new(list, json_of_text(seqb_library(i)));
-    return list;
-}
-
 static enum ctl_exit version_print(const struct ctl_options *options)
 {
     if (options->given & CTL_JSON)
         return json_line_print(json_pack("{ss so}", "version", SEQB_VERSION,
-                                         "libraries", libraries_make()))
+                                         "libraries", json_of_libraries()))
                    ? CTL_OK
                    : CTL_FAILED;
     printf("seqbroker %s\n", SEQB_VERSION);

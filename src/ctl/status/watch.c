@@ -105,15 +105,6 @@ static enum ctl_exit frame_make(struct frame *frame,
     return result;
 }
 
-static size_t lines_count(const char *text)
-{
-    size_t lines = 0;
-
-    for (; text != NULL && *text != '\0'; text++)
-        lines += *text == '\n';
-    return lines;
-}
-
 /* How many sequences of each broker to show so that this many lines less are
  * needed. Less than `top`, so that the rounds of frame_fit end. */
 static size_t top_lower(size_t top, size_t shown, size_t excess, size_t brokers)
@@ -137,14 +128,14 @@ static enum ctl_exit frame_lower(struct frame *frame,
     const size_t rows = terminal_size().rows;
     struct query less = *query;
     enum ctl_exit result = frame_make(frame, options, query, view, answers);
-    size_t lines = lines_count(frame->text);
+    size_t lines = screen_lines(frame->text);
 
     while ((result == CTL_OK || brokers > 1) && lines >= rows &&
            frame->shown > 1 && less.top > 1) {
         less.top = top_lower(less.top, frame->shown, lines - rows + 1, brokers);
         free(frame->text);
         result = frame_make(frame, options, &less, view, answers);
-        lines = lines_count(frame->text);
+        lines = screen_lines(frame->text);
     }
     return result;
 }
@@ -160,7 +151,7 @@ static enum ctl_exit frame_fit(struct frame *frame,
     enum ctl_exit result = frame_lower(frame, options, query, view, answers);
 
     if (status_is_summary(options) ||
-        lines_count(frame->text) < terminal_size().rows)
+        screen_lines(frame->text) < terminal_size().rows)
         return result;
     less.skips_up = true;
     free(frame->text);

@@ -42,11 +42,11 @@ void screen_abandon(void)
     (void)written; /* nothing can be done if a part was not written */
 }
 
-static size_t lines_count(const char *text)
+size_t screen_lines(const char *text)
 {
     size_t lines = 0;
 
-    for (; *text != '\0'; text++)
+    for (; text != NULL && *text != '\0'; text++)
         lines += *text == '\n';
     return lines;
 }
@@ -54,7 +54,7 @@ static size_t lines_count(const char *text)
 /* The last row stays empty, because its newline would scroll the screen. */
 void screen_draw(const char *text, size_t rows)
 {
-    const size_t lines = lines_count(text);
+    const size_t lines = screen_lines(text);
     const size_t room = rows > 2 ? rows - 1 : 1;
     size_t shown = lines > room ? room - 1 : lines;
 

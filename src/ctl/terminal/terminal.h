@@ -41,6 +41,9 @@ void screen_leave(void);
  * nothing if the screen was not entered. */
 void screen_abandon(void);
 
+/* How many lines a text has; NULL has none. */
+size_t screen_lines(const char *text);
+
 /* Replaces the content of the screen by the first lines of the text. */
 void screen_draw(const char *text, size_t rows);
 

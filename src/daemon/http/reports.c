@@ -49,15 +49,6 @@ static void list_end(struct buffer *out, size_t count)
     buffer_append_text(out, count > 0 ? "\n  ]" : "]");
 }
 
-static json_t *libraries_make(void)
-{
-    json_t *list = json_array();
-
-    for (size_t i = 0; list != NULL && seqb_library(i) != NULL; i++)
-        json_array_append_new(list, json_of_text(seqb_library(i)));
-    return list;
-}
-
 /* Each member and list element is on its own line, as seqctl prints it. Lists
  * are written one element at a time. */
 static void status_write(struct buffer *out, const struct snapshot *snapshot)
@@ -70,7 +61,7 @@ static void status_write(struct buffer *out, const struct snapshot *snapshot)
         json_of_status(status_tables[STATUS_OF_BROKER].fields, &snapshot->self),
         JSON_EMBED);
     buffer_append_text(out, ",\n  \"libraries\": ");
-    value_append(out, libraries_make(), 0);
+    value_append(out, json_of_libraries(), 0);
     buffer_append_text(out, ",\n  \"clock\": ");
     value_append(out,
                  snapshot->clock.is_used

@@ -99,3 +99,12 @@ json_t *json_of_status(const struct status_field *fields, const void *status)
     }
     return object;
 }
+
+json_t *json_of_libraries(void)
+{
+    json_t *list = json_array();
+
+    for (size_t i = 0; list != NULL && seqb_library(i) != NULL; i++)
+        (void)json_array_append_new(list, json_of_text(seqb_library(i)));
+    return list;
+}

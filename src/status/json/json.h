@@ -19,3 +19,6 @@ char *json_to_text(const json_t *value, size_t flags);
  * apply, a string of digits for a number that may be above 2^53. NULL: out of
  * memory. */
 json_t *json_of_status(const struct status_field *fields, const void *status);
+
+/* The client libraries that are in use, as texts; NULL if memory is short. */
+json_t *json_of_libraries(void);
