@@ -49,13 +49,20 @@ static struct web *web_begin(size_t sequences)
     return web_open();
 }
 
+/* Reports are made by a thread, which needs the processor. */
+static void turn_and_rest(struct web *web)
+{
+    dialogue_turn(web->server);
+    usleep(100);
+}
+
 /* Until its answer has begun. */
 static void head_read(struct web *web, int fd, char *out, size_t size)
 {
     ssize_t got = -1;
 
     while (got <= 0) {
-        dialogue_turn(web->server);
+        turn_and_rest(web);
         got = recv(fd, out, size - 1, MSG_DONTWAIT);
     }
     out[got] = '\0';
@@ -69,7 +76,7 @@ static size_t crowd_answered(struct web *web, int64_t count)
     while (answered(web) < count) {
         const size_t used = heap_used();
 
-        dialogue_turn(web->server);
+        turn_and_rest(web);
         most = used > most ? used : most;
     }
     return most;
