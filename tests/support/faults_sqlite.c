@@ -18,6 +18,8 @@ int __real_open64(const char *path, int flags, ...);
 ssize_t __real_pread64(int fd, void *bytes, size_t n, off_t at);
 ssize_t __real_pwrite64(int fd, const void *bytes, size_t n, off_t at);
 int __real_fstat64(int fd, struct stat *out);
+int __real_ftruncate64(int fd, off_t size);
+int __real_fcntl64(int fd, int command, ...);
 int __real_unlink(const char *path);
 
 static void *sqlite_malloc(int size)
@@ -67,7 +69,7 @@ static int sqlite_fstat(int fd, struct stat *out)
 
 static int sqlite_ftruncate(int fd, off_t size)
 {
-    return comes("ftruncate", EIO) ? -1 : ftruncate(fd, size);
+    return comes("ftruncate", EIO) ? -1 : __real_ftruncate64(fd, size);
 }
 
 /* Locks, mostly. */
@@ -79,7 +81,7 @@ static int sqlite_fcntl(int fd, int command, ...)
     va_start(rest, command);
     argument = va_arg(rest, void *);
     va_end(rest);
-    return comes("fcntl", EIO) ? -1 : fcntl(fd, command, argument);
+    return comes("fcntl", EIO) ? -1 : __real_fcntl64(fd, command, argument);
 }
 
 static int sqlite_unlink(const char *path)
