@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "period_fixture.h"
+#include "platform/error.h"
 #include "queue/periodic/periodic.h"
 #include "queue/sequence_take.h"
 #include "support/events.h"
@@ -78,14 +79,24 @@ TEST_WITH(PERIOD, warm_sequence_without_stores_is_told_to_be_cold)
     events_expect("event=cold", "keys=order", 1);
 }
 
-static enum seqb_status take_id(struct rig_broker *broker,
-                                struct seqb_error *err)
+static enum seqb_status take_ids(struct rig_broker *broker, size_t count,
+                                 struct seqb_error *err)
+{
+    int64_t ids[2];
+    const struct queue_take take = {
+        .out = ids, .count = count, .shard = 1, .is_sharded = true};
+
+    return queue_take(rig_sequence(broker, "order"), &take, err);
+}
+
+static enum seqb_status try_id(struct rig_broker *broker,
+                               struct seqb_error *err)
 {
     int64_t id;
     const struct queue_take take = {
         .out = &id, .count = 1, .shard = 1, .is_sharded = true};
 
-    return queue_take(rig_sequence(broker, "order"), &take, err);
+    return queue_try_take(rig_sequence(broker, "order"), &take, err);
 }
 
 /* Each caller gets the reason, not only the first one, who makes the turn. */
@@ -97,8 +108,8 @@ TEST_WITH(PERIOD, time_that_ids_have_no_bits_for_is_refused_each_time)
     period_use_ids(fixture, 19);
     script_clock_set(EPOCH + (INT64_C(1) << 32) * SECOND);
     broker = rig_open(fixture->rig);
-    for (int i = 0; i < 3; i++)
-        assert_int_not_equal(take_id(broker, &err), SEQB_OK);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_not_equal(take_ids(broker, 1 + i % 2, &err), SEQB_OK);
 }
 
 /* --- a clock that is ahead of the stores' clocks --- */
@@ -147,7 +158,8 @@ TEST_WITH(PERIOD, stamp_that_is_over_by_the_machine_waits_to_the_deadline)
     assert_int_not_equal(take_all(broker, &err), SEQB_OK);
 }
 
-/* It has 15 numbers. A deadline may pass before they have come. */
+/* It has 15 numbers. A deadline may pass before they have come. Who does not
+ * wait is called when the next one begins, or is refused. */
 TEST_WITH(PERIOD, used_up_stamp_is_waited_for_to_the_deadline)
 {
     struct rig_broker *broker;
@@ -158,8 +170,11 @@ TEST_WITH(PERIOD, used_up_stamp_is_waited_for_to_the_deadline)
     fixture->rig->sequences[0].full_waits = true;
     broker = open_before_leap(fixture);
     while (status == SEQB_OK || status == SEQB_TIMEOUT)
-        status = take_id(broker, &err);
+        status = take_ids(broker, 1, &err);
     assert_status(status, SEQB_EXHAUSTED);
+    assert_status(try_id(broker, &err), SEQB_AGAIN);
+    rig_sequence(broker, "order")->settings->full_waits = false;
+    assert_fails(try_id(broker, &failure), SEQB_EXHAUSTED, "is used up");
 }
 
 /* --- slots --- */
@@ -293,6 +308,24 @@ TEST_WITH(PERIOD, who_waits_for_a_slot_is_called_if_one_is_current)
     front->source->on_ready(front, NULL, NULL);
 }
 
+/* The sequence of that front is removed while its stamp is issued. */
+static struct {
+    struct seqb_sequence *front;
+    atomic_int waits; /* of its callers, after that */
+} removed;
+
+bool __real_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
+                           int64_t until_ms);
+bool __wrap_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
+                           int64_t until_ms);
+bool __wrap_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
+                           int64_t until_ms)
+{
+    if (removed.front != NULL && condition == &removed.front->filled)
+        atomic_fetch_add(&removed.waits, 1);
+    return __real_condition_wait(condition, lock, until_ms);
+}
+
 /* A call that has read the clock makes another one before it issues the
  * stamp. */
 static struct rig_broker *overtaken;
@@ -304,11 +337,28 @@ WRAPPED(enum seqb_status, guarded_clock_issue, struct guarded_clock *clock,
     int64_t digits;
 
     overtaken = NULL;
+    if (removed.front != NULL) {
+        sequence_remove(removed.front, false);
+        return error_set(err, SEQB_TIMEOUT, "scripted");
+    }
     if (broker != NULL) {
         script_clock_step(SECOND);
         (void)period_number(broker, &digits);
     }
     return __real_guarded_clock_issue(clock, begin_ms, until_ms, err);
+}
+
+/* It was called before it would have waited. */
+TEST_WITH(PERIOD, who_is_removed_before_the_wait_does_not_wait)
+{
+    struct rig_broker *broker = rig_open(fixture->rig);
+    struct seqb_error err;
+    int64_t number;
+
+    removed.front = rig_sequence(broker, "order");
+    assert_status(rig_take_one(broker, &number, &err), SEQB_UNKNOWN_KEY);
+    assert_int_equal(atomic_load(&removed.waits), 0);
+    removed.front = NULL;
 }
 
 TEST_WITH(PERIOD, stamp_that_another_caller_has_passed_is_not_current)

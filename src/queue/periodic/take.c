@@ -126,18 +126,15 @@ static enum seqb_status take_there(struct taking *taking,
 
 /* --- waiting --- */
 
-/* Waits until `until_ms`, or until the sequence is closed: for the clock to
- * catch up, or for a free slot. SEQB_AGAIN, or SEQB_CLOSED,
- * SEQB_UNKNOWN_KEY. */
+/* Waits until `until_ms`, or until the sequence is closed or removed: for the
+ * clock to catch up, or for a free slot. SEQB_AGAIN or SEQB_CLOSED. */
 static enum seqb_status rest(struct seqb_sequence *front, int64_t until_ms,
                              struct seqb_error *err)
 {
     bool is_closed;
 
-    if (sequence_is_removed(front))
-        return sequence_unlisted(front, err);
     pthread_mutex_lock(&front->lock);
-    if (!front->is_closed)
+    if (!front->is_closed && !sequence_is_removed(front))
         (void)condition_wait(&front->filled, &front->lock, until_ms);
     is_closed = front->is_closed;
     pthread_mutex_unlock(&front->lock);
