@@ -55,6 +55,8 @@ TEST(date_is_told_in_utc)
     } cases[] = {
         {0, "1970-01-01T00:00:00Z"},
         {NOON + SECOND - 1, "2026-11-21T12:00:00Z"},
+        {INT64_MIN, "-292275055-05-16T16:47:05Z"},
+        {INT64_MAX, "292278994-08-17T07:12:55Z"},
     };
 
     for (size_t i = 0; i < COUNT(cases); i++) {
