@@ -7,7 +7,8 @@
 #include "ha/counter/slot.h"
 #include "ha/worker.h"
 #include "platform/clock.h"
-#include "queue/sequence.h"
+#include "queue/queue_state.h"
+#include "support/failure.h"
 #include "support/rig.h"
 #include "unit/period_fixture.h"
 #include "unit/rig_shapes.h"
@@ -136,6 +137,22 @@ TEST_WITH(DIRECT, keys_of_an_outage_are_bounded)
     }
     expect_no_sequence(broker, "tmp-x", SEQB_UNAVAILABLE, "no store answers");
     (void)rig_sequence(broker, "tmp-7");
+}
+
+/* Their counters' names hold the stamp, too. */
+TEST(key_with_a_period_is_shorter)
+{
+    static const char longest[] = "123456789.123456789.123456789.12345678.48"
+                                  ".123456789";
+    static const struct period_rules day = {.unit = PERIOD_DAY};
+    const struct queue_sequence_options plain = {.period = NULL};
+    const struct queue_sequence_options daily = {.period = &day};
+    const char *const key = longest + sizeof longest - 1 - 48;
+
+    assert_ok(automatic_check(&daily, key, NULL));
+    assert_fails(automatic_check(&daily, key - 1, &failure), SEQB_INVALID,
+                 "at most 48 characters");
+    assert_ok(automatic_check(&plain, key - 1, NULL));
 }
 
 /* --- the first number --- */
@@ -328,6 +345,32 @@ TEST_WITH(PERIOD, key_with_a_period_that_is_known_is_admitted_above_the_limit)
 {
     fixture->rig->automatic.period = &fixture->rules;
     known_above_the_limit(fixture->rig);
+}
+
+static enum seqb_status add_locked(struct queue *queue, const char *key,
+                                   struct seqb_error *err)
+{
+    struct seqb_sequence *sequence;
+    enum seqb_status status;
+
+    pthread_rwlock_wrlock(&queue->catalog_lock);
+    status = automatic_add(queue, key, &sequence, err);
+    pthread_rwlock_unlock(&queue->catalog_lock);
+    return status;
+}
+
+/* Others may reach the limit while a caller waits for the catalog. */
+TEST_WITH(DIRECT, limit_is_checked_with_the_catalog_locked)
+{
+    struct rig_broker *broker = open_automatic(rig, 1);
+
+    expect_number(broker, "tmp-1");
+    assert_fails(add_locked(broker->queue, "tmp-2", &failure), SEQB_UNAVAILABLE,
+                 "the stores are asked");
+    looks_shut(&broker->queue->looks);
+    assert_fails(add_locked(broker->queue, "tmp-3", &failure), SEQB_CLOSED,
+                 "the broker is closing");
+    assert_int_equal(broker->queue->catalog.count, 2);
 }
 
 static int64_t claim_calls(const struct rig *rig)

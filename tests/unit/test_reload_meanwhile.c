@@ -93,6 +93,48 @@ TEST_WITH(DIRECT, another_key_that_makes_itself_is_no_obstacle)
     }
 }
 
+/* Only their addresses are used. */
+static const char templates[2];
+
+static enum seqb_status follows(const struct template *runs,
+                                const struct template *next, bool *is_same,
+                                struct seqb_error *err)
+{
+    (void)err;
+    *is_same = runs == next;
+    return SEQB_OK;
+}
+
+/* It was made with a template that ends too early, and gets the next one. */
+TEST_WITH(DIRECT, key_that_makes_itself_gets_the_next_template)
+{
+    struct rig_broker *broker;
+    struct queue_sequence_options sequences[2];
+    struct queue_sequence_options automatic;
+    struct queue_options options;
+    struct queue_reload *reload;
+    struct seqb_sequence *made;
+
+    rig->automatic.template = (const void *)&templates[0];
+    rig->automatic.text_max = 9;
+    broker = open_automatic(rig);
+    options = options_with(rig, sequences);
+    options.sequence_count = 1;
+    options.compare_templates = follows;
+    automatic = rig->automatic;
+    automatic.template = (const void *)&templates[1];
+    automatic.text_max = 99;
+    options.automatic = &automatic;
+    assert_ok(queue_prepare(broker->queue, &options, NULL, &reload, NULL));
+    made = rig_sequence(broker, "tmp-b");
+    queue_refused_text(made, 10, &(struct seqb_stamp){.ends_ms = INT64_MAX});
+    RIG_AWAIT(queue_health(broker->queue, NULL, 0) == SEQB_HEALTH_DEGRADED);
+    assert_ok(commit(reload, NULL));
+    assert_ptr_equal(sequence_texts(made), &automatic);
+    RIG_AWAIT(queue_health(broker->queue, NULL, 0) == SEQB_HEALTH_SERVING);
+    rig_close(broker); /* before the options go */
+}
+
 /* A call looks up this key while the first sequences are made. */
 static struct rig_broker *meanwhile;
 

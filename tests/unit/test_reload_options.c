@@ -139,7 +139,8 @@ TEST_WITH(DIRECT, each_setting_is_put_in_place)
         next.warm = i >= 5;
         next.full_waits = i >= 6;
         commit(broker, &options, false);
-        assert_int_equal(settings->deadline_ms, next.deadline_ms);
+        assert_int_equal(queue_deadline_ms(rig_sequence(broker, "order")),
+                         next.deadline_ms);
         assert_int_equal(settings->runway_ms, next.runway_ms);
         assert_int_equal(settings->max_unused, next.max_unused);
         assert_int_equal(settings->idle_after_ms, next.idle_after_ms);
@@ -150,8 +151,8 @@ TEST_WITH(DIRECT, each_setting_is_put_in_place)
     assert_int_equal(rig_sequence(broker, "order")->context->interval_ms, 7);
 }
 
-/* Of many, each in its turn; some are served, others new. Whoever is not listed
- * any more refuses calls, and comes back. */
+/* Of many, each in its turn; some are served, others new, and a warm one is
+ * filled. Whoever is not listed any more refuses calls, and comes back. */
 TEST_WITH(DIRECT, sequences_come_and_go)
 {
     enum { COUNT = 400 };
@@ -169,6 +170,7 @@ TEST_WITH(DIRECT, sequences_come_and_go)
         (void)text_format(keys[i], sizeof keys[i], "key-%zu", i);
         sequences[i].key = keys[i];
     }
+    sequences[2].warm = sequences[2].prefetch = true;
     options.sequences = sequences;
     for (int round = 0; round < 2; round++) {
         options.sequence_count = round == 0 ? COUNT / 2 : COUNT;
@@ -176,6 +178,7 @@ TEST_WITH(DIRECT, sequences_come_and_go)
         for (size_t i = 0; i < options.sequence_count; i += 37)
             assert_ok(queue_next(rig_sequence(broker, keys[i]), &number, NULL));
     }
+    RIG_AWAIT(rig_status(broker, keys[2]).stock > 0);
     removed = rig_sequence(broker, keys[1]);
     options.sequence_count = 1;
     commit(broker, &options, false);

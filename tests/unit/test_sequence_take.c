@@ -30,6 +30,8 @@ static struct {
     int64_t asked;                    /* runs that partitions are asked for */
     int asks;                         /* of the test's thread */
     atomic_int looks;                 /* of the refill's */
+    struct seqb_sequence *comes_to;   /* NULL, or at the next miss: */
+    uint64_t comes;                   /* so many numbers, from FIRST on */
 } dry;
 
 WRAPPED(void, ha_counter_view, struct ha_counter *counter, int64_t now_ms,
@@ -51,6 +53,25 @@ WRAPPED(int64_t, ha_counter_ask, struct ha_counter *counter, int64_t count,
         return __real_ha_counter_ask(counter, count, spread, now_ms);
     dry.asks += pthread_equal(pthread_self(), dry.thread) != 0;
     return dry.asked;
+}
+
+enum seqb_status
+__real_ha_counter_availability(const struct ha_counter *counter,
+                               struct seqb_error *err);
+enum seqb_status
+__wrap_ha_counter_availability(const struct ha_counter *counter,
+                               struct seqb_error *err);
+enum seqb_status
+__wrap_ha_counter_availability(const struct ha_counter *counter,
+                               struct seqb_error *err)
+{
+    struct seqb_sequence *order = dry.comes_to;
+
+    if (order == NULL || !pthread_equal(pthread_self(), dry.thread))
+        return __real_ha_counter_availability(counter, err);
+    dry.comes_to = NULL;
+    sequence_put(order, FIRST, dry.comes);
+    return SEQB_OK;
 }
 
 /* It holds `count` numbers from FIRST on. */
@@ -205,6 +226,42 @@ TEST_WITH(DIRECT, run_is_within_one_counter_value)
     assert_int_equal(first, FIRST);
     assert_ok(queue_try_take(order, &run, NULL));
     assert_int_equal(first, FIRST + 8);
+}
+
+/* Two are tried for. They come after the first look. */
+TEST_WITH(DIRECT, numbers_that_come_during_a_try_are_taken)
+{
+    static const struct {
+        bool is_run;
+        bool is_some;
+        uint64_t comes;
+        size_t taken;
+    } tries[] = {{true, false, 2, 2},
+                 {false, true, 2, 2},
+                 {false, true, 1, 1},
+                 {false, false, 2, 2},
+                 {false, false, 1, 0}};
+    struct seqb_sequence *order = order_with(rig, 0);
+
+    for (size_t i = 0; i < COUNT_OF(tries); i++) {
+        int64_t out[2] = {-1, -1};
+        size_t taken = 0;
+        const struct queue_take take = {.out = out,
+                                        .count = 2,
+                                        .taken =
+                                            tries[i].is_some ? &taken : NULL,
+                                        .is_contiguous = tries[i].is_run};
+
+        dry.comes_to = order;
+        dry.comes = tries[i].comes;
+        assert_int_equal(queue_try_take(order, &take, NULL),
+                         tries[i].taken == 2 ? SEQB_OK : SEQB_AGAIN);
+        if (tries[i].is_some)
+            assert_int_equal(taken, tries[i].taken);
+        assert_int_equal(out[0], tries[i].taken > 0 ? FIRST : -1);
+        assert_int_equal(sequence_drop_all(order),
+                         tries[i].comes - tries[i].taken);
+    }
 }
 
 TEST_WITH(DIRECT, slice_comes_from_the_stripe_of_another_thread)

@@ -10,7 +10,7 @@
 #include "support/test.h"
 
 #define ID        "0123456789abcdef0123456789abcdef"
-#define BODY_SIZE 8192
+#define BODY_SIZE 16384
 
 /* A text as it stands in a file, in memory of just its size. */
 struct bytes {
@@ -217,6 +217,7 @@ static const struct {
     {"line 3: the id is none", "id 0123\nticket 7 0 0 store\n" POOLS STORES, 0},
     {"line 3: the id is none",
      "id 0123456789ABCDEF0123456789ABCDEF\nticket 7 0 0 s\n" POOLS STORES, 0},
+    {"line 2: " CUT_OFF, "id " ID "0\nticket 7 0 0 s\n" POOLS STORES, 0},
     {"line 3: no ticket", "id " ID "\n" POOLS STORES, 0},
     {"line 6: the ticket is of no pool",
      "id " ID "\nticket 7 2 0 s\n" POOLS STORES, 0},
@@ -265,6 +266,7 @@ static const struct {
     {"line 11: " OTHER, ALL ORDER "block 32 1\nthing\n", 1},
     {"line 11: " OTHER, ALL ORDER "block 32 1\n\n", 1},
     {"line 11: " OTHER, ALL ORDER "block 32 1\nend 1 0123456789abcdef\n", 1},
+    {"line 2: no end", ALL "the ", 0},
 };
 
 static size_t forge(char *out, const char *head, const char *body,
@@ -337,6 +339,20 @@ TEST(count_that_is_no_number_is_refused)
         assert_int_equal(
             read_forged("seqbroker-spool 1\n", ALL, counts[i], &err),
             SEQB_CORRUPT);
+}
+
+TEST(spool_has_so_many_pools)
+{
+    char body[BODY_SIZE] = TOP;
+    struct seqb_error err;
+
+    for (int i = 0; i < SPOOL_POOLS; i++)
+        (void)text_append(body, sizeof body, "pool 0 odd\n");
+    assert_ok(read_forged("seqbroker-spool 1\n", body, "0", &err));
+    (void)text_append(body, sizeof body, "pool 0 odd\n");
+    assert_status(read_forged("seqbroker-spool 1\n", body, "0", &err),
+                  SEQB_CORRUPT);
+    assert_non_null(strstr(err.text, "too many pools"));
 }
 
 /* An engine of a service may call its origin what it likes. */

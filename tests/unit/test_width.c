@@ -154,6 +154,27 @@ TEST_WITH(PERIOD, used_up_width_ends_with_its_stamp)
     expect_begun(broker, 2);
 }
 
+TEST_WITH(DIRECT, status_has_how_many_numbers_a_template_has_room_for)
+{
+    static const char template; /* only its address is used */
+    struct rig_broker *broker;
+    struct seqb_sequence_status status;
+
+    rig->queue.sequence_count = 2;
+    rig->sequences[0].template = (const void *)&template;
+    for (size_t i = 0; i < 2; i++) {
+        rig->sequences[i].width_numbers = 900;
+        rig->sequences[i].pool_numbers = 90;
+    }
+    broker = rig_open(rig);
+    status = rig_status(broker, "order");
+    assert_int_equal(status.width_numbers, 900);
+    assert_int_equal(status.pool_numbers, 90);
+    status = rig_status(broker, "bill"); /* has none */
+    assert_int_equal(status.width_numbers, INT64_MAX);
+    assert_int_equal(status.pool_numbers, INT64_MAX);
+}
+
 /* --- the forecast --- */
 
 static void expect_runs_out(const struct rig_broker *broker, int64_t expected)
