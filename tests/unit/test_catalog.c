@@ -78,6 +78,20 @@ TEST_WITH(CATALOG, every_sequence_is_found_by_its_key_and_no_other)
     assert_null(catalog_get(catalog, ""));
 }
 
+TEST_WITH(CATALOG, keys_of_the_same_hash_are_told_apart)
+{
+    static const char *const keys[] = {"order-169714", "order-269738"};
+    struct catalog *catalog = &fixture->catalog;
+
+    for (size_t i = 0; i < 2; i++) {
+        assert_null(catalog_get(catalog, keys[i]));
+        fixture->sequences[i].key = keys[i];
+        assert_true(catalog_add(catalog, &fixture->sequences[i]));
+    }
+    assert_int_equal(catalog_find(catalog, keys[0]), 0);
+    assert_int_equal(catalog_find(catalog, keys[1]), 1);
+}
+
 TEST_WITH(CATALOG, they_stay_in_the_order_of_adding)
 {
     struct catalog *catalog = &fixture->catalog;
@@ -116,6 +130,8 @@ TEST_WITH(CATALOG, room_that_was_made_is_not_made_again)
     struct catalog *catalog = &fixture->catalog;
     const struct catalog_place *places;
 
+    assert_true(catalog_reserve(catalog, 24));
+    assert_int_equal(catalog->capacity, 32);
     assert_true(catalog_reserve(catalog, MANY));
     places = catalog->places;
     for (size_t i = 0; i < MANY; i++)
@@ -123,6 +139,9 @@ TEST_WITH(CATALOG, room_that_was_made_is_not_made_again)
     assert_ptr_equal(catalog->places, places);
     assert_true(catalog->capacity / 4 * 3 >= MANY);
     assert_true(catalog->capacity < 4 * MANY);
+    assert_true(
+        catalog_reserve(catalog, catalog->capacity / 4 * 3 - catalog->count));
+    assert_ptr_equal(catalog->places, places);
 }
 
 TEST_WITH(CATALOG, more_than_can_be_counted_is_refused)
@@ -143,6 +162,8 @@ TEST_WITH(CATALOG, a_guess_of_the_index_changes_no_answer)
             catalog_find_at(&fixture->catalog, fixture->keys[i], i + 1), i);
     }
     assert_int_equal(catalog_find_at(&fixture->catalog, "none", 0),
+                     CATALOG_NONE);
+    assert_int_equal(catalog_find_at(&fixture->catalog, "key.1", 2),
                      CATALOG_NONE);
     assert_int_equal(catalog_find_at(&fixture->catalog, "none", MANY),
                      CATALOG_NONE);

@@ -15,9 +15,10 @@
 
 static void expect_effect(const struct rig_broker *broker, const char *expected)
 {
-    struct seqb_clock_status clock;
+    struct seqb_clock_status clock = {.effect = "of before"};
 
     queue_clock(broker->queue, &clock);
+    assert_true(clock.is_used);
     assert_string_equal(clock.effect, expected);
     assert_int_equal(clock.reason[0] == '\0', expected[0] == '\0');
 }
@@ -43,6 +44,15 @@ TEST_WITH(PERIOD, clock_that_refuses_names_who_has_no_numbers)
     expect_effect(broker, "sequences with a period have no numbers");
     script_clock_set(NOON);
     expect_effect(broker, "");
+}
+
+TEST_WITH(DIRECT, queue_without_a_clock_has_no_status_of_it)
+{
+    struct seqb_clock_status clock = {.is_used = true, .effect = "of before"};
+
+    queue_clock(rig_open(rig)->queue, &clock);
+    assert_false(clock.is_used);
+    assert_string_equal(clock.effect, "");
 }
 
 /* "bill" becomes a snowflake of the pool, whose stores lease its worker id. */

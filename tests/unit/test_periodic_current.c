@@ -383,10 +383,11 @@ TEST_WITH(PERIOD, who_armed_a_slot_is_called_at_the_removal)
     atomic_int calls = 0;
     int64_t digits;
 
+    front->source->on_ready(front, count_call, &calls);
     (void)period_number(broker, &digits);
     rig_await_rest(broker);
     assert_true(periodic_last(periodic_of(front), &current));
-    front->source->on_ready(front, count_call, &calls);
+    atomic_store(&calls, 0);
     atomic_store(&current.slot->sequence->is_armed, true);
     sequence_remove(front, false);
     rig_await(is_called, &calls);

@@ -5,7 +5,10 @@
 
 #include "ha/counter/counter.h"
 #include "platform/clock.h"
+#include "queue/queue_state.h"
 #include "unit/taker.h"
+
+#define HOUR_MS INT64_C(3600000)
 
 struct purging {
     struct rig *rig;
@@ -186,5 +189,29 @@ TEST_WITH(TAKER_OF_DIRECT, stamps_of_a_closed_sequence_are_not_purged)
         rig_take(taker->broker,
                  100); /* the workers are asked after any purge */
         assert_int_equal(fake_calls(rig->stores[i], FAKE_PURGE), 0);
+    }
+}
+
+/* As many periods as are asked for, and an hour at least. */
+TEST(past_stamps_are_kept_for_their_periods)
+{
+    static const struct {
+        enum period_unit unit;
+        int64_t count;
+        int64_t kept_ms;
+    } rows[] = {
+        {PERIOD_SECOND, 1, HOUR_MS},         {PERIOD_SECOND, 3601, 3601000},
+        {PERIOD_MINUTE, 60, HOUR_MS},        {PERIOD_MINUTE, 61, 3660000},
+        {PERIOD_HOUR, 2, 2 * HOUR_MS},       {PERIOD_DAY, 3, 72 * HOUR_MS},
+        {PERIOD_WEEK, 1, 168 * HOUR_MS},     {PERIOD_MONTH, 1, 744 * HOUR_MS},
+        {PERIOD_QUARTER, 1, 2208 * HOUR_MS}, {PERIOD_YEAR, 2, 17568 * HOUR_MS},
+    };
+
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const struct period_rules rules = {.unit = rows[i].unit};
+        const struct queue_sequence_options options = {
+            .period = &rules, .keep_periods = rows[i].count};
+
+        assert_int_equal(queue_attributes(&options).keep_ms, rows[i].kept_ms);
     }
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "platform/text.h"
+#include "queue/sequence.h"
 #include "support/rig.h"
 #include "support/test.h"
 
@@ -46,6 +47,19 @@ TEST_WITH(DIRECT, empty_ring_says_again_and_calls_when_ready)
     RIG_AWAIT(atomic_load(&readiness.calls) > 0);
     assert_ok(queue_try_many(order, 4, numbers, &taken, &err));
     assert_int_equal(taken, 4);
+    queue_on_ready(order, NULL, NULL);
+}
+
+TEST_WITH(DIRECT, removal_calls_who_waits)
+{
+    struct seqb_sequence *order = rig_sequence(rig_open(rig), "order");
+    struct readiness readiness = {0};
+
+    rig_set_down(rig, true);
+    queue_on_ready(order, note_ready, &readiness);
+    atomic_store(&order->is_armed, true);
+    sequence_remove(order, true);
+    assert_true(atomic_load(&readiness.calls) > 0);
     queue_on_ready(order, NULL, NULL);
 }
 

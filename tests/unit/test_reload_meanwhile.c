@@ -3,6 +3,7 @@
  * Sequences that make themselves while a reload looks at the others, or is
  * prepared but not in place. A key has one sequence, whoever comes first.
  */
+#include "platform/error.h"
 #include "platform/text.h"
 #include "queue/queue_state.h"
 #include "queue/reload/reload_state.h"
@@ -94,15 +95,16 @@ TEST_WITH(DIRECT, another_key_that_makes_itself_is_no_obstacle)
 }
 
 /* Only their addresses are used. */
-static const char templates[2];
+static const char templates[3];
 
 static enum seqb_status follows(const struct template *runs,
                                 const struct template *next, bool *is_same,
                                 struct seqb_error *err)
 {
-    (void)err;
     *is_same = runs == next;
-    return SEQB_OK;
+    return next == (const void *)&templates[2]
+               ? error_set(err, SEQB_LAYOUT, "scripted")
+               : SEQB_OK;
 }
 
 /* It was made with a template that ends too early, and gets the next one. */
@@ -179,14 +181,25 @@ TEST_WITH(DIRECT, key_that_makes_itself_before_it_is_looked_at_is_not_added)
 /* It makes nothing, and refuses what a reload refuses. */
 TEST_WITH(DIRECT, check_changes_nothing)
 {
-    struct rig_broker *broker = open_automatic(rig);
+    struct rig_broker *broker;
     struct queue_sequence_options sequences[2];
-    const struct queue_options options = options_with(rig, sequences);
+    struct queue_options options;
 
+    rig->automatic.template = (const void *)&templates[0];
+    broker = open_automatic(rig);
+    options = options_with(rig, sequences);
+    options.compare_templates = follows;
     assert_ok(queue_check(broker->queue, &options, NULL, NULL));
+    sequences[1].template = (const void *)&templates[2];
+    assert_fails(queue_check(broker->queue, &options, NULL, &failure),
+                 SEQB_LAYOUT, "sequence tmp-a cannot get another template");
+    sequences[1].template = NULL;
+    sequences[0].template = (const void *)&templates[1];
+    assert_fails(queue_check(broker->queue, &options, NULL, &failure),
+                 SEQB_LAYOUT, "order cannot get another template");
     sequences[0].memory_bits++;
-    assert_status(queue_check(broker->queue, &options, NULL, NULL),
-                  SEQB_LAYOUT);
+    assert_fails(queue_check(broker->queue, &options, NULL, &failure),
+                 SEQB_LAYOUT, "sequence order is served with other settings");
     assert_int_equal(broker->queue->catalog.count, 1);
     assert_ptr_equal(broker->queue->options, &rig->queue);
     expect_number(broker, "order");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Other options for pools and a queue that serve, over scripted stores: which
- * are refused since numbers would mean something else, and what is put in
- * place. What a topology makes of it is tested in tests/live/test_reload.c.
+ * Other options for a queue that serves, over scripted stores: which are
+ * refused since numbers would mean something else, and what is put in place.
+ * What a topology makes of it is tested in tests/live/test_reload.c.
  */
 #include <string.h>
 
@@ -14,8 +14,6 @@
 #include "support/test.h"
 #include "unit/refilling.h"
 #include "unit/rig_shapes.h"
-
-/* --- the queue --- */
 
 static enum seqb_status prepare(struct rig_broker *broker,
                                 const struct queue_options *options,
@@ -149,6 +147,7 @@ TEST_WITH(DIRECT, each_setting_is_put_in_place)
         assert_int_equal(settings->full_waits, next.full_waits);
     }
     assert_int_equal(rig_sequence(broker, "order")->context->interval_ms, 7);
+    RIG_AWAIT(rig_status(broker, "order").stock > 0); /* warm, at once */
 }
 
 /* Of many, each in its turn; some are served, others new, and a warm one is
@@ -170,15 +169,15 @@ TEST_WITH(DIRECT, sequences_come_and_go)
         (void)text_format(keys[i], sizeof keys[i], "key-%zu", i);
         sequences[i].key = keys[i];
     }
-    sequences[2].warm = sequences[2].prefetch = true;
+    sequences[0].warm = sequences[0].prefetch = true;
     options.sequences = sequences;
     for (int round = 0; round < 2; round++) {
-        options.sequence_count = round == 0 ? COUNT / 2 : COUNT;
+        options.sequence_count = round == 0 ? COUNT / 2 + 1 : COUNT;
         commit(broker, &options, false);
+        RIG_AWAIT(rig_status(broker, keys[0]).stock > 0);
         for (size_t i = 0; i < options.sequence_count; i += 37)
             assert_ok(queue_next(rig_sequence(broker, keys[i]), &number, NULL));
     }
-    RIG_AWAIT(rig_status(broker, keys[2]).stock > 0);
     removed = rig_sequence(broker, keys[1]);
     options.sequence_count = 1;
     commit(broker, &options, false);
@@ -198,7 +197,13 @@ TEST_WITH(DIRECT, sequences_come_and_go)
     assert_string_equal(status.key, keys[0]);
     commit(broker, &rig->queue, false);
     assert_ok(rig_take_one(broker, &number, NULL));
-    assert_false(rig_sequence(broker, "order")->counter->is_unlisted);
+    removed = rig_sequence(broker, "order");
+    for (size_t count = 0; count < 2; count++) {
+        options = rig->queue;
+        options.sequence_count = count;
+        commit(broker, &options, false);
+        assert_int_equal(removed->counter->is_unlisted, count == 0);
+    }
 }
 
 /* With a spool what it holds is kept there, and taken when it is listed. */
@@ -235,8 +240,9 @@ TEST_WITH(PERIOD, numbers_of_a_sequence_that_goes_are_kept)
 /* Its counters point to them. */
 TEST_WITH(DIRECT, options_that_say_what_is_claimed_are_kept)
 {
-    struct queue_sequence_options next[2] = {rig->sequences[0],
-                                             rig->sequences[1]};
+    static const char template; /* only its address is used */
+    struct queue_sequence_options next[3] = {
+        rig->sequences[0], rig->sequences[1], rig->sequences[1]};
     struct queue_options options = rig->queue;
     struct queue_options more;
     struct rig_broker *broker = rig_open(rig);
@@ -246,6 +252,10 @@ TEST_WITH(DIRECT, options_that_say_what_is_claimed_are_kept)
     next[1].attributes = " shuffle=10/0123456789abcdef";
     commit(broker, &options, true);
     commit(broker, &options, false);
+    options.sequence_count = 3;
+    next[2].key = "text";
+    next[2].template = (const void *)&template;
+    commit(broker, &options, true);
     more = options;
     more.automatic = &next[1];
     more.auto_pattern = "x*";
@@ -331,11 +341,11 @@ static void count_refusal(void *context, const struct seqb_error *why)
 {
     size_t *count = context;
 
-    rig_expect_words(why->text, "memory_bits");
+    assert_int_equal(why->status, SEQB_LAYOUT);
     (*count)++;
 }
 
-/* A store knows two of the three with other settings. */
+/* A store knows two of the three with other settings, or the only one. */
 TEST_WITH(DIRECT, each_sequence_that_a_store_refuses_is_named)
 {
     struct queue_sequence_options next[3] = {
@@ -361,6 +371,32 @@ TEST_WITH(DIRECT, each_sequence_that_a_store_refuses_is_named)
         SEQB_LAYOUT);
     queue_reload_free(reload);
     assert_int_equal(count, 2);
+    options.sequence_count = 1;
+    assert_status(
+        queue_prepare(broker->queue, &options, &refusals, &reload, NULL),
+        SEQB_LAYOUT);
+    queue_reload_free(reload);
+    assert_int_equal(count, 3);
+}
+
+TEST_WITH(DIRECT, each_sequence_that_is_served_otherwise_is_named)
+{
+    struct queue_sequence_options next[2] = {rig->sequences[0],
+                                             rig->sequences[1]};
+    struct queue_options options = rig->queue;
+    size_t count = 0;
+    const struct queue_refusals refusals = {count_refusal, &count};
+    struct rig_broker *broker;
+
+    rig->queue.sequence_count = 2;
+    broker = rig_open(rig);
+    options.sequences = next;
+    options.sequence_count = 2;
+    next[0].memory_bits++;
+    next[1].memory_bits++;
+    assert_status(queue_check(broker->queue, &options, &refusals, NULL),
+                  SEQB_LAYOUT);
+    assert_int_equal(count, 2);
 }
 
 static int64_t count_of_automatic(const struct rig_broker *broker)
@@ -379,109 +415,11 @@ TEST_WITH(DIRECT, listed_sequences_are_not_counted)
     (void)rig_sequence(broker, "bill");
     (void)rig_sequence(broker, "bid");
     assert_int_equal(count_of_automatic(broker), 2);
+    assert_int_equal(broker->queue->context.without_number, 2);
     options = rig->queue;
     options.sequence_count = 2;
     commit(broker, &options, false);
     assert_int_equal(count_of_automatic(broker), 1);
+    assert_int_equal(broker->queue->context.without_number, 1);
     assert_ok(queue_next(rig_sequence(broker, "bid"), &(int64_t){0}, NULL));
-}
-
-/* --- the pools --- */
-
-static void ha_reload_to(struct rig_broker *broker,
-                         const struct ha_options *options)
-{
-    struct ha_reload *reload;
-
-    assert_ok(ha_prepare(broker->ha, options, &reload, NULL));
-    ha_commit(reload);
-}
-
-TEST_WITH(DIRECT, times_of_a_pool_are_put_in_place)
-{
-    struct rig_broker *broker = rig_open(rig);
-    const struct ha_pool *pool = ha_pool_at(broker->ha, 0);
-    struct ha_options options = rig->ha;
-    struct ha_pool_options next[2] = {rig->pool, rig->pool};
-
-    next[0].layout.name = "other";
-    next[1].timeout_ms = 1;
-    next[1].slow_count = 2;
-    next[1].slow_window_ms = 3;
-    next[1].rescue_after_ms = 4;
-    next[1].rescue = HA_RESCUE_FIXED;
-    next[1].check_interval_ms = 60000;
-    options.pools = next;
-    options.pool_count = 1;
-    ha_reload_to(broker, &options);
-    assert_int_equal(pool->current.timeout_ms, rig->pool.timeout_ms);
-    options.pool_count = 2;
-    ha_reload_to(broker, &options);
-    assert_int_equal(pool->current.timeout_ms, 1);
-    assert_int_equal(pool->current.slow_count, 2);
-    assert_int_equal(pool->current.slow_window_ms, 3);
-    assert_int_equal(pool->current.rescue_after_ms, 4);
-    assert_int_equal(pool->current.rescue, HA_RESCUE_FIXED);
-    assert_int_equal(pool->current.check_interval_ms, 60000);
-    assert_string_equal(pool->current.layout.name, "main");
-    assert_int_equal(pool->workers[0]->connection.slow_ms, 1);
-}
-
-TEST_WITH(DIRECT, only_a_backend_that_changed_is_connected_again)
-{
-    struct rig_broker *broker = rig_open(rig);
-    struct ha_options options = rig->ha;
-    struct store_options next[RIG_PARTITIONS + 1];
-    int64_t opened[2];
-
-    rig_take_from(broker, 0, 1);
-    rig_take_from(broker, 1, 1);
-    memcpy(next, rig->backends, sizeof next);
-    options.backends = next;
-    for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 2; j++)
-            opened[j] = fake_calls(rig->stores[j], FAKE_OPEN);
-        next[1].options.timeout_ms -= i != 1;
-        ha_reload_to(broker, &options);
-        rig_take_from(broker, 0, rig_partition(broker, 0).granted + 1);
-        rig_take_from(broker, 1, rig_partition(broker, 1).granted + 1);
-        assert_int_equal(fake_calls(rig->stores[0], FAKE_OPEN), opened[0]);
-        assert_int_equal(fake_calls(rig->stores[1], FAKE_OPEN),
-                         opened[1] + (i != 1));
-    }
-}
-
-/* Its next probe is far away, and what kept it away may be over. */
-TEST_WITH(DIRECT, backend_that_changed_is_tried_at_once)
-{
-    struct ha_options options = rig->ha;
-    struct store_options next[RIG_PARTITIONS + 1];
-    struct rig_broker *broker;
-
-    rig->pool.rescue = HA_RESCUE_FIXED;
-    rig->pool.rescue_after_ms = RIG_FOREVER_MS;
-    broker = rig_open(rig);
-    fake_set_down(rig->stores[1], true);
-    rig_take_until(broker, 1, SEQB_PARTITION_QUARANTINED);
-    fake_set_down(rig->stores[1], false);
-    memcpy(next, rig->backends, sizeof next);
-    options.backends = next;
-    next[1].options.timeout_ms--;
-    ha_reload_to(broker, &options);
-    rig_await_use(broker, 1);
-}
-
-TEST_WITH(DIRECT, pools_are_found_by_their_names)
-{
-    struct rig_broker *broker = rig_open(rig);
-    struct ha_options options = rig->ha;
-    struct ha_pool_options next[2] = {rig->pool, rig->pool};
-    int32_t map[2];
-
-    next[0].layout.name = "other";
-    options.pools = next;
-    options.pool_count = 2;
-    ha_map_pools(broker->ha, &options, map);
-    assert_int_equal(map[0], -1);
-    assert_int_equal(map[1], 0);
 }

@@ -154,6 +154,35 @@ TEST_WITH(PERIOD, used_up_width_ends_with_its_stamp)
     expect_begun(broker, 2);
 }
 
+/* It is whole, if it has room at all, behind what is left of that of the
+ * stores. */
+TEST_WITH(DIRECT, reason_has_room_behind_that_of_the_stores)
+{
+    static const struct seqb_stamp none = {.ends_ms = FOREVER};
+    struct rig_broker *broker;
+    char own[SEQB_ERROR_TEXT_SIZE];
+    char reason[SEQB_ERROR_TEXT_SIZE];
+    size_t length;
+
+    rig->sequences[0].text_max = 9;
+    broker = rig_open(rig);
+    refuse(broker, 10, &none);
+    RIG_AWAIT(queue_health(broker->queue, own, sizeof own) !=
+              SEQB_HEALTH_SERVING);
+    length = strlen(own);
+    rig_set_down(rig, true);
+    RIG_AWAIT(rig_take_refused(broker, "order").status == SEQB_UNAVAILABLE);
+    for (size_t more = 0; more < 8; more++) {
+        expect_health_is(queue_health(broker->queue, reason, length + 2 + more),
+                         SEQB_HEALTH_NOT_SERVING);
+        assert_memory_equal(reason, "pool main", more == 0 ? 9 : more - 1);
+        if (more > 0)
+            assert_string_equal(reason + (more > 1 ? more + 1 : 0), own);
+    }
+    (void)queue_health(broker->queue, reason, 1);
+    assert_string_equal(reason, "");
+}
+
 TEST_WITH(DIRECT, status_has_how_many_numbers_a_template_has_room_for)
 {
     static const char template; /* only its address is used */

@@ -43,7 +43,6 @@ enum seqb_status compare_templates(struct comparison *comparison,
     *is_same = true;
     if (next == NULL || next == runs)
         return SEQB_OK;
-    *is_same = false;
     if (runs == NULL)
         return error_set(err, SEQB_LAYOUT, "it has none now");
     if (comparison->runs != runs || comparison->wanted != next) {
