@@ -99,6 +99,22 @@ TEST_WITH(PERIOD, snowflakes_alone_are_named_alone)
     expect_effect(broker, "snowflakes may have no numbers");
 }
 
+TEST_WITH(PERIOD, snowflakes_have_the_time_that_is_believed)
+{
+    struct bits_parts parts;
+    struct rig_broker *broker;
+    int64_t id;
+
+    add_snowflake(fixture);
+    for (int i = 0; i < 2; i++)
+        fake_set_clock(fixture->rig->stores[i], 0);
+    broker = broker_at_noon(fixture);
+    script_clock_step(10000 * DAY);
+    assert_ok(queue_next(rig_sequence(broker, "bill"), &id, NULL));
+    bits_take_apart(&flake_options()->layout, id, &parts);
+    assert_in_range(parts.time_ms, NOON, NOON + HOUR);
+}
+
 /* The stamp that was issued goes on. */
 TEST_WITH(PERIOD, time_that_cannot_be_kept_stops_only_new_stamps)
 {

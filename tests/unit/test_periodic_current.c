@@ -375,6 +375,54 @@ TEST_WITH(PERIOD, stamp_that_another_caller_has_passed_is_not_current)
     assert_int_equal(current.span.begin_ms, NOON + SECOND);
 }
 
+/* The slot that gets four numbers during the next try, after the first look. */
+static struct seqb_sequence *comes_to;
+
+enum seqb_status
+__real_ha_counter_availability(const struct ha_counter *counter,
+                               struct seqb_error *err);
+enum seqb_status
+__wrap_ha_counter_availability(const struct ha_counter *counter,
+                               struct seqb_error *err);
+enum seqb_status
+__wrap_ha_counter_availability(const struct ha_counter *counter,
+                               struct seqb_error *err)
+{
+    struct seqb_sequence *slot = comes_to;
+
+    if (slot == NULL || slot->counter != counter)
+        return __real_ha_counter_availability(counter, err);
+    comes_to = NULL;
+    sequence_put(slot, 8000, 4);
+    return SEQB_OK;
+}
+
+TEST_WITH(PERIOD, numbers_that_come_during_a_try_are_taken)
+{
+    struct rig_broker *broker;
+    struct seqb_sequence *front;
+    struct current_period current = {.slot = NULL};
+    int64_t out[3];
+    size_t taken = 9;
+    const struct queue_take take = {.out = out, .count = 3, .taken = &taken};
+    int64_t digits;
+
+    fixture->rules.unit = PERIOD_DAY;
+    broker = rig_open(fixture->rig);
+    front = rig_sequence(broker, "order");
+    (void)period_number(broker, &digits);
+    rig_set_down(fixture->rig, true);
+    rig_await_rest(broker);
+    assert_true(periodic_last(periodic_of(front), &current));
+    (void)sequence_drop_all(current.slot->sequence);
+    comes_to = current.slot->sequence;
+    assert_ok(queue_try_take(front, &take, NULL));
+    assert_int_equal(taken, 3);
+    assert_int_equal(out[0], 8000);
+    assert_int_not_equal(queue_try_take(front, &take, NULL), SEQB_OK);
+    assert_int_equal(taken, 1);
+}
+
 TEST_WITH(PERIOD, who_armed_a_slot_is_called_at_the_removal)
 {
     struct rig_broker *broker = rig_open(fixture->rig);

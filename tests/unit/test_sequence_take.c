@@ -228,6 +228,36 @@ TEST_WITH(DIRECT, run_is_within_one_counter_value)
     assert_int_equal(first, FIRST + 8);
 }
 
+/* All or none of more than half of what the ring may hold. */
+TEST_WITH(DIRECT, try_that_can_never_be_had_is_refused)
+{
+    static const struct {
+        int64_t max_unused;
+        size_t count;
+        bool is_run;
+        bool is_some;
+        enum seqb_status status;
+    } tries[] = {
+        {4, 2, false, false, SEQB_AGAIN}, {4, 3, false, false, SEQB_INVALID},
+        {4, 3, false, true, SEQB_AGAIN},  {4, 3, true, false, SEQB_AGAIN},
+        {1, 1, false, false, SEQB_AGAIN},
+    };
+    struct seqb_sequence *order = order_with(rig, 0);
+    int64_t out[3];
+    size_t taken;
+
+    for (size_t i = 0; i < COUNT_OF(tries); i++) {
+        const struct queue_take take = {.out = out,
+                                        .count = tries[i].count,
+                                        .taken =
+                                            tries[i].is_some ? &taken : NULL,
+                                        .is_contiguous = tries[i].is_run};
+
+        order->settings->max_unused = tries[i].max_unused;
+        assert_int_equal(queue_try_take(order, &take, NULL), tries[i].status);
+    }
+}
+
 /* Two are tried for. They come after the first look. */
 TEST_WITH(DIRECT, numbers_that_come_during_a_try_are_taken)
 {
@@ -287,9 +317,12 @@ TEST_WITH(DIRECT, grant_that_the_ring_has_no_place_for_is_dropped)
     struct seqb_sequence *order = order_with(rig, 0);
     struct ha_grant grant = {.first = FIRST, .count = 1};
 
-    for (; ring_free_blocks(order->ring) > 0; grant.first += 800)
-        sequence_put(order, grant.first, 1);
     events_start();
+    sequence_deliver(&order->sink, &grant);
+    assert_int_equal(events_count("event=dropped", ""), 0);
+    for (grant.first += 800; ring_free_blocks(order->ring) > 0;
+         grant.first += 800)
+        sequence_put(order, grant.first, 1);
     sequence_deliver(&order->sink, &grant);
     events_expect("event=dropped key=order numbers=4", "the ring is full", 1);
     assert_int_equal(order->granted, ring_stock(order->ring));

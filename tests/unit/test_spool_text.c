@@ -343,7 +343,7 @@ TEST(count_that_is_no_number_is_refused)
 
 TEST(spool_has_so_many_pools)
 {
-    char body[BODY_SIZE] = TOP;
+    char body[BODY_SIZE] = "id " ID "\nticket 7 1023 0 of the last one\n";
     struct seqb_error err;
 
     for (int i = 0; i < SPOOL_POOLS; i++)
