@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers that a correct server does not give: this program changes a row, a
- * count or an id of what the client library says. No number and no claim may be
- * made of it, and the connection must not be used again. */
+/* Answers that a correct server does not give, and those that do not come: this
+ * program changes a row, a count or an id of what the client library says, or
+ * says that the connection is lost. No number and no claim may be made of it,
+ * and the connection must not be used again. */
 #include "contract/mysql_fixture.h"
 
+#include <errmsg.h>
 #include <mysql.h>
 
 #include "backends/mysql/mysql.h"
+#include "platform/text.h"
 #include "support/test.h"
 
 #define NO_ROW (-1) /* instead of a column: the row is missing */
@@ -180,6 +183,145 @@ TEST_SKIPPABLE(ON_ROW, number_that_cannot_be_is_not_granted)
     more_changed = 1;
     must_distrust(f);
     must_take(f, 5, last + 10);
+}
+
+/* --- lost connections --- */
+
+static int answers;   /* that were waited for */
+static int loses_one; /* of them, from 1 on; 0: none */
+static bool is_lost;
+
+my_bool __real_mysql_read_query_result(MYSQL *handle);
+my_bool __wrap_mysql_read_query_result(MYSQL *handle);
+int __real_mysql_next_result(MYSQL *handle);
+int __wrap_mysql_next_result(MYSQL *handle);
+unsigned __real_mysql_errno(MYSQL *handle);
+unsigned __wrap_mysql_errno(MYSQL *handle);
+
+my_bool __wrap_mysql_read_query_result(MYSQL *handle)
+{
+    is_lost = ++answers == loses_one;
+    return is_lost || __real_mysql_read_query_result(handle);
+}
+
+int __wrap_mysql_next_result(MYSQL *handle)
+{
+    is_lost = ++answers == loses_one;
+    return is_lost ? 1 : __real_mysql_next_result(handle);
+}
+
+unsigned __wrap_mysql_errno(MYSQL *handle)
+{
+    return is_lost ? CR_SERVER_LOST : __real_mysql_errno(handle);
+}
+
+static enum seqb_status open_again(struct fixture *f)
+{
+    return fixture_open(f);
+}
+
+static enum seqb_status take_order(struct fixture *f)
+{
+    struct seqb_request request;
+
+    return take(f, ORDER, 10, &request);
+}
+
+static enum seqb_status take_new(struct fixture *f)
+{
+    static int taken;
+    struct seqb_request request;
+    char name[32];
+
+    (void)text_format(name, sizeof name, "main/0/new-%d", taken++);
+    return take(f, name, 1, &request);
+}
+
+static enum seqb_status raise_higher(struct fixture *f)
+{
+    static int64_t floor;
+    const struct seqb_raise raise = {
+        .counter = ORDER, .floor = floor += 1000, .limit = LIMIT};
+    int64_t out;
+
+    return f->ops->raise(f->backend, &raise, &out, NULL);
+}
+
+static enum seqb_status claim_new(struct fixture *f)
+{
+    static int claimed;
+    char name[32];
+
+    (void)text_format(name, sizeof name, "claim-%d", claimed++);
+    return claim(f, name, "a");
+}
+
+static enum seqb_status swap_worker_to_a(struct fixture *f)
+{
+    return swap_worker(f, f->standing, "a");
+}
+
+static enum seqb_status purge_days(struct fixture *f)
+{
+    int32_t deleted;
+
+    return purge(f, ORDER, 2, 10, &deleted);
+}
+
+static enum seqb_status list_all(struct fixture *f)
+{
+    return list_main(f->backend);
+}
+
+static enum seqb_status tell_time(struct fixture *f)
+{
+    return ask_clock(f->backend);
+}
+
+/* Each answer of the call is the lost one once. */
+static void lose_each(struct fixture *f,
+                      enum seqb_status (*call)(struct fixture *f))
+{
+    for (int n = 1;; n++) {
+        enum seqb_status status;
+
+        answers = 0;
+        loses_one = n;
+        status = call(f);
+        loses_one = 0;
+        is_lost = false;
+        if (answers < n) {
+            assert_ok(status);
+            assert_true(n > 1);
+            return;
+        }
+        if (status != SEQB_UNREACHABLE && status != SEQB_UNCERTAIN)
+            fail_msg("%s: answer %d", seqb_status_name(status), n);
+        if (f->backend != NULL)
+            assert_status(call(f), SEQB_UNREACHABLE);
+        must_open(f);
+    }
+}
+
+static void lose_all(struct fixture *f)
+{
+    static enum seqb_status (*const calls[])(struct fixture * f) = {
+        open_again,       take_order, take_new, raise_higher, claim_new,
+        swap_worker_to_a, purge_days, list_all, tell_time};
+
+    f->options.needs_incarnation = true;
+    for (size_t i = 0; i < COUNT(calls); i++)
+        lose_each(f, calls[i]);
+}
+
+TEST_SKIPPABLE(ON_ROW, call_whose_answer_is_lost_fails)
+{
+    lose_all(f);
+}
+
+TEST_SKIPPABLE(ON_AUTOINC, autoinc_call_whose_answer_is_lost_fails)
+{
+    lose_all(f);
 }
 
 TEST_BEFORE_ALL(without_sigpipe);
