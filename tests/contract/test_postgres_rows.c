@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers that a correct server does not give: this program changes how many
- * columns an answer has, or a number in it. Nothing may be made of it, and the
- * connection must not be used again. */
+/* Answers that a correct server does not give, and those that do not come: this
+ * program changes how many columns an answer has, or a number in it, or says
+ * that the connection is lost. Nothing may be made of it, and the connection
+ * must not be used again. */
 #include <string.h>
 
 #include "contract/postgres_fixture.h"
@@ -117,6 +118,80 @@ TEST_SKIPPABLE(STARTED, columns_that_were_not_asked_for_make_no_sense)
             assert_int_equal(calls[i].call(f), SEQB_UNREACHABLE);
             must_open(f);
         }
+    }
+}
+
+/* --- lost connections --- */
+
+static int answers;   /* that were waited for */
+static int loses_one; /* of them, from 1 on; 0: none */
+static bool is_lost;
+
+PGresult *__real_PQgetResult(PGconn *conn);
+PGresult *__wrap_PQgetResult(PGconn *conn);
+ConnStatusType __real_PQstatus(const PGconn *conn);
+ConnStatusType __wrap_PQstatus(const PGconn *conn);
+
+PGresult *__wrap_PQgetResult(PGconn *conn)
+{
+    if (++answers != loses_one)
+        return __real_PQgetResult(conn);
+    is_lost = true;
+    return PQmakeEmptyPGresult(conn, PGRES_FATAL_ERROR);
+}
+
+ConnStatusType __wrap_PQstatus(const PGconn *conn)
+{
+    return is_lost ? CONNECTION_BAD : __real_PQstatus(conn);
+}
+
+static enum seqb_status open_again(struct fixture *f)
+{
+    return fixture_open(f);
+}
+
+static enum seqb_status raise_higher(struct fixture *f)
+{
+    static int64_t floor;
+    const struct seqb_raise raise = {
+        .counter = ORDER, .floor = floor += 1000, .limit = LIMIT};
+    int64_t out;
+
+    return backend_postgres.raise(f->backend, &raise, &out, NULL);
+}
+
+static enum seqb_status tell_time(struct fixture *f)
+{
+    int64_t ms;
+
+    return backend_postgres.clock(f->backend, &ms, NULL);
+}
+
+TEST_SKIPPABLE(STARTED, call_whose_answer_is_lost_fails)
+{
+    static enum seqb_status (*const losers[])(struct fixture * f) = {
+        open_again, take_order,  raise_higher, claim_main,
+        swap_main,  purge_order, list_main,    tell_time};
+
+    f->options.needs_incarnation = true;
+    for (size_t i = 0; i < COUNT(losers); i++) {
+        for (int n = 1;; n++) {
+            enum seqb_status status;
+
+            answers = 0;
+            loses_one = n;
+            status = losers[i](f);
+            loses_one = 0;
+            is_lost = false;
+            if (answers < n)
+                break;
+            if (status != SEQB_UNREACHABLE && status != SEQB_UNCERTAIN)
+                fail_msg("%zu: %s: answer %d", i, seqb_status_name(status), n);
+            if (f->backend != NULL)
+                assert_status(losers[i](f), SEQB_UNREACHABLE);
+            must_open(f);
+        }
+        assert_ok(losers[i](f));
     }
 }
 

@@ -171,6 +171,7 @@ TEST_WITH(DIRECT, reason_has_room_behind_that_of_the_stores)
               SEQB_HEALTH_SERVING);
     length = strlen(own);
     rig_set_down(rig, true);
+    rig_set_deadline(broker, "order", 20);
     RIG_AWAIT(rig_take_refused(broker, "order").status == SEQB_UNAVAILABLE);
     for (size_t more = 0; more < 8; more++) {
         expect_health_is(queue_health(broker->queue, reason, length + 2 + more),
