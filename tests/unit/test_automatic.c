@@ -329,6 +329,9 @@ static void known_above_the_limit(struct rig *rig)
     expect_known(broker, "tmp-2");
     expect_no_sequence(broker, "tmp-newer", SEQB_UNKNOWN_KEY,
                        "limit of auto_sequences, 1, is reached");
+    pthread_mutex_lock(&broker->queue->looks.lock);
+    assert_int_equal(broker->queue->looks.waiting, 0);
+    pthread_mutex_unlock(&broker->queue->looks.lock);
 }
 
 TEST_WITH(DIRECT, a_key_that_the_stores_know_is_admitted_above_the_limit)
