@@ -201,7 +201,9 @@ unsigned __wrap_mysql_errno(MYSQL *handle);
 my_bool __wrap_mysql_read_query_result(MYSQL *handle)
 {
     is_lost = ++answers == loses_one;
-    return is_lost || __real_mysql_read_query_result(handle);
+    if (is_lost)
+        return 1;
+    return __real_mysql_read_query_result(handle);
 }
 
 int __wrap_mysql_next_result(MYSQL *handle)
