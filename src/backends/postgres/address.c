@@ -216,10 +216,10 @@ static void host_name(const struct postgres_address *address, char *where,
     const char *host = parameter_get(address, "host");
     const char *port = parameter_get(address, "port");
 
-    if (host == NULL || *host == '\0')
+    if (!has_value(host))
         host = parameter_get(address, "hostaddr");
     (void)text_format(where, size, "%s (postgres %s%s%s)", address->name,
-                      host != NULL ? host : "by default",
+                      has_value(host) ? host : "by default",
                       port != NULL ? ":" : "", port != NULL ? port : "");
 }
 
