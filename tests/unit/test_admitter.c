@@ -259,8 +259,10 @@ static void expect_asked_first(struct rig *rig)
                  SEQB_UNAVAILABLE, "backend b3 of pool other cannot be asked");
     assert_fails(take_one(sequence, &failure), SEQB_UNAVAILABLE,
                  "backend b3 of pool other cannot be asked");
+    RIG_AWAIT(admitter_waiting(broker->queue) == 1);
     fake_set_down(rig->stores[3], false);
     RIG_AWAIT(take_one(sequence, &err) == SEQB_OK);
+    RIG_AWAIT(admitter_waiting(broker->queue) == 0);
 }
 
 TEST_WITH(DIRECT, sequence_waits_for_another_pool)

@@ -9,6 +9,7 @@
 #include "health_fixture.h"
 #include "period_fixture.h"
 #include "queue/guarded_clock/guarded_clock.h"
+#include "support/events.h"
 #include "support/test.h"
 #include "support/wrap.h"
 #include "unit/rig_shapes.h"
@@ -39,9 +40,12 @@ TEST_WITH(PERIOD, clock_that_refuses_names_who_has_no_numbers)
 {
     struct rig_broker *broker = broker_at_noon(fixture);
 
+    events_start();
     expect_effect(broker, "");
     script_clock_set(NOON - 2 * HOUR);
-    expect_effect(broker, "sequences with a period have no numbers");
+    for (int i = 0; i < 3; i++) /* it is told once */
+        expect_effect(broker, "sequences with a period have no numbers");
+    assert_int_equal(events_count("event=clock_back", ""), 1);
     script_clock_set(NOON);
     expect_effect(broker, "");
 }
