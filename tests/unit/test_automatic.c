@@ -7,6 +7,7 @@
 #include "ha/counter/slot.h"
 #include "ha/worker.h"
 #include "platform/clock.h"
+#include "platform/hash.h"
 #include "queue/queue_state.h"
 #include "support/failure.h"
 #include "support/rig.h"
@@ -410,4 +411,28 @@ TEST_WITH(DIRECT, a_flood_of_unknown_keys_costs_few_calls)
     for (int i = 0; i < 4; i++)
         fake_release(rig->stores[i]);
     expect_no_sequence(broker, "tmp-last", SEQB_UNKNOWN_KEY, "is reached");
+}
+
+/* Four keys of the same hash are looked up at a time. */
+TEST_WITH(DIRECT, key_that_is_looked_up_keeps_its_place)
+{
+    struct rig_broker *broker;
+    struct seqb_sequence *sequence;
+    char key[32];
+    int asked = 0;
+
+    rig_set_timeout(rig, RIG_FOREVER_MS);
+    broker = open_automatic(rig, 1);
+    expect_number(broker, "tmp-1");
+    for (int i = 0; i < 2; i++)
+        fake_hang(rig->stores[i]);
+    for (int i = 2; asked < 5; i++) {
+        (void)snprintf(key, sizeof key, "tmp-%d", i);
+        if (hash_text(key) % 256 != 0)
+            continue;
+        assert_int_equal(queue_find(broker->queue, key, &sequence, NULL),
+                         ++asked <= 4 ? SEQB_UNAVAILABLE : SEQB_UNKNOWN_KEY);
+    }
+    for (int i = 0; i < 2; i++)
+        fake_release(rig->stores[i]);
 }
