@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A sequence is advanced while the flusher has its numbers in hand. */
+/* A sequence is advanced while the flusher has its numbers in hand, or the
+ * flusher cannot lock its file. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@ static struct {
     atomic_bool is_held;
     atomic_bool is_reached;
     bool is_lost; /* the file cannot be locked by `mine` */
+    atomic_bool is_lost_for_others;
 } locks;
 
 WRAPPED(enum seqb_status, file_lock, const char *path, int64_t until_ms,
@@ -31,7 +33,9 @@ WRAPPED(enum seqb_status, file_lock, const char *path, int64_t until_ms,
             thread_rest_us(1000);
         }
     }
-    if (locks.is_lost && pthread_equal(pthread_self(), locks.mine) != 0)
+    if (pthread_equal(pthread_self(), locks.mine) != 0
+            ? locks.is_lost
+            : atomic_load(&locks.is_lost_for_others))
         return error_set(err, SEQB_STATE_DIR, "%s: no lock", path);
     return __real_file_lock(path, until_ms, out, err);
 }
@@ -83,4 +87,20 @@ TEST_WITH(DIRECT, advance_that_drops_nothing_kept_says_that_it_was_carried_out)
     rig_expect_words(err.text, "spool.lock: no lock");
     rig_take(broker, 10);
     assert_true(numbers_lowest(&rig->taken, 10) > TO);
+}
+
+TEST_WITH(DIRECT, numbers_that_cannot_be_kept_are_put_back)
+{
+    struct rig_broker *broker;
+
+    locks.mine = pthread_self();
+    rig->queue.spool_path = rig_file(rig, "spool");
+    rig->sequences[0].idle_after_ms = 1;
+    broker = rig_open(rig);
+    events_start();
+    atomic_store(&locks.is_lost_for_others, true);
+    rig_take(broker, 10);
+    RIG_AWAIT(events_count("event=spool_failed", "no lock") > 0);
+    RIG_AWAIT(rig_status(broker, "order").stock > 0);
+    atomic_store(&locks.is_lost_for_others, false);
 }
