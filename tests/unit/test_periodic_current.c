@@ -310,7 +310,7 @@ TEST_WITH(PERIOD, who_waits_for_a_slot_is_called_if_one_is_current)
 
 /* The sequence of that front is removed while its stamp is issued. */
 static struct {
-    struct seqb_sequence *front;
+    _Atomic(struct seqb_sequence *) front;
     atomic_int waits; /* of its callers, after that */
 } removed;
 
@@ -321,7 +321,9 @@ bool __wrap_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
 bool __wrap_condition_wait(pthread_cond_t *condition, pthread_mutex_t *lock,
                            int64_t until_ms)
 {
-    if (removed.front != NULL && condition == &removed.front->filled)
+    struct seqb_sequence *front = removed.front;
+
+    if (front != NULL && condition == &front->filled)
         atomic_fetch_add(&removed.waits, 1);
     return __real_condition_wait(condition, lock, until_ms);
 }
@@ -376,7 +378,7 @@ TEST_WITH(PERIOD, stamp_that_another_caller_has_passed_is_not_current)
 }
 
 /* The slot that gets four numbers during the next try, after the first look. */
-static struct seqb_sequence *comes_to;
+static _Atomic(struct seqb_sequence *) comes_to;
 
 enum seqb_status
 __real_ha_counter_availability(const struct ha_counter *counter,

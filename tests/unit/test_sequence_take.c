@@ -30,8 +30,8 @@ static struct {
     int64_t asked;                    /* runs that partitions are asked for */
     int asks;                         /* of the test's thread */
     atomic_int looks;                 /* of the refill's */
-    struct seqb_sequence *comes_to;   /* NULL, or at the next miss: */
-    uint64_t comes;                   /* so many numbers, from FIRST on */
+    _Atomic(struct seqb_sequence *) comes_to; /* NULL, or at the next miss: */
+    uint64_t comes; /* so many numbers, from FIRST on */
 } dry;
 
 WRAPPED(void, ha_counter_view, struct ha_counter *counter, int64_t now_ms,
