@@ -246,9 +246,10 @@ static void worker_sleep(struct worker *worker)
 
         if (due_ms == INT64_MAX)
             pthread_cond_wait(&worker->changed, worker->lock);
-        else if (due_ms <= clock_now_ms() ||
-                 !condition_wait(&worker->changed, worker->lock, due_ms))
+        else if (due_ms <= clock_now_ms())
             return;
+        else
+            (void)condition_wait(&worker->changed, worker->lock, due_ms);
     }
 }
 

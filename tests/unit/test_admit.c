@@ -22,6 +22,18 @@ static struct {
     bool is_asked[PARTITIONS];
 } scene;
 
+static int allocations = -1; /* that are left; below 0: any number */
+
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    if (allocations < 0)
+        return __real_calloc(n, size);
+    return allocations-- > 0 ? __real_calloc(n, size) : NULL;
+}
+
 static char letter_of(const struct worker *worker, size_t counter)
 {
     return scene.letters[worker - scene.f->workers][counter];
@@ -298,10 +310,11 @@ TEST_WITH(WORKERS, answers_are_kept_of_who_may_know_another_pool)
     visit_end(admission);
 }
 
+static const char *const keys[] = {"new", "old", "newer"};
+
 TEST_WITH(WORKERS, key_is_known_if_one_store_knows_it)
 {
-    static const char *const keys[] = {"new", "old", "newer"};
-    bool is_known[] = {true, false, true};
+    bool is_known[COUNT_OF(keys) + 1] = {true, false, true, true};
 
     start_workers(f);
     ha_known(&scene.ha, &f->pool, keys, COUNT_OF(keys), is_known);
@@ -309,5 +322,53 @@ TEST_WITH(WORKERS, key_is_known_if_one_store_knows_it)
     assert_false(is_known[0]);
     assert_true(is_known[1]);
     assert_false(is_known[2]);
+    assert_true(is_known[3]); /* it was not asked for */
     assert_int_equal(f->deliveries, 0);
+}
+
+/* --- memory that runs out --- */
+
+static enum seqb_status admit_with(int left, const struct visit *of,
+                                   struct seqb_error *err)
+{
+    struct admission *admission;
+    enum seqb_status status;
+
+    allocations = left;
+    admission = admission_new(&scene.ha, of, scene.counters, COUNTERS);
+    status = visit_run(&scene.ha, admission, err);
+    allocations = -1;
+    visit_end(admission);
+    return status;
+}
+
+/* The admission, its list, and a question to each worker. */
+TEST_WITH(WORKERS, nothing_is_claimed_without_memory)
+{
+    struct seqb_error err;
+
+    start_workers(f);
+    for (int left = 0; left < 2 + PARTITIONS; left++) {
+        assert_int_equal(admit_with(left, &visit, &err), SEQB_NO_MEMORY);
+        assert_string_equal(err.text, "admission: out of memory");
+    }
+    assert_int_equal(admit_with(1, &visit_elsewhere, &err), SEQB_NO_MEMORY);
+    for (int i = 0; i < PARTITIONS; i++)
+        assert_false(scene.is_asked[i]);
+    assert_ok(admit_with(2 + PARTITIONS, &visit, &err));
+    stop_workers(f);
+}
+
+TEST_WITH(WORKERS, no_key_is_known_without_memory)
+{
+    start_workers(f);
+    for (int left = 0; left < (int)COUNT_OF(keys) + 2 + PARTITIONS; left++) {
+        bool is_known[] = {false, true, false};
+
+        allocations = left;
+        ha_known(&scene.ha, &f->pool, keys, COUNT_OF(keys), is_known);
+        allocations = -1;
+        assert_false(is_known[1]);
+    }
+    stop_workers(f);
 }

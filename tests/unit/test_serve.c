@@ -3,6 +3,7 @@
  * store by itself: in a probe, and in a look. The test is the store. The thread
  * stops after the first call. When it is due is in test_rescue.c and
  * test_look.c. */
+#include <errno.h>
 #include <string.h>
 
 #include "ha/worker_connection.h"
@@ -28,6 +29,50 @@ static void store_log(const char *text)
     store.at_ms = clock_now_ms();
     if (strstr(store.log, text) == NULL)
         (void)text_append(store.log, sizeof store.log, "%s;", text);
+}
+
+static int64_t still_ms;  /* the clock; 0: it goes on */
+static int64_t waited_ms; /* the end of the last wait */
+static bool no_thread_starts;
+static char thread_name[16];
+
+int64_t __real_clock_now_ms(void);
+int64_t __wrap_clock_now_ms(void);
+bool __real_condition_wait(pthread_cond_t *condition, pthread_mutex_t *held,
+                           int64_t until_ms);
+bool __wrap_condition_wait(pthread_cond_t *condition, pthread_mutex_t *held,
+                           int64_t until_ms);
+int __real_pthread_create(pthread_t *out, const pthread_attr_t *attributes,
+                          void *(*run)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *out, const pthread_attr_t *attributes,
+                          void *(*run)(void *), void *argument);
+int __wrap_pthread_setname_np(pthread_t thread, const char *name);
+
+int64_t __wrap_clock_now_ms(void)
+{
+    return still_ms != 0 ? still_ms : __real_clock_now_ms();
+}
+
+bool __wrap_condition_wait(pthread_cond_t *condition, pthread_mutex_t *held,
+                           int64_t until_ms)
+{
+    waited_ms = until_ms;
+    return __real_condition_wait(condition, held, until_ms);
+}
+
+int __wrap_pthread_create(pthread_t *out, const pthread_attr_t *attributes,
+                          void *(*run)(void *), void *argument)
+{
+    return no_thread_starts
+               ? EAGAIN
+               : __real_pthread_create(out, attributes, run, argument);
+}
+
+int __wrap_pthread_setname_np(pthread_t thread, const char *name)
+{
+    (void)thread;
+    (void)text_copy(thread_name, sizeof thread_name, name);
+    return 0;
 }
 
 static enum seqb_status store_answer(struct seqb_error *err)
@@ -110,6 +155,7 @@ static int setup_worker(void **state)
     store.worker = &f->workers[WORKER];
     store.status = SEQB_OK;
     store.log[0] = '\0';
+    still_ms = 0;
     return 0;
 }
 
@@ -138,7 +184,9 @@ enum fact {
     IS_UNHEARD = 1024,
     IS_REFUSED = 2048,
     IS_AUTHORITY = 4096, /* the member is no partition */
-    IS_REFUSING = 8192   /* its store */
+    IS_REFUSING = 8192,  /* its store */
+    IS_CHANGED = 16384,  /* its connection: the claims were not compared */
+    IS_SPENT = 32768     /* the sequence's cell */
 };
 
 static void set_counter(struct fixture *f, int facts)
@@ -150,6 +198,7 @@ static void set_counter(struct fixture *f, int facts)
     counter->is_void = (facts & IS_VOID) != 0;
     counter->is_unlisted = (facts & IS_UNLISTED) != 0;
     counter->slots[WORKER].is_busy = (facts & IS_BUSY) != 0;
+    counter->slots[WORKER].is_windowed = (facts & IS_SPENT) != 0;
     if ((facts & IS_OVER) != 0)
         counter->stamp = (struct ha_stamp){1, 1, 2};
     if ((facts & IS_UNHEARD) != 0)
@@ -178,6 +227,8 @@ static void set_store(struct fixture *f, int facts)
         member->state = SEQB_PARTITION_QUARANTINED;
     else
         member->state = SEQB_PARTITION_UP;
+    still_ms = clock_now_ms(); /* it is due just now */
+    member->next_probe_ms = member->next_look_ms = still_ms;
     member->unanswered = (facts & IS_SILENT) != 0;
     member->is_silent = true;
     store.status = (facts & IS_FAILING) != 0    ? SEQB_UNREACHABLE
@@ -185,6 +236,8 @@ static void set_store(struct fixture *f, int facts)
                                                 : SEQB_OK;
     if ((facts & IS_CLOSED) != 0)
         worker->connection.backend = NULL;
+    if ((facts & IS_CHANGED) != 0)
+        worker->connection.serial++;
     worker->is_doubted = (facts & IS_DOUBTED) != 0;
     f->pool.recent = (facts & HAS_NO_RECENT) != 0 ? NULL : f->counter;
 }
@@ -224,8 +277,10 @@ static const struct served {
     {IS_FAILING, 8, "look;close;", FAILS},
     {IS_CLOSED, 8, "open;", FAILS},
     {IS_DOUBTED, 8, "close;open;", FAILS},
+    {IS_CHANGED, 8, "look;verify;close;", FAILS},
     /* Of a store that is silent one number is asked for. */
     {IS_SILENT, 8, "want 1;close;", ANSWERS},
+    {IS_SILENT | IS_SPENT, 8, "want 1;close;", ANSWERS},
     {IS_SILENT | IS_VOID, 8, "look;close;", WORKS},
     {IS_SILENT | IS_AUTHORITY, 8, "look;close;", WORKS},
     {IS_SILENT | HAS_NO_RECENT, 8, "look;close;", ANSWERS},
@@ -241,11 +296,14 @@ static void expect_outcome(struct fixture *f, const struct served *row)
     assert_int_equal(member->reason[0] != '\0', row->outcome == FAILS);
     assert_int_equal(member->successes, row->outcome == RISES);
     assert_int_equal(member->is_silent, row->outcome == FAILS);
-    if (row->outcome != FAILS)
-        assert_int_equal(member->unanswered, row->outcome == WORKS &&
-                                                 (row->facts & IS_SILENT) != 0);
+    assert_int_equal(member->unanswered,
+                     row->outcome == WORKS && (row->facts & IS_SILENT) != 0);
     assert_int_equal(member->slow, 0);
-    assert_int_equal(member->next_look_ms != 0, (row->facts & IS_RESTING) == 0);
+    assert_int_equal(member->latency_us > 0,
+                     row->outcome == RISES || row->outcome == ANSWERS);
+    assert_true(member->latency_us < INT64_C(60000000));
+    assert_int_equal(member->next_look_ms > still_ms,
+                     (row->facts & IS_RESTING) == 0);
     assert_false(worker->is_probing);
     assert_false(worker->is_looking);
 }
@@ -267,6 +325,20 @@ TEST_WITH(SERVED, store_is_asked_what_shows_how_it_is)
     }
 }
 
+TEST_WITH(SERVED, thread_is_named_after_its_backend_or_is_none)
+{
+    struct worker *worker = &f->workers[WORKER];
+    struct seqb_error err;
+
+    set_store(f, 0);
+    serve(f);
+    assert_string_equal(thread_name, "seqb:b");
+    no_thread_starts = true;
+    assert_int_equal(worker_start(worker, &err), SEQB_NO_MEMORY);
+    no_thread_starts = false;
+    assert_false(worker->is_started);
+}
+
 /* The probe is the next attempt. */
 TEST_WITH(SERVED, probe_waits_until_a_server_that_is_down_may_be_tried)
 {
@@ -275,9 +347,11 @@ TEST_WITH(SERVED, probe_waits_until_a_server_that_is_down_may_be_tried)
                               .gate = {true, next_ms}};
 
     set_store(f, IS_RESTING | IS_CLOSED);
+    still_ms = 0;
     connection_change(&f->workers[WORKER].connection, &f->store, &server);
     serve(f);
     assert_string_equal(store.log, "open;");
+    assert_int_equal(waited_ms, next_ms); /* it does not spin */
     assert_true(store.at_ms >= next_ms);
     assert_int_equal(member_of(f)->next_look_ms, next_ms);
 }

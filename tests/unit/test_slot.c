@@ -1,8 +1,36 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is asked of a slot or of all slots of a counter, and what the answers
- * mean. */
+/* What is asked of a slot, and what the answers mean. */
 #include "platform/text.h"
+#include "support/events.h"
 #include "unit/slot_fixture.h"
+
+static bool memory_is_short;
+static int expected; /* times that the watchdog was told to run at once */
+static int woken;    /* times that who waits for an answer was */
+
+void *__real_calloc(size_t n, size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void __wrap_watchdog_expect(struct watchdog *watchdog, int64_t at_ms);
+int __wrap_pthread_cond_broadcast(pthread_cond_t *condition);
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return memory_is_short ? NULL : __real_calloc(n, size);
+}
+
+void __wrap_watchdog_expect(struct watchdog *watchdog, int64_t at_ms)
+{
+    assert_null(watchdog);
+    assert_int_equal(at_ms, 0);
+    expected++;
+}
+
+int __wrap_pthread_cond_broadcast(pthread_cond_t *condition)
+{
+    (void)condition;
+    woken++;
+    return 0;
+}
 
 /* --- the answer --- */
 
@@ -72,18 +100,19 @@ struct failure {
     const char *name;
     enum seqb_status status;
     bool is_refused;
-    int64_t rest_ms; /* -1: for good */
-    bool is_heard;   /* its store's claim of the sequence is known */
-    bool is_told;    /* as a refusal */
+    int64_t rest_ms;   /* -1: for good */
+    bool is_heard;     /* its store's claim of the sequence is known */
+    const char *event; /* that tells of it, as a refusal; NULL: none */
 };
 
 static const struct failure failures[] = {
-    {"its partition", SEQB_UNREACHABLE, false, 100, false, false},
-    {"this counter alone", SEQB_REFUSED, true, 100, true, true},
-    {"this counter for a moment", SEQB_UNREACHABLE, true, 100, true, false},
-    {"it has to be asked again", SEQB_AGAIN, false, 1, true, false},
-    {"used up", SEQB_EXHAUSTED, true, -1, true, true},
-    {"of another layout", SEQB_LAYOUT, true, -1, true, true},
+    {"its partition", SEQB_UNREACHABLE, false, 100, false, NULL},
+    {"this counter alone", SEQB_REFUSED, true, 100, true,
+     "event=counter_refused"},
+    {"this counter for a moment", SEQB_UNREACHABLE, true, 100, true, NULL},
+    {"it has to be asked again", SEQB_AGAIN, false, 1, true, NULL},
+    {"used up", SEQB_EXHAUSTED, true, -1, true, "event=exhausted"},
+    {"of another layout", SEQB_LAYOUT, true, -1, true, "event=layout"},
 };
 
 static void expect_rest(const struct slot *slot, int64_t begin_ms,
@@ -102,9 +131,12 @@ TEST_WITH(SLOTS, slot_that_failed_rests_as_its_failure_asks_for)
         const struct failure *failure = &failures[i];
         const struct slot *slot = &f->counter->slots[1];
         const int64_t begin_ms = clock_now_ms();
+        const bool is_told = failure->event != NULL;
         void *state;
 
         print_message("  %s\n", failure->name);
+        events_start();
+        expected = 0;
         ask(f, 1, 8);
         refuse(f, 1, failure->status, failure->is_refused);
         assert_int_equal(f->grant.count, 0);
@@ -112,11 +144,40 @@ TEST_WITH(SLOTS, slot_that_failed_rests_as_its_failure_asks_for)
         expect_rest(slot, begin_ms, failure->rest_ms);
         assert_int_equal(f->counter->claims_read,
                          failure->is_heard ? 1 << 1 : 0);
-        assert_int_equal(refusal_is_reported(slot->refusal), failure->is_told);
-        assert_int_equal(f->pool.pool.member[1].errors, failure->is_told);
-        assert_int_equal(f->pool.refusals[1].count, failure->is_told);
+        assert_int_equal(refusal_is_reported(slot->refusal), is_told);
+        assert_int_equal(f->pool.pool.member[1].errors, is_told);
+        assert_int_equal(f->pool.refusals[1].count, is_told);
+        assert_int_equal(events_count("event=", ""), is_told);
+        if (is_told)
+            events_expect(failure->event, "it says no", 1);
+        assert_int_equal(expected, is_told);
         ha_counter_free(f->counter);
         (void)setup_direct(&state);
+    }
+}
+
+TEST_WITH(SLOTS, failure_without_memory_for_its_reason_is_not_told)
+{
+    const int64_t begin_ms = clock_now_ms();
+
+    events_start();
+    ask(f, 1, 8);
+    memory_is_short = true;
+    refuse(f, 1, SEQB_REFUSED, true);
+    memory_is_short = false;
+    assert_null(f->counter->slots[1].refusal);
+    expect_rest(&f->counter->slots[1], begin_ms, 100);
+    assert_int_equal(events_count("event=", ""), 0);
+}
+
+TEST_WITH(SLOTS, answer_wakes_who_waits_for_one)
+{
+    for (uint16_t waiting = 0; waiting < 2; waiting++) {
+        f->counter->advancing = waiting;
+        woken = 0;
+        ask(f, 0, 8);
+        grant(f, 0, 10, 8);
+        assert_int_equal(woken, waiting);
     }
 }
 
@@ -150,9 +211,11 @@ TEST_WITH(SLOTS, what_is_not_listed_is_refused_in_silence)
 
 TEST_WITH(SLOTS, slot_is_asked_above_what_it_granted_and_an_operator_ordered)
 {
-    const struct slot *slot = &f->counter->slots[0];
+    struct slot *slot = &f->counter->slots[0];
 
+    slot->was_raised = true; /* for the last answer */
     ask(f, 0, 8);
+    assert_false(slot->was_raised);
     assert_int_equal(slot->floor, 0);
     grant(f, 0, 10, 8);
     ask(f, 0, 8);
@@ -179,6 +242,22 @@ TEST_WITH(OF_CELLS, cell_is_asked_a_few_windows_below_the_level)
     f->counter->floor[SEQB_WINDOWED] = 7;
     ask(f, 0, 8);
     assert_int_equal(slot->floor, 7);
+}
+
+/* The low bits of a window are its lessor. From the middle on there is no room
+ * to be left. */
+TEST_WITH(OF_CELLS, windows_of_all_lessors_are_on_one_level)
+{
+    const struct slot *slot = &f->counter->slots[0];
+    int64_t *level = &f->counter->level[SEQB_WINDOWED];
+
+    f->pool.lessors.bits = 2;
+    *level = 20 << 2 | 3;
+    ask(f, 0, 8);
+    assert_int_equal(slot->floor, (20 - FENCE_LAG_WINDOWS) << 2);
+    *level = slot_window_max(slot) / 2 + 4;
+    ask(f, 0, 8);
+    assert_int_equal(slot->floor, 0);
 }
 
 TEST_WITH(SLOTS, slot_is_open_once_it_was_answered_and_has_rested)
@@ -210,7 +289,7 @@ TEST_WITH(SLOTS, slot_waits_for_all_that_may_say_their_level)
     struct slot *slots = f->counter->slots;
 
     assert_true(slot_waits(&slots[0]));
-    slots[1].last = 5;
+    slots[1].last = 1;
     slots[2].is_waiting = true;
     assert_true(slot_waits(&slots[0]));
     f->pool.pool.member[3].state = SEQB_PARTITION_QUARANTINED;
@@ -224,6 +303,8 @@ TEST_WITH(SLOTS, slot_waits_for_all_that_may_say_their_level)
     assert_true(slot_waits(&slots[0]));
     slots[3].refusal->kind = REFUSAL_PASSING;
     assert_false(slot_waits(&slots[0]));
+    slots[0].is_waiting = false;
+    assert_true(slot_waits(&slots[3]));
 }
 
 /* An answer that it has to be asked again is no end of it. */
@@ -285,143 +366,4 @@ TEST_WITH(SLOTS, counter_that_is_asked_keeps_its_stamp)
     assert_int_equal(f->counter->slots[0].last, 17);
     f->counter->advancing--;
     assert_true(ha_counter_restamp(f->counter, &next));
-}
-
-/* --- all slots of a counter --- */
-
-static int64_t ask_all(struct fixture *f, int64_t count)
-{
-    return ha_counter_ask(f->counter, count, HA_ASK_ALL, clock_now_ms());
-}
-
-static void expect_asked(struct fixture *f, const int64_t wanted[PARTITIONS])
-{
-    for (int i = 0; i < PARTITIONS; i++) {
-        const struct slot *slot = &f->counter->slots[i];
-
-        assert_int_equal(slot->is_busy, wanted[i] >= 0);
-        if (wanted[i] >= 0)
-            assert_int_equal(slot->want, wanted[i]);
-        assert_int_equal(f->workers[i].first != NULL, wanted[i] >= 0);
-    }
-}
-
-TEST_WITH(SLOTS, what_is_wanted_is_shared_by_those_who_may_be_asked)
-{
-    f->pool.pool.member[1].state = SEQB_PARTITION_QUARANTINED;
-    assert_int_equal(ask_all(f, 6), 6);
-    expect_asked(f, (int64_t[]){2, -1, 2, 2});
-    assert_int_equal(ask_all(f, 6), 0); /* they are asked already */
-}
-
-TEST_WITH(SLOTS, one_that_fewer_are_wanted_of_is_not_asked)
-{
-    int asked = 0;
-
-    assert_int_equal(ask_all(f, 2), 2);
-    for (int i = 0; i < PARTITIONS; i++)
-        asked += f->counter->slots[i].is_busy;
-    assert_int_equal(asked, 2);
-    assert_ptr_equal(f->pool.recent, f->counter);
-}
-
-TEST_WITH(SLOTS, worker_that_stops_is_asked_for_nothing)
-{
-    for (int i = 0; i < PARTITIONS; i++)
-        f->workers[i].is_stopping = true;
-    assert_int_equal(ask_all(f, 8), 0);
-}
-
-TEST_WITH(SLOTS, counter_that_was_closed_is_asked_for_nothing)
-{
-    f->counter->is_void = true;
-    assert_int_equal(ask_all(f, 8), 0);
-    assert_null(f->workers[0].first);
-}
-
-/* Two of them answer, one fails, and one may not be asked. */
-TEST_WITH(SLOTS, all_claims_are_compared_before_any_number_is_asked_for)
-{
-    static const struct ha_counter_attributes attributes = {
-        .claim = "", .value_bits = 63, .asks_first = true};
-
-    ha_counter_set_attributes(f->counter, &attributes);
-    f->pool.pool.member[3].state = SEQB_PARTITION_QUARANTINED;
-    assert_int_equal(ask_all(f, 8), 0);
-    expect_asked(f, (int64_t[]){0, 0, 0, -1});
-    refuse(f, 0, SEQB_AGAIN, false);
-    refuse(f, 1, SEQB_AGAIN, false);
-    f->counter->slots[0].at_ms = 0;
-    assert_int_equal(ask_all(f, 8), 0);
-    assert_false(f->counter->slots[0].is_busy);
-    refuse(f, 2, SEQB_UNREACHABLE, false);
-    f->pool.pool.member[2].state = SEQB_PARTITION_QUARANTINED;
-    f->counter->slots[1].at_ms = 0;
-    assert_int_equal(ask_all(f, 8), 8);
-    assert_int_equal(f->counter->slots[0].want, 4);
-    assert_int_equal(f->counter->slots[1].want, 4);
-    grant(f, 0, 10, 4);
-    f->pool.pool.member[3].state = SEQB_PARTITION_UP;
-    assert_int_equal(ask_all(f, 8), 0);
-    assert_int_equal(f->counter->slots[3].want, 0);
-}
-
-TEST_WITH(SLOTS, highest_number_is_that_of_the_highest_partition)
-{
-    assert_int_equal(ha_counter_highest(f->counter), 0);
-    f->counter->slots[1].last = 7;
-    f->counter->slots[2].last = 6;
-    assert_int_equal(ha_counter_highest(f->counter),
-                     ((7 << BITS | 1) << MEMORY_BITS) + 7);
-}
-
-static void expect_trouble(struct fixture *f, enum seqb_status status,
-                           const char *text)
-{
-    struct seqb_error err;
-
-    assert_int_equal(ha_counter_availability(f->counter, &err), status);
-    assert_string_equal(err.text, text);
-}
-
-TEST_WITH(SLOTS, each_partition_says_why_it_grants_nothing)
-{
-    static const enum seqb_partition_state states[] = {
-        SEQB_PARTITION_QUARANTINED, SEQB_PARTITION_DRAINED};
-
-    for (int i = 0; i < 2; i++)
-        f->pool.pool.member[i].state = states[i];
-    (void)text_copy(f->pool.pool.member[0].reason,
-                    sizeof f->pool.pool.member[0].reason, "it was cut off");
-    ask(f, 2, 8);
-    refuse(f, 2, SEQB_REFUSED, true);
-    assert_ok(ha_counter_availability(f->counter, NULL));
-    ask(f, 3, 8);
-    refuse(f, 3, SEQB_UNREACHABLE, false);
-    expect_trouble(f, SEQB_UNAVAILABLE,
-                   "sequence key: no partition is usable; partition 0 (b): it "
-                   "was cut off; partition 1 (b): drained; partition 2 (b): it "
-                   "says no; partition 3 (b): it says no");
-    ask(f, 3, 8);
-    assert_ok(ha_counter_availability(f->counter, NULL));
-}
-
-TEST_WITH(SLOTS, counter_is_used_up_once_all_partitions_are)
-{
-    for (int32_t i = 0; i < PARTITIONS; i++) {
-        assert_ok(ha_counter_availability(f->counter, NULL));
-        ask(f, i, 8);
-        refuse(f, i, SEQB_EXHAUSTED, true);
-    }
-    assert_int_equal(ha_counter_availability(f->counter, NULL), SEQB_EXHAUSTED);
-}
-
-/* The reason is known a little later than that it is closed. */
-TEST_WITH(SLOTS, counter_says_that_it_is_closed_once_it_says_why)
-{
-    ask(f, 1, 8);
-    counter_void(f->counter, SEQB_LAYOUT);
-    assert_ok(ha_counter_availability(f->counter, NULL));
-    refuse(f, 1, SEQB_LAYOUT, true);
-    assert_int_equal(ha_counter_availability(f->counter, NULL), SEQB_LAYOUT);
 }

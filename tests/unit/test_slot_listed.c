@@ -40,6 +40,66 @@ TEST_WITH(SLOTS, other_refusals_are_forgotten_once_it_is_listed)
     assert_true(slot_is_open(&f->counter->slots[1], 0));
 }
 
+static struct {
+    struct fixture *f; /* NULL: nothing happens meanwhile */
+    bool is_listed;    /* again */
+    size_t recovered;
+} meanwhile;
+
+void __wrap_watchdog_expect(struct watchdog *watchdog, int64_t at_ms);
+
+/* Once the worker has told of an answer. */
+void __wrap_watchdog_expect(struct watchdog *watchdog, int64_t at_ms)
+{
+    struct fixture *f = meanwhile.f;
+
+    (void)watchdog;
+    (void)at_ms;
+    meanwhile.f = NULL;
+    if (f == NULL)
+        return;
+    ha_counter_set_listed(f->counter, false);
+    meanwhile.recovered = events_count("event=counter_recovered", "");
+    if (meanwhile.is_listed)
+        ha_counter_set_listed(f->counter, true);
+}
+
+/* The worker has to tell the end of what it told the begin of. */
+TEST_WITH(SLOTS, end_is_told_once_though_it_comes_while_the_begin_is_told)
+{
+    static const struct {
+        enum seqb_status status; /* SEQB_OK: granted after a refusal */
+        bool is_listed;
+        size_t at_once;
+        int recovered;
+    } rows[] = {{SEQB_REFUSED, false, 0, 1},
+                {SEQB_LAYOUT, true, 0, 0}, /* it is still so */
+                {SEQB_OK, false, 1, 1}};
+
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        void *state;
+
+        print_message("  row %zu\n", i);
+        events_start();
+        ask(f, 1, 8);
+        if (rows[i].status == SEQB_OK) {
+            refuse(f, 1, SEQB_REFUSED, true);
+            ask(f, 1, 8);
+        }
+        meanwhile.f = f;
+        meanwhile.is_listed = rows[i].is_listed;
+        if (rows[i].status == SEQB_OK)
+            grant(f, 1, 10, 8);
+        else
+            refuse(f, 1, rows[i].status, true);
+        assert_int_equal(meanwhile.recovered, rows[i].at_once);
+        expect_told("event=counter_recovered", rows[i].recovered);
+        expect_told("event=layout", rows[i].is_listed);
+        ha_counter_free(f->counter);
+        (void)setup_direct(&state);
+    }
+}
+
 static struct ha_counter *join(struct fixture *f)
 {
     struct ha_counter *counter;
@@ -68,6 +128,16 @@ TEST_WITH(SLOTS, counter_of_another_stamp_is_as_listed_and_closed_as_the_others)
     assert_true(others[1]->is_void);
     for (size_t i = 0; i < COUNT_OF(others); i++)
         ha_counter_free(others[i]);
+}
+
+/* The store of that partition refuses it. */
+static void refuse_of(struct ha_counter *counter, int32_t i)
+{
+    struct slot *slot = &counter->slots[i];
+    struct seqb_error why = {SEQB_REFUSED, "no"};
+
+    slot_ask(slot, 8, clock_now_ms());
+    slot_answer(slot, true, &why);
 }
 
 /* Or once no answer can say it any more. */
@@ -105,6 +175,30 @@ TEST_WITH(SLOTS, sequence_is_unserved_if_all_who_may_be_asked_refuse_it)
     assert_string_equal(slot_refusals_unserved(&f->pool, 0), "key");
     f->pool.pool.member[3].state = SEQB_PARTITION_UP;
     assert_null(slot_refusals_unserved(&f->pool, 0));
+}
+
+/* Only the oldest refusals are read. */
+TEST_WITH(SLOTS, only_16_refusals_are_read_for_one_that_is_unserved)
+{
+    struct ha_counter *served[16];
+
+    for (int i = 2; i < PARTITIONS; i++)
+        f->pool.pool.member[i].state = SEQB_PARTITION_QUARANTINED;
+    for (size_t i = 0; i < COUNT_OF(served); i++) {
+        served[i] = join(f);
+        refuse_of(served[i], 1);
+    }
+    ask(f, 1, 8);
+    refuse(f, 1, SEQB_REFUSED, true);
+    ask(f, 0, 8);
+    refuse(f, 0, SEQB_REFUSED, true);
+    assert_null(slot_refusals_unserved(&f->pool, 1));
+    refusal_unlist(&f->pool.refusals[1], served[0]->slots[1].refusal);
+    assert_string_equal(slot_refusals_unserved(&f->pool, 1), "key");
+    f->counter->slots[0].refusal->kind = REFUSAL_PASSING;
+    assert_null(slot_refusals_unserved(&f->pool, 1));
+    for (size_t i = 0; i < COUNT_OF(served); i++)
+        ha_counter_free(served[i]);
 }
 
 /* --- a refusal when its stamp is over --- */
@@ -153,6 +247,22 @@ TEST_WITH(SLOTS, refusal_ends_with_its_stamp_unless_it_may_last)
     }
 }
 
+/* It was told when it was taken off the list. */
+TEST_WITH(SLOTS, end_of_a_refusal_of_the_last_stamp_is_told_once)
+{
+    static const struct ha_stamp next = {2, 2000, 3000};
+
+    events_start();
+    ask(f, 1, 8);
+    refuse(f, 1, SEQB_EXHAUSTED, true);
+    assert_true(ha_counter_restamp(f->counter, &next));
+    ha_counter_set_listed(f->counter, false);
+    ha_counter_set_listed(f->counter, true);
+    ask(f, 1, 8);
+    grant(f, 1, 10, 8);
+    expect_told("event=counter_recovered", 1);
+}
+
 /* --- what is shown of a partition --- */
 
 static void expect_shown(struct fixture *f, const char *text)
@@ -170,9 +280,7 @@ TEST_WITH(SLOTS, partition_shows_how_many_counters_it_refuses)
     ask(f, 1, 8);
     refuse(f, 1, SEQB_REFUSED, true);
     expect_shown(f, "refuses counter key: it says no");
-    other->slots[1].refusal = refusal_new(&other->slots[1]);
-    (void)refusal_note(&f->pool.refusals[1], other->slots[1].refusal,
-                       &(struct seqb_error){SEQB_REFUSED, "no"}, true, 0);
+    refuse_of(other, 1);
     expect_shown(f, "refuses 2 counters, first key: it says no");
     ha_counter_free(other);
 }

@@ -6,6 +6,7 @@
 #include "platform/clock.h"
 #include "platform/error.h"
 #include "support/fake.h"
+#include "support/script_clock.h"
 #include "support/test.h"
 
 #define COUNTERS 40
@@ -145,4 +146,44 @@ TEST_WITH(REFUSING, partition_that_is_back_is_tried_at_once)
     fixture->tries = 0;
     (void)retry_until(fixture, fixture->now_ms + 30000);
     assert_in_range(fixture->tries, COUNTERS - FINAL, COUNTERS - FINAL + 1);
+}
+
+/* The first ones are used up. So not all wait while many are looked through. */
+TEST_WITH(REFUSING, one_retry_looks_at_16_of_them)
+{
+    const struct refusals *refusals = refusals_of(fixture);
+    int64_t next_ms;
+
+    refuse_all(fixture);
+    for (int i = 0; i < 2; i++) {
+        assert_null(slot_retry(&fixture->pool, 0, fixture->now_ms, &next_ms));
+        assert_int_equal(next_ms, fixture->now_ms + REFUSAL_RETRY_MS);
+    }
+    fixture->now_ms = next_ms;
+    assert_null(slot_retry(&fixture->pool, 0, fixture->now_ms, &next_ms));
+    assert_ptr_equal(refusals->next->slot, &fixture->counters[16]->slots[0]);
+    assert_int_equal(next_ms,
+                     fixture->now_ms + REFUSAL_RETRY_MS * 16 / COUNTERS);
+}
+
+/* What a stamp that is over is refused concerns nobody. */
+TEST_WITH(REFUSING, refusal_is_forgotten_once_its_stamp_is_over)
+{
+    const struct slot *last = &fixture->counters[1]->slots[0];
+    int64_t next_ms;
+
+    for (int i = 0; i < 2; i++) {
+        refuse(fixture, &fixture->counters[i]->slots[0], SEQB_REFUSED);
+        fixture->counters[i]->stamp = (struct ha_stamp){1, 1000, 2000 + i};
+    }
+    script_clock_set(2000);
+    fixture->now_ms += REFUSAL_RETRY_MS;
+    assert_ptr_equal(slot_retry(&fixture->pool, 0, fixture->now_ms, &next_ms),
+                     last);
+    assert_int_equal(refusals_of(fixture)->count, 1);
+    script_clock_set(2001);
+    fixture->now_ms = next_ms;
+    assert_null(slot_retry(&fixture->pool, 0, fixture->now_ms, &next_ms));
+    assert_int_equal(next_ms, INT64_MAX);
+    assert_null(refusals_of(fixture)->first);
 }

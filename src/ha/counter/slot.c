@@ -375,7 +375,7 @@ struct slot *slot_retry(struct ha_pool *pool, int32_t i, int64_t now_ms,
         return NULL; /* wait for its state to change, which is evaluated */
     slot = slot_try_next(refusals, now_ms, &turns);
     if (refusals->first == NULL)
-        return slot;
+        return NULL; /* all of them were over */
     if (turns > 0)
         refusals_rest(refusals, turns, now_ms);
     *next_ms = refusals->retry_ms;
