@@ -107,14 +107,14 @@ TEST_WITH(SLOTS, partition_that_is_not_above_the_floor_says_why)
 
     assert_ok(ha_counter_advance(f->counter, TO, NULL));
     members[1].state = SEQB_PARTITION_QUARANTINED;
-    (void)text_copy(members[1].reason, sizeof members[1].reason, "cut off");
+    (void)text_copy(members[1].reason, sizeof members[1].reason, "?");
     members[2].state = SEQB_PARTITION_DRAINED;
     ask(f, 3, 8);
     refuse(f, 3, SEQB_LAYOUT, true); /* and is asked no more */
     assert_int_equal(raise_now(f, &err), SEQB_UNAVAILABLE);
     assert_string_equal(err.text,
                         NOT_ALL "partition 0 (b): no answer in time; partition "
-                                "1 (b): cut off; partition 2 (b): drained; "
+                                "1 (b): ?; partition 2 (b): drained; "
                                 "partition 3 (b): it says no");
     events_expect("event=advanced", err.text, 1);
     for (int32_t i = 0; i < PARTITIONS; i++)
@@ -154,6 +154,8 @@ TEST_WITH(SLOTS, only_who_is_not_above_the_floor_is_asked)
 
 /* --- waiting for answers --- */
 
+#define RAISED 1 /* the partition */
+
 enum answer { LOW, HIGH, WAITS, FAILS };
 
 struct answers {
@@ -161,22 +163,22 @@ struct answers {
     const enum answer *next;
 };
 
-/* Of partition 0, as often as it is asked. */
+/* Of that partition, as often as it is asked. */
 static void answer(struct fixture *f, enum answer answer)
 {
     if (answer == LOW)
-        grant(f, 0, 1, 1);
+        grant(f, RAISED, 1, 1);
     else if (answer == HIGH)
-        grant(f, 0, FLOOR + 1, 1);
+        grant(f, RAISED, FLOOR + 1, 1);
     else
-        refuse(f, 0, answer == WAITS ? SEQB_AGAIN : SEQB_REFUSED, true);
+        refuse(f, RAISED, answer == WAITS ? SEQB_AGAIN : SEQB_REFUSED, true);
 }
 
 static void *answer_all(void *argument)
 {
     struct answers *answers = argument;
     struct fixture *f = answers->f;
-    struct worker *worker = &f->workers[0];
+    struct worker *worker = &f->workers[RAISED];
 
     for (bool goes_on = true; goes_on;) {
         pthread_mutex_lock(&lock);
@@ -184,7 +186,7 @@ static void *answer_all(void *argument)
             pthread_cond_wait(&worker->changed, &lock);
         goes_on = worker->first != NULL;
         worker->first = NULL;
-        f->counter->slots[0].is_waiting = *answers->next == WAITS;
+        f->counter->slots[RAISED].is_waiting = *answers->next == WAITS;
         pthread_mutex_unlock(&lock);
         if (goes_on)
             answer(f, *answers->next++);
@@ -206,7 +208,7 @@ static const struct raised {
     {"after the others", {WAITS, WAITS, HIGH}, 3, false, NULL},
 };
 
-/* Partition 0, which is the only one below the floor. */
+/* It is the only one below the floor. */
 static void expect_raised(struct fixture *f, const struct raised *row)
 {
     struct answers answers = {f, row->answers};
@@ -214,20 +216,21 @@ static void expect_raised(struct fixture *f, const struct raised *row)
     pthread_t thread;
 
     assert_ok(ha_counter_advance(f->counter, TO, NULL));
-    for (int32_t i = 1; i < PARTITIONS; i++)
-        f->counter->slots[i].last = FLOOR + 1;
-    f->workers[0].memberships = f->memberships;
-    f->workers[0].lock = &lock;
+    for (int32_t i = 0; i < PARTITIONS; i++)
+        f->counter->slots[i].last = i == RAISED ? 0 : FLOOR + 1;
+    f->workers[RAISED].memberships = f->memberships;
+    f->workers[RAISED].lock = &lock;
     condition_init(&f->pool.answered);
     if (row->is_busy) {
-        ask(f, 0, 8);
-        assert_true(worker_push(&f->workers[0], &f->counter->slots[0].job));
+        ask(f, RAISED, 8);
+        assert_true(
+            worker_push(&f->workers[RAISED], &f->counter->slots[RAISED].job));
     }
     assert_int_equal(pthread_create(&thread, NULL, answer_all, &answers), 0);
     assert_int_equal(
         ha_counter_raise(f->counter, clock_now_ms() + 600000, &err),
         row->text == NULL ? SEQB_OK : SEQB_UNAVAILABLE);
-    worker_stop(&f->workers[0]);
+    worker_stop(&f->workers[RAISED]);
     pthread_join(thread, NULL);
     assert_int_equal(answers.next - row->answers, row->asked);
     if (row->text != NULL)

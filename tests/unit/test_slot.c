@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is asked of a slot, and what the answers mean. */
-#include "platform/text.h"
 #include "support/events.h"
 #include "unit/slot_fixture.h"
 
