@@ -13,8 +13,8 @@
 /* The ha keeps it after the commit, because workers may use what it holds. */
 struct ha_reload {
     struct ha *ha;
-    const struct ha_options *options;
-    struct store_options **changed; /* by backend index; NULL: unchanged */
+    const struct ha_options *options; /* valid until the commit */
+    struct store_options **changed;   /* by backend index; NULL: unchanged */
     struct endpoint **endpoints; /* by backend index, of those that changed */
     struct endpoint *made;       /* endpoints that are new */
     size_t made_count;
@@ -218,7 +218,6 @@ void ha_commit(struct ha_reload *reload)
     }
     pthread_mutex_unlock(&ha->lock);
     retry_changed(reload);
-    reload->options = NULL;
     reload->next = ha->reloads;
     ha->reloads = reload;
 }

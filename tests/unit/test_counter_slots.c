@@ -44,6 +44,13 @@ TEST_WITH(SLOTS, what_is_wanted_is_shared_by_those_who_may_be_asked)
     assert_int_equal(ask_all(f, 6), 6);
     expect_asked(f, (int64_t[]){2, -1, 2, 2});
     assert_int_equal(ask_all(f, 6), 0); /* they are asked already */
+    for (int i = 0; i < PARTITIONS; i += 2)
+        grant(f, i, 10, 2);
+    f->workers[0].first = f->workers[2].first = NULL;
+    assert_int_equal(ask_all(f, 9), 9);
+    expect_asked(f, (int64_t[]){f->counter->slots[0].want, -1,
+                                9 - f->counter->slots[0].want, 2});
+    assert_in_range(f->counter->slots[0].want, 4, 5);
 }
 
 TEST_WITH(SLOTS, one_that_fewer_are_wanted_of_is_not_asked)
@@ -61,14 +68,14 @@ TEST_WITH(SLOTS, one_that_fewer_are_wanted_of_is_not_asked)
 TEST_WITH(SLOTS, one_that_does_not_hang_is_asked_alone)
 {
     f->pool.current.timeout_ms = 1;
-    for (int n = 0; n < PARTITIONS; n++) {
+    for (int n = PARTITIONS - 1; n >= 0; n--) {
         for (int i = 0; i < PARTITIONS; i++)
             f->workers[i].connection.call_ms = i == n ? -1 : 0;
         assert_int_equal(
             ha_counter_ask(f->counter, 8, HA_ASK_ONE, clock_now_ms()), 8);
         assert_int_equal(f->counter->slots[n].want, 8);
-        for (int i = n + 1; i < PARTITIONS; i++)
-            assert_false(f->counter->slots[i].is_busy);
+        for (int i = 0; i < PARTITIONS; i++)
+            assert_int_equal(f->counter->slots[i].is_busy, i == n);
         grant(f, n, 10, 8);
     }
 }
@@ -345,6 +352,32 @@ TEST_WITH(SLOTS, delay_is_the_average_of_who_may_be_asked)
     f->pool.pool.member[1].latency_us = 5001;
     ha_counter_view(f->counter, 0, &view);
     assert_int_equal(view.delay_ms, 3);
+    for (int i = 0; i < 2; i++)
+        f->pool.pool.member[i].state = SEQB_PARTITION_DRAINED;
+    ha_counter_view(f->counter, 0, &view);
+    assert_int_equal(view.delay_ms, 0);
+}
+
+static void expect_view(struct fixture *f, int64_t now_ms, int64_t fresh,
+                        int64_t late_ms)
+{
+    struct ha_view view;
+
+    ha_counter_view(f->counter, now_ms, &view);
+    assert_int_equal(view.all, 13);
+    assert_int_equal(view.fresh, fresh);
+    assert_int_equal(view.late_ms, late_ms);
+}
+
+TEST_WITH(SLOTS, what_is_asked_for_comes_soon_or_is_late)
+{
+    const int64_t patience_ms = pool_patience_ms(&f->pool.pool, 0);
+
+    slot_ask(&f->counter->slots[0], 8, 1000);
+    slot_ask(&f->counter->slots[2], 5, 2000);
+    expect_view(f, 1000 + patience_ms, 13, 1001 + patience_ms);
+    expect_view(f, 1001 + patience_ms, 5, 2001 + patience_ms);
+    expect_view(f, 2001 + patience_ms, 0, INT64_MAX);
 }
 
 /* It was issued before, by another broker. */
@@ -402,7 +435,13 @@ TEST_WITH(OF_CELLS, block_of_a_lease_goes_on_in_its_next_window)
     assert_int_equal(slot_block_last(slot), (6 << WINDOW_BITS) + 3);
     assert_int_equal(slot_lease_max(slot), slot_window_max(slot) >> 2);
     assert_int_equal(slot_low_bits(slot), BITS + MEMORY_BITS);
+    assert_false(slot_is_lessors(slot));
     slot->is_lease = true;
+    assert_false(slot_is_lessors(slot)); /* but of the authority */
+    f->pool.lessors.count = 4;
+    assert_true(slot_is_lessors(slot));
+    assert_int_equal(slot_window_max(slot),
+                     layout_window_max(BITS, MEMORY_BITS, WINDOW_BITS));
     assert_int_equal(slot_low_bits(slot), BITS + MEMORY_BITS + WINDOW_BITS + 2);
 }
 
@@ -417,6 +456,9 @@ TEST_WITH(SLOTS, ticket_is_of_no_sequence_and_no_stamp)
 
 TEST_WITH(SLOTS, first_generation_of_a_pool_has_no_past)
 {
+    assert_ptr_equal(ha_counter_pool(f->counter), &f->pool);
+    assert_string_equal(ha_counter_pool_name(f->counter), "main");
+    assert_int_equal(ha_counter_partitions(f->counter), PARTITIONS);
     for (int i = 1; i <= 2; i++) {
         f->pool.current.layout.generation = i;
         assert_int_equal(ha_counter_has_past(f->counter), i > 1);

@@ -12,7 +12,8 @@
 #define HOUR_MS   (60 * MINUTE_MS)
 #define WALL_MS   INT64_C(1800000000000)
 #define LOW_BITS  (BITS + MEMORY_BITS)
-#define VALUE     1000
+#define BEHIND    7
+#define VALUE     1001
 
 static bool memory_is_short;
 static struct ha_texts texts;
@@ -39,8 +40,9 @@ static const struct ha_counter_attributes of_texts = {
 static int64_t measured_ms; /* the same rate, before */
 static char reason[SAMPLE_REASON_SIZE] = "?";
 
-/* All partitions count to `value` in three minutes, by `growth` in the last
- * one. What was said of the last counter is still in `reason`. */
+/* The first partition counts to `value` in three minutes, by `growth` in the
+ * last one, the others to a little less. What was said of the last counter is
+ * still in `reason`. */
 static bool count_to(struct fixture *f, int64_t value, int64_t growth)
 {
     bool is_warned = false;
@@ -48,7 +50,8 @@ static bool count_to(struct fixture *f, int64_t value, int64_t growth)
     for (int64_t n = 1; n <= 3; n++) {
         for (int i = 0; i < PARTITIONS; i++) {
             if (!f->counter->slots[i].is_windowed)
-                f->counter->slots[i].last = value - (n < 3 ? growth : 0);
+                f->counter->slots[i].last =
+                    value - (n < 3 ? growth : 0) - (i > 0 ? BEHIND : 0);
         }
         is_warned = sample_take(f->counter, n * MINUTE_MS, reason);
         if (n == 1) {
@@ -75,7 +78,7 @@ static void expect_end(struct fixture *f, int64_t end_ms)
                      out_ms / MINUTE_MS * MINUTE_MS);
 }
 
-/* One of the four is used up. */
+/* Partitions are kept on one level. Then one of the four is used up. */
 TEST_WITH(SLOTS, counter_ends_when_its_last_partition_does)
 {
     const int64_t left = 100001;
@@ -89,7 +92,7 @@ TEST_WITH(SLOTS, counter_ends_when_its_last_partition_does)
     slot->refusal->kind = REFUSAL_FINAL;
     slot->refusal->status = SEQB_EXHAUSTED;
     slot->last = limit_of(f);
-    expect_end(f, left * 3 * MINUTE_MS / 60);
+    expect_end(f, (left + BEHIND) * 3 * MINUTE_MS / 60);
 }
 
 /* So many numbers of partition i above VALUE are at most `max`. */
@@ -120,6 +123,20 @@ TEST_WITH(SLOTS, counter_ends_when_all_its_texts_are_taken)
         expect_end(f, left * 125); /* ms a number */
         free(f->counter->sample);
         f->counter->sample = NULL;
+    }
+}
+
+/* And only then. */
+TEST_WITH(SLOTS, end_by_another_template_is_warned_of_again)
+{
+    ha_counter_set_attributes(f->counter, &of_texts);
+    texts = (struct ha_texts){.max = (VALUE + 2) << LOW_BITS};
+    assert_true(count_to(f, VALUE, 20));
+    for (int n = 0; n < 2; n++) {
+        f->counter->sample->forecast.warned = 3;
+        texts.max += n;
+        (void)ha_counter_runs_out_ms(f->counter, 3 * MINUTE_MS);
+        assert_int_equal(f->counter->sample->forecast.warned, n == 0 ? 3 : 0);
     }
 }
 
