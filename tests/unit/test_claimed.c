@@ -124,6 +124,8 @@ TEST_WITH(OF_CELLS, look_compares_the_claims_of_all_pools)
     assert_ok(claimed_look(worker, NULL));
     assert_string_equal(scene.log, "main;other;");
     assert_int_equal(worker->compared_ms, NOW_MS);
+    scene.status = SEQB_LAYOUT;
+    assert_int_equal(claimed_look(worker, NULL), SEQB_LAYOUT);
 }
 
 TEST_WITH(SLOTS, store_that_does_not_forget_is_only_looked_at)

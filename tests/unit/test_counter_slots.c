@@ -77,7 +77,10 @@ TEST_WITH(SLOTS, one_that_does_not_hang_is_asked_alone)
         for (int i = 0; i < PARTITIONS; i++)
             assert_int_equal(f->counter->slots[i].is_busy, i == n);
         grant(f, n, 10, 8);
+        f->workers[n].first = NULL;
     }
+    assert_int_equal(ask_all(f, 8), 8); /* then the others, too */
+    expect_asked(f, (int64_t[]){2, 2, 2, 2});
 }
 
 /* The others are drained. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is told of a counter that stores refuse: while the topology lists its
  * sequence, while it does not, and for all stamps. */
+#include "ha/startup.h"
 #include "support/events.h"
 #include "unit/slot_fixture.h"
 
@@ -283,4 +284,28 @@ TEST_WITH(SLOTS, partition_shows_how_many_counters_it_refuses)
     refuse_of(other, 1);
     expect_shown(f, "refuses 2 counters, first key: it says no");
     ha_counter_free(other);
+}
+
+/* One that is not asked refuses nothing. */
+TEST_WITH(SLOTS, health_says_what_is_refused_by_who_may_be_asked)
+{
+    const struct ha_options options = {.pool_count = 1};
+    struct ha ha = {.options = &options, .pools = &f->pool};
+    char words[256];
+
+    f->pool.members = PARTITIONS;
+    for (int32_t i = 1; i <= 2; i++)
+        refuse_of(f->counter, i);
+    f->pool.pool.member[2].state = SEQB_PARTITION_DRAINED;
+    assert_int_equal(ha_health(&ha, words, sizeof words), SEQB_HEALTH_DEGRADED);
+    assert_string_equal(words, "pool main: partition 2 (b) is drained; "
+                               "partition 1 (b) refuses counter key: no");
+}
+
+TEST(health_of_another_version_is_unknown)
+{
+    assert_string_equal(seqb_health_name(SEQB_HEALTH_SERVING), "serving");
+    assert_string_equal(
+        seqb_health_name((enum seqb_health)(SEQB_HEALTH_UNKNOWN + 1)),
+        "unknown");
 }
