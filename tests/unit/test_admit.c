@@ -22,7 +22,8 @@ static struct {
     bool is_asked[PARTITIONS];
 } scene;
 
-static int allocations = -1; /* that are left; below 0: any number */
+/* That this thread has left; below 0: any number. */
+static _Thread_local int allocations = -1;
 
 void *__real_calloc(size_t n, size_t size);
 void *__wrap_calloc(size_t n, size_t size);
