@@ -230,16 +230,3 @@ TEST(spans_are_told_in_two_units)
         assert_string_equal(text, spans[i].text);
     }
 }
-
-/* A date that has no room is written as a number. */
-TEST(dates_are_told_by_the_calendar)
-{
-    char text[CLOCK_WORD_SIZE];
-
-    clock_date_text(NOON + 999, text, sizeof text);
-    assert_string_equal(text, "2026-11-21T12:00:00Z");
-    clock_date_text(NOON, text, sizeof "2026-11-21T12:00:00Z");
-    assert_string_equal(text, "2026-11-21T12:00:00Z");
-    clock_date_text(1000, text, sizeof "1970-01-01T00:00:01");
-    assert_string_equal(text, "1000 ms since 1970");
-}

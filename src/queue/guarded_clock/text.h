@@ -15,7 +15,8 @@
  * negative. */
 void clock_span_text(int64_t ms, char *out, size_t size);
 
-/* Writes ms since 1970 as "2026-11-21T23:59:59Z". */
+/* Writes ms since 1970 as "2026-11-21T23:59:59Z". `size` is CLOCK_WORD_SIZE, or
+ * more. */
 void clock_date_text(int64_t ms, char *out, size_t size);
 
 /* The clock and the guard at one moment. */
