@@ -90,8 +90,9 @@ ends SeqbrokerWorkerNotHeld
 again tick
 file=$work/events/clock-events
 wait_for [ -f "$file" ]
-mv "$file" "$work/clock.away"
-mkdir "$file"
+until mkdir "$file" 2>>"$work/trash"; do # it may be written in between
+    mv "$file" "$work/clock.away"
+done
 fires SeqbrokerClockNotKept
 rmdir "$file"
 mv "$work/clock.away" "$file"
