@@ -41,6 +41,10 @@ struct server_kind {
 
     /* Frees server->admin, which is not NULL. */
     void (*forget)(struct server *server);
+
+    /* Called once it was killed, with its pid: removes what it left outside its
+     * folder. May be NULL. */
+    void (*killed)(struct server *server);
 };
 
 struct server {

@@ -11,6 +11,7 @@
 
 #include "platform/text.h"
 #include "support/attempt.h"
+#include "support/postmaster.h"
 #include "support/server_kind.h"
 #include "support/server_postgres.h"
 #include "support/test.h"
@@ -123,31 +124,14 @@ static const struct server_kind node_kind = {
 
 /* --- its end --- */
 
-/* The first process of a node's PostgreSQL, which is no child of the Patroni;
- * 0: none. */
-static pid_t postmaster_of(const struct server *node)
-{
-    char path[URL_SIZE];
-    int pid = 0;
-    FILE *file;
-
-    (void)text_format(path, sizeof path, "%s/data/postmaster.pid",
-                      node->folder);
-    file = fopen(path, "re");
-    if (file == NULL)
-        return 0;
-    if (fscanf(file, "%d", &pid) != 1)
-        pid = 0;
-    (void)fclose(file);
-    return pid;
-}
-
+/* Its PostgreSQL is no child of the Patroni. */
 static void node_kill(struct server *node)
 {
-    const pid_t pid = postmaster_of(node);
+    const struct postmaster found = postmaster_of(node->folder);
 
-    if (pid > 0)
-        postgres_kill_tree(pid);
+    if (found.pid > 0)
+        postgres_kill_tree(found.pid);
+    postmaster_clean(&found);
 }
 
 static void clusters_end(void)
@@ -434,7 +418,7 @@ static pid_t paused;
 
 void patroni_pause_postgres(struct patroni *patroni, size_t node)
 {
-    paused = postmaster_of(patroni->nodes[node]);
+    paused = postmaster_of(patroni->nodes[node]->folder).pid;
     assert_true(paused > 0);
     postgres_pause_tree(paused);
 }

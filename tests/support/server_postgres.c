@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "platform/text.h"
+#include "support/postmaster.h"
 #include "support/server_files.h"
 #include "support/server_kind.h"
 #include "support/test.h"
@@ -185,26 +186,20 @@ static void pause_shortly(void)
     nanosleep(&(struct timespec){0, 2000000}, NULL);
 }
 
-/* Whether its own file says so: its number in the first line, that of an
- * earlier one is left from that, and its state in the last. */
+/* Whether its own file says so: that of an earlier one is left from that. */
 static bool is_ready(const struct server *server)
 {
-    char path[PROGRAM_PATH_SIZE];
-    char line[256];
-    bool is_its_own = false;
-    FILE *file;
+    const struct postmaster found = postmaster_of(server->folder);
 
-    (void)text_format(path, sizeof path, "%s/data/postmaster.pid",
-                      server->folder);
-    file = fopen(path, "re");
-    if (file == NULL)
-        return false;
-    if (fgets(line, sizeof line, file) != NULL)
-        is_its_own = atoi(line) == server->pid;
-    while (fgets(line, sizeof line, file) != NULL)
-        continue;
-    (void)fclose(file);
-    return is_its_own && strncmp(line, "ready", strlen("ready")) == 0;
+    return found.is_ready && found.pid == server->pid;
+}
+
+static void postgres_killed(struct server *server)
+{
+    const struct postmaster found = postmaster_of(server->folder);
+
+    if (found.pid == server->pid)
+        postmaster_clean(&found);
 }
 
 /* It is asked only then: each question, even one that it refuses while it
@@ -236,6 +231,7 @@ static const struct server_kind *postgres_kind(void)
         .command = postgres_command,
         .is_up = postgres_answers,
         .forget = postgres_forget,
+        .killed = postgres_killed,
     };
     return &kind;
 }

@@ -120,15 +120,15 @@ static void server_reap(struct server *server)
     if (server->pid == 0)
         return;
     if (waitpid(server->pid, &how, WNOHANG) == server->pid) {
-        print_error("%s ended by itself (%#x):\n", server->kind->program,
-                    (unsigned)how);
+        print_error("%s ended (%#x):\n", server->kind->program, (unsigned)how);
         server_show_log(server);
-        server->pid = 0;
-        return;
+    } else {
+        kill(-server->pid, SIGKILL);
+        while (waitpid(server->pid, NULL, 0) < 0 && errno == EINTR)
+            continue;
     }
-    kill(-server->pid, SIGKILL);
-    while (waitpid(server->pid, NULL, 0) < 0 && errno == EINTR)
-        continue;
+    if (server->kind->killed != NULL)
+        server->kind->killed(server);
     server->pid = 0;
 }
 
