@@ -8,6 +8,7 @@
 #include "ha/admission/admission.h"
 #include "ha/startup.h"
 #include "platform/text.h"
+#include "support/wrap.h"
 #include "unit/slot_fixture.h"
 
 #define COUNTERS 2
@@ -25,10 +26,7 @@ static struct {
 /* That this thread has left; below 0: any number. */
 static _Thread_local int allocations = -1;
 
-void *__real_calloc(size_t n, size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-
-void *__wrap_calloc(size_t n, size_t size)
+WRAPPED(void *, calloc, size_t n, size_t size)
 {
     if (allocations < 0)
         return __real_calloc(n, size);

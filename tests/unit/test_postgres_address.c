@@ -9,6 +9,7 @@
 #include "platform/text.h"
 #include "support/failure.h"
 #include "support/test.h"
+#include "support/wrap.h"
 
 #define END " application_name=seqbroker target_session_attrs=any "
 
@@ -195,12 +196,8 @@ TEST(options_without_a_host_are_refused)
 
 /* --- names --- */
 
-const char *__real_lookup_host(const char *host, int port, int64_t deadline_ms,
-                               struct addrinfo **out);
-const char *__wrap_lookup_host(const char *host, int port, int64_t deadline_ms,
-                               struct addrinfo **out);
-const char *__wrap_lookup_host(const char *host, int port, int64_t deadline_ms,
-                               struct addrinfo **out)
+WRAPPED(const char *, lookup_host, const char *host, int port,
+        int64_t deadline_ms, struct addrinfo **out)
 {
     if (strcmp(host, "nowhere") == 0)
         return "scripted";

@@ -6,6 +6,7 @@
 
 #include "platform/text.h"
 #include "support/events.h"
+#include "support/wrap.h"
 #include "unit/slot_fixture.h"
 
 #define WORKER        1
@@ -20,9 +21,7 @@ static struct {
     struct seqb_backend backends[PARTITIONS];
 } store;
 
-int64_t __wrap_connection_clock_ahead_ms(const struct connection *connection);
-
-int64_t __wrap_connection_clock_ahead_ms(const struct connection *connection)
+WRAPPED(int64_t, connection_clock_ahead_ms, const struct connection *connection)
 {
     (void)connection;
     return store.ahead_ms;

@@ -6,6 +6,7 @@
 #include "platform/text.h"
 #include "store/layout.h"
 #include "support/script_clock.h"
+#include "support/wrap.h"
 #include "unit/slot_fixture.h"
 
 #define MINUTE_MS FORECAST_SAMPLE_MS
@@ -18,10 +19,7 @@
 static bool memory_is_short;
 static struct ha_texts texts;
 
-void *__real_calloc(size_t n, size_t size);
-void *__wrap_calloc(size_t n, size_t size);
-
-void *__wrap_calloc(size_t n, size_t size)
+WRAPPED(void *, calloc, size_t n, size_t size)
 {
     return memory_is_short ? NULL : __real_calloc(n, size);
 }

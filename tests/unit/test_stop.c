@@ -16,6 +16,7 @@
 #include "daemon/stop/stop.h"
 #include "support/test.h"
 #include "support/users.h"
+#include "support/wrap.h"
 #include "unit/session_fixture.h"
 
 #define DRAIN "SEQ.DRAIN\r\n"
@@ -142,12 +143,8 @@ TEST(a_stop_is_bounded_before_the_loop_has_ended)
 
 static bool is_asked_in_time; /* while a name is looked up */
 
-int __real_getaddrinfo(const char *host, const char *port,
-                       const struct addrinfo *hints, struct addrinfo **out);
-int __wrap_getaddrinfo(const char *host, const char *port,
-                       const struct addrinfo *hints, struct addrinfo **out);
-int __wrap_getaddrinfo(const char *host, const char *port,
-                       const struct addrinfo *hints, struct addrinfo **out)
+WRAPPED(int, getaddrinfo, const char *host, const char *port,
+        const struct addrinfo *hints, struct addrinfo **out)
 {
     if (signals_asked_ms() == 0)
         raise(SIGTERM);

@@ -71,8 +71,8 @@ struct fairness {
 bool fairness_admits(const struct fairness *fairness, const struct load *load,
                      bool is_queue_empty, int64_t now_us);
 
-/* Whether it is time to look if others wait at all. If not, `waiting_us` begins
- * anew. */
+/* Whether it is time to look if others wait at all. If none do, `waiting_us` is
+ * set to now. */
 bool fairness_looks(const struct fairness *fairness, int64_t now_us);
 
 /* A heavy connection was served without queueing. */
