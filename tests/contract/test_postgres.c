@@ -136,10 +136,10 @@ TEST_SKIPPABLE(STARTED, last_values_are_granted_after_what_was_waited_for)
     PGconn *holder;
 
     assert_int_equal(must_raise(f, LIMIT - 3, 0), LIMIT - 3);
-    TELL(f, "CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS "
-            "'BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NULL; END'");
-    TELL(f, "CREATE TRIGGER wait AFTER INSERT ON seqb_counters "
-            "EXECUTE FUNCTION wait()");
+    TELL(f, "CREATE FUNCTION wait() RETURNS bool LANGUAGE plpgsql AS "
+            "'BEGIN PERFORM pg_advisory_xact_lock(1); RETURN true; END'");
+    TELL(f, "ALTER TABLE seqb_counters "
+            "ADD CONSTRAINT wait CHECK (name <> '' OR wait()) NOT VALID");
     gate = hold(f, "SELECT pg_advisory_xact_lock(1)");
     waiter_start(&waiter, f, 5);
     await_waiting(f, "advisory");
@@ -214,11 +214,10 @@ static void must_fail_alone(struct fixture *f, enum seqb_status status,
 
 TEST_SKIPPABLE(STARTED, row_that_the_server_refuses_fails_alone)
 {
-    TELL(f, "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS "
+    TELL(f, "CREATE FUNCTION refuse() RETURNS bool LANGUAGE plpgsql AS "
             "'BEGIN RAISE EXCEPTION ''no such luck''; END'");
-    TELL(f, "CREATE TRIGGER refuse BEFORE INSERT OR UPDATE ON seqb_counters "
-            "FOR EACH ROW WHEN (NEW.name = 'main/0/bad') "
-            "EXECUTE FUNCTION refuse()");
+    TELL(f, "ALTER TABLE seqb_counters ADD CONSTRAINT refuse "
+            "CHECK (name <> 'main/0/bad' OR refuse())");
     must_fail_alone(f, SEQB_REFUSED, "no such luck");
 }
 

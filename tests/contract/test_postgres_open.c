@@ -136,43 +136,6 @@ TEST_SKIPPABLE(STARTED, table_that_a_crash_empties_is_refused)
     }
 }
 
-TEST_SKIPPABLE(STARTED, what_may_change_or_hide_rows_is_refused)
-{
-    static const struct {
-        const char *make;
-        const char *words;
-        const char *end;
-    } cases[] = {
-        {"CREATE TRIGGER low BEFORE UPDATE ON seqb_counters "
-         "FOR EACH ROW EXECUTE FUNCTION low()",
-         "trigger low on seqb_counters",
-         "ALTER TABLE seqb_counters DISABLE TRIGGER low"},
-        {"CREATE TRIGGER low BEFORE INSERT ON seqb_claims "
-         "FOR EACH ROW EXECUTE FUNCTION low()",
-         "trigger low on seqb_claims", "DROP TRIGGER low ON seqb_claims"},
-        {"CREATE RULE no AS ON UPDATE TO seqb_counters DO INSTEAD NOTHING",
-         "rule no on seqb_counters", "DROP RULE no ON seqb_counters"},
-        {"ALTER TABLE seqb_claims ENABLE ROW LEVEL SECURITY, "
-         "FORCE ROW LEVEL SECURITY",
-         "row-level security of seqb_claims",
-         "ALTER TABLE seqb_claims DISABLE ROW LEVEL SECURITY"},
-    };
-
-    TELL(f, "CREATE FUNCTION low() RETURNS trigger LANGUAGE plpgsql AS "
-            "'BEGIN RETURN NEW; END'");
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        TELL(f, "%s", cases[i].make);
-        must_not_open(f, SEQB_UNSAFE, cases[i].words);
-        TELL(f, "%s", cases[i].end);
-        must_open(f);
-    }
-    TELL(f, "CREATE TRIGGER log AFTER UPDATE ON seqb_counters "
-            "FOR EACH ROW EXECUTE FUNCTION low(); "
-            "CREATE TRIGGER keep BEFORE DELETE ON seqb_counters "
-            "FOR EACH ROW EXECUTE FUNCTION low()");
-    must_open(f);
-}
-
 TEST_SKIPPABLE(STARTED, database_that_is_read_only_is_a_role)
 {
     TELL(f, "ALTER DATABASE %s SET default_transaction_read_only = on",

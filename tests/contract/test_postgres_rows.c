@@ -2,10 +2,12 @@
 /* Answers that a correct server does not give, and those that do not come: this
  * program changes how many columns an answer has, or a number in it, or says
  * that the connection is lost. Nothing may be made of it, and the connection
- * must not be used again. */
+ * must not be used again. And what makes a correct server do so: triggers,
+ * rules, policies. */
 #include <string.h>
 
 #include "contract/postgres_fixture.h"
+#include "platform/text.h"
 #include "support/test.h"
 
 static int counted;         /* answers whose columns were counted */
@@ -14,6 +16,10 @@ static int changes_columns; /* of this one of them, from 1 on; 0: of none */
 static int changes_width; /* the columns of the answers whose values change */
 static const char *other; /* instead of a value of theirs */
 static int changes_value; /* this one; -1: none */
+
+#define PRELUDE_WIDTH 7 /* columns of the begin of a transaction ... */
+#define STORE         3 /* ... the store's origin among them */
+static char store[SEQB_ORIGIN_SIZE]; /* the last one */
 
 int __real_PQnfields(const PGresult *result);
 int __wrap_PQnfields(const PGresult *result);
@@ -34,8 +40,13 @@ static bool is_changed(const PGresult *result, int column)
 
 char *__wrap_PQgetvalue(const PGresult *result, int row, int column)
 {
-    return is_changed(result, column) ? (char *)(uintptr_t)other
-                                      : __real_PQgetvalue(result, row, column);
+    char *value = __real_PQgetvalue(result, row, column);
+
+    if (is_changed(result, column))
+        return (char *)(uintptr_t)other;
+    if (column == STORE && __real_PQnfields(result) == PRELUDE_WIDTH)
+        (void)text_copy(store, sizeof store, value);
+    return value;
 }
 
 int __wrap_PQgetlength(const PGresult *result, int row, int column)
@@ -227,14 +238,14 @@ TEST_SKIPPABLE(STARTED, server_that_changed_amid_a_session_grants_nothing)
         const char *value;
         enum seqb_status status;
     } rows[] = {{2, "off", SEQB_UNSAFE}, /* synchronous_commit */
-                {3, "", SEQB_ROLE},      /* the store's origin */
-                {3, "other", SEQB_UNREACHABLE},
+                {STORE, "", SEQB_ROLE},
+                {STORE, "other", SEQB_UNREACHABLE},
                 {4, "fsync = off", SEQB_UNSAFE}};
 
     must_take(f, 5, 0);
     for (size_t i = 0; i < COUNT(rows); i++) {
         other = rows[i].value;
-        changes_width = 7;
+        changes_width = PRELUDE_WIDTH;
         changes_value = rows[i].column;
         assert_int_equal(take_order(f), rows[i].status);
         changes_value = -1;
@@ -252,10 +263,98 @@ static int values_begin(void **state)
 
 TEST_BEFORE_ALL(values_begin);
 
+/* --- what may change or hide rows --- */
+
+/* Changes nothing that is granted. */
+#define KEEP                                                                   \
+    "CREATE TRIGGER keep BEFORE DELETE ON seqb_counters "                      \
+    "FOR EACH ROW EXECUTE FUNCTION low()"
+
+static void low_make(struct fixture *f)
+{
+    TELL(f, "CREATE FUNCTION low() RETURNS trigger LANGUAGE plpgsql AS "
+            "'BEGIN RETURN NEW; END'");
+}
+
+TEST_SKIPPABLE(STARTED, what_may_change_or_hide_rows_is_refused)
+{
+    static const struct {
+        const char *make;
+        const char *words;
+        const char *end;
+    } cases[] = {
+        {"CREATE TRIGGER low BEFORE UPDATE ON seqb_counters "
+         "FOR EACH ROW EXECUTE FUNCTION low()",
+         "trigger low on seqb_counters", "DROP TRIGGER low ON seqb_counters"},
+        {"CREATE TRIGGER low BEFORE INSERT ON seqb_claims "
+         "FOR EACH ROW EXECUTE FUNCTION low()",
+         "trigger low on seqb_claims", "DROP TRIGGER low ON seqb_claims"},
+        {"CREATE TRIGGER low AFTER UPDATE ON seqb_counters "
+         "FOR EACH STATEMENT EXECUTE FUNCTION low()",
+         "trigger low on seqb_counters", "DROP TRIGGER low ON seqb_counters"},
+        {"CREATE RULE no AS ON UPDATE TO seqb_counters DO INSTEAD NOTHING",
+         "rule no on seqb_counters", "DROP RULE no ON seqb_counters"},
+        {"ALTER TABLE seqb_claims ENABLE ROW LEVEL SECURITY, "
+         "FORCE ROW LEVEL SECURITY",
+         "row-level security of seqb_claims",
+         "ALTER TABLE seqb_claims DISABLE ROW LEVEL SECURITY"},
+    };
+
+    low_make(f);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        TELL(f, "%s", cases[i].make);
+        must_not_open(f, SEQB_UNSAFE, cases[i].words);
+        TELL(f, "%s", cases[i].end);
+        must_open(f);
+    }
+    TELL(f, "CREATE TRIGGER low BEFORE UPDATE ON seqb_counters "
+            "FOR EACH ROW EXECUTE FUNCTION low(); "
+            "ALTER TABLE seqb_counters DISABLE TRIGGER low; " KEEP);
+    must_open(f);
+}
+
+/* KEEP marks the tables at open, and must not hide the next trigger. */
+TEST_SKIPPABLE(STARTED, what_is_made_while_connected_changes_nothing)
+{
+    static const struct {
+        const char *make;
+        const char *end;
+    } cases[] = {
+        {"CREATE TRIGGER low AFTER UPDATE ON seqb_counters "
+         "FOR EACH ROW EXECUTE FUNCTION low()",
+         "DROP TRIGGER low ON seqb_counters"},
+        {"CREATE RULE no AS ON UPDATE TO seqb_counters DO INSTEAD NOTHING",
+         "DROP RULE no ON seqb_counters"},
+        {"ALTER TABLE seqb_counters ENABLE ROW LEVEL SECURITY, "
+         "FORCE ROW LEVEL SECURITY",
+         "ALTER TABLE seqb_counters DISABLE ROW LEVEL SECURITY"},
+    };
+    struct seqb_request request;
+    int64_t taken = 0;
+
+    low_make(f);
+    for (size_t i = 0; i < 2 * COUNT(cases); i++) {
+        if (i == COUNT(cases))
+            TELL(f, KEEP);
+        TELL(f, "VACUUM seqb_counters");
+        must_open(f);
+        must_take(f, 5, taken);
+        taken += 5;
+        TELL(f, "%s", cases[i % COUNT(cases)].make);
+        assert_status(take(f, ORDER, 1, &request), SEQB_UNREACHABLE);
+        assert_non_null(strstr(f->err.text, "open them again"));
+        must_not_open(f, SEQB_UNSAFE, " o");
+        TELL(f, "%s", cases[i % COUNT(cases)].end);
+    }
+    must_open(f);
+    must_take(f, 5, taken);
+}
+
 /* --- rows that are not written --- */
 
 /* A trigger that was made for AFTER may return NULL: BEFORE that leaves the row
- * as it is, and the server reports no error. */
+ * as it is, and the server reports no error. It is made here just after the
+ * transaction asked whether there is one. */
 TEST_SKIPPABLE(STARTED, block_whose_row_a_trigger_kept_is_not_granted)
 {
     struct seqb_request request;
@@ -265,7 +364,11 @@ TEST_SKIPPABLE(STARTED, block_whose_row_a_trigger_kept_is_not_granted)
             "'BEGIN RETURN NULL; END'");
     TELL(f, "CREATE TRIGGER keep BEFORE UPDATE ON seqb_counters "
             "FOR EACH ROW EXECUTE FUNCTION keep()");
+    changes_width = PRELUDE_WIDTH;
+    changes_value = STORE;
+    other = store;
     assert_status(take(f, ORDER, 5, &request), SEQB_PROTOCOL);
+    changes_value = -1;
     assert_non_null(strstr(request.error.text, "trigger"));
     TELL(f, "DROP TRIGGER keep ON seqb_counters");
     must_open(f);

@@ -31,6 +31,7 @@ struct postgres_link {
     char store[SEQB_ORIGIN_SIZE];    /* the store's identity at open ... */
     char claims[POSTGRES_PATH_SIZE]; /* ... and the file of seqb_claims */
     bool accepts_loss;               /* as the options' accept_loss */
+    bool is_marked;    /* at open, POSTGRES_MARKED of session.h was true */
     char warning[160]; /* the server's warning since postgres_link_begin; or
                           "" */
 };

@@ -23,24 +23,9 @@ enum column {
     COLUMN_CLAIMS_FILE,
     COLUMN_RUN,
     COLUMN_INTRUDER,
+    COLUMN_MARKED,
     COLUMNS
 };
-
-#define OUR_TABLES "(to_regclass('seqb_counters'), to_regclass('seqb_claims'))"
-
-/* SQL: what may change what is written or hide it, "" if nothing does. 3 and 20
- * are the bits of pg_trigger.tgtype: a row trigger BEFORE; INSERT or UPDATE. */
-#define POSTGRES_INTRUDER                                                      \
-    "(SELECT coalesce(min(what), '') FROM ("                                   \
-    "SELECT 'trigger ' || tgname || ' on ' || tgrelid::regclass AS what"       \
-    " FROM pg_trigger WHERE tgrelid IN " OUR_TABLES                            \
-    " AND NOT tgisinternal AND tgenabled <> 'D'"                               \
-    " AND tgtype & 3 = 3 AND tgtype & 20 <> 0"                                 \
-    " UNION ALL SELECT 'rule ' || rulename || ' on ' || ev_class::regclass"    \
-    " FROM pg_rewrite WHERE ev_class IN " OUR_TABLES " AND ev_enabled <> 'D'"  \
-    " UNION ALL SELECT 'row-level security of ' || oid::regclass"              \
-    " FROM pg_class WHERE oid IN " OUR_TABLES " AND row_security_active(oid)"  \
-    ") AS intruders)"
 
 static const char question[] =
     "SELECT CASE WHEN pg_is_in_recovery() THEN 'a standby'"
@@ -53,7 +38,7 @@ static const char question[] =
     " FROM pg_class WHERE oid = to_regclass('seqb_claims')),"
     " (SELECT system_identifier::text FROM pg_control_system()),"
     " " POSTGRES_ORIGIN_OR_NONE ", " POSTGRES_CLAIMS_FILE ", " POSTGRES_RUN
-    ", " POSTGRES_INTRUDER;
+    ", " POSTGRES_INTRUDER ", " POSTGRES_MARKED;
 
 /* --- checks of the server --- */
 
@@ -181,9 +166,10 @@ static enum seqb_status check_tables(const struct postgres_link *link,
 }
 
 /* A grant is what RETURNING answers: a trigger BEFORE or a rule may have the
- * server answer what it did not write. A policy may hide the row that says that
- * a period is over. A trigger AFTER cannot do so but by a statement of its own,
- * and may be there to log. */
+ * server answer what it did not write, and a trigger AFTER, even one that is
+ * deferred to the commit, may lower the value afterwards. A policy may hide the
+ * row that says that a period is over. The catalog does not tell a trigger that
+ * only logs from another one. */
 static enum seqb_status check_intruder(const struct postgres_link *link,
                                        const PGresult *facts,
                                        struct seqb_error *err)
@@ -236,6 +222,7 @@ static void facts_keep(struct seqb_backend *base, struct postgres_link *link,
                     answer_of(facts, COLUMN_ORIGIN));
     (void)text_copy(link->claims, sizeof link->claims,
                     answer_of(facts, COLUMN_CLAIMS_FILE));
+    link->is_marked = strcmp(answer_of(facts, COLUMN_MARKED), "t") == 0;
     base->fd = PQsocket(link->conn);
 }
 

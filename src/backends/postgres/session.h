@@ -49,6 +49,30 @@
     " CASE current_setting('full_page_writes') WHEN 'on' THEN NULL"            \
     " ELSE 'full_page_writes is off' END)"
 
+#define POSTGRES_OUR_TABLES                                                    \
+    "(to_regclass('seqb_counters'), to_regclass('seqb_claims'))"
+
+/* SQL: whether a table has, or had, a trigger, a rule or row-level security.
+ * It costs a tenth of POSTGRES_INTRUDER. A DROP leaves it true until the next
+ * VACUUM, and a trigger on DELETE counts as well. */
+#define POSTGRES_MARKED                                                        \
+    "EXISTS (SELECT FROM pg_class WHERE oid IN " POSTGRES_OUR_TABLES           \
+    " AND (relhastriggers OR relhasrules OR relrowsecurity))"
+
+/* SQL: what may change what is written or hide it, "" if nothing does. 20 are
+ * the bits of pg_trigger.tgtype for INSERT and UPDATE. */
+#define POSTGRES_INTRUDER                                                      \
+    "(SELECT coalesce(min(what), '') FROM ("                                   \
+    "SELECT 'trigger ' || tgname || ' on ' || tgrelid::regclass AS what"       \
+    " FROM pg_trigger WHERE tgrelid IN " POSTGRES_OUR_TABLES                   \
+    " AND NOT tgisinternal AND tgenabled <> 'D' AND tgtype & 20 <> 0"          \
+    " UNION ALL SELECT 'rule ' || rulename || ' on ' || ev_class::regclass"    \
+    " FROM pg_rewrite WHERE ev_class IN " POSTGRES_OUR_TABLES                  \
+    " AND ev_enabled <> 'D'"                                                   \
+    " UNION ALL SELECT 'row-level security of ' || oid::regclass"              \
+    " FROM pg_class WHERE oid IN " POSTGRES_OUR_TABLES                         \
+    " AND row_security_active(oid)) AS intruders)"
+
 /* SQL: the file of seqb_claims, which changes when a dump is restored or the
  * table is truncated. */
 #define POSTGRES_CLAIMS_FILE                                                   \

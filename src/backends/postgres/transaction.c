@@ -28,20 +28,30 @@ bool postgres_number_read(const PGresult *result, int column, int64_t *out)
  * A lock wait ends before the caller's deadline, and a commit is on disk
  * whatever the session's default is: with `off` it would be acknowledged
  * before. The origin is that of this transaction, because reading the table
- * locks it in its current file. It is "" if settings lose commits, so that the
- * statements behind it change nothing; $3 is not "" if that is accepted.
+ * locks it in its current file. The origin is none, so that the statements
+ * behind it change nothing, if settings lose commits ("", unless $3 accepts
+ * that) or if a trigger, a rule or row-level security was made since the tables
+ * were opened (ALTERED).
  */
-static const char prelude[] =
-    "SELECT set_config('lock_timeout', $1, true),"
-    " set_config('idle_in_transaction_session_timeout', $2, true),"
-    " set_config('synchronous_commit',"
-    " CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on'"
-    " ELSE current_setting('synchronous_commit') END, true),"
-    " set_config('seqbroker.origin', CASE WHEN $3 = '' AND (" POSTGRES_LOSSES
-    ") <> '' THEN '' ELSE " POSTGRES_ORIGIN_OR_NONE " END, true), CASE $3"
-    " WHEN '' THEN " POSTGRES_LOSSES " ELSE '' END,"
-    " (SELECT max(value) FROM seqb_counters WHERE name = ''),"
-    " " POSTGRES_INCARNATION;
+#define ALTERED "altered"
+#define PRELUDE(is_altered)                                                    \
+    "SELECT set_config('lock_timeout', $1, true),"                             \
+    " set_config('idle_in_transaction_session_timeout', $2, true),"            \
+    " set_config('synchronous_commit',"                                        \
+    " CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on'"         \
+    " ELSE current_setting('synchronous_commit') END, true),"                  \
+    " set_config('seqbroker.origin', CASE"                                     \
+    " WHEN $3 = '' AND (" POSTGRES_LOSSES ") <> '' THEN ''"                    \
+    " WHEN " is_altered " THEN '" ALTERED "'"                                  \
+    " ELSE " POSTGRES_ORIGIN_OR_NONE " END, true),"                            \
+    " CASE $3 WHEN '' THEN " POSTGRES_LOSSES " ELSE '' END,"                   \
+    " (SELECT value FROM seqb_counters WHERE name = ''),"                      \
+    " " POSTGRES_INCARNATION
+
+static const char prelude[] = PRELUDE(POSTGRES_MARKED);
+
+/* What marked the tables at open was none of these, but may hide one. */
+static const char prelude_of_marked[] = PRELUDE(POSTGRES_INTRUDER " <> ''");
 
 enum prelude_column {
     PRELUDE_LOCK,
@@ -68,7 +78,9 @@ void postgres_transaction_begin(struct postgres *postgres)
     postgres_number_make(postgres->timeout_ms + 1, idle_ms);
     postgres_link_add(&postgres->link, "BEGIN ISOLATION LEVEL READ COMMITTED",
                       0, NULL);
-    postgres_link_add(&postgres->link, prelude, 3, arguments);
+    postgres_link_add(&postgres->link,
+                      postgres->link.is_marked ? prelude_of_marked : prelude, 3,
+                      arguments);
 }
 
 /* The claims were compared in the store that was opened: if a pooler now leads
@@ -90,6 +102,11 @@ static enum seqb_status prelude_check(struct postgres *postgres,
         return error_set(err, SEQB_ROLE,
                          "%s: the server is a standby by now: give its "
                          "primary's address",
+                         where);
+    if (strcmp(origin, ALTERED) == 0)
+        return error_set(err, SEQB_UNREACHABLE,
+                         "%s: the tables got a trigger, a rule or row-level "
+                         "security since they were opened, open them again",
                          where);
     if (strcmp(origin, postgres->link.store) != 0)
         return error_set(err, SEQB_UNREACHABLE,
