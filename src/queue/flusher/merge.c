@@ -56,28 +56,30 @@ static bool pool_find(const struct merge *merge, const struct spool_pool *pool,
     return false;
 }
 
-bool merge_adopt(const struct merge *merge, struct spool_text *present)
+enum seqb_status merge_adopt(const struct merge *merge,
+                             struct spool_text *present, struct seqb_error *err)
 {
-    struct spool_pool *pools = calloc(merge->pool_count, sizeof *pools);
+    struct spool_pool *pools;
     size_t places[SPOOL_POOLS];
-    bool fits = pools != NULL;
 
-    for (size_t i = 0; fits && i < present->pool_count; i++) {
-        fits = pool_find(merge, &present->pools[i], &places[i]);
-        if (fits)
-            pools[places[i]] = present->pools[i];
+    for (size_t i = 0; i < present->pool_count; i++) {
+        if (!pool_find(merge, &present->pools[i], &places[i]))
+            return error_set(err, SEQB_LAYOUT,
+                             "it is of other pools, or of another layout of "
+                             "them");
     }
-    if (!fits) {
-        free(pools);
-        return false;
-    }
+    pools = calloc(merge->pool_count, sizeof *pools);
+    if (pools == NULL)
+        return no_memory(err);
+    for (size_t i = 0; i < present->pool_count; i++)
+        pools[places[i]] = present->pools[i];
     for (size_t i = 0; i < present->block_count; i++)
         present->blocks[i].pool = places[present->blocks[i].pool];
     present->place.pool = places[present->place.pool];
     free(present->pools);
     present->pools = pools;
     present->pool_count = merge->pool_count;
-    return true;
+    return SEQB_OK;
 }
 
 static bool pool_is_earlier(const struct merge *merge,

@@ -40,9 +40,11 @@ enum seqb_status merge_init(struct merge *merge, struct ha *ha,
                             struct seqb_error *err);
 void merge_fini(struct merge *merge);
 
-/* Puts the pools of a text in this broker's order. False if the broker does not
- * have one of them, or has it with another layout. */
-bool merge_adopt(const struct merge *merge, struct spool_text *present);
+/* Puts the pools of a text in this broker's order. SEQB_LAYOUT: the broker does
+ * not have one of them, or has it with another layout; SEQB_NO_MEMORY. */
+enum seqb_status merge_adopt(const struct merge *merge,
+                             struct spool_text *present,
+                             struct seqb_error *err);
 
 /* For a text that was not adopted: whether the only reason is that pools were
  * migrated after the text was written. */

@@ -98,15 +98,16 @@ static void refuse(struct exchange *exchange, enum seqb_log_level level,
 }
 
 /* A migration gives the pool other numbers. Those from before are a gap. */
-static void refuse_layout(struct exchange *exchange)
+static void refuse_found(struct exchange *exchange,
+                         const struct seqb_error *why)
 {
-    if (merge_is_migrated(&exchange->merge, &exchange->found))
+    if (why->status == SEQB_LAYOUT &&
+        merge_is_migrated(&exchange->merge, &exchange->found))
         refuse(
             exchange, SEQB_LOG_INFO,
             "it is of an earlier generation of its pool, before a migration");
     else
-        refuse(exchange, SEQB_LOG_WARN,
-               "it is of other pools, or of another layout of them");
+        refuse(exchange, SEQB_LOG_WARN, why->text);
 }
 
 static enum seqb_status present_load(struct exchange *exchange,
@@ -121,14 +122,14 @@ static enum seqb_status present_load(struct exchange *exchange,
     if (status != SEQB_OK || exchange->bytes == NULL)
         return status;
     status = spool_text_read(exchange->bytes, size, &exchange->found, &why);
+    if (status == SEQB_OK)
+        status = merge_adopt(&exchange->merge, &exchange->found, &why);
     if (status == SEQB_NO_MEMORY)
         return error_copy(err, &why);
-    if (status != SEQB_OK)
-        refuse(exchange, SEQB_LOG_WARN, why.text);
-    else if (!merge_adopt(&exchange->merge, &exchange->found))
-        refuse_layout(exchange);
-    else
+    if (status == SEQB_OK)
         exchange->present = &exchange->found;
+    else
+        refuse_found(exchange, &why);
     return SEQB_OK;
 }
 
