@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <seqbroker/seqbroker.h>
@@ -320,32 +321,6 @@ static void give_no_more(struct rig *rig, struct rig_broker *broker)
     pthread_rwlock_unlock(&broker->queue->catalog_lock);
 }
 
-TEST_WITH(DIRECT, an_idle_sequence_gives_its_stock_and_takes_it_back)
-{
-    struct rig_broker *broker;
-    int64_t stock;
-    int64_t values;
-
-    use_spool(rig);
-    rig->sequences[0].idle_after_ms = 1;
-    rig->sequences[0].max_unused = 4000;
-    broker = rig_open(rig);
-    rig_take(broker, 1900);
-    /* All that a kill would lose of it is in the file then. What came later
-     * would be in the ring, and nothing would be wanted of the file. */
-    RIG_AWAIT((rig_await_rest(broker), rig_status(broker, "order").stock == 0));
-    values = granted(rig, broker);
-    stock = values * 4 - 1900;
-    give_no_more(rig, broker);
-    rig_take(broker, 1); /* a store answers at once */
-    rig_await_rest(broker);
-    if (stock > 1000)
-        RIG_AWAIT(rig_status(broker, "order").stock > 1000);
-    values = granted(rig, broker);
-    rig_close(broker);
-    take_all(rig, rig_open(rig), values);
-}
-
 /* The file may have what was given to it, for any other broker to take. */
 TEST_WITH(DIRECT, what_was_given_uncertainly_is_not_taken_back)
 {
@@ -488,4 +463,13 @@ TEST_WITH(DIRECT, kept_numbers_that_begin_there_are_dropped)
         assert_int_equal(rig_status(broker, "order").stock > 0, more == 0);
         rig_close(broker);
     }
+}
+
+TEST_WITH(DIRECT, broker_does_not_open_with_a_path_that_is_too_long)
+{
+    static char path[8192];
+
+    memset(path, 'x', sizeof path - 1);
+    rig->queue.spool_path = path;
+    rig_expect_open_fails(rig, SEQB_INVALID, "the path is too long");
 }

@@ -285,7 +285,6 @@ static enum spool_choice round_choose(void *context,
         return SPOOL_KEEP;
     if (sequence != round->taker) {
         round->taker = sequence;
-        round->chosen.sequence = NULL;
         round->taken_spans = 0;
         round->taken_numbers = 0;
     }
@@ -304,7 +303,6 @@ static void round_put(struct round *round)
 
     if (span->sequence != NULL)
         sequence_put(span->sequence, span->first, (uint64_t)span->count);
-    round->taken.sequence = NULL;
 }
 
 static void round_take(void *context, const struct spool_block *block)
@@ -475,7 +473,7 @@ void flusher_stop(struct flusher *flusher)
 
 void flusher_keep_all(struct flusher *flusher, int64_t until_ms)
 {
-    if (flusher != NULL && flusher->spool != NULL)
+    if (flusher != NULL)
         flusher_round(flusher, FLUSH_LAST, until_ms);
 }
 
