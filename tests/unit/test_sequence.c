@@ -367,13 +367,16 @@ TEST(sequences_are_looked_at_by_the_least_idle_after)
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct queue_sequence_options sequences[3] = {{.key = "a"}};
+        struct queue_sequence_options automatic = {
+            .idle_after_ms = cases[i].idle_after_ms[2]};
         struct queue_options options = {.sequences = sequences,
                                         .sequence_count = 2};
 
-        for (int j = 0; j < 3; j++)
+        for (int j = 0; j < 2; j++)
             sequences[j].idle_after_ms = cases[i].idle_after_ms[j];
-        if (sequences[2].idle_after_ms > 0)
-            options.automatic = &sequences[2];
+        sequences[2].idle_after_ms = 1; /* not one of them */
+        if (automatic.idle_after_ms > 0)
+            options.automatic = &automatic;
         assert_int_equal(flusher_looks(&options), cases[i].looks_ms);
     }
 }

@@ -98,6 +98,16 @@ TEST(block_is_cut_at_the_ends_of_windows)
     }
 }
 
+TEST(nothing_comes_after_the_last_number)
+{
+    struct spool_block rest = {"order", 0, 0, 0, INT64_MAX - 1, 2};
+    const struct spool_block part = spool_block_cut(&rest, 2);
+
+    assert_int_equal(part.length, 2);
+    assert_int_equal(rest.length, 0);
+    assert_true(rest.first > 0);
+}
+
 /* Of one sequence, in one partition of four. */
 #define A "a", 0, 2, 3
 

@@ -8,9 +8,28 @@
 #include "platform/text.h"
 #include "queue/flusher/text.h"
 #include "support/test.h"
+#include "support/wrap.h"
 
 #define ID        "0123456789abcdef0123456789abcdef"
 #define BODY_SIZE 16384
+#define MANY      20000 /* blocks */
+
+static int lacks; /* which call from now on gets no memory; 0: none */
+
+static bool has_memory(void)
+{
+    return lacks == 0 || --lacks > 0;
+}
+
+WRAPPED(void *, realloc, void *memory, size_t size)
+{
+    return has_memory() ? __real_realloc(memory, size) : NULL;
+}
+
+WRAPPED(void *, calloc, size_t count, size_t size)
+{
+    return has_memory() ? __real_calloc(count, size) : NULL;
+}
 
 /* A text as it stands in a file, in memory of just its size. */
 struct bytes {
@@ -26,7 +45,7 @@ static struct spool_text sample(struct spool_pool pools[2],
                                    .origins = {"o 0", NULL, "o2"}};
     pools[1] = (struct spool_pool){.layout = "pool=odd;bits=0",
                                    .bits = 0,
-                                   .origins = {"else", "no partition"}};
+                                   .origins = {"else", "no\npartition"}};
     blocks[0] = (struct spool_block){"bill", 0, 2, 3, 32, 5};
     blocks[1] = (struct spool_block){"order", 0, 2, 0, 4, 1};
     blocks[2] = (struct spool_block){"order", 0, 2, 0, 6, INT64_MAX / 4};
@@ -120,6 +139,54 @@ TEST(spool_without_blocks_is_one)
     text.block_count = 0;
     assert_ok(spool_text_write(&text, &bytes.data, &bytes.size, &err));
     assert_ok(read_copy(bytes.data, bytes.size, &err));
+    free(bytes.data);
+}
+
+TEST(many_blocks_are_written_and_read)
+{
+    struct spool_pool pools[2];
+    struct spool_block blocks[4];
+    struct spool_block *many = calloc(MANY, sizeof *many);
+    struct spool_text text = sample(pools, blocks);
+    struct spool_text out;
+    struct bytes bytes;
+    struct seqb_error err;
+
+    assert_non_null(many);
+    for (int64_t i = 0; i < MANY; i++)
+        many[i] = (struct spool_block){"order", 0, 2, 0, 8 * (i + 1), 1};
+    text.blocks = many;
+    text.block_count = MANY;
+    assert_done(spool_text_write(&text, &bytes.data, &bytes.size, &err), err);
+    bytes.data = realloc(bytes.data, bytes.size + 1);
+    assert_done(spool_text_read(bytes.data, bytes.size, &out, &err), err);
+    assert_int_equal(out.block_count, MANY);
+    expect_same_block(&out.blocks[0], &many[0]);
+    expect_same_block(&out.blocks[MANY - 1], &many[MANY - 1]);
+    spool_text_fini(&out);
+    free(bytes.data);
+    free(many);
+}
+
+/* Whichever call it is for. */
+TEST(memory_that_runs_out_is_told)
+{
+    struct spool_pool pools[2];
+    struct spool_block blocks[4];
+    const struct spool_text text = sample(pools, blocks);
+    struct bytes bytes;
+    struct seqb_error err;
+
+    lacks = 1;
+    assert_status(spool_text_write(&text, &bytes.data, &bytes.size, &err),
+                  SEQB_INVALID);
+    bytes = write_sample();
+    for (int i = 1; i <= 3; i++) { /* the blocks, and either pool */
+        lacks = i;
+        assert_status(read_copy(bytes.data, bytes.size, &err), SEQB_NO_MEMORY);
+        assert_string_equal(err.text, "out of memory");
+        assert_int_equal(lacks, 0);
+    }
     free(bytes.data);
 }
 
@@ -224,6 +291,7 @@ static const struct {
     {"line 3: " NO_NUMBER,
      "id " ID "\nticket 9223372036854775807 0 0 s\n" POOLS STORES, 0},
     {"line 3: " NO_NUMBER, "id " ID "\nticket 7 0 65 s\n" POOLS STORES, 0},
+    {"line 3: " NO_NUMBER, "id " ID "\nticket 7 1024 0 s\n" POOLS STORES, 0},
     {"line 3: " CUT_OFF, "id " ID "\nticket 7 0 0 " LONG "\n" POOLS STORES, 0},
     {"line 6: " CUT_OFF, TOP POOLS "origin 0 0 " LONG "\n", 0},
     {"line 3: " NO_TEXT, "id " ID "\nticket 7 0 0 \n" POOLS STORES, 0},
@@ -267,6 +335,7 @@ static const struct {
     {"line 11: " OTHER, ALL ORDER "block 32 1\n\n", 1},
     {"line 11: " OTHER, ALL ORDER "block 32 1\nend 1 0123456789abcdef\n", 1},
     {"line 2: no end", ALL "the ", 0},
+    {"line 2: " NO_NUMBER, ALL, 100}, /* more than have room in it */
 };
 
 static size_t forge(char *out, const char *head, const char *body,
@@ -331,14 +400,38 @@ TEST(other_versions_and_files_are_none)
 
 TEST(count_that_is_no_number_is_refused)
 {
-    static const char *const counts[] = {"",   "x", "-1", "00", "1000000000000",
-                                         "1 1"};
+    static const char *const counts[] = {"1 1", "",   "x",
+                                         "-1",  "00", "1000000000000"};
     struct seqb_error err;
 
-    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         assert_int_equal(
             read_forged("seqbroker-spool 1\n", ALL, counts[i], &err),
             SEQB_CORRUPT);
+        assert_string_equal(err.text,
+                            i == 0 ? "line 2: no end" : "line 2: " NO_NUMBER);
+    }
+}
+
+/* The longest texts and the last ticket; a longer layout is none. */
+TEST(texts_and_tickets_have_their_limits)
+{
+    char body[BODY_SIZE];
+    char origin[SEQB_ORIGIN_SIZE] = "";
+    char layout[SEQB_CLAIM_SIZE + 1] = "";
+    struct seqb_error err;
+
+    memset(origin, 'o', sizeof origin - 1);
+    for (size_t length = SEQB_CLAIM_SIZE - 1; length < sizeof layout;
+         length++) {
+        memset(layout, 'l', length);
+        (void)text_format(body, sizeof body,
+                          "id " ID "\nticket 9223372036854775806 0 0 %s\n"
+                          "pool 0 %s\norigin 0 0 %s\n",
+                          origin, layout, origin);
+        assert_status(read_forged("seqbroker-spool 1\n", body, "0", &err),
+                      length < SEQB_CLAIM_SIZE ? SEQB_OK : SEQB_CORRUPT);
+    }
 }
 
 TEST(spool_has_so_many_pools)
@@ -358,12 +451,18 @@ TEST(spool_has_so_many_pools)
 /* An engine of a service may call its origin what it likes. */
 TEST(origin_that_is_no_line_is_not_written)
 {
+    static char line[2 * SEQB_CLAIM_SIZE];
     struct spool_pool pools[2];
     struct spool_block blocks[4];
     struct spool_text text = sample(pools, blocks);
     struct bytes bytes;
     struct seqb_error err;
 
+    memset(line, 'x', sizeof line - 1);
+    text.origin = line; /* longer than any line of the file */
+    assert_int_equal(spool_text_write(&text, &bytes.data, &bytes.size, &err),
+                     SEQB_INVALID);
+    text.origin = "the store";
     pools[0].origins[0] = "two\nlines";
     assert_int_equal(spool_text_write(&text, &bytes.data, &bytes.size, &err),
                      SEQB_INVALID);
