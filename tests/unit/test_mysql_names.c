@@ -18,16 +18,15 @@
 TEST(only_what_users_count_has_a_table)
 {
     static const char *const with[] = {
-        "main/0/order",
-        "window/0/order",
-        "main~2/31/a:b",
-        "main/0/Cell",
+        "main/0/order", "window/0/order", "main~2/31/a:b",
+        "main/0/Cell",  "main//order",
     };
     static const char *const without[] = {
         "",
         "main",
         "main/0",
         "main/0/order@20261121",
+        "main/0//order",
         "window/main/0/order",
         "window/window/0/order",
         "window/main/0/order@20261121",
@@ -51,11 +50,13 @@ TEST(formatted_names_hold_key_and_partition)
     } cases[] = {
         {USUAL, "main/0/order", "order_code_0"},
         {USUAL, "main/31/order", "order_code_31"},
+        {USUAL, "main/123456/order", "order_code_123456"},
         {USUAL, "other/3/a.b:c-d_e", "a.b:c-d_e_code_3"},
         {USUAL, MAIN "9", "9_code_0"},
         {"%d$%s", "main/7/order", "7$order"},
         {"Seq-%s%d", "main/7/order", "Seq-order7"},
         {USUAL, MAIN FORTY_ONE, FORTY_ONE "_code_0"},
+        {"%s%d$", MAIN FORTY_ONE "lmnop", FORTY_ONE "lmnop0$"},
     };
 
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -108,13 +109,24 @@ TEST(what_the_format_cannot_tell_has_a_name_of_its_own)
     }
 }
 
-TEST(own_names_say_whose_they_are)
+/* Another version must find the same table. */
+TEST(own_names_say_whose_they_are_and_never_change)
 {
-    char table[MYSQL_TABLE_SIZE];
+    static const char *const cases[][3] = {
+        {USUAL, "window/main/0/Order",
+         "seqb_window_main_0_order_0e8833794cc3e74f"},
+        {USUAL, MAIN DASHES_42,
+         "seqb_main_0___________________________________19c86a0f5028ab06"},
+        {"%s%d$", MAIN FORTY_ONE "lmnopq",
+         "seqb_main_0_abcdefghijabcdefghijabcdefghijabc_5f6c8bcc2de8dcba"},
+    };
 
-    mysql_table_name(USUAL, "window/main/0/Order", table);
-    assert_memory_equal(table, "seqb_window_main_0_order_", 25);
-    assert_int_equal(strlen(table), 25 + 16);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char table[MYSQL_TABLE_SIZE];
+
+        mysql_table_name(cases[i][0], cases[i][1], table);
+        assert_string_equal(table, cases[i][2]);
+    }
 }
 
 TEST(format_needs_key_and_partition_once_each)

@@ -90,6 +90,7 @@ TEST(statements_compare_what_may_change_while_a_server_runs)
                         " AND @@GLOBAL.sync_binlog = 1"
                         " AND CONCAT(@@GLOBAL.wsrep_on) IN ('0', 'OFF')");
     assert_true(mysql_closed_add(&safe, closed, sizeof closed));
+    assert_non_null(strstr(closed, "'innodb_flush_log_at_trx_commit = '"));
     assert_non_null(strstr(closed, ", IF(@@GLOBAL.sync_binlog = 1, NULL, "
                                    "CONCAT('sync_binlog = ', "
                                    "@@GLOBAL.sync_binlog, ' (safe: 1)'))"));
@@ -138,6 +139,7 @@ TEST(tidb_locks_no_rows_in_shared_mode_unless_it_is_told_to)
         {"8.0.11-TiDB-v8.5.0", "ON", "1", true},
         {"5.7.25-TiDB-v3.0.0", "", "", false}, /* from before both */
         {"8.0.40", "OFF", "OFF", false},       /* a version by server-version */
+        {"8.0.40", "0", "0", false},
     };
 
     for (size_t i = 0; i < COUNT(cases); i++) {

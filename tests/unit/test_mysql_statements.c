@@ -5,6 +5,14 @@
 #include <string.h>
 
 #include "support/test.h"
+#include "support/wrap.h"
+
+static bool is_full;
+
+WRAPPED(void *, realloc, void *memory, size_t size)
+{
+    return is_full ? NULL : __real_realloc(memory, size);
+}
 
 __attribute__((format(printf, 2, 3))) static void
 add(struct mysql_statements *statements, const char *format, ...)
@@ -19,12 +27,13 @@ add(struct mysql_statements *statements, const char *format, ...)
 /* A value in which a ';' is. */
 static void add_value(struct mysql_statements *statements, const char *value)
 {
-    const size_t size = strlen(value) + 1;
+    const size_t size = strlen(value);
     char *space = mysql_statements_space(statements, size);
 
     assert_non_null(space);
-    memcpy(space, value, size);
-    mysql_statements_grown(statements, size - 1);
+    for (size_t i = 0; i < size; i++)
+        space[i] = value[i];
+    mysql_statements_grown(statements, size);
 }
 
 static void assert_next(struct mysql_statements *statements, const char *text)
@@ -90,5 +99,67 @@ TEST(what_is_left_is_dropped_by_what_is_added)
     assert_end(&statements);
     mysql_statements_close(&statements);
     assert_end(&statements);
+    mysql_statements_free(&statements);
+}
+
+/* A value ends without a 0. */
+TEST(statement_ends_where_its_last_word_does)
+{
+    struct mysql_statements statements = {.one_by_one = true};
+
+    memset(mysql_statements_space(&statements, 100), 'x', 100);
+    add(&statements, ";DO 0");
+    add(&statements, ";DO ");
+    add_value(&statements, "1");
+    mysql_statements_close(&statements);
+    assert_next(&statements, "");
+    assert_next(&statements, "DO 0");
+    assert_next(&statements, "DO 1");
+    assert_end(&statements);
+    add(&statements, "COMMIT \n");
+    mysql_statements_close(&statements);
+    assert_next(&statements, "COMMIT");
+    assert_end(&statements);
+    mysql_statements_free(&statements);
+}
+
+TEST(nothing_but_blanks_is_no_statement)
+{
+    struct mysql_statements statements = {.one_by_one = true};
+
+    mysql_statements_close(&statements);
+    assert_end(&statements);
+    add(&statements, ";");
+    mysql_statements_close(&statements);
+    assert_end(&statements);
+    mysql_statements_free(&statements);
+}
+
+/* And so does what is added after the memory was given back. */
+TEST(text_doubles_and_has_room_for_its_end)
+{
+    struct mysql_statements statements = {.one_by_one = false};
+
+    for (int i = 0; i < 2; i++) {
+        assert_non_null(mysql_statements_space(&statements, 1000));
+        mysql_statements_grown(&statements, 1000);
+        assert_int_equal(statements.size, 1024);
+        assert_non_null(mysql_statements_space(&statements, 24));
+        assert_int_equal(statements.size, 2048);
+        mysql_statements_free(&statements);
+        assert_null(statements.text);
+        assert_int_equal(statements.length, 0);
+    }
+}
+
+/* Half a text may be another statement: nothing of it is sent. */
+TEST(text_that_does_not_fit_is_incomplete)
+{
+    struct mysql_statements statements = {.one_by_one = false};
+
+    is_full = true;
+    assert_null(mysql_statements_space(&statements, 1));
+    is_full = false;
+    assert_true(statements.is_incomplete);
     mysql_statements_free(&statements);
 }

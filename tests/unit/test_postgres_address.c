@@ -199,6 +199,7 @@ TEST(options_without_a_host_are_refused)
 WRAPPED(const char *, lookup_host, const char *host, int port,
         int64_t deadline_ms, struct addrinfo **out)
 {
+    assert_int_equal(port, 0); /* libpq has its own */
     if (strcmp(host, "nowhere") == 0)
         return "scripted";
     return __real_lookup_host(host, port, deadline_ms, out);

@@ -26,6 +26,16 @@ TEST(state_is_found_in_the_text_of_a_failed_connection)
          "first"},
         {AT "Connection refused\n\tIs the server running?", "",
          SEQB_UNREACHABLE, "pg: cannot connect: " AT "Connection refused"},
+        {AT "FATAL:  28P01:no blank", "28P01", SEQB_REFUSED,
+         "pg: cannot connect: no blank (SQLSTATE 28P01)"},
+        {"certificate verify failed\n", "", SEQB_UNREACHABLE,
+         "pg: cannot connect: certificate verify failed; the server's "
+         "certificate has expired, it does not send the intermediate ones, or "
+         "tls_ca is not its CA"},
+        {"no root certificate file", "", SEQB_UNREACHABLE,
+         "pg: cannot connect: no root certificate file; set tls_ca"},
+        {"x:  p8P01: of one small letter", "", SEQB_UNREACHABLE,
+         "pg: cannot connect: x:  p8P01: of one small letter"},
         {"x:  28p01: of small letters", "", SEQB_UNREACHABLE,
          "pg: cannot connect: x:  28p01: of small letters"},
         {"x:  28P0: too short", "", SEQB_UNREACHABLE,

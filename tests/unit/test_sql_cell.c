@@ -89,6 +89,7 @@ TEST(nothing_is_taken_from_a_cell_that_is_not_bound)
         {"7:100:" PAST, SEQB_FENCED, 7}, {"0:0:", SEQB_FENCED, SEQB_NO_WINDOW},
         {"7:99:" NOW, SEQB_LAYOUT, 7},   {"7:101:" NOW, SEQB_LAYOUT, 7},
         {"7:99:" PAST, SEQB_FENCED, 7},  {"?", SEQB_CORRUPT, SEQB_NO_WINDOW},
+        {"1:100:" PAST, SEQB_FENCED, 1},
     };
     const struct sql_cell none = {.state = SQL_CELL_ABSENT};
 

@@ -5,6 +5,7 @@
 
 #include "backends/sql/sql.h"
 #include "platform/text.h"
+#include "support/failure.h"
 #include "support/test.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -90,6 +91,31 @@ TEST(claim_that_was_not_read_holds_back)
     free(guards);
 }
 
+/* Each claim that a call names has its place, the last one too. */
+TEST(claims_of_a_full_call_stay_in_their_places)
+{
+    struct sql_guards *guards = guards_new();
+    char names[SQL_GUARDS_MAX][8];
+
+    for (size_t i = 0; i < SQL_GUARDS_MAX; i++) {
+        (void)text_format(names[i], sizeof names[i], "%04d", (int)i);
+        sql_guards_add(guards, &(struct seqb_guard){names[i], "", false});
+    }
+    assert_int_equal(guards->count, SQL_GUARDS_MAX);
+    for (size_t i = 0; i < SQL_GUARDS_MAX; i++)
+        assert_string_equal(guards->claims[i].name, names[i]);
+    assert_string_equal(guards->incarnation, NOW);
+    free(guards);
+}
+
+TEST(refusal_says_why_no_guard_can_be_compared)
+{
+    assert_fails(sql_guard_refuse("here", "counter", "", &failure),
+                 SEQB_REFUSED, "open was not asked for it");
+    assert_fails(sql_guard_refuse("here", "counter", "x", &failure),
+                 SEQB_REFUSED, "is not known: x");
+}
+
 /* The longest that fits is compared as a whole; what is longer never holds. */
 TEST(longest_claim_is_compared_whole)
 {
@@ -108,6 +134,9 @@ TEST(longest_claim_is_compared_whole)
         sql_guards_found(guards, 0, standing);
         assert_int_equal(judge(guards, &guard),
                          extra == 0 ? SEQB_OK : SEQB_FENCED);
+        (void)text_append(standing, sizeof standing, "a");
+        sql_guards_found(guards, 0, standing);
+        assert_int_equal(judge(guards, &guard), SEQB_FENCED);
         free(guards);
     }
 }

@@ -4,6 +4,7 @@
 
 #include "backends/sql/sql.h"
 #include "platform/text.h"
+#include "support/failure.h"
 #include "support/test.h"
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -77,6 +78,13 @@ TEST(page_needs_a_prefix_and_room)
                          SEQB_INVALID);
     name[SEQB_COUNTER_SIZE - 1] = '\0';
     assert_ok(sql_page_begin(&pages[COUNT(pages) - 2], &range, "here", &err));
+    pages[COUNT(pages) - 1].most = 1;
+    assert_ok(sql_page_begin(&pages[COUNT(pages) - 1], &range, "here", &err));
+    memset(name, 'a', SEQB_COUNTER_SIZE);
+    pages[COUNT(pages) - 1].after = name;
+    assert_fails(
+        sql_page_begin(&pages[COUNT(pages) - 1], &range, "here", &failure),
+        SEQB_INVALID, "here: no counter is named 'aaa");
 }
 
 /* Else a counter would be left out, and nobody would know. */
@@ -117,7 +125,10 @@ TEST(name_that_is_too_long_is_damage)
     memset(name, 'a', sizeof name);
     name[SEQB_COUNTER_SIZE] = '\0';
     assert_ok(sql_page_begin(&page, &range, "here", &err));
-    assert_int_equal(sql_page_add(&page, name, 1, "here", &err), SEQB_CORRUPT);
+    assert_fails(sql_page_add(&page, name, 1, "here", &failure), SEQB_CORRUPT,
+                 "here: counter aaa");
+    assert_fails(sql_page_add(&page, NULL, 1, "here", &failure), SEQB_CORRUPT,
+                 "here: counter (no name)");
     name[SEQB_COUNTER_SIZE - 1] = '\0';
     assert_ok(sql_page_add(&page, name, 1, "here", &err));
 }

@@ -91,6 +91,7 @@ TEST(mark_tells_which_names_were_purged)
         {ORDER "@30000101", true, 5},
         {"zzz", false, 5}, /* as an earlier version wrote */
         {ORDER, false, 5},
+        {ORDER "ing@30000101", false, 5},
         {NULL, true, SQL_MARK_DAMAGED},
     };
 
@@ -129,6 +130,7 @@ static const struct {
     {{0}, {0}, {0}, {0}, 0, 5, SEQB_FENCED, {0}},
     {{-1, NOW}, {0}, {0}, {0}, 0, 5, SEQB_CORRUPT, {0}},
     {{9, NOW}, {0}, {0}, {0}, 0, 5, SEQB_FENCED, {0}},
+    {{1, NOW}, {0}, {0}, {0}, 0, 5, SEQB_FENCED, {0}},
     /* none, of a period: afresh, unless it may have been forgotten */
     {{9, NOW}, {0}, {0}, {0}, BEGINS, 5, SEQB_OK, {1, 5}},
     {{9, NOW}, {BEGINS - 1, NOW}, {0}, {0}, BEGINS, 5, SEQB_OK, {1, 5}},
@@ -136,6 +138,7 @@ static const struct {
     {{0, NOW}, {BEGINS, NOW}, {0}, {0}, BEGINS, 5, SEQB_OK, {1, 5}},
     {{9, OTHER}, {0}, {0}, {0}, BEGINS, 5, SEQB_FENCED, {0}},
     {{9, NOW}, {-1, NOW}, {0}, {0}, BEGINS, 5, SEQB_CORRUPT, {0}},
+    {{0, NOW}, {-1, NOW}, {0}, {0}, 1, 5, SEQB_CORRUPT, {0}},
     /* none, of a period that may have been purged */
     {{9, NOW}, {0}, {0}, {0, "x"}, BEGINS, 5, SEQB_OK, {1, 5}},
     {{9, NOW}, {0}, {0}, {BEGINS, "x"}, BEGINS, 5, SEQB_OK, {1, 5}},
@@ -303,6 +306,7 @@ TEST(raise_of_the_same_copy_twice_goes_elsewhere)
         {{9, OTHER}, {0}, 0, 777, 796},
         {{0}, {0}, 0, 777, 792},
         {{9, NOW}, {0}, 0, 777, 786},
+        {{1, NOW}, {0}, 0, 777, 778},
         /* somebody was faster, or it is new in a store that never changed */
         {{9, NOW}, {40, NOW}, 0, 777, 40},
         {{0, NOW}, {0}, 30, 777, 30},
@@ -385,29 +389,6 @@ TEST(raise_that_cannot_be_writes_nothing)
     }
 }
 
-/* --- marks --- */
-
-TEST(marks_are_named_after_the_counter_without_its_stamp)
-{
-    static const struct {
-        const char *counter;
-        const char *mark;
-        bool counts;
-    } cases[] = {
-        {SQL_BASE, SQL_MARK_BASE, true},
-        {ORDER, "@" ORDER, false},
-        {DAY, "@" ORDER, true},
-    };
-
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        char name[SEQB_COUNTER_SIZE];
-
-        assert_true(sql_mark_name(cases[i].counter, name));
-        assert_string_equal(name, cases[i].mark);
-        assert_int_equal(sql_mark_counts(cases[i].counter), cases[i].counts);
-    }
-}
-
 /* --- notes and epochs --- */
 
 TEST(note_is_needed_where_a_multiple_is_passed)
@@ -471,6 +452,12 @@ TEST(counter_that_is_gone_begins_above_its_note)
         {{0, NULL}, 0, SEQB_FENCED, 0, 7, 65536},
         {{0, NULL}, 65536, SEQB_FENCED, 0, 65536, 65536},
         {{0, NULL}, 65537, SEQB_FENCED, 0, 65537, 131072},
+        {{0, NULL},
+         INT64_MAX - 65536,
+         SEQB_FENCED,
+         0,
+         INT64_MAX - 65536,
+         INT64_MAX - 65535},
         {{5, NOW}, 0, SEQB_FENCED, 0, 7, 65536},
         {{7, NOW}, 0, SEQB_FENCED, 0, 7, 0},
         {{65536, NOW}, 0, SEQB_OK, 65537, 65536, 0},

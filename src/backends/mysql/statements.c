@@ -30,7 +30,6 @@ char *mysql_statements_space(struct mysql_statements *statements, size_t size)
 void mysql_statements_grown(struct mysql_statements *statements, size_t size)
 {
     statements->length += size;
-    statements->text[statements->length] = '\0';
 }
 
 void mysql_statements_add(struct mysql_statements *statements,

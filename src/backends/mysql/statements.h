@@ -17,8 +17,8 @@
 struct mysql_statements {
     bool one_by_one;    /* set before the first is added */
     bool is_incomplete; /* memory ran out while they were written */
-    char *text;         /* with a final 0; a 0 instead of each ';' if they are
-                           sent one by one */
+    char *text;         /* with a final 0 once it is closed; a 0 instead of each
+                           ';' if they are sent one by one */
     size_t length;      /* of what was added since the last send */
     size_t size;        /* of the memory of `text` */
     size_t begin;       /* what of the last send is not yet sent ... */

@@ -82,7 +82,6 @@ static void batch_join(struct sql_batch *batch)
             &batch->requests[batch->size - batch->guarded],
             batch->guarded * sizeof(struct seqb_request *));
     batch->count += batch->guarded;
-    batch->guarded = 0;
     batch_sort(batch);
 }
 
@@ -104,7 +103,6 @@ static enum seqb_status batch_fail(struct sql_batch *batch,
     for (size_t i = 0; i < batch->count; i++)
         batch->requests[i]->status =
             error_copy(&batch->requests[i]->error, why);
-    batch->count = 0;
     return error_copy(err, why);
 }
 
