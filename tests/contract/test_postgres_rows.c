@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Answers that a correct server does not give, and those that do not come: this
  * program changes how many columns an answer has, or a number in it, or says
- * that the connection is lost. Nothing may be made of it, and the connection
- * must not be used again. And what makes a correct server do so: triggers,
- * rules, policies. */
+ * that the connection is lost, or that the server refused. Nothing may be made
+ * of it, and the error says what came first. */
 #include <string.h>
 
 #include "contract/postgres_fixture.h"
 #include "platform/text.h"
 #include "support/test.h"
+#include "support/wrap.h"
 
 static int counted;         /* answers whose columns were counted */
 static int changes_columns; /* of this one of them, from 1 on; 0: of none */
@@ -21,14 +21,7 @@ static int changes_value; /* this one; -1: none */
 #define STORE         3 /* ... the store's origin among them */
 static char store[SEQB_ORIGIN_SIZE]; /* the last one */
 
-int __real_PQnfields(const PGresult *result);
-int __wrap_PQnfields(const PGresult *result);
-char *__real_PQgetvalue(const PGresult *result, int row, int column);
-char *__wrap_PQgetvalue(const PGresult *result, int row, int column);
-int __real_PQgetlength(const PGresult *result, int row, int column);
-int __wrap_PQgetlength(const PGresult *result, int row, int column);
-
-int __wrap_PQnfields(const PGresult *result)
+WRAPPED(int, PQnfields, const PGresult *result)
 {
     return __real_PQnfields(result) + (++counted == changes_columns);
 }
@@ -38,7 +31,7 @@ static bool is_changed(const PGresult *result, int column)
     return column == changes_value && __real_PQnfields(result) == changes_width;
 }
 
-char *__wrap_PQgetvalue(const PGresult *result, int row, int column)
+WRAPPED(char *, PQgetvalue, const PGresult *result, int row, int column)
 {
     char *value = __real_PQgetvalue(result, row, column);
 
@@ -49,116 +42,27 @@ char *__wrap_PQgetvalue(const PGresult *result, int row, int column)
     return value;
 }
 
-int __wrap_PQgetlength(const PGresult *result, int row, int column)
+WRAPPED(int, PQgetlength, const PGresult *result, int row, int column)
 {
     return is_changed(result, column) ? (int)strlen(other)
                                       : __real_PQgetlength(result, row, column);
 }
 
-/* --- columns --- */
-
-static enum seqb_status take_order(struct fixture *f)
-{
-    struct seqb_request request;
-
-    return take(f, ORDER, 1, &request);
-}
-
-static enum seqb_status raise_order(struct fixture *f)
-{
-    const struct seqb_raise raise = {.counter = ORDER, .limit = LIMIT};
-    int64_t out;
-
-    return backend_postgres.raise(f->backend, &raise, &out, NULL);
-}
-
-static enum seqb_status claim_main(struct fixture *f)
-{
-    char standing[SEQB_CLAIM_SIZE];
-
-    return backend_postgres.claim(f->backend, "main", "a", standing,
-                                  sizeof standing, NULL);
-}
-
-static enum seqb_status swap_main(struct fixture *f)
-{
-    const struct seqb_swap swap = {"main", "a", "a", NULL};
-    char standing[SEQB_CLAIM_SIZE];
-
-    return backend_postgres.swap(f->backend, &swap, standing, sizeof standing,
-                                 NULL);
-}
-
-static enum seqb_status purge_order(struct fixture *f)
-{
-    const struct seqb_purge purge = {ORDER, ORDER "@20261121", 1, 1};
-    int32_t deleted;
-
-    return backend_postgres.purge(f->backend, &purge, &deleted, NULL);
-}
-
-static enum seqb_status list_main(struct fixture *f)
-{
-    struct seqb_listed listed[2];
-    struct seqb_page page = {
-        .prefix = "main/", .after = "", .listed = listed, .most = 2};
-
-    return backend_postgres.list(f->backend, &page, NULL);
-}
-
-static const struct {
-    enum seqb_status (*call)(struct fixture *f);
-    int answers; /* with columns */
-} calls[] = {{take_order, 2}, {raise_order, 5}, {claim_main, 2},
-             {swap_main, 2},  {purge_order, 2}, {list_main, 2}};
-
-/* Each answer of each call, one after the other. */
-TEST_SKIPPABLE(STARTED, columns_that_were_not_asked_for_make_no_sense)
-{
-    assert_ok(take_order(f));
-    assert_ok(claim_main(f));
-    for (size_t i = 0; i < COUNT(calls); i++) {
-        counted = 0;
-        assert_ok(calls[i].call(f));
-        assert_int_equal(counted, calls[i].answers);
-        for (int answer = 1; answer <= calls[i].answers; answer++) {
-            counted = 0;
-            changes_columns = answer;
-            assert_int_equal(calls[i].call(f), SEQB_PROTOCOL);
-            changes_columns = 0;
-            assert_int_equal(calls[i].call(f), SEQB_UNREACHABLE);
-            must_open(f);
-        }
-    }
-}
-
-/* --- lost connections --- */
-
-static int answers;   /* that were waited for */
-static int loses_one; /* of them, from 1 on; 0: none */
-static bool is_lost;
-
-PGresult *__real_PQgetResult(PGconn *conn);
-PGresult *__wrap_PQgetResult(PGconn *conn);
-ConnStatusType __real_PQstatus(const PGconn *conn);
-ConnStatusType __wrap_PQstatus(const PGconn *conn);
-
-PGresult *__wrap_PQgetResult(PGconn *conn)
-{
-    if (++answers != loses_one)
-        return __real_PQgetResult(conn);
-    is_lost = true;
-    return PQmakeEmptyPGresult(conn, PGRES_FATAL_ERROR);
-}
-
-ConnStatusType __wrap_PQstatus(const PGconn *conn)
-{
-    return is_lost ? CONNECTION_BAD : __real_PQstatus(conn);
-}
+/* --- calls --- */
 
 static enum seqb_status open_again(struct fixture *f)
 {
     return fixture_open(f);
+}
+
+static enum seqb_status take_order(struct fixture *f)
+{
+    struct seqb_request request;
+    const enum seqb_status status = take(f, ORDER, 1, &request);
+
+    if (status != SEQB_OK)
+        f->err = request.error;
+    return status;
 }
 
 static enum seqb_status raise_higher(struct fixture *f)
@@ -168,42 +72,262 @@ static enum seqb_status raise_higher(struct fixture *f)
         .counter = ORDER, .floor = floor += 1000, .limit = LIMIT};
     int64_t out;
 
-    return backend_postgres.raise(f->backend, &raise, &out, NULL);
+    return backend_postgres.raise(f->backend, &raise, &out, &f->err);
+}
+
+/* The guard's claim stands. */
+static enum seqb_status raise_guarded(struct fixture *f)
+{
+    struct seqb_guard guard = {"known", "", false};
+    const struct seqb_raise raise = {.counter = "window/" ORDER,
+                                     .floor = 10,
+                                     .limit = LIMIT,
+                                     .guard = &guard};
+    int64_t out;
+
+    return backend_postgres.raise(f->backend, &raise, &out, &f->err);
+}
+
+static enum seqb_status install_next(struct fixture *f)
+{
+    static int64_t next;
+    const struct seqb_window window = {
+        .counter = SEQB_CELL ORDER, .window = ++next, .size = 100};
+    int64_t standing;
+
+    return backend_postgres.install(f->backend, &window, &standing, &f->err);
+}
+
+static enum seqb_status claim_main(struct fixture *f)
+{
+    return claim(f, "main", "a");
+}
+
+static enum seqb_status claim_many(struct fixture *f)
+{
+    struct seqb_claim one = {.name = "main", .text = "a"};
+    size_t done;
+
+    return backend_postgres.claim_many(f->backend, &one, 1, &done, &f->err);
+}
+
+static enum seqb_status swap_main(struct fixture *f)
+{
+    const struct seqb_swap swap = {"main", "a", "a", NULL};
+
+    return backend_postgres.swap(f->backend, &swap, f->standing,
+                                 sizeof f->standing, &f->err);
+}
+
+static enum seqb_status purge_days(struct fixture *f)
+{
+    int32_t deleted;
+
+    return purge(f, ORDER, 2, 10, &deleted);
+}
+
+static enum seqb_status list_main(struct fixture *f)
+{
+    struct seqb_listed listed[2];
+    struct seqb_page page = {
+        .prefix = "main/", .after = "", .listed = listed, .most = 2};
+
+    return backend_postgres.list(f->backend, &page, &f->err);
 }
 
 static enum seqb_status tell_time(struct fixture *f)
 {
     int64_t ms;
 
-    return backend_postgres.clock(f->backend, &ms, NULL);
+    return backend_postgres.clock(f->backend, &ms, &f->err);
+}
+
+static enum seqb_status describe(struct fixture *f)
+{
+    struct seqb_details details = {.node = ""};
+
+    return backend_postgres.describe(f->backend, &details, &f->err);
+}
+
+static enum seqb_status permit(struct fixture *f)
+{
+    return backend_postgres.permits(f->backend, ORDER, &f->err);
+}
+
+/* The counters and claims that the calls need. */
+static void stand(struct fixture *f)
+{
+    f->options.needs_incarnation = true;
+    must_open(f);
+    assert_ok(take_order(f));
+    assert_ok(claim_main(f));
+    assert_ok(claim(f, "known", f->backend->incarnation));
+}
+
+/* What came first, and not that the connection was lost before. */
+static void must_say_why(struct fixture *f)
+{
+    if (strstr(f->err.text, "lost before") != NULL ||
+        strstr(f->err.text, "NULL") != NULL)
+        fail_msg("%s", f->err.text);
+}
+
+/* --- columns --- */
+
+static const struct {
+    enum seqb_status (*call)(struct fixture *f);
+    int answers; /* with columns */
+} calls[] = {{take_order, 2},   {raise_higher, 5}, {raise_guarded, 6},
+             {install_next, 5}, {claim_main, 2},   {claim_many, 2},
+             {swap_main, 2},    {purge_days, 2},   {list_main, 2}};
+
+/* Each answer of each call, one after the other. */
+TEST_SKIPPABLE(STARTED, columns_that_were_not_asked_for_make_no_sense)
+{
+    stand(f);
+    for (size_t i = 0; i < COUNT(calls); i++) {
+        counted = 0;
+        assert_ok(calls[i].call(f));
+        assert_int_equal(counted, calls[i].answers);
+        for (int answer = 1; answer <= calls[i].answers; answer++) {
+            counted = 0;
+            changes_columns = answer;
+            assert_int_equal(calls[i].call(f), SEQB_PROTOCOL);
+            must_say_why(f);
+            changes_columns = 0;
+            assert_int_equal(calls[i].call(f), SEQB_UNREACHABLE);
+            must_open(f);
+        }
+    }
+}
+
+/* --- answers that do not come --- */
+
+static int answers;   /* that were waited for */
+static int fails_one; /* of them, from 1 on; 0: none */
+static bool refuses;  /* the server does; else the connection is lost */
+static bool is_lost;
+static PGresult *refused; /* what says so */
+
+/* The server refuses statements, and nothing else that libpq has an answer
+ * for. */
+static bool answer_counts(const PGresult *answer)
+{
+    return !refuses ||
+           (answer != NULL && PQresultStatus(answer) != PGRES_PIPELINE_SYNC);
+}
+
+WRAPPED(PGresult *, PQgetResult, PGconn *conn)
+{
+    PGresult *answer = NULL;
+
+    if (refuses || answers + 1 != fails_one)
+        answer = __real_PQgetResult(conn);
+    if (!answer_counts(answer) || ++answers != fails_one)
+        return answer;
+    PQclear(answer);
+    answer = PQmakeEmptyPGresult(conn, PGRES_FATAL_ERROR);
+    is_lost = !refuses;
+    refused = refuses ? answer : NULL;
+    return answer;
+}
+
+WRAPPED(ConnStatusType, PQstatus, const PGconn *conn)
+{
+    return is_lost ? CONNECTION_BAD : __real_PQstatus(conn);
+}
+
+WRAPPED(char *, PQresultErrorField, const PGresult *result, int field)
+{
+    static char severity[] = "ERROR";
+    static char state[] = "42501";
+    static char message[] = "scripted";
+
+    if (result == NULL || result != refused)
+        return __real_PQresultErrorField(result, field);
+    return field == PG_DIAG_SQLSTATE          ? state
+           : field == PG_DIAG_MESSAGE_PRIMARY ? message
+                                              : severity;
+}
+
+static enum seqb_status
+call_and_fail(struct fixture *f, int n,
+              enum seqb_status (*call)(struct fixture *f))
+{
+    enum seqb_status status;
+
+    answers = 0;
+    fails_one = n;
+    status = call(f);
+    fails_one = 0;
+    is_lost = false;
+    refused = NULL;
+    return status;
+}
+
+static void lose_each(struct fixture *f,
+                      enum seqb_status (*call)(struct fixture *f))
+{
+    for (int n = 1;; n++) {
+        const enum seqb_status status = call_and_fail(f, n, call);
+
+        if (answers < n)
+            break;
+        if (status != SEQB_UNREACHABLE && status != SEQB_UNCERTAIN)
+            fail_msg("%s: answer %d", seqb_status_name(status), n);
+        must_say_why(f);
+        if (f->backend != NULL)
+            assert_status(call(f), SEQB_UNREACHABLE);
+        must_open(f);
+    }
+    assert_ok(call(f));
+}
+
+/* A description says what it can, and a window that stands has no use for the
+ * end of its transaction. A backend is opened again after a reserve that failed
+ * as a whole. */
+static void refuse_each(struct fixture *f,
+                        enum seqb_status (*call)(struct fixture *f))
+{
+    for (int n = 1;; n++) {
+        const enum seqb_status status = call_and_fail(f, n, call);
+
+        if (answers < n)
+            break;
+        if (status == SEQB_OK)
+            assert_true(call == describe || call == install_next);
+        else if (call == describe || strstr(f->err.text, "42501") == NULL)
+            fail_msg("%s: answer %d", seqb_status_name(status), n);
+        if (call == take_order)
+            must_open(f);
+        assert_ok(call(f));
+    }
+}
+
+static void fail_all(struct fixture *f,
+                     void (*each)(struct fixture *f,
+                                  enum seqb_status (*call)(struct fixture *f)))
+{
+    static enum seqb_status (*const all[])(struct fixture * f) = {
+        open_again, take_order, raise_higher, raise_guarded, install_next,
+        claim_main, claim_many, swap_main,    purge_days,    list_main,
+        tell_time,  describe,   permit};
+
+    stand(f);
+    for (size_t i = 0; i < COUNT(all); i++)
+        each(f, all[i]);
 }
 
 TEST_SKIPPABLE(STARTED, call_whose_answer_is_lost_fails)
 {
-    static enum seqb_status (*const losers[])(struct fixture * f) = {
-        open_again, take_order,  raise_higher, claim_main,
-        swap_main,  purge_order, list_main,    tell_time};
+    fail_all(f, lose_each);
+}
 
-    f->options.needs_incarnation = true;
-    for (size_t i = 0; i < COUNT(losers); i++) {
-        for (int n = 1;; n++) {
-            enum seqb_status status;
-
-            answers = 0;
-            loses_one = n;
-            status = losers[i](f);
-            loses_one = 0;
-            is_lost = false;
-            if (answers < n)
-                break;
-            if (status != SEQB_UNREACHABLE && status != SEQB_UNCERTAIN)
-                fail_msg("%zu: %s: answer %d", i, seqb_status_name(status), n);
-            if (f->backend != NULL)
-                assert_status(losers[i](f), SEQB_UNREACHABLE);
-            must_open(f);
-        }
-        assert_ok(losers[i](f));
-    }
+TEST_SKIPPABLE(STARTED, call_after_a_refused_one_goes_on)
+{
+    refuses = true;
+    fail_all(f, refuse_each);
+    refuses = false;
 }
 
 /* --- numbers --- */

@@ -106,7 +106,8 @@ enum seqb_status postgres_list(struct seqb_backend *backend,
     if (status == SEQB_OK)
         status = run_receive(postgres, err);
     if (status == SEQB_OK)
-        return postgres_transaction_end(postgres, err);
-    (void)postgres_link_abandon(&postgres->link);
+        status = postgres_transaction_end(postgres, err);
+    if (status != SEQB_OK)
+        (void)postgres_link_abandon(&postgres->link);
     return status;
 }

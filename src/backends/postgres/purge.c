@@ -60,7 +60,7 @@ static enum seqb_status change_run(struct postgres *postgres, const char *sql,
     PQclear(result);
     if (status == SEQB_OK)
         status = postgres_transaction_end(postgres, err);
-    else
+    if (status != SEQB_OK)
         (void)postgres_link_abandon(link);
     *changed = (int32_t)count;
     return status;
