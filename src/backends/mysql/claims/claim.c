@@ -40,7 +40,8 @@ static enum seqb_status tables_find(struct mysql_link *link, bool *are_ready,
                              "%s: the table %s is kept by %s, which has no "
                              "transactions that last: ALTER TABLE %s "
                              "ENGINE = InnoDB",
-                             link->where, table, engine, table);
+                             link->where, table,
+                             engine != NULL ? engine : "(none)", table);
     }
     if (status != SEQB_OK || found < TABLES)
         return status;
