@@ -50,7 +50,7 @@ WRAPPED(my_ulonglong, mysql_affected_rows, MYSQL *handle)
     return __real_mysql_affected_rows(handle) + more_changed;
 }
 
-static int answers;    /* that were waited for */
+static int answers;    /* that were waited for, and packets that were sent */
 static int fails_one;  /* of them, from 1 on; 0: none */
 static unsigned error; /* with this one */
 static unsigned is_failed;
@@ -79,13 +79,21 @@ WRAPPED(my_bool, mysql_read_query_result, MYSQL *handle)
     return answer;
 }
 
-int __wrap_mysql_next_result(MYSQL *handle);
-int __wrap_mysql_next_result(MYSQL *handle)
+WRAPPED(int, mysql_next_result, MYSQL *handle)
 {
     const int answer = __real_mysql_next_result(handle);
 
     is_failed = 0;
     return ++answers == fails_one ? answer_fail(handle) : answer;
+}
+
+WRAPPED(int, mysql_send_query, MYSQL *handle, const char *text,
+        unsigned long length)
+{
+    is_failed = 0;
+    if (error == CR_SERVER_LOST && ++answers == fails_one)
+        return answer_fail(handle);
+    return __real_mysql_send_query(handle, text, length);
 }
 
 WRAPPED(unsigned, mysql_errno, MYSQL *handle)
@@ -171,6 +179,17 @@ static enum seqb_status claim_main(struct fixture *f)
 static enum seqb_status claim_new(struct fixture *f)
 {
     return claim(f, new_name("claim-"), "a");
+}
+
+/* The server says that it added nothing, and is asked why. */
+static enum seqb_status claim_unadded(struct fixture *f)
+{
+    enum seqb_status status;
+
+    more_changed = UINT64_MAX;
+    status = claim_new(f);
+    more_changed = 0;
+    return status;
 }
 
 static enum seqb_status claim_many(struct fixture *f)
@@ -346,6 +365,7 @@ TEST_SKIPPABLE(ON_ROW, row_that_is_none_to_the_question_is_distrusted)
         {install_next, "PPURo ooo oCC"},
         {claim_main, "PoPU"},
         {claim_new, "PoPU PoPU"},
+        {claim_unadded, "PUPU PPU"},
         {claim_many, "PPUoP"},
         {swap_main, "P?o"},
         {swap_new, ""},
@@ -396,6 +416,17 @@ TEST_SKIPPABLE(ON_ROW, number_that_cannot_be_is_not_granted)
     more_changed = 1;
     must_distrust(f);
     must_take(f, 5, last + 10);
+}
+
+TEST_SKIPPABLE(ON_AUTOINC, id_that_cannot_be_is_not_granted)
+{
+    assert_ok(take_order(f));
+    changes_id = true;
+    other_id = UINT64_MAX;
+    must_distrust(f);
+    more_changed = 1;
+    must_distrust(f);
+    assert_ok(take_order(f));
 }
 
 /* --- answers that do not come --- */

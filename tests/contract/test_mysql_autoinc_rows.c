@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counters of mysql-autoinc that have no table: what is leased, kept over a
- * stop, or counts in windows. Those of periods are in test_mysql_period.c. */
+ * stop, or counts in windows, and those whose table may not be made. Those of
+ * periods are in test_mysql_period.c. */
 #include "contract/mysql_fixture.h"
+#include "support/failure.h"
 #include "support/test.h"
 
 static struct seqb_request request_of(const char *counter)
@@ -84,3 +86,42 @@ TEST_SKIPPABLE(ON_AUTOINC, call_that_is_cut_off_answers_tables_and_rows)
 }
 
 TEST_BEFORE_ALL(without_sigpipe);
+
+/* --- rights --- */
+
+static enum seqb_status permit(struct fixture *f, const char *counter)
+{
+    return f->ops->permits(f->backend, counter, &failure);
+}
+
+/* Nothing is made by asking. */
+TEST_SKIPPABLE(ON_AUTOINC, table_that_may_not_be_made_is_not_permitted)
+{
+    assert_ok(permit(f, ORDER));
+    mariadb_execute(f->server, "REVOKE CREATE ON %s.* FROM seq", f->database);
+    must_open(f);
+    assert_fails(permit(f, ORDER), SEQB_REFUSED,
+                 "has no table: mysql-a (mysql");
+    f->options.auto_create = false;
+    must_open(f);
+    assert_fails(permit(f, ORDER), SEQB_REFUSED,
+                 "has no table: auto_create is off");
+    TELL(f, "CREATE TABLE order_code_0 (id BIGINT PRIMARY KEY) ENGINE=MyISAM");
+    assert_fails(permit(f, ORDER), SEQB_REFUSED, "ends its ids early (MyISAM");
+}
+
+TEST_SKIPPABLE(ON_AUTOINC, name_without_room_is_refused)
+{
+    char name[SEQB_COUNTER_SIZE + 1] = ORDER;
+    const struct seqb_raise raise = {.counter = name, .limit = LIMIT};
+    struct seqb_request request;
+    int64_t out;
+
+    memset(name + strlen(ORDER), 'a', sizeof name - strlen(ORDER) - 1);
+    name[SEQB_COUNTER_SIZE] = '\0';
+    assert_status(take(f, name, 1, &request), SEQB_INVALID);
+    assert_status(permit(f, name), SEQB_INVALID);
+    assert_status(f->ops->raise(f->backend, &raise, &out, &failure),
+                  SEQB_INVALID);
+    must_take(f, 1, 0);
+}

@@ -469,3 +469,16 @@ TEST_SKIPPABLE(ON_ROW, trigger_that_only_logs_is_named_as_the_reason)
             "SET @logged = NEW.value");
     must_fail(f, SEQB_PROTOCOL, "have a trigger, drop it");
 }
+
+TEST_SKIPPABLE(ON_ROW, text_without_room_is_not_read)
+{
+    const struct seqb_swap swap = {"main", "", "abc", NULL};
+
+    assert_status(f->ops->swap(f->backend, &swap, f->standing, 3, &f->err),
+                  SEQB_PROTOCOL);
+    assert_non_null(strstr(f->err.text, "is longer than 2 bytes"));
+    assert_status(
+        f->ops->claim(f->backend, "main", NULL, f->standing, 3, &f->err),
+        SEQB_PROTOCOL);
+    assert_non_null(strstr(f->err.text, "is longer than 2 bytes"));
+}

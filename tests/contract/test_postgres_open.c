@@ -360,11 +360,14 @@ TEST_SKIPPABLE(STARTED, addresses_lead_to_the_server_or_say_why_not)
 {
     char conninfo[256];
     char found[POSTGRES_ASK_SIZE];
+    struct seqb_details details = {.node = ""};
 
     f->options.host = NULL;
     must_not_open(f, SEQB_INVALID, "no host");
     f->options.socket_path = server_folder(f->server);
     must_open(f);
+    assert_ok(backend_postgres.describe(f->backend, &details, &f->err));
+    assert_string_equal(details.node, server_folder(f->server));
     (void)text_format(conninfo, sizeof conninfo,
                       "postgresql://seq@127.0.0.1:%d/%s?sslmode=prefer",
                       (int)f->options.port, f->database);
