@@ -276,8 +276,10 @@ static void lose_each(struct fixture *f,
         if (status != SEQB_UNREACHABLE && status != SEQB_UNCERTAIN)
             fail_msg("%s: answer %d", seqb_status_name(status), n);
         must_say_why(f);
-        if (f->backend != NULL)
+        if (f->backend != NULL) {
             assert_status(call(f), SEQB_UNREACHABLE);
+            assert_non_null(strstr(f->err.text, "open it again"));
+        }
         must_open(f);
     }
     assert_ok(call(f));
