@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* When the postgres engine takes what it finds for another store's. */
+/* When the postgres engine takes what it finds for another store's, or for one
+ * whose rows something else changes or hides. */
 #include "contract/postgres_fixture.h"
 
 #include <string.h>
@@ -165,4 +166,91 @@ TEST_SKIPPABLE(STARTED, deleted_row_goes_on_above_its_note)
     TELL(f, "DELETE FROM seqb_counters WHERE name = '" ORDER "'");
     assert_int_equal(must_raise(f, 0, 1000), 196608);
     must_take(f, 5, 196608);
+}
+
+/* --- what may change or hide rows --- */
+
+/* Changes nothing that is granted. */
+#define KEEP                                                                   \
+    "CREATE TRIGGER keep BEFORE DELETE ON seqb_counters "                      \
+    "FOR EACH ROW EXECUTE FUNCTION low()"
+
+static void low_make(struct fixture *f)
+{
+    TELL(f, "CREATE FUNCTION low() RETURNS trigger LANGUAGE plpgsql AS "
+            "'BEGIN RETURN NEW; END'");
+}
+
+TEST_SKIPPABLE(STARTED, what_may_change_or_hide_rows_is_refused)
+{
+    static const struct {
+        const char *make;
+        const char *words;
+        const char *end;
+    } cases[] = {
+        {"CREATE TRIGGER low BEFORE UPDATE ON seqb_counters "
+         "FOR EACH ROW EXECUTE FUNCTION low()",
+         "trigger low on seqb_counters", "DROP TRIGGER low ON seqb_counters"},
+        {"CREATE TRIGGER low BEFORE INSERT ON seqb_claims "
+         "FOR EACH ROW EXECUTE FUNCTION low()",
+         "trigger low on seqb_claims", "DROP TRIGGER low ON seqb_claims"},
+        {"CREATE TRIGGER low AFTER UPDATE ON seqb_counters "
+         "FOR EACH STATEMENT EXECUTE FUNCTION low()",
+         "trigger low on seqb_counters", "DROP TRIGGER low ON seqb_counters"},
+        {"CREATE RULE no AS ON UPDATE TO seqb_counters DO INSTEAD NOTHING",
+         "rule no on seqb_counters", "DROP RULE no ON seqb_counters"},
+        {"ALTER TABLE seqb_claims ENABLE ROW LEVEL SECURITY, "
+         "FORCE ROW LEVEL SECURITY",
+         "row-level security of seqb_claims",
+         "ALTER TABLE seqb_claims DISABLE ROW LEVEL SECURITY"},
+    };
+
+    low_make(f);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        TELL(f, "%s", cases[i].make);
+        must_not_open(f, SEQB_UNSAFE, cases[i].words);
+        TELL(f, "%s", cases[i].end);
+        must_open(f);
+    }
+    TELL(f, "CREATE TRIGGER low BEFORE UPDATE ON seqb_counters "
+            "FOR EACH ROW EXECUTE FUNCTION low(); "
+            "ALTER TABLE seqb_counters DISABLE TRIGGER low; " KEEP);
+    must_open(f);
+}
+
+/* KEEP marks the tables at open, and must not hide the next trigger. */
+TEST_SKIPPABLE(STARTED, what_is_made_while_connected_changes_nothing)
+{
+    static const struct {
+        const char *make;
+        const char *end;
+    } cases[] = {
+        {"CREATE TRIGGER low AFTER UPDATE ON seqb_counters "
+         "FOR EACH ROW EXECUTE FUNCTION low()",
+         "DROP TRIGGER low ON seqb_counters"},
+        {"CREATE RULE no AS ON UPDATE TO seqb_counters DO INSTEAD NOTHING",
+         "DROP RULE no ON seqb_counters"},
+        {"ALTER TABLE seqb_counters ENABLE ROW LEVEL SECURITY, "
+         "FORCE ROW LEVEL SECURITY",
+         "ALTER TABLE seqb_counters DISABLE ROW LEVEL SECURITY"},
+    };
+    struct seqb_request request;
+    int64_t taken = 0;
+
+    low_make(f);
+    for (size_t i = 0; i < 2 * COUNT(cases); i++) {
+        if (i == COUNT(cases))
+            TELL(f, KEEP);
+        TELL(f, "VACUUM seqb_counters");
+        must_open(f);
+        must_take(f, 5, taken);
+        taken += 5;
+        TELL(f, "%s", cases[i % COUNT(cases)].make);
+        assert_status(take(f, ORDER, 1, &request), SEQB_UNREACHABLE);
+        assert_non_null(strstr(f->err.text, "open them again"));
+        must_not_open(f, SEQB_UNSAFE, " o");
+        TELL(f, "%s", cases[i % COUNT(cases)].end);
+    }
+    must_open(f);
+    must_take(f, 5, taken);
 }
