@@ -255,15 +255,14 @@ static int64_t periodic_drop(struct seqb_sequence *front)
     return dropped;
 }
 
+/* The refill thread polls the front, and has the slot filled. */
 static bool periodic_warm(struct seqb_sequence *front, int64_t until_ms)
 {
     struct current_period current;
 
-    if (periodic_find_current(periodic_of(front), until_ms, &current, NULL) !=
-        SEQB_OK)
-        return false;
-    sequence_wake(current.slot->sequence);
-    return sequence_warm(current.slot->sequence, until_ms);
+    return periodic_find_current(periodic_of(front), until_ms, &current,
+                                 NULL) == SEQB_OK &&
+           sequence_warm(current.slot->sequence, until_ms);
 }
 
 /* --- for people --- */
