@@ -55,7 +55,7 @@ WRAPPED(enum seqb_status, ha_note, struct ha *ha, const struct ha_entry *entry,
         int64_t until_ms, int64_t *standing, struct seqb_error *err)
 {
     (void)ha;
-    (void)until_ms;
+    atomic_store(&world.note_until_ms, until_ms);
     atomic_store(&world.file_ms, clock_file_says());
     atomic_fetch_add(&world.notes, 1);
     if (atomic_load(&world.is_down))
@@ -75,19 +75,32 @@ WRAPPED(bool, condition_wait, pthread_cond_t *condition, pthread_mutex_t *lock,
 
     if (!atomic_load(&world.is_patient))
         return __real_condition_wait(condition, lock, until_ms);
+    atomic_store(&world.wait_until_ms, until_ms);
+    atomic_fetch_add(&world.waiting, 1);
     atomic_fetch_add(&world.waits, 1);
     was_woken = __real_condition_wait(condition, lock, clock_soon());
+    atomic_fetch_sub(&world.waiting, 1);
     atomic_fetch_add(&world.late, !was_woken);
     return was_woken;
+}
+
+WRAPPED(enum seqb_status, file_lock, const char *name, int64_t until_ms,
+        int *out, struct seqb_error *err)
+{
+    atomic_store(&world.lock_until_ms, until_ms);
+    return __real_file_lock(name, until_ms, out, err);
 }
 
 WRAPPED(enum seqb_status, file_move, const char *from, const char *to,
         struct seqb_error *err)
 {
+    const char *failure;
+
     atomic_fetch_add(&world.moves, 1);
     RIG_AWAIT(!atomic_load(&world.is_held_up));
-    if (atomic_load(&world.is_failing))
-        return error_set(err, SEQB_UNCERTAIN, "the disk is full");
+    failure = atomic_load(&world.failure);
+    if (failure != NULL)
+        return error_set(err, SEQB_UNCERTAIN, "%s", failure);
     return __real_file_move(from, to, err);
 }
 

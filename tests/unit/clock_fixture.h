@@ -29,9 +29,11 @@ struct clock_world {
     _Atomic int64_t store_ms; /* their clock at boot clock 0 */
     _Atomic int64_t looks;
 
-    atomic_bool is_held_up; /* renaming the file hangs */
-    atomic_bool is_failing; /* renaming the file fails */
+    atomic_bool is_held_up;        /* renaming the file hangs */
+    _Atomic(const char *) failure; /* why renaming it fails; NULL: it does
+                                      not */
     _Atomic int64_t moves;
+    _Atomic int64_t lock_until_ms; /* how long its lock was waited for last */
 
     _Atomic int64_t noted_ms; /* kept by the store */
     _Atomic int64_t file_ms;  /* the file's content when the store was asked */
@@ -39,12 +41,15 @@ struct clock_world {
     /* The store answers less than it was asked to keep. */
     atomic_bool is_lagging;
     _Atomic int64_t notes;
-    char name[64]; /* of the clock, as passed to the store */
+    _Atomic int64_t note_until_ms; /* how long the last one may take */
+    char name[64];                 /* of the clock, as passed to the store */
 
     /* Every wait lasts until it is woken, or practically forever. */
     atomic_bool is_patient;
     _Atomic int64_t waits;
-    _Atomic int64_t late; /* number of waits that were not woken */
+    _Atomic int64_t wait_until_ms; /* as asked for by the last one */
+    _Atomic int64_t waiting;       /* how many go on */
+    _Atomic int64_t late;          /* number of waits that were not woken */
 };
 
 struct clock_case {

@@ -139,9 +139,9 @@ TEST_WITH(FILED, file_that_is_there_is_written_once_before_it_is_relied_upon)
     struct stat is;
     int64_t standing;
 
-    keep(f, ISSUED, ISSUED);
+    keep(f, 1, 1); /* the least there is */
     assert_int_equal(stat(f->path, &was), 0);
-    keep(f, ISSUED, ISSUED);
+    keep(f, 1, 1);
     assert_int_equal(stat(f->path, &is), 0);
     assert_true(was.st_ino == is.st_ino); /* by the one who wrote it */
     assert_ok(clock_file_init(&next, f->path, "orders", &f->err));
@@ -198,6 +198,18 @@ TEST_WITH(FILED, folder_that_is_gone_is_an_error)
     folder_remove(f->folder);
     assert_int_equal(try_keep(f, ISSUED), SEQB_STATE_DIR);
     rig_expect_words(f->err.text, f->path);
+}
+
+TEST_WITH(FILED, what_cannot_be_written_is_not_kept)
+{
+    char fresh[80];
+
+    (void)text_format(fresh, sizeof fresh, "%s.new", f->path);
+    assert_int_equal(mkdir(fresh, 0700), 0);
+    assert_int_equal(try_keep(f, ISSUED), SEQB_STATE_DIR);
+    assert_int_equal(f->standing, 0);
+    assert_int_equal(rmdir(fresh), 0);
+    keep(f, ISSUED, ISSUED);
 }
 
 TEST_WITH(FILED, path_that_is_too_long_is_refused)
@@ -271,6 +283,15 @@ TEST(every_cut_is_noticed)
         if (i > 0 && read_copy(text + i, size - i, &err) != SEQB_CORRUPT)
             fail_msg("%zu bytes are missing before it", i);
     }
+}
+
+TEST(text_that_is_too_long_is_noticed)
+{
+    static char text[100 * CLOCK_TEXT_SIZE];
+    struct seqb_error err;
+
+    memset(text + sample(text, CLOCK_TEXT_SIZE), '\n', 50);
+    assert_int_equal(read_copy(text, sizeof text, &err), SEQB_CORRUPT);
 }
 
 TEST_WITH(FILED, damaged_file_is_refused_and_stays)

@@ -85,13 +85,19 @@ TEST_WITH(WALL, store_keeps_it_after_the_file)
 {
     struct clock_world *world = clock_world();
 
+    int64_t began_ms;
+
     c->options.store = 3;
     clock_case_start(c);
     assert_int_equal(atomic_load(&world->noted_ms), 0); /* only read */
+    began_ms = clock_now_ms();
     clock_case_issue(c, NOON);
     assert_string_equal(world->name, "clock/orders");
     assert_int_equal(atomic_load(&world->noted_ms), NOON);
     assert_int_equal(atomic_load(&world->file_ms), NOON);
+    /* Both may take their time. */
+    assert_true(atomic_load(&world->lock_until_ms) > began_ms);
+    assert_true(atomic_load(&world->note_until_ms) > began_ms);
 }
 
 /* A neighbour's process of one name asked another store, or none. */
@@ -159,7 +165,7 @@ TEST_WITH(WALL, failure_is_told_once_and_ends_by_itself)
 
     clock_case_start(c);
     events_start();
-    atomic_store(&world->is_failing, true);
+    atomic_store(&world->failure, "the disk is full");
     (void)guarded_clock_expect(c->clock, NOON);
     clock_await_calls(&world->moves, 3);
     assert_int_equal(
@@ -167,14 +173,42 @@ TEST_WITH(WALL, failure_is_told_once_and_ends_by_itself)
         SEQB_CLOCK);
     rig_expect_words(c->err.text, "the disk is full");
     rig_expect_words(clock_case_status(c).reason, "the disk is full");
-    atomic_store(&world->is_failing, false);
+    atomic_store(&world->failure, "the disk is gone");
+    clock_await_event("the disk is gone");
+    atomic_store(&world->failure, NULL);
     clock_case_issue(c, NOON);
     assert_int_equal(clock_file_says(), NOON);
     assert_string_equal(clock_case_status(c).reason, "");
     clock_case_stop(c); /* it may be told after it is so */
     events_expect("event=clock_not_kept", "disk is full", 1);
+    events_expect("event=clock_not_kept", "disk is gone", 1);
+    events_expect("event=clock_not_kept", "", 2);
+    events_expect("event=clock_not_kept", c->path, 2);
+    events_expect("event=clock_kept", c->path, 1);
+}
+
+/* It polls the stores' clocks each two seconds, and rests a tenth of one after
+ * a failure. */
+TEST_WITH(WALL, thread_waits_until_it_has_something_to_do)
+{
+    struct clock_world *world = clock_world();
+    const int64_t began_ms = clock_now_ms();
+
+    atomic_store(&world->is_patient, true);
+    atomic_store(&world->failure, "the disk is full");
+    events_start();
+    clock_case_start(c);
+    clock_await_calls(&world->waits, 1);
+    assert_true(atomic_load(&world->wait_until_ms) >= began_ms + 2 * SECOND);
+    if (clock_now_ms() < began_ms + 2 * SECOND)
+        assert_int_equal(atomic_load(&world->looks), 1); /* at the start */
+    (void)guarded_clock_expect(c->clock, NOON);
+    clock_await_calls(&world->waits, 2);
+    assert_true(atomic_load(&world->wait_until_ms) >= began_ms + SECOND / 10);
     events_expect("event=clock_not_kept", "", 1);
-    events_expect("event=clock_kept", "", 1);
+    events_expect("event=clock_", "", 1);
+    clock_case_stop(c);
+    assert_int_equal(atomic_load(&world->waiting), 0);
 }
 
 /* --- callers at once --- */
@@ -227,7 +261,7 @@ TEST_WITH(WALL, stopping_wakes_the_thread_and_those_who_wait)
     struct caller caller;
 
     atomic_store(&world->is_patient, true);
-    atomic_store(&world->is_failing, true);
+    atomic_store(&world->failure, "the disk is full");
     clock_case_start(c);
     clock_await_calls(&world->waits, 1); /* the thread's */
     caller_start(&caller, c, wait_for_it);

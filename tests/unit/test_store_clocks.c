@@ -58,6 +58,10 @@ TEST_WITH(WALL, restart_elsewhere_is_refused_by_the_store)
     atomic_store(&world->noted_ms, NOON + MINUTE);
     clock_case_start(c);
     clock_case_expect_now(c, NOON + MINUTE);
+    clock_case_issue(c, NOON + 2 * MINUTE); /* the file has it as well */
+    clock_case_stop(c);
+    clock_set(NOON - DAY);
+    clock_case_expect_start_fails(c, SEQB_CLOCK, c->path);
 }
 
 /* --- other starts that are refused --- */
