@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "platform/clock.h"
 #include "platform/thread.h"
 #include "queue/agenda.h"
 #include "queue/sequence.h"
@@ -59,6 +60,18 @@ static void expect_waits(size_t count, int64_t first, int64_t second)
         assert_int_equal(waits.until_ms[0], first);
     if (count > 1)
         assert_int_equal(waits.until_ms[1], second);
+}
+
+/* A real one. Its deadline is one of the monotonic clock. */
+static void expect_whole_wait(pthread_cond_t *condition, pthread_mutex_t *lock)
+{
+    const int64_t until_ms = clock_now_ms() + 10;
+
+    pthread_mutex_lock(lock);
+    while (__real_condition_wait(condition, lock, until_ms))
+        continue;
+    pthread_mutex_unlock(lock);
+    assert_true(clock_now_ms() >= until_ms);
 }
 
 /* --- the refill thread --- */
@@ -225,6 +238,11 @@ TEST_WITH(AGENDA, wait_ends_when_it_is_to_stop)
     expect_waits(1, 1000, 0);
 }
 
+TEST_WITH(AGENDA, wait_of_the_refill_ends_at_its_deadline)
+{
+    expect_whole_wait(&agenda.changed, &agenda.lock);
+}
+
 /* --- the flusher's thread --- */
 
 static struct wakeup wakeup;
@@ -255,6 +273,11 @@ static void set_it(void)
 static void stop_it(void)
 {
     wakeup_stop(&wakeup);
+}
+
+TEST_WITH(WAKEUP, wait_of_the_flusher_ends_at_its_deadline)
+{
+    expect_whole_wait(&wakeup.changed, &wakeup.lock);
 }
 
 TEST_WITH(WAKEUP, thread_that_nobody_wakes_waits_as_usual)

@@ -8,9 +8,11 @@
 
 #include <seqbroker/seqbroker.h>
 
+#include "platform/fork_wiped.h"
 #include "support/failure.h"
 #include "support/rig.h"
 #include "support/test.h"
+#include "support/wrap.h"
 
 #define RUN     4 /* 2^memory_bits of the rig */
 #define THREADS 4
@@ -50,11 +52,35 @@ TEST_WITH(DIRECT, slices_out_of_range_are_refused)
     queue_cursor_close(cursor_open(broker, 1 << 20));
 }
 
+static _Thread_local bool has_no_memory;
+
+WRAPPED(void *, fork_wiped_take, struct fork_wiped *fork_wiped, size_t size)
+{
+    return has_no_memory ? NULL : __real_fork_wiped_take(fork_wiped, size);
+}
+
+TEST_WITH(DIRECT, no_cursor_is_made_without_memory)
+{
+    struct seqb_sequence *order = rig_sequence(rig_open(rig), "order");
+    struct seqb_cursor *cursor;
+
+    has_no_memory = true;
+    assert_fails(queue_cursor_open(order, 0, &cursor, &failure), SEQB_NO_MEMORY,
+                 "sequence order: out of memory");
+    has_no_memory = false;
+}
+
+/* And its memory is used again. */
 TEST_WITH(DIRECT, a_new_cursor_takes_nothing)
 {
     struct rig_broker *broker = rig_open(rig);
+    struct seqb_cursor *first = cursor_open(broker, 0);
+    struct seqb_cursor *second;
 
-    queue_cursor_close(cursor_open(broker, 0));
+    queue_cursor_close(first);
+    second = cursor_open(broker, 0);
+    assert_ptr_equal(second, first);
+    queue_cursor_close(second);
     assert_int_equal(fake_calls(rig->stores[0], FAKE_RESERVE), 0);
 }
 

@@ -110,6 +110,9 @@ TEST_WITH(ONE_DIRECT, slice_of_a_cursor_is_dropped_but_for_a_run)
     cursor->next = cursor->end; /* which the caller holds itself */
     assert_ok(seqb_cursor_next(cursor, &number, NULL));
     assert_true(number >= next);
+    cursor->next = cursor->end; /* the rest of that slice is good */
+    assert_ok(seqb_cursor_next(cursor, &next, NULL));
+    assert_int_equal(next, number + RUN);
     rig_await_rest(broker);
     next = next_of(rig);
     resume();

@@ -31,7 +31,9 @@ static struct {
     int asks;                         /* of the test's thread */
     atomic_int looks;                 /* of the refill's */
     _Atomic(struct seqb_sequence *) comes_to; /* NULL, or at the next miss: */
-    uint64_t comes; /* so many numbers, from FIRST on */
+    uint64_t comes;                  /* so many numbers, from FIRST on */
+    struct seqb_sequence *goes_from; /* NULL, or what others take all of before
+                                        the next take of several */
 } dry;
 
 WRAPPED(void, ha_counter_view, struct ha_counter *counter, int64_t now_ms,
@@ -72,6 +74,15 @@ __wrap_ha_counter_availability(const struct ha_counter *counter,
     dry.comes_to = NULL;
     sequence_put(order, FIRST, dry.comes);
     return SEQB_OK;
+}
+
+WRAPPED(size_t, sequence_take_some, struct seqb_sequence *sequence,
+        size_t count, int64_t *out)
+{
+    if (dry.goes_from != NULL)
+        (void)sequence_drop_all(dry.goes_from);
+    dry.goes_from = NULL;
+    return __real_sequence_take_some(sequence, count, out);
 }
 
 /* It holds `count` numbers from FIRST on. */
@@ -292,6 +303,20 @@ TEST_WITH(DIRECT, numbers_that_come_during_a_try_are_taken)
         assert_int_equal(sequence_drop_all(order),
                          tries[i].comes - tries[i].taken);
     }
+}
+
+/* They were there at the first look. */
+TEST_WITH(DIRECT, numbers_that_others_take_during_a_try_are_not_given)
+{
+    struct seqb_sequence *order = order_with(rig, 2);
+    const struct queue_take both = {.out = (int64_t[2]){0}, .count = 2};
+
+    dry.goes_from = order;
+    assert_status(queue_try_take(order, &both, NULL), SEQB_AGAIN);
+    assert_int_equal(order->ring->waits, 1);
+    sequence_put(order, FIRST + 8, 2);
+    assert_ok(queue_try_take(order, &both, NULL));
+    assert_int_equal(order->ring->waits, 1); /* two were enough */
 }
 
 TEST_WITH(DIRECT, slice_comes_from_the_stripe_of_another_thread)

@@ -10,6 +10,7 @@
 #include "queue/width.h"
 #include "support/events.h"
 #include "support/test.h"
+#include "unit/rig_shapes.h"
 
 #define FOREVER INT64_MAX
 #define ADVICE                                                                 \
@@ -70,6 +71,7 @@ static void expect_begun(const struct rig_broker *broker, size_t times)
 {
     events_expect("error event=exhausted",
                   "partition=-1 backend=\"\" key=order", times);
+    events_expect("error event=exhausted", "does not fit its template", times);
     expect_health_is(queue_health(broker->queue, NULL, 0),
                      SEQB_HEALTH_DEGRADED);
 }
@@ -118,12 +120,14 @@ TEST_WITH(DIRECT, used_up_width_is_reported_once_until_a_wider_template_comes)
     refuse(broker, 10, &none);
     expect_begun(broker, 1);
     refuse(broker, 12, &none);
+    width_poll(order);
+    expect_begun(broker, 1);
     expect_queue_health(broker, SEQB_HEALTH_DEGRADED,
                         "sequence order: number 12 does not fit its template, "
                         "which ends at 9, and texts of such numbers are "
                         "refused" ADVICE);
     wider = rig->sequences[0];
-    wider.text_max = 99;
+    wider.text_max = 12; /* just */
     sequence_set_texts(order, &wider);
     sequence_wake(order);
     expect_ended(broker, "wide enough again", 1);
@@ -144,8 +148,10 @@ TEST_WITH(PERIOD, used_up_width_ends_with_its_stamp)
     broker = rig_open(fixture->rig);
     assert_ok(period_take(broker, &(int64_t){0}, &stamp, NULL));
     refuse(broker, 10, &stamp);
+    script_clock_step(SECOND - 1);
+    width_poll(rig_sequence(broker, "order"));
     expect_begun(broker, 1);
-    script_clock_step(SECOND); /* nobody asks for numbers of the next one */
+    script_clock_step(1); /* nobody asks for numbers of the next one */
     expect_ended(broker, "stamp is over", 1);
     refuse(broker, 10, &stamp); /* by a call that took long */
     stamp.begins_ms += SECOND;
@@ -182,6 +188,22 @@ TEST_WITH(DIRECT, reason_has_room_behind_that_of_the_stores)
     }
     (void)queue_health(broker->queue, reason, 1);
     assert_string_equal(reason, "");
+    (void)queue_health(broker->queue, NULL, 1);
+}
+
+TEST_WITH(DIRECT, reasons_that_there_is_no_room_for_are_counted)
+{
+    static const struct seqb_stamp none = {.ends_ms = FOREVER};
+    struct rig_broker *broker;
+    char reason[2048];
+
+    rig_automatic(rig, "tmp-?", 9);
+    rig->automatic.text_max = 9;
+    broker = rig_open(rig);
+    for (char key[] = "tmp-1"; key[4] <= '9'; key[4]++)
+        queue_refused_text(rig_sequence(broker, key), 10, &none);
+    RIG_AWAIT((queue_health(broker->queue, reason, sizeof reason),
+               strstr(reason, " more") != NULL));
 }
 
 TEST_WITH(DIRECT, status_has_how_many_numbers_a_template_has_room_for)
@@ -214,6 +236,20 @@ static void expect_runs_out(const struct rig_broker *broker, int64_t expected)
     assert_int_equal(rig_status(broker, "order").runs_out_ms, expected);
     assert_int_equal(queue_counts(broker->queue, 0, &counts, 1), 1);
     assert_int_equal(counts.runs_out_ms, expected);
+}
+
+TEST_WITH(DIRECT, counts_have_the_end_of_a_used_up_width_at_once)
+{
+    static const struct seqb_stamp none = {.ends_ms = FOREVER};
+    struct rig_broker *broker;
+    struct seqb_sequence_counts counts;
+
+    rig->sequences[0].text_max = 99;
+    broker = rig_open(rig);
+    rig_take(broker, 200);
+    refuse(broker, 200, &none);
+    RIG_AWAIT(
+        (queue_counts(broker->queue, 0, &counts, 1), counts.runs_out_ms == 0));
 }
 
 static void take_up_to(struct rig_broker *broker, int64_t number)
