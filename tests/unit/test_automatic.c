@@ -11,6 +11,7 @@
 #include "queue/queue_state.h"
 #include "support/failure.h"
 #include "support/rig.h"
+#include "support/wrap.h"
 #include "unit/period_fixture.h"
 #include "unit/rig_shapes.h"
 
@@ -115,6 +116,28 @@ TEST_WITH(DIRECT, keys_of_a_hang_shut_nobody_out)
                        "limit of auto_sequences, 3, is reached");
 }
 
+/* They were made while stores answered, and count no more. */
+TEST_WITH(DIRECT, keys_from_before_an_outage_shut_nobody_out)
+{
+    struct rig_broker *broker = open_automatic(rig, 2);
+
+    rig_take(broker, 1);
+    (void)rig_sequence(broker, "tmp-a");
+    (void)rig_sequence(broker, "tmp-b");
+    stores_go_down(rig, broker);
+    (void)rig_sequence(broker, "tmp-c");
+}
+
+static enum seqb_status may_add_locked(struct queue *queue, const char *key)
+{
+    enum seqb_status status;
+
+    pthread_rwlock_rdlock(&queue->catalog_lock);
+    status = automatic_may_add(queue, key, NULL);
+    pthread_rwlock_unlock(&queue->catalog_lock);
+    return status;
+}
+
 /* Those that have numbers count, whatever the stores do. */
 TEST_WITH(DIRECT, an_outage_raises_no_limit)
 {
@@ -124,6 +147,7 @@ TEST_WITH(DIRECT, an_outage_raises_no_limit)
     expect_number(broker, "tmp-2");
     stores_go_down(rig, broker);
     expect_no_sequence(broker, "tmp-3", SEQB_UNKNOWN_KEY, "is reached");
+    assert_int_not_equal(may_add_locked(broker->queue, "tmp-4"), SEQB_AGAIN);
 }
 
 TEST_WITH(DIRECT, keys_of_an_outage_are_bounded)
@@ -138,6 +162,26 @@ TEST_WITH(DIRECT, keys_of_an_outage_are_bounded)
     }
     expect_no_sequence(broker, "tmp-x", SEQB_UNAVAILABLE, "no store answers");
     (void)rig_sequence(broker, "tmp-7");
+}
+
+static _Thread_local bool has_no_memory;
+
+WRAPPED(bool, catalog_add, struct catalog *catalog,
+        struct seqb_sequence *sequence)
+{
+    return !has_no_memory && __real_catalog_add(catalog, sequence);
+}
+
+TEST_WITH(DIRECT, key_that_there_is_no_memory_for_leaves_nothing)
+{
+    struct rig_broker *broker = open_automatic(rig, 1);
+    struct seqb_sequence *sequence;
+
+    has_no_memory = true;
+    assert_fails(rig_find(broker, "tmp-1", &sequence, &failure), SEQB_NO_MEMORY,
+                 "out of memory");
+    has_no_memory = false;
+    expect_number(broker, "tmp-1");
 }
 
 /* Their counters' names hold the stamp, too. */
@@ -169,9 +213,9 @@ static bool has_heard(struct ha_counter *counter, int32_t partition)
 }
 
 /* It may be claimed with other bits there. */
-TEST_WITH(DIRECT, no_store_counts_a_new_key_before_the_others_were_asked)
+static void expect_all_are_asked_first(struct rig *rig,
+                                       struct rig_broker *broker)
 {
-    struct rig_broker *broker = open_automatic(rig, 3);
     struct ha_counter *counter;
 
     fake_hang(rig->stores[1]);
@@ -183,6 +227,24 @@ TEST_WITH(DIRECT, no_store_counts_a_new_key_before_the_others_were_asked)
     assert_int_equal(fake_value(rig->stores[0], "main/0/tmp-a"), -1);
     fake_release(rig->stores[1]);
     expect_number(broker, "tmp-a");
+}
+
+TEST_WITH(DIRECT, no_store_counts_a_new_key_before_the_others_were_asked)
+{
+    expect_all_are_asked_first(rig, open_automatic(rig, 3));
+}
+
+TEST_WITH(DIRECT, nor_one_that_is_new_after_a_reload)
+{
+    struct rig_broker *broker = open_automatic(rig, 3);
+    struct queue_options options = rig->queue;
+    struct queue_reload *reload = NULL;
+
+    assert_ok(queue_prepare(broker->queue, &options, NULL, &reload, NULL));
+    assert_ok(queue_commit(reload, NULL));
+    queue_reload_free(reload);
+    expect_all_are_asked_first(rig, broker);
+    rig_close(broker); /* before its options are gone */
 }
 
 /* A probe is made with the counter that was asked for last. */

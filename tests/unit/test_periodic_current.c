@@ -32,25 +32,6 @@ TEST_WITH(PERIOD, rest_of_a_stamp_is_dropped_once_it_is_over)
     }
 }
 
-/* Of a stamp that was not made ready before: a thousand numbers a second count
- * for it, not only its first. */
-static bool has_rate_of_before(void *context)
-{
-    struct rig_broker *broker = context;
-    int64_t digits;
-
-    rig_take(broker, 1000);
-    broker->rig->taken.count = 0; /* the next stamp has the same numbers */
-    script_clock_step(SECOND);
-    (void)period_number(broker, &digits);
-    return rig_status(broker, "order").rate > 20;
-}
-
-TEST_WITH(PERIOD, next_stamp_goes_on_with_the_rate)
-{
-    rig_await(has_rate_of_before, rig_open(fixture->rig));
-}
-
 TEST_WITH(PERIOD, warm_sequence_has_the_stamp_ready_at_the_start)
 {
     struct rig_broker *broker;
@@ -110,6 +91,9 @@ TEST_WITH(PERIOD, time_that_ids_have_no_bits_for_is_refused_each_time)
     broker = rig_open(fixture->rig);
     for (size_t i = 0; i < 4; i++)
         assert_int_not_equal(take_ids(broker, 1 + i % 2, &err), SEQB_OK);
+    RIG_AWAIT(try_id(broker, &err) != SEQB_AGAIN);
+    assert_status(err.status, SEQB_EXHAUSTED);
+    assert_status(try_id(broker, &err), SEQB_EXHAUSTED);
 }
 
 /* --- a clock that is ahead of the stores' clocks --- */
@@ -173,6 +157,7 @@ TEST_WITH(PERIOD, used_up_stamp_is_waited_for_to_the_deadline)
         status = take_ids(broker, 1, &err);
     assert_status(status, SEQB_EXHAUSTED);
     assert_status(try_id(broker, &err), SEQB_AGAIN);
+    assert_status(err.status, SEQB_AGAIN);
     rig_sequence(broker, "order")->settings->full_waits = false;
     assert_fails(try_id(broker, &failure), SEQB_EXHAUSTED, "is used up");
 }
@@ -218,27 +203,15 @@ TEST_WITH(PERIOD, slot_is_made_that_of_a_later_stamp)
     assert_ptr_equal(slot_of(periodic, 12), &slots[0]);
 }
 
-TEST(next_stamp_is_made_ready_a_quarter_ahead)
-{
-    static const struct {
-        int64_t length_ms;
-        int64_t left_ms;
-        int64_t wait_ms;
-    } cases[] = {
-        {1000, 251, 1},  {1000, 250, 0},         {1000, 1000, 750},
-        {1000, 1, 0},    {1000, 0, INT64_MAX},   {1000, -1, INT64_MAX},
-        {8000, 2001, 1}, {8000, 2000, 0},        {DAY, 2001, 1},
-        {DAY, 2000, 0},  {DAY, DAY, DAY - 2000},
-    };
-
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        assert_int_equal(
-            periodic_ahead_ms(NOON, NOON + cases[i].length_ms,
-                              NOON + cases[i].length_ms - cases[i].left_ms),
-            cases[i].wait_ms);
-}
-
 /* --- a stamp that no store ever serves --- */
+
+static enum seqb_status try_one(struct rig_broker *broker,
+                                struct seqb_error *err)
+{
+    const struct queue_take take = {.out = &(int64_t){0}, .count = 1};
+
+    return queue_try_take(rig_sequence(broker, "order"), &take, err);
+}
 
 TEST_WITH(PERIOD, stamp_that_stores_refuse_for_good_is_refused_at_once)
 {
@@ -258,6 +231,7 @@ TEST_WITH(PERIOD, stamp_that_stores_refuse_for_good_is_refused_at_once)
     assert_int_equal(rig_take_refused(broker, "order").status, SEQB_LAYOUT);
     /* One wait of the front, and one of the stamp's slot. */
     assert_int_equal(rig_status(broker, "order").waits, waits + 2);
+    assert_fails(try_one(broker, &failure), SEQB_LAYOUT, "told to refuse");
 }
 
 /* --- the end of a stamp --- */
@@ -324,9 +298,12 @@ WRAPPED(bool, condition_wait, pthread_cond_t *condition, pthread_mutex_t *lock,
     return __real_condition_wait(condition, lock, until_ms);
 }
 
-/* A call that has read the clock makes another one before it issues the
- * stamp. */
+/* A call that has read the clock makes another one, so much later, before it
+ * issues the stamp. */
 static struct rig_broker *overtaken;
+static int64_t overtaken_ms;
+
+static _Thread_local int issues;
 
 WRAPPED(enum seqb_status, guarded_clock_issue, struct guarded_clock *clock,
         int64_t begin_ms, int64_t until_ms, struct seqb_error *err)
@@ -334,13 +311,14 @@ WRAPPED(enum seqb_status, guarded_clock_issue, struct guarded_clock *clock,
     struct rig_broker *broker = overtaken;
     int64_t digits;
 
+    issues++;
     overtaken = NULL;
     if (removed.front != NULL) {
         sequence_remove(removed.front, false);
         return error_set(err, SEQB_TIMEOUT, "scripted");
     }
     if (broker != NULL) {
-        script_clock_step(SECOND);
+        script_clock_step(overtaken_ms);
         (void)period_number(broker, &digits);
     }
     return __real_guarded_clock_issue(clock, begin_ms, until_ms, err);
@@ -367,10 +345,28 @@ TEST_WITH(PERIOD, stamp_that_another_caller_has_passed_is_not_current)
     struct seqb_error err;
 
     overtaken = broker;
+    overtaken_ms = 0;
+    assert_ok(periodic_find_current(periodic_of(front), 0, &current, &err));
+    script_clock_step(SECOND);
+    overtaken = broker;
+    overtaken_ms = SECOND;
     assert_status(periodic_find_current(periodic_of(front), 0, &current, &err),
                   SEQB_AGAIN);
     assert_true(periodic_last(periodic_of(front), &current));
-    assert_int_equal(current.span.begin_ms, NOON + SECOND);
+    assert_int_equal(current.span.begin_ms, NOON + 2 * SECOND);
+}
+
+/* It may be issued already. */
+TEST_WITH(PERIOD, stamp_that_is_held_is_not_issued_again)
+{
+    struct rig_broker *broker = rig_open(fixture->rig);
+    int64_t digits;
+
+    (void)period_number(broker, &digits);
+    script_clock_step(-1);
+    issues = 0;
+    (void)period_number(broker, &digits);
+    assert_int_equal(issues, 0);
 }
 
 /* The slot that gets four numbers during the next try, after the first look. */
@@ -403,6 +399,7 @@ TEST_WITH(PERIOD, numbers_that_come_during_a_try_are_taken)
     int64_t out[3];
     size_t taken = 9;
     const struct queue_take take = {.out = out, .count = 3, .taken = &taken};
+    const struct queue_take one = {.out = out, .count = 1, .taken = &taken};
     int64_t digits;
 
     fixture->rules.unit = PERIOD_DAY;
@@ -419,6 +416,8 @@ TEST_WITH(PERIOD, numbers_that_come_during_a_try_are_taken)
     assert_int_equal(out[0], 8000);
     assert_int_not_equal(queue_try_take(front, &take, NULL), SEQB_OK);
     assert_int_equal(taken, 1);
+    assert_int_not_equal(queue_try_take(front, &one, NULL), SEQB_OK);
+    assert_int_equal(taken, 0);
 }
 
 TEST_WITH(PERIOD, who_armed_a_slot_is_called_at_the_removal)

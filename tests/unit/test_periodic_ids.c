@@ -195,6 +195,7 @@ TEST_WITH(PERIOD, after_the_last_time_there_are_no_ids)
     (void)id_of(broker, 0);
     script_clock_step(1);
     assert_int_equal(take_id(broker, 0, &id, &err), SEQB_EXHAUSTED);
+    assert_int_equal(rig_status(broker, "order").runs_out_ms, 0);
 }
 
 TEST_WITH(PERIOD, the_other_calls_give_ids_of_shard_0)

@@ -10,6 +10,7 @@
 #include "period_fixture.h"
 #include "platform/clock.h"
 #include "platform/thread.h"
+#include "queue/sequence.h"
 #include "support/test.h"
 #include "support/wrap.h"
 
@@ -32,6 +33,14 @@ WRAPPED(bool, condition_wait, pthread_cond_t *condition, pthread_mutex_t *lock,
     atomic_fetch_add(&late, is_watched && !was_woken);
     atomic_fetch_add(&ended, is_watched);
     return was_woken;
+}
+
+/* The refill thread drops nothing, so that it wakes nobody. */
+static atomic_bool is_kept;
+
+WRAPPED(int64_t, sequence_drop_all, struct seqb_sequence *sequence)
+{
+    return atomic_load(&is_kept) ? 0 : __real_sequence_drop_all(sequence);
 }
 
 /* --- a taker --- */
@@ -111,12 +120,14 @@ TEST_WITH(PERIOD, next_stamp_wakes_who_waits_for_one_that_is_over)
 
     fixture->rules.unit = PERIOD_DAY;
     taker_start(&taker, fixture->rig);
+    atomic_store(&is_kept, true);
     script_clock_step(DAY);
     assert_int_equal(queue_try_run(rig_sequence(taker.broker, "order"), 1,
                                    &(int64_t){0}, NULL),
                      SEQB_AGAIN); /* whoever comes first makes the turn */
     RIG_AWAIT(atomic_load(&ended) > 0);
     assert_int_equal(atomic_load(&late), 0);
+    atomic_store(&is_kept, false);
     set_hanging(fixture->rig, false);
     pthread_join(taker.thread, NULL);
     assert_ok(taker.status);
