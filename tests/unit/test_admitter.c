@@ -397,6 +397,20 @@ TEST_WITH(DIRECT, sequence_is_refused_once_the_admitter_has_stopped)
                      SEQB_CLOSED);
     assert_false(broker->queue->admitter.is_started);
     assert_int_equal(broker->queue->automatic, 0);
+    assert_null(queue_peek(broker->queue, "tmp-a"));
+}
+
+/* Whatever became of it since the stores were asked. */
+TEST_WITH(DIRECT, key_that_stores_know_is_added_once_if_at_all)
+{
+    struct queue *queue = open_automatic(rig, 3)->queue;
+
+    automatic_add_known(queue, "tmp-a");
+    automatic_add_known(queue, "tmp-a");
+    automatic_add_known(queue, "other");
+    looks_shut(&queue->looks);
+    automatic_add_known(queue, "tmp-b");
+    assert_int_equal(queue->automatic, 1);
 }
 
 TEST_WITH(DIRECT, advance_waits_until_the_sequence_is_admitted)

@@ -308,6 +308,14 @@ TEST_WITH(FILED, damaged_file_is_refused_and_stays)
     free(after);
 }
 
+TEST_WITH(FILED, file_that_is_too_long_is_refused)
+{
+    static const char bytes[CLOCK_TEXT_SIZE + 1];
+
+    save(f, bytes, sizeof bytes);
+    assert_int_equal(try_keep(f, ISSUED), SEQB_STATE_DIR);
+}
+
 TEST_WITH(FILED, empty_file_is_refused)
 {
     save(f, "", 0);

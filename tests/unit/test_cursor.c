@@ -121,7 +121,7 @@ TEST_WITH(ONE_DIRECT, closing_gives_the_rest_back)
 }
 
 /* The end of that run would be 2^63. */
-TEST_WITH(ONE_DIRECT, the_last_run_is_given_without_an_overflow)
+static void take_the_last_runs(struct rig *rig, size_t slice)
 {
     struct rig_broker *broker = rig_open(rig);
     struct seqb_cursor *cursor;
@@ -131,7 +131,7 @@ TEST_WITH(ONE_DIRECT, the_last_run_is_given_without_an_overflow)
     assert_done(queue_advance(broker->queue, "order",
                               INT64_MAX - (int64_t)2 * RUN, &err),
                 err);
-    cursor = cursor_open(broker, 64);
+    cursor = cursor_open(broker, slice);
     while (number < INT64_MAX) {
         assert_done(seqb_cursor_next(cursor, &number, &err), err);
         numbers_add(&rig->taken, &number, 1);
@@ -141,6 +141,16 @@ TEST_WITH(ONE_DIRECT, the_last_run_is_given_without_an_overflow)
     seqb_cursor_close(cursor);
     assert_status(seqb_next(rig_sequence(broker, "order"), &number, &err),
                   SEQB_EXHAUSTED);
+}
+
+TEST_WITH(ONE_DIRECT, the_last_run_is_given_without_an_overflow)
+{
+    take_the_last_runs(rig, 64);
+}
+
+TEST_WITH(ONE_DIRECT, the_last_half_of_a_run_is_given_without_an_overflow)
+{
+    take_the_last_runs(rig, RUN / 2);
 }
 
 TEST_WITH(DIRECT, a_cursor_waits_and_fails_as_any_caller)
@@ -214,8 +224,10 @@ TEST_WITH(DIRECT, threads_with_a_cursor_each_share_no_number)
 TEST_WITH(DIRECT, a_forked_child_finds_a_dead_cursor)
 {
     struct rig_broker *broker = rig_open(rig);
+    struct seqb_sequence *order = rig_sequence(broker, "order");
     struct seqb_cursor *cursor = cursor_open(broker, 100);
     const int64_t first = cursor_take(cursor, NULL);
+    struct seqb_cursor *other;
     int status;
     pid_t child;
 
@@ -223,7 +235,8 @@ TEST_WITH(DIRECT, a_forked_child_finds_a_dead_cursor)
     assert_true(child >= 0);
     if (child == 0) {
         const bool is_dead =
-            seqb_cursor_next(cursor, &(int64_t){0}, NULL) == SEQB_FORKED;
+            seqb_cursor_next(cursor, &(int64_t){0}, NULL) == SEQB_FORKED &&
+            queue_cursor_open(order, 0, &other, NULL) == SEQB_FORKED;
 
         queue_cursor_close(cursor);
         _exit(is_dead ? 0 : 1);

@@ -22,6 +22,7 @@ TEST_WITH(WALL, stamp_is_kept_before_it_is_issued)
 
     clock_case_start(c);
     clock_case_expect_now(c, NOON);
+    assert_int_equal(clock_case_status(c).issued_ms, 0);
     atomic_store(&world->is_held_up, true);
     assert_int_equal(guarded_clock_issue(c->clock, NOON, 0, &c->err),
                      SEQB_AGAIN);
@@ -35,6 +36,7 @@ TEST_WITH(WALL, stamp_is_kept_before_it_is_issued)
     assert_int_equal(clock_file_says(), NOON);
     assert_ok(guarded_clock_issue(c->clock, NOON, 0, &c->err));
     assert_int_equal(clock_case_status(c).issued_ms, NOON);
+    assert_int_equal(atomic_load(&world->notes), 0); /* it has no store */
 }
 
 TEST_WITH(WALL, expected_stamp_is_issued_at_once)

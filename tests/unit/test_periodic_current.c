@@ -191,9 +191,10 @@ TEST_WITH(PERIOD, slot_is_made_that_of_a_later_stamp)
 
     for (int i = 0; i < 2; i++) {
         assert_ptr_equal(slot_of(periodic, 10 + i), &slots[i]);
-        assert_ptr_equal(slot_of(periodic, 10 + i), &slots[i]);
         atomic_store(&periodic->now, &slots[i]);
+        assert_ptr_equal(slot_of(periodic, 10 + i), &slots[i]);
     }
+    periodic->taken = 12; /* which is no stamp */
     sequence_put(slots[0].sequence, 800, 8);
     assert_ptr_equal(slot_of(periodic, 12), &slots[0]);
     assert_int_equal(ring_stock(slots[0].sequence->ring), 0);
@@ -258,9 +259,12 @@ TEST_WITH(PERIOD, who_arms_a_slot_that_is_over_is_called)
 
     (void)period_number(broker, &digits);
     assert_true(periodic_last(periodic_of(front), &current));
+    front->source->on_ready(front, count_call, &calls);
+    atomic_store(&current.slot->sequence->is_armed, true);
     script_clock_step(SECOND);
     (void)period_number(broker, &digits);
-    front->source->on_ready(front, count_call, &calls);
+    assert_true(is_called(&calls)); /* who armed it before */
+    atomic_store(&calls, 0);
     assert_status(sequence_again(current.slot->sequence, NULL), SEQB_AGAIN);
     rig_await(is_called, &calls);
     front->source->on_ready(front, NULL, NULL);
@@ -288,14 +292,25 @@ static struct {
     atomic_int waits; /* of its callers, after that */
 } removed;
 
+/* Its stores hang until a wait of this thread ends after that time. */
+static _Thread_local struct rig *hung;
+static int64_t hung_until_ms;
+
 WRAPPED(bool, condition_wait, pthread_cond_t *condition, pthread_mutex_t *lock,
         int64_t until_ms)
 {
     struct seqb_sequence *front = removed.front;
+    bool was_woken;
 
     if (front != NULL && condition == &front->filled)
         atomic_fetch_add(&removed.waits, 1);
-    return __real_condition_wait(condition, lock, until_ms);
+    was_woken = __real_condition_wait(condition, lock, until_ms);
+    if (hung != NULL && clock_wall_ms() >= hung_until_ms) {
+        fake_release(hung->stores[0]);
+        fake_release(hung->stores[1]);
+        hung = NULL;
+    }
+    return was_woken;
 }
 
 /* A call that has read the clock makes another one, so much later, before it
@@ -322,6 +337,26 @@ WRAPPED(enum seqb_status, guarded_clock_issue, struct guarded_clock *clock,
         (void)period_number(broker, &digits);
     }
     return __real_guarded_clock_issue(clock, begin_ms, until_ms, err);
+}
+
+TEST_WITH(PERIOD, number_of_the_next_stamp_is_waited_for)
+{
+    struct rig *rig = fixture->rig;
+    struct rig_broker *broker;
+    int64_t digits;
+
+    rig_set_timeout(rig, RIG_FOREVER_MS);
+    broker = rig_open(rig);
+    (void)period_number(broker, &digits);
+    rig_await_rest(broker);
+    fake_hang(rig->stores[0]);
+    fake_hang(rig->stores[1]);
+    rig_take(broker, (size_t)rig_status(broker, "order").stock);
+    hung_until_ms = NOON + SECOND;
+    hung = rig;
+    script_clock_run(NOON + SECOND - 30);
+    (void)period_number(broker, &digits);
+    assert_null(hung);
 }
 
 /* It was called before it would have waited. */

@@ -206,7 +206,9 @@ TEST_WITH(PERIOD, the_other_calls_give_ids_of_shard_0)
 
     period_use_ids(fixture, 19);
     order = rig_sequence(rig_open(fixture->rig), "order");
+    ids[19] = -1;
     assert_ok(queue_next_many(order, 19, ids, NULL));
+    assert_int_equal(ids[19], -1);
     assert_ok(queue_next(order, &ids[19], NULL));
     for (int i = 0; i < 20; i++) {
         queue_decode(order, ids[i], &decoded);

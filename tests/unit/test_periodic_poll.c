@@ -208,4 +208,5 @@ TEST_WITH(PERIOD, closed_sequence_begins_no_stamp)
                  SEQB_CLOSED, "closing");
     assert_int_equal(rig_status(broker, "order").taken, 1);
     front->source->on_ready(front, NULL, NULL);
+    (void)front->source->drop(front);
 }

@@ -108,6 +108,7 @@ static void be_busy(struct seqb_sequence *order)
         fork_wiped_take(order->context->memory, sizeof *order->spare);
 
     assert_non_null(memory);
+    assert_true(order->may_stripe);
     order->may_stripe = false; /* the refill leaves it as it is */
     pthread_mutex_lock(&order->lock);
     order->spare = stripes_init(memory, order->ring);

@@ -26,6 +26,7 @@ TEST(width_is_used_up_by_a_number_beyond_it)
         bool is_used_up;
     } rows[] = {
         {10, FOREVER, 9, INT64_MIN, true},
+        {2, FOREVER, 1, INT64_MIN, true},
         {10, FOREVER, 10, INT64_MIN, false}, /* a wider template came */
         {10, FOREVER, 0, INT64_MIN, false},  /* or one that refuses none */
         {10, 5000, 9, 4999, true},
@@ -94,7 +95,7 @@ TEST_WITH(DIRECT, slow_caller_of_an_earlier_stamp_changes_nothing)
     events_start();
     broker = rig_open(rig);
     refuse(broker, 9, &present); /* it fits: refused for another reason */
-    expect_queue_health(broker, SEQB_HEALTH_SERVING, "");
+    assert_null(atomic_load(&rig_sequence(broker, "order")->width));
     refuse(broker, 10, &present);
     expect_begun(broker, 1);
     refuse(broker, 99, &earlier);
