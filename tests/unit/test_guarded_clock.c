@@ -189,26 +189,61 @@ TEST_WITH(WALL, failure_is_told_once_and_ends_by_itself)
     events_expect("event=clock_kept", c->path, 1);
 }
 
-/* It polls the stores' clocks each two seconds, and rests a tenth of one after
- * a failure. */
-TEST_WITH(WALL, thread_waits_until_it_has_something_to_do)
+/* Asks for what begins later, which wakes the thread, until it waits for
+ * another time than `until_ms`. Returns that time. */
+static int64_t next_wait(struct clock_case *c, int64_t *begin_ms,
+                         int64_t until_ms)
+{
+    const int64_t patience_ms = rig_patience_end();
+    int64_t next_ms;
+
+    while ((next_ms = atomic_load(&clock_world()->wait_until_ms)) == until_ms) {
+        (void)guarded_clock_expect(c->clock, ++*begin_ms);
+        rig_wait(patience_ms, "another wait");
+    }
+    return next_ms;
+}
+
+/* A tenth of a second after a failure, then twice as long, unless it has to
+ * poll the stores' clocks before, at `poll_ms`. */
+static void expect_rests(struct clock_case *c, int64_t begin_ms,
+                         int64_t poll_ms)
+{
+    const int64_t began_ms = clock_now_ms();
+    int64_t first_ms;
+    int64_t second_ms;
+
+    atomic_store(&clock_world()->is_patient, true);
+    atomic_store(&clock_world()->failure, "the disk is full");
+    first_ms = next_wait(c, &begin_ms, poll_ms);
+    assert_true(first_ms >= began_ms + 100);
+    second_ms = next_wait(c, &begin_ms, first_ms);
+    assert_true(second_ms <= clock_now_ms() + 200);
+    assert_true(second_ms >= first_ms + 200 || second_ms >= poll_ms);
+}
+
+TEST_WITH(WALL, thread_rests_until_it_has_something_to_do)
 {
     struct clock_world *world = clock_world();
     const int64_t began_ms = clock_now_ms();
+    int64_t poll_ms;
 
     atomic_store(&world->is_patient, true);
-    atomic_store(&world->failure, "the disk is full");
     events_start();
     clock_case_start(c);
     clock_await_calls(&world->waits, 1);
-    assert_true(atomic_load(&world->wait_until_ms) >= began_ms + 2 * SECOND);
+    poll_ms = atomic_load(&world->wait_until_ms);
+    assert_true(poll_ms >= began_ms + 2 * SECOND);
     if (clock_now_ms() < began_ms + 2 * SECOND)
         assert_int_equal(atomic_load(&world->looks), 1); /* at the start */
-    (void)guarded_clock_expect(c->clock, NOON);
-    clock_await_calls(&world->waits, 2);
-    assert_true(atomic_load(&world->wait_until_ms) >= began_ms + SECOND / 10);
+    expect_rests(c, NOON, poll_ms);
     events_expect("event=clock_not_kept", "", 1);
     events_expect("event=clock_", "", 1);
+    /* It begins with the least again once the time was kept. */
+    atomic_store(&world->is_patient, false);
+    atomic_store(&world->failure, NULL);
+    clock_case_issue(c, NOON + MINUTE);
+    expect_rests(c, NOON + MINUTE, atomic_load(&world->wait_until_ms));
     clock_case_stop(c);
     assert_int_equal(atomic_load(&world->waiting), 0);
 }

@@ -410,6 +410,7 @@ TEST_WITH(PERIOD, old_stamps_are_purged_once_a_minute)
         script_clock_step(i < 3 ? DAY : 0);
     }
     purging.front = rig_sequence(broker, "order");
+    assert_int_equal(periodic_of(purging.front)->attributes->keep_ms, 2 * DAY);
     rig_await(is_at_rest, purging.front);
     purging.now_ms = periodic_of(purging.front)->purged_ms;
     assert_in_range(purging.now_ms, 1, clock_now_ms());

@@ -168,9 +168,13 @@ TEST_WITH(PERIOD, sequence_that_nobody_asks_is_not_polled)
 {
     struct seqb_sequence *front = front_alone(fixture, PERIOD_DAY, false);
     struct seqb_sequence_status status = {.key = "of before"};
+    struct seqb_sequence_counts counts = {.stock = 1};
 
     front->source->status(front, NOW_MS, &status);
     assert_string_equal(status.key, "order");
+    front->source->counts(front, NOW_MS, &counts);
+    assert_int_equal(counts.stock, 0);
+    assert_int_equal(counts.runs_out_ms, INT64_MAX);
     expect_next(front, INT64_MAX);
     front->poll_ms = 1;
     atomic_store(&front->settings->admission, SEQUENCE_ADMITTING);
@@ -182,6 +186,18 @@ TEST_WITH(PERIOD, sequence_that_nobody_asks_is_not_polled)
 }
 
 /* --- the close --- */
+
+/* Else numbers of no stamp would be taken from it. */
+TEST_WITH(PERIOD, slot_that_changes_its_stamp_is_not_current)
+{
+    struct periodic *periodic =
+        periodic_of(front_alone(fixture, PERIOD_DAY, true));
+    struct current_period current;
+
+    assert_true(periodic_last(periodic, &current));
+    atomic_store(&current.slot->stamp, 0);
+    assert_false(periodic_last(periodic, &current));
+}
 
 /* Those who waited for a stamp, and those who want to know something. */
 TEST_WITH(PERIOD, closed_sequence_begins_no_stamp)

@@ -210,6 +210,7 @@ TEST_WITH(DIRECT, reasons_that_there_is_no_room_for_are_counted)
 TEST_WITH(DIRECT, status_has_how_many_numbers_a_template_has_room_for)
 {
     static const char template; /* only its address is used */
+    static const struct seqb_stamp none = {.ends_ms = FOREVER};
     struct rig_broker *broker;
     struct seqb_sequence_status status;
 
@@ -220,6 +221,8 @@ TEST_WITH(DIRECT, status_has_how_many_numbers_a_template_has_room_for)
         rig->sequences[i].pool_numbers = 90;
     }
     broker = rig_open(rig);
+    refuse(broker, 10, &none); /* for another reason */
+    assert_null(atomic_load(&rig_sequence(broker, "order")->width));
     status = rig_status(broker, "order");
     assert_int_equal(status.width_numbers, 900);
     assert_int_equal(status.pool_numbers, 90);
