@@ -306,6 +306,21 @@ TEST_WITH(DIRECT, numbers_that_come_during_a_try_are_taken)
     }
 }
 
+/* One is there, and four come after the first look. */
+TEST_WITH(DIRECT, try_takes_no_more_than_it_was_asked_for)
+{
+    struct seqb_sequence *order = order_with(rig, 1);
+    int64_t out[3] = {-1, -1, -1};
+    size_t taken = 0;
+
+    dry.comes_to = order;
+    dry.comes = 4;
+    assert_ok(queue_try_many(order, 2, out, &taken, NULL));
+    assert_int_equal(taken, 2);
+    assert_int_equal(out[2], -1);
+    assert_int_equal(ring_stock(order->ring), 3);
+}
+
 /* They were there at the first look. */
 TEST_WITH(DIRECT, numbers_that_others_take_during_a_try_are_not_given)
 {

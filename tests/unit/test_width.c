@@ -121,6 +121,7 @@ TEST_WITH(DIRECT, used_up_width_is_reported_once_until_a_wider_template_comes)
     refuse(broker, 10, &none);
     expect_begun(broker, 1);
     refuse(broker, 12, &none);
+    refuse(broker, 11, &none);
     width_poll(order);
     expect_begun(broker, 1);
     expect_queue_health(broker, SEQB_HEALTH_DEGRADED,
