@@ -453,6 +453,9 @@ TEST_WITH(PERIOD, numbers_that_come_during_a_try_are_taken)
     assert_int_equal(taken, 1);
     assert_int_not_equal(queue_try_take(front, &one, NULL), SEQB_OK);
     assert_int_equal(taken, 0);
+    comes_to = current.slot->sequence;
+    assert_ok(queue_try_take(front, &one, NULL));
+    assert_int_equal(taken, 1);
 }
 
 TEST_WITH(PERIOD, who_armed_a_slot_is_called_at_the_removal)
