@@ -133,8 +133,7 @@ static void take_the_last_runs(struct rig *rig, size_t slice)
                 err);
     cursor = cursor_open(broker, slice);
     while (number < INT64_MAX) {
-        assert_done(seqb_cursor_next(cursor, &number, &err), err);
-        numbers_add(&rig->taken, &number, 1);
+        number = cursor_take(cursor, &rig->taken);
         assert_true(cursor->next <= cursor->end);
     }
     assert_int_equal(rig->taken.count, 2 * RUN);
