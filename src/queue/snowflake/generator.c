@@ -26,8 +26,7 @@ void generator_fini(struct generator *generator, struct fork_wiped *memory)
     if (generator->options == NULL)
         return;
     worker_lease_free(generator->lease);
-    if (generator->gate != NULL)
-        fork_wiped_give(memory, generator->gate, sizeof *generator->gate);
+    fork_wiped_give(memory, generator->gate, sizeof *generator->gate);
     pthread_mutex_destroy(&generator->lock);
 }
 

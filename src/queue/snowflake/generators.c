@@ -6,6 +6,7 @@
 
 #include "platform/clock.h"
 #include "platform/error.h"
+#include "platform/minmax.h"
 #include "platform/text.h"
 #include "platform/text_list.h"
 #include "queue/queue_state.h"
@@ -107,15 +108,13 @@ static void lease_describe(struct worker_lease *lease,
                            struct seqb_worker_lease *out)
 {
     struct worker_id id;
-    int64_t left_ms;
 
     *out = (struct seqb_worker_lease){.worker = -1};
     (void)text_copy(out->pool, sizeof out->pool, worker_lease_pool(lease));
     if (worker_lease_get(lease, &id, NULL) != SEQB_OK)
         return;
-    left_ms = id.until_ms - clock_boot_ms();
     out->worker = (int32_t)id.worker;
-    out->left_ms = left_ms > 0 ? left_ms : 0;
+    out->left_ms = max_of(id.until_ms - clock_boot_ms(), 0);
 }
 
 void queue_worker_leases(struct queue *queue, struct seqb_worker_lease *out,
