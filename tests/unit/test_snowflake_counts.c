@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a pool with snowflakes refuses, and what it tells: its counts and rates,
- * and who has which worker id. */
+/* What a pool with snowflakes refuses, and what it tells: its counts, and who
+ * has which worker id. */
 #include <unistd.h>
 
 #include "flake_fixture.h"
@@ -48,35 +48,6 @@ TEST_WITH(SNOWFLAKES_IN_USE, each_sequence_of_a_pool_counts_its_own)
     assert_int_equal(rig_status(broker, "tmp-1").taken, 1);
 }
 
-static int64_t rate_at(struct rig_broker *broker, int64_t now_ms)
-{
-    struct seqb_sequence *sequence = rig_sequence(broker, "order");
-    struct seqb_sequence_counts counts = {.waits = -1};
-
-    sequence->source->counts(sequence, now_ms, &counts);
-    assert_true(counts.waits >= 0);
-    return counts.rate;
-}
-
-/* Of the last full second, however often it is asked for. */
-TEST_WITH(SNOWFLAKES_IN_USE, rate_is_that_of_the_last_second)
-{
-    const int64_t from_ms = clock_now_ms();
-    struct rig_broker *broker = rig_open(rig);
-    const int64_t open_ms = clock_now_ms();
-    const int64_t then_ms = open_ms + 1000;
-
-    rig_take(broker, 100);
-    assert_in_range(rate_at(broker, then_ms), 100000 / (then_ms - from_ms),
-                    100);
-    rig_take(broker, 30);
-    assert_int_equal(rate_at(broker, then_ms + 1500), 20);
-    rig_take(broker, 10);
-    assert_int_equal(rate_at(broker, then_ms + 2499), 20);
-    assert_int_equal(rate_at(broker, then_ms + 2500), 10);
-    assert_int_equal(rig_status(broker, "order").rate, 10);
-}
-
 /* They would come back with times of long ago. */
 TEST_STATE(WINDOWED, nothing_is_left_at_a_stop)
 {
@@ -89,21 +60,6 @@ TEST_STATE(WINDOWED, nothing_is_left_at_a_stop)
     assert_int_equal(rig_status(broker, "order").stock, 0);
     rig_close(broker);
     assert_int_equal(access(rig->path, F_OK), -1);
-}
-
-/* Looks again where the clock went on meanwhile. */
-TEST_WITH(SNOWFLAKES_IN_USE, status_says_when_the_bits_run_out)
-{
-    struct rig_broker *broker = rig_open(rig);
-    const int64_t end_ms = bits_end_ms(&flake_options()->layout);
-    int64_t left_ms;
-    int64_t now_ms;
-
-    do {
-        now_ms = clock_wall_ms();
-        left_ms = rig_status(broker, "order").runs_out_ms;
-    } while (clock_wall_ms() != now_ms);
-    assert_int_equal(left_ms, end_ms - now_ms);
 }
 
 TEST_WITH(SNOWFLAKES_IN_USE, all_ids_that_were_ever_taken_are_listed)
