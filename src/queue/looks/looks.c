@@ -26,8 +26,7 @@
 
 enum look_state {
     LOOK_FREE,
-    LOOK_WAITS, /* for the thread */
-    LOOK_ASKED, /* the stores are asked */
+    LOOK_WAITS, /* for the thread, or for what the stores say */
     LOOK_UNKNOWN
 };
 
@@ -59,13 +58,8 @@ static struct look *set_of(const struct looks *looks, const char *key)
     return &looks->table[hash_text(key) % SETS * WAYS];
 }
 
-static bool is_busy(const struct look *look)
-{
-    return look->state == LOOK_WAITS || look->state == LOOK_ASKED;
-}
-
 /* The place of the key, or one that may be used for it: free, or else of the
- * key that was refused first. NULL: all are busy. */
+ * key that was refused first. NULL: all wait. */
 static struct look *place_of(const struct looks *looks, const char *key)
 {
     struct look *set = set_of(looks, key);
@@ -74,7 +68,7 @@ static struct look *place_of(const struct looks *looks, const char *key)
     for (int i = 0; i < WAYS; i++) {
         if (set[i].state != LOOK_FREE && strcmp(set[i].key, key) == 0)
             return &set[i];
-        if (!is_busy(&set[i]) &&
+        if (set[i].state != LOOK_WAITS &&
             (best == NULL || set[i].until_ms < best->until_ms))
             best = &set[i];
     }
@@ -91,7 +85,7 @@ static void look_begin(struct looks *looks, struct look *look, const char *key)
 
 /* --- the thread --- */
 
-/* Moves the next keys that wait to the batch. */
+/* The next keys that wait. They do so until their look ends. */
 static size_t looks_take(struct looks *looks, struct look **batch)
 {
     size_t count = 0;
@@ -100,11 +94,8 @@ static size_t looks_take(struct looks *looks, struct look **batch)
         struct look *look = &looks->table[looks->next];
 
         looks->next = (looks->next + 1) % PLACES;
-        if (look->state != LOOK_WAITS)
-            continue;
-        look->state = LOOK_ASKED;
-        looks->waiting--;
-        batch[count++] = look;
+        if (look->state == LOOK_WAITS)
+            batch[count++] = look;
     }
     return count;
 }
@@ -141,12 +132,13 @@ static void look_end(struct queue *queue, struct look *look, bool is_known)
     if (is_known)
         queue->looks.add(queue, look->key);
     pthread_mutex_lock(&queue->looks.lock);
+    queue->looks.waiting--;
     look->state = is_known ? LOOK_FREE : LOOK_UNKNOWN;
     look->until_ms = is_known ? 0 : clock_now_ms() + KEEP_MS;
     pthread_mutex_unlock(&queue->looks.lock);
 }
 
-/* The keys of looks that are LOOK_ASKED do not change. */
+/* The keys of looks that wait do not change. */
 static void looks_run_batch(struct queue *queue, struct look **batch,
                             size_t count)
 {
@@ -238,7 +230,7 @@ static bool is_looked_at(struct looks *looks, const char *key)
     if (look == NULL)
         return false;
     if (look->state != LOOK_FREE && strcmp(look->key, key) == 0) {
-        if (is_busy(look))
+        if (look->state == LOOK_WAITS)
             return true;
         if (clock_now_ms() < look->until_ms)
             return false;

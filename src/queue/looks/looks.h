@@ -22,7 +22,7 @@ struct looks {
     pthread_cond_t changed;
     pthread_t thread;
     struct look *table; /* NULL before the first look */
-    size_t waiting;     /* looks that wait for the thread */
+    size_t waiting;     /* looks that have not ended */
     size_t next;        /* where the thread goes on in the table */
     bool is_started;
     bool is_stopping;
