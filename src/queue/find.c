@@ -161,7 +161,7 @@ enum seqb_status queue_find(struct queue *queue, const char *key,
     status = find_there(queue, key, &found, err);
     if (status == SEQB_AGAIN)
         status = find_automatic(queue, key, &found, err);
-    if (status != SEQB_OK || found == NULL)
+    if (status != SEQB_OK)
         return status;
     if (found->is_refused)
         return ha_counter_availability(found->counter, err);

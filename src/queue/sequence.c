@@ -101,8 +101,7 @@ void sequence_remove(struct seqb_sequence *sequence, bool is_kept)
 
 void sequence_set_listed(struct seqb_sequence *sequence, bool is_listed)
 {
-    if (sequence->counter != NULL) /* else it is a snowflake */
-        ha_counter_set_listed(sequence->counter, is_listed);
+    ha_counter_set_listed(sequence->counter, is_listed);
 }
 
 bool sequence_is_unasked(const struct seqb_sequence *sequence)
@@ -310,13 +309,11 @@ void queue_meaning_decode(const struct queue_meaning *meaning, int64_t value,
 
 struct queue_meaning sequence_meaning(const struct seqb_sequence *sequence)
 {
-    return (struct queue_meaning){
-        .options = sequence->options,
-        .template = sequence_texts(sequence)->template,
-        .pool = sequence->counter == NULL /* a snowflake */
-                    ? NULL
-                    : ha_counter_pool(sequence->counter),
-        .key = sequence->key};
+    return (struct queue_meaning){.options = sequence->options,
+                                  .template =
+                                      sequence_texts(sequence)->template,
+                                  .pool = ha_counter_pool(sequence->counter),
+                                  .key = sequence->key};
 }
 
 void queue_decode(const struct seqb_sequence *sequence, int64_t value,
