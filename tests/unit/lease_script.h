@@ -31,6 +31,7 @@ struct lease_script {
     int made, freed;
     int starts;
     bool lacks_memory;
+    const struct ticks *measured;
 };
 
 extern struct lease_script script;

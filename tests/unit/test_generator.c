@@ -131,6 +131,7 @@ TEST_WITH(GENERATOR, ids_are_taken_without_a_lock_from_when_it_was_opened)
     assert_int_equal(atomic_load(&gate->span), 749 * 980);
     assert_in_range(atomic_load(&gate->begin), from, ticks_now());
     assert_int_equal(atomic_load(&gate->begin) == 0, ticks_now() == 0);
+    assert_ptr_equal(script.measured, &fixture->generator.flake.ticks);
 }
 
 TEST_WITH(GENERATOR, nothing_is_made_without_its_lease)

@@ -319,6 +319,19 @@ TEST(ids_are_taken_without_a_lock_during_the_span)
     assert_int_equal(flake_take(&fixture->gate, 2, ids), 0);
 }
 
+/* Without a counter of ticks they are at the begin all the time. */
+TEST(none_is_taken_without_a_lock_if_the_span_is_empty)
+{
+    struct fixture *fixture = open_flake(41, 12);
+    int64_t id;
+
+    open_part(fixture, EPOCH + 77, 10, 0, 4096);
+    for (uint64_t i = 0; i < 100000; i++) {
+        atomic_store(&fixture->gate.begin, ticks_now() + i % 500);
+        assert_int_equal(flake_take(&fixture->gate, 1, &id), 0);
+    }
+}
+
 /* The first ms would hold id 0. */
 TEST(time_begins_after_the_epoch_and_ends_with_its_bits)
 {
