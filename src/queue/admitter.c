@@ -330,15 +330,15 @@ enum seqb_status admitter_expect(struct queue *queue,
                                  struct seqb_sequence *const *sequences,
                                  size_t count, struct seqb_error *err)
 {
-    size_t unasked = 0;
+    bool is_any = false;
 
     for (size_t i = 0; i < count; i++) {
         if (!ha_counter_is_unasked(sequences[i]->counter))
             continue;
         atomic_store(&sequences[i]->settings->admission, SEQUENCE_ADMITTING);
-        unasked++;
+        is_any = true;
     }
-    return unasked > 0 ? admitter_start(queue, err) : SEQB_OK;
+    return is_any ? admitter_start(queue, err) : SEQB_OK;
 }
 
 void admitter_put_off(struct queue *queue,
