@@ -78,3 +78,115 @@ TEST(ids_of_one_stamp_are_as_many_as_it_has)
     assert_status(queue_check_stamp(&of_ids, most + 1, NULL), SEQB_INVALID);
     assert_ok(queue_check_stamp(&of_days, most + 1, NULL));
 }
+
+/* --- of a sequence, whose source is scripted --- */
+
+static const struct queue_take *asked; /* what the source was asked for */
+
+static enum seqb_status note_take(struct seqb_sequence *sequence,
+                                  const struct queue_take *take,
+                                  struct seqb_error *err)
+{
+    (void)sequence;
+    (void)err;
+    asked = take;
+    return SEQB_EXHAUSTED;
+}
+
+static enum seqb_status note_try(struct seqb_sequence *sequence,
+                                 const struct queue_take *take,
+                                 struct seqb_error *err)
+{
+    (void)note_take(sequence, take, err);
+    return SEQB_CLOCK;
+}
+
+static const struct source scripted = {.take = note_take, .try_take = note_try};
+static const struct bits_layout tiny = {.shard = 12, .counter = 0};
+static const struct queue_sequence_options single = {.period = &day,
+                                                     .ids = &tiny};
+
+/* NULL: the source is asked. Half of max_unused is 5. */
+static const struct {
+    const struct queue_sequence_options *options;
+    struct queue_take take;
+    bool has_stamp, has_taken;
+    const char *take_words, *try_words;
+} calls[] = {
+    {.options = &plain, .take = {.count = 1}},
+    {.options = &plain, .take = {.count = 5}},
+    {.options = &plain,
+     .take = {.count = 6},
+     .try_words = "6 numbers at once are more than half "
+                  "of its max_unused, 5:"},
+    {.options = &plain, .take = {.count = 6}, .has_taken = true},
+    {.options = &plain, .take = {.count = 6, .is_contiguous = true}},
+    {.options = &plain, .take = {.count = 0, .is_contiguous = true}},
+    {.options = &plain,
+     .take = {.count = 0},
+     .take_words = "count 0",
+     .try_words = "count 0"},
+    {.options = &plain,
+     .take = {.count = 1, .is_sharded = true},
+     .take_words = "has no ids",
+     .try_words = "has no ids"},
+    {.options = &ids, .take = {.count = 1, .is_sharded = true, .shard = 4095}},
+    {.options = &ids,
+     .take = {.count = 15},
+     .has_stamp = true,
+     .has_taken = true},
+    {.options = &ids,
+     .take = {.count = 16},
+     .has_stamp = true,
+     .has_taken = true,
+     .take_words = "sequence order: 16 ids, and a stamp has 15: with"},
+    {.options = &ids, .take = {.count = 16}, .has_taken = true},
+    {.options = &single, .take = {.count = 1}, .has_stamp = true},
+    {.options = &single,
+     .take = {.count = 2},
+     .has_stamp = true,
+     .take_words = "2 ids, and a stamp has 0"},
+};
+
+static void expect_call(struct seqb_sequence *sequence,
+                        const struct queue_take *take, bool waits,
+                        const char *words)
+{
+    struct seqb_error err = {.text = ""};
+    const enum seqb_status status = waits
+                                        ? queue_take(sequence, take, &err)
+                                        : queue_try_take(sequence, take, &err);
+
+    if (words == NULL) {
+        assert_status(status, waits ? SEQB_EXHAUSTED : SEQB_CLOCK);
+        assert_ptr_equal(asked, take);
+    } else {
+        assert_status(status, SEQB_INVALID);
+        assert_non_null(strstr(err.text, words));
+        assert_null(asked);
+    }
+    asked = NULL;
+}
+
+TEST(source_is_asked_for_what_may_be_had)
+{
+    static struct seqb_sequence sequence = {.source = &scripted,
+                                            .key = "order",
+                                            .settings = &sequence.own_settings,
+                                            .own_settings = {.max_unused = 10}};
+
+    for (size_t i = 0; i < COUNT_OF(calls); i++) {
+        struct queue_take take = calls[i].take;
+        struct seqb_stamp stamp = {.ends_ms = 4711};
+        size_t taken;
+
+        sequence.options = calls[i].options;
+        take.stamp = calls[i].has_stamp ? &stamp : NULL;
+        take.taken = calls[i].has_taken ? &taken : NULL;
+        expect_call(&sequence, &take, true, calls[i].take_words);
+        assert_true(stamp.ends_ms == (calls[i].has_stamp ? INT64_MAX : 4711));
+        expect_call(&sequence, &take, false, calls[i].try_words);
+    }
+    sequence.own_settings.max_unused = 1;
+    expect_call(&sequence, &(struct queue_take){.count = 1}, false, NULL);
+}
