@@ -31,7 +31,7 @@ static struct {
     struct refill_rules rules; /* what the last plan was made of */
     struct refill_view view;
     uint32_t partitions;
-    int looks, calls, wakes, readies, rests;
+    int looks, calls, wakes, readies, rests, searches;
     int64_t now_ms, held;
     bool is_unasked;
     enum seqb_status available;
@@ -124,6 +124,11 @@ WRAPPED(void, ha_counter_hold, struct ha_counter *counter, int64_t number)
 {
     (void)counter;
     script.held = number;
+}
+
+WRAPPED(void, wakeup_set, struct wakeup *wakeup)
+{
+    script.searches += wakeup == &context.flusher;
 }
 
 WRAPPED(int, pthread_cond_broadcast, pthread_cond_t *condition)
@@ -265,11 +270,12 @@ TEST_WITH(ALONE, look_has_the_spool_searched)
 {
     int64_t next_ms;
 
-    wakeup_init(&context.flusher);
     order->may_be_kept = true;
-    (void)sequence_refill(order, NOW, &next_ms);
+    for (int i = 0; i < 2; i++) {
+        (void)sequence_refill(order, NOW, &next_ms);
+        assert_int_equal(script.searches, 1);
+    }
     assert_true(order->is_missed);
-    wakeup_fini(&context.flusher);
 }
 
 /* --- grants --- */
@@ -302,6 +308,7 @@ TEST_WITH(ALONE, grant_wakes_those_who_wait)
     order->own_settings.is_removed = true;
     grant(700, 1, false);
     assert_int_equal(stock(), 3 * RUN);
+    assert_int_equal(context.without_number, 0); /* it was counted once */
 }
 
 /* Its stripes hold some of them. */
@@ -379,6 +386,22 @@ TEST_WITH(ALONE, calm_sequence_has_no_stripes)
 }
 
 /* --- what it tells --- */
+
+TEST_WITH(ALONE, numbers_that_wait_for_texts_are_told)
+{
+    struct queue_sequence_options texts = {.text_max = 0};
+    struct ha_texts out;
+
+    order->own_settings.texts = &texts;
+    grant(400, 2, false);
+    sequence_read_texts(&order->sink, &out);
+    assert_int_equal(out.max, 0);
+    assert_int_equal(out.stock, 0);
+    texts.text_max = 1;
+    sequence_read_texts(&order->sink, &out);
+    assert_int_equal(out.max, 1);
+    assert_int_equal(out.stock, 8);
+}
 
 TEST_WITH(ALONE, status_tells_how_many_numbers_the_texts_have)
 {
