@@ -2,18 +2,24 @@
 /* Rows that are none of ours, and answers that are none to the question: this
  * program's etcd_link_ask changes what a server answers. No number may be made
  * of them. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "backends/backends.h"
 #include "backends/etcd/etcd.pb-c.h"
 #include "backends/etcd/link.h"
 #include "contract/etcd_fixture.h"
+#include "platform/error.h"
+#include "platform/text.h"
+#include "support/failure.h"
 #include "support/server_etcd.h"
 #include "support/test.h"
 #include "support/wrap.h"
 
-/* Changes the answer to a transaction that reads; NULL: none is changed. */
+/* Changes the answer to a transaction that reads, or to any other call; NULL:
+ * none is changed. */
 static void (*falsify)(Etcd__TxnResponse *answer);
+static void (*falsify_other)(ProtobufCMessage *answer);
 
 enum seqb_status __real_etcd_link_ask(struct etcd_link *link,
                                       enum etcd_kind kind,
@@ -25,12 +31,15 @@ WRAPPED(enum seqb_status, etcd_link_ask, struct etcd_link *link,
         enum etcd_kind kind, const struct etcd_method *method,
         ProtobufCMessage **out, struct seqb_error *err)
 {
+    const bool is_txn = strstr(method->path, "Txn") != NULL;
     const enum seqb_status status =
         __real_etcd_link_ask(link, kind, method, out, err);
 
-    if (status == SEQB_OK && falsify != NULL && kind == ETCD_READ &&
-        strstr(method->path, "Txn") != NULL)
+    if (status == SEQB_OK && falsify != NULL && kind == ETCD_READ && is_txn)
         falsify((Etcd__TxnResponse *)*out);
+    if (status == SEQB_OK && falsify_other != NULL &&
+        (kind == ETCD_WRITE || !is_txn))
+        falsify_other(*out);
     return status;
 }
 
@@ -122,6 +131,130 @@ TEST(answer_that_is_none_to_the_question_is_distrusted)
     }
     backend_etcd.close(backend);
     server_free(server);
+}
+
+/* --- ranges --- */
+
+static void name_another_range(Etcd__TxnResponse *answer)
+{
+    if (answer->n_responses == 2 &&
+        answer->responses[1]->response_range->n_kvs > 0)
+        name_another_key(answer);
+}
+
+static void answer_no_range(Etcd__TxnResponse *answer)
+{
+    if (answer->n_responses == 2)
+        answer->responses[1]->response_case =
+            ETCD__RESPONSE_OP__RESPONSE_RESPONSE_PUT;
+}
+
+static void answer_no_removal(ProtobufCMessage *message)
+{
+    const Etcd__TxnResponse *answer = (const Etcd__TxnResponse *)message;
+
+    answer->responses[0]->response_case =
+        ETCD__RESPONSE_OP__RESPONSE_RESPONSE_PUT;
+}
+
+#define DAY   "main/0/day"
+#define STALE "seqbroker/counter/" DAY "@20261120"
+
+static void must_purge(struct fixture *f, const char *keep,
+                       enum seqb_status status, const char *words)
+{
+    const struct seqb_purge purge = {.counter = DAY, .keep = keep, .most = 9};
+    int32_t deleted = 0;
+
+    assert_fails(backend_etcd.purge(f->backend, &purge, &deleted, &failure),
+                 status, words);
+}
+
+TEST_SKIPPABLE(STARTED, range_that_is_none_is_distrusted)
+{
+    static void (*const ways[])(Etcd__TxnResponse *) = {name_another_range,
+                                                        answer_no_range};
+    struct seqb_listed listed[4];
+    struct seqb_page page = {
+        .prefix = "main/", .after = "", .listed = listed, .most = 4};
+
+    etcd_put(f->server, STALE, "1 a");
+    for (size_t i = 0; i < COUNT_OF(ways); i++) {
+        falsify = ways[i];
+        assert_fails(backend_etcd.list(f->backend, &page, &failure),
+                     SEQB_PROTOCOL, "a range");
+    }
+    falsify = name_another_range;
+    must_purge(f, DAY "@20261121", SEQB_PROTOCOL, "a range");
+    falsify = NULL;
+    falsify_other = answer_no_removal;
+    must_purge(f, DAY "@20261121", SEQB_UNCERTAIN, "the answer to a removal");
+    falsify_other = NULL;
+    etcd_put(f->server, "seqbroker/counter/@" DAY, "damaged");
+    must_purge(f, DAY "@20261121", SEQB_CORRUPT, "periods");
+}
+
+/* --- the description --- */
+
+#define VOTERS 3
+
+/* Two more members, who are silent. */
+static void tell_of_others(ProtobufCMessage *message)
+{
+    Etcd__MemberListResponse *list = (Etcd__MemberListResponse *)message;
+    Etcd__StatusResponse *status = (Etcd__StatusResponse *)message;
+
+    if (message->descriptor == &etcd__status_response__descriptor) {
+        status->raft_index = 17;
+        status->raft_applied_index = 12;
+        return;
+    }
+    if (message->descriptor != &etcd__member_list_response__descriptor)
+        return;
+    list->members = realloc(list->members, VOTERS * sizeof(Etcd__Member *));
+    while (list->n_members < VOTERS)
+        list->members[list->n_members++] =
+            (Etcd__Member *)protobuf_c_message_unpack(
+                &etcd__member__descriptor, NULL, 0, (const uint8_t *)"");
+}
+
+TEST_SKIPPABLE(STARTED, lag_is_of_those_members_that_answer)
+{
+    struct seqb_details details = {.node = ""};
+    struct seqb_error err;
+
+    falsify_other = tell_of_others;
+    assert_done(backend_etcd.describe(f->backend, &details, &err), err);
+    falsify_other = NULL;
+    assert_string_equal(details.quorum, "2 of 3 members");
+    assert_string_equal(details.role, "leader");
+    assert_string_equal(details.replicas, "0 of 2, at most 5 entries behind");
+}
+
+/* --- names and texts --- */
+
+TEST_SKIPPABLE(STARTED, text_that_does_not_fit_is_refused)
+{
+    char standing[4] = "";
+    char keep[2 * SEQB_COUNTER_SIZE] = DAY "@";
+    char name[2 * SEQB_COUNTER_SIZE];
+    struct seqb_guard guard = {.name = name, .text = ""};
+    struct seqb_request request = {.counter = ETCD_TEST_COUNTER,
+                                   .want = 1,
+                                   .limit = ETCD_TEST_LIMIT,
+                                   .guard = &guard};
+
+    assert_fails(backend_etcd.claim(f->backend, "main", "abcd", standing,
+                                    sizeof standing, &failure),
+                 SEQB_PROTOCOL, "longer than 3 bytes");
+    memset(keep + strlen(keep), '9', sizeof keep - 1 - strlen(keep));
+    must_purge(f, keep, SEQB_INVALID, "");
+    f->options.needs_incarnation = true;
+    must_open(f);
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    assert_fails(backend_etcd.reserve(f->backend, &request, 1, &failure),
+                 SEQB_INVALID, "too long");
 }
 
 /* --- options --- */

@@ -15,6 +15,7 @@
 static int asked;        /* for a member's status */
 static bool moves;       /* the first status comes from the other endpoint */
 static bool reconnects;  /* the first status comes by another connection */
+static bool goes_on;     /* so does each later one */
 static int64_t is_later; /* terms that the rows before it come too late */
 
 enum seqb_status __real_etcd_link_ask(struct etcd_link *link,
@@ -30,7 +31,7 @@ WRAPPED(enum seqb_status, etcd_link_ask, struct etcd_link *link,
     const bool is_status = strstr(method->path, "Status") != NULL;
     enum seqb_status status;
 
-    if (asked == 0 && is_status && reconnects)
+    if ((asked == 0 || goes_on) && is_status && reconnects)
         etcd_grpc_close(&link->grpc);
     status = __real_etcd_link_ask(link, kind, method, out, err);
     asked += is_status;
@@ -70,6 +71,23 @@ TEST(rows_and_status_of_two_members_or_terms_are_read_again)
     is_later = 1;
     assert_int_equal(statuses_of_open(&options), 2);
     server_free(server);
+}
+
+TEST_SKIPPABLE(STARTED, store_that_is_never_bound_is_not_opened)
+{
+    struct seqb_backend *other = NULL;
+    struct seqb_error err;
+
+    reconnects = true;
+    goes_on = true;
+    asked = 0;
+    assert_status(backend_etcd.open(&f->options, &other, &err),
+                  SEQB_UNREACHABLE);
+    assert_non_null(strstr(err.text, "it cannot be bound while"));
+    assert_int_equal(asked, 8);
+    assert_null(other);
+    reconnects = false;
+    goes_on = false;
 }
 
 /* A broker that opened the store after a leader was elected, or after data was

@@ -109,7 +109,10 @@ TEST(end_of_a_call_says_whether_it_may_have_been_made)
 
 /* --- a server that never stops to send --- */
 
+static const uint8_t large_bytes[40000];
 static bool is_flood;
+static bool is_mute;   /* nothing arrives ... */
+static size_t heard;   /* ... or only once so much was sent */
 static bool has_begun; /* the server's SETTINGS were read */
 static int late_reads; /* after the deadline */
 
@@ -120,6 +123,8 @@ WRAPPED(ssize_t, stream_read, struct stream *stream, char *to, size_t size)
     /* The frame's type is its fourth byte: 4 is SETTINGS, 0xfa no known one. */
     const char frame[9] = {[3] = (char)(has_begun ? 0xfa : 4)};
 
+    if (is_mute && heard < sizeof large_bytes)
+        return 0;
     if (!is_flood)
         return __real_stream_read(stream, to, size);
     if (stream_is_late(stream) && ++late_reads > 100)
@@ -179,6 +184,7 @@ TEST(call_that_is_late_does_not_connect_again)
 
 #define SECRET "correct horse battery staple"
 
+static bool is_cut;   /* nothing can be sent */
 static bool is_stuck; /* the server reads no more than the first half */
 static const void *watched;
 static bool is_freed;
@@ -192,6 +198,9 @@ static bool holds_secret(const void *memory, size_t size)
 WRAPPED(ssize_t, stream_write, struct stream *stream, const char *from,
         size_t size)
 {
+    if (is_cut)
+        return -1;
+    heard += size;
     if (is_stuck && !holds_secret(from, size))
         return 0;
     return __real_stream_write(stream, from, is_stuck ? size / 2 : size);
@@ -240,6 +249,132 @@ TEST(buffer_that_grows_leaves_no_copy_behind)
     assert_true(is_freed && is_wiped);
     assert_true(holds_secret(buffer.data, buffer.length));
     etcd_buffer_fini(&buffer);
+}
+
+/* --- failures of our own --- */
+
+enum step { MAKE_CALLBACKS, MAKE_SESSION, SUBMIT, COLLECT, RECEIVE, NOTHING };
+
+static enum step fails = NOTHING;
+static bool has_no_memory;
+
+WRAPPED(void *, malloc, size_t size)
+{
+    return has_no_memory ? NULL : __real_malloc(size);
+}
+
+WRAPPED(int, nghttp2_session_callbacks_new, nghttp2_session_callbacks **out)
+{
+    return fails == MAKE_CALLBACKS ? NGHTTP2_ERR_NOMEM
+                                   : __real_nghttp2_session_callbacks_new(out);
+}
+
+WRAPPED(int, nghttp2_session_client_new, nghttp2_session **out,
+        const nghttp2_session_callbacks *callbacks, void *context)
+{
+    if (fails != MAKE_SESSION)
+        return __real_nghttp2_session_client_new(out, callbacks, context);
+    *out = (nghttp2_session *)out; /* of no use */
+    return NGHTTP2_ERR_NOMEM;
+}
+
+WRAPPED(int32_t, nghttp2_submit_request, nghttp2_session *session,
+        const nghttp2_priority_spec *priority, const nghttp2_nv *headers,
+        size_t n, const nghttp2_data_provider *request, void *context)
+{
+    return fails == SUBMIT
+               ? NGHTTP2_ERR_NOMEM
+               : __real_nghttp2_submit_request(session, priority, headers, n,
+                                               request, context);
+}
+
+WRAPPED(ssize_t, nghttp2_session_mem_send, nghttp2_session *session,
+        const uint8_t **frame)
+{
+    return fails == COLLECT ? NGHTTP2_ERR_CALLBACK_FAILURE
+                            : __real_nghttp2_session_mem_send(session, frame);
+}
+
+WRAPPED(ssize_t, nghttp2_session_mem_recv, nghttp2_session *session,
+        const uint8_t *bytes, size_t size)
+{
+    return fails == RECEIVE
+               ? NGHTTP2_ERR_FLOODED
+               : __real_nghttp2_session_mem_recv(session, bytes, size);
+}
+
+static void call_ends(const struct etcd_call *made, enum etcd_outcome expected,
+                      const char *words)
+{
+    const struct stream_target target = {.host = server->path};
+    struct etcd_grpc grpc = {.session = NULL};
+
+    assert_int_equal(etcd_grpc_call(&grpc, &target, made), expected);
+    if (strstr(grpc.words, words) == NULL)
+        fail_msg("'%s' does not say '%s'", grpc.words, words);
+    assert_true(expected == ETCD_ANSWERED || grpc.target == NULL);
+    etcd_grpc_close(&grpc);
+}
+
+TEST(failure_of_our_own_is_none_of_the_server)
+{
+    static const struct {
+        enum step step;
+        enum etcd_outcome outcome;
+        const char *words;
+    } steps[] = {
+        {MAKE_CALLBACKS, ETCD_NO_MEMORY, ""},
+        {MAKE_SESSION, ETCD_NO_MEMORY, ""},
+        {SUBMIT, ETCD_NO_MEMORY, ""},
+        {COLLECT, ETCD_NOT_SENT, "HTTP/2: The user callback"},
+        {RECEIVE, ETCD_LOST, "HTTP/2: Flooding was detected"},
+    };
+
+    false_server_say((const uint8_t *)rows[0].frames, rows[0].size);
+    for (size_t i = 0; i < COUNT_OF(steps); i++) {
+        is_mute = steps[i].step == COLLECT;
+        fails = steps[i].step;
+        call_ends(&call, steps[i].outcome, steps[i].words);
+        fails = NOTHING;
+        is_mute = false;
+    }
+}
+
+TEST(frames_without_memory_are_not_sent)
+{
+    is_mute = true;
+    heard = 0;
+    has_no_memory = true;
+    call_ends(&call, ETCD_NOT_SENT, "HTTP/2: Out of memory");
+    has_no_memory = false;
+    is_mute = false;
+}
+
+/* The connection is not waited for. */
+TEST(call_that_cannot_be_written_is_not_sent)
+{
+    is_mute = true;
+    heard = 0;
+    is_cut = true;
+    call_ends(&call, ETCD_NOT_SENT, "");
+    is_cut = false;
+    is_mute = false;
+}
+
+/* One frame has 16384 bytes at most. */
+TEST(request_of_several_frames_is_sent)
+{
+    struct etcd_buffer request = {.data = NULL};
+    struct etcd_call large = call;
+
+    etcd_buffer_add(&request, large_bytes, sizeof large_bytes);
+    large.request = &request;
+    false_server_say((const uint8_t *)rows[0].frames, rows[0].size);
+    is_mute = true;
+    heard = 0;
+    call_ends(&large, ETCD_ANSWERED, "");
+    is_mute = false;
+    etcd_buffer_fini(&request);
 }
 
 TEST(nothing_is_sent_to_a_server_that_is_not_there)

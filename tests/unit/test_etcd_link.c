@@ -7,7 +7,8 @@
 #include "backends/etcd/link.h"
 #include "fuzz/false_server.h"
 #include "platform/text.h"
-#include "support/test.h"
+#include "support/failure.h"
+#include "support/wrap.h"
 
 #define NO_SPACE "etcdserver: mvcc: database space exceeded"
 #define TOO_MANY "etcdserver: too many requests"
@@ -224,6 +225,153 @@ TEST(answer_without_a_message_or_a_sound_header_makes_no_sense)
     header.revision = -1;
     server_answer(header);
     must_distrust();
+}
+
+/* --- calls that are answered here --- */
+
+static bool is_answered;          /* not by the server, but with these */
+static enum etcd_outcome outcome; /* ... */
+static uint8_t said[2000];        /* ... */
+static size_t said_size;
+static int calls;
+static size_t fails_size;   /* no memory of that many bytes is given */
+static int64_t late_ms;     /* that the clock is ahead */
+static bool takes_too_long; /* a login */
+
+WRAPPED(enum etcd_outcome, etcd_grpc_call, struct etcd_grpc *grpc,
+        const struct stream_target *target, const struct etcd_call *call)
+{
+    calls++;
+    if (!is_answered)
+        return __real_etcd_grpc_call(grpc, target, call);
+    grpc->code = 0;
+    grpc->message = said;
+    grpc->length = said_size;
+    return outcome;
+}
+
+WRAPPED(void, etcd_grpc_wipe, struct etcd_grpc *grpc)
+{
+    late_ms = takes_too_long ? 100000 : 0;
+    __real_etcd_grpc_wipe(grpc);
+}
+
+WRAPPED(int64_t, clock_now_ms, void)
+{
+    return __real_clock_now_ms() + late_ms;
+}
+
+WRAPPED(void *, malloc, size_t size)
+{
+    return size == fails_size ? NULL : __real_malloc(size);
+}
+
+/* What a call of a link with two endpoints says. */
+static enum seqb_status ask_two(enum etcd_kind kind, const char *user,
+                                struct seqb_error *err)
+{
+    struct etcd_link link;
+    ProtobufCMessage *answer = NULL;
+    enum seqb_status status;
+
+    link_make(&link);
+    link.count = 2;
+    link.user = user;
+    is_answered = true;
+    calls = 0;
+    status = etcd_link_ask(&link, kind, &txn, &answer, err);
+    is_answered = false;
+    late_ms = 0;
+    assert_string_equal(link.token, "");
+    etcd_link_close(&link);
+    etcd_answer_free(answer);
+    return status;
+}
+
+/* The other endpoint would not have more memory, nor another certificate. */
+TEST(failure_of_our_own_ends_the_call)
+{
+    outcome = ETCD_NO_MEMORY;
+    assert_fails(ask_two(ETCD_READ, NULL, &failure), SEQB_NO_MEMORY,
+                 "out of memory");
+    assert_int_equal(calls, 1);
+    outcome = ETCD_INVALID;
+    assert_fails(ask_two(ETCD_WRITE, NULL, &failure), SEQB_INVALID, "a: ");
+    assert_int_equal(calls, 1);
+    outcome = ETCD_NOT_SENT;
+    assert_fails(ask_two(ETCD_WRITE, NULL, &failure), SEQB_UNREACHABLE, "a: ");
+    assert_int_equal(calls, 2);
+}
+
+/* A write whose answer has no room was carried out. */
+TEST(memory_that_runs_out_for_an_answer_leaves_a_write_uncertain)
+{
+    outcome = ETCD_ANSWERED;
+    said_size = 0;
+    fails_size = sizeof(Etcd__TxnResponse);
+    assert_fails(ask_two(ETCD_WRITE, NULL, &failure), SEQB_UNCERTAIN,
+                 "out of memory for an answer");
+    assert_fails(ask_two(ETCD_READ, NULL, &failure), SEQB_NO_MEMORY,
+                 "out of memory for an answer");
+    fails_size = 0;
+}
+
+/* --- logins --- */
+
+static void server_give(const char *token)
+{
+    Etcd__AuthenticateResponse answer = ETCD__AUTHENTICATE_RESPONSE__INIT;
+    Etcd__Header header = header_of_cluster(7);
+
+    answer.header = &header;
+    answer.token = (char *)(uintptr_t)token;
+    outcome = ETCD_ANSWERED;
+    said_size = etcd__authenticate_response__pack(&answer, said);
+}
+
+static void must_not_be_sent(const char *token)
+{
+    server_give(token);
+    assert_fails(ask_two(ETCD_WRITE, "user", &failure), SEQB_PROTOCOL,
+                 "a token makes no sense");
+    assert_int_equal(calls, 1);
+}
+
+TEST(token_that_cannot_be_sent_is_none)
+{
+    char token[ETCD_TOKEN_SIZE + 1];
+
+    memset(token, 't', ETCD_TOKEN_SIZE);
+    token[ETCD_TOKEN_SIZE] = '\0';
+    must_not_be_sent("");
+    must_not_be_sent("a\nb");
+    must_not_be_sent("a\rb");
+    must_not_be_sent(token);
+}
+
+TEST(login_without_time_or_memory_left_ends_the_call)
+{
+    struct etcd_link link;
+    ProtobufCMessage *answer = NULL;
+
+    fails_size = 4096; /* a buffer's first bytes */
+    assert_fails(ask_two(ETCD_READ, "user", &failure), SEQB_NO_MEMORY,
+                 "out of memory");
+    fails_size = 0;
+    assert_int_equal(calls, 0);
+    server_give("token");
+    link_make(&link);
+    link.user = "user";
+    is_answered = true;
+    takes_too_long = true;
+    calls = 0;
+    assert_fails(etcd_link_ask(&link, ETCD_READ, &txn, &answer, &failure),
+                 SEQB_UNREACHABLE, "no time is left after the login");
+    assert_int_equal(calls, 1);
+    is_answered = false;
+    takes_too_long = false;
+    late_ms = 0;
+    etcd_link_close(&link);
 }
 
 TEST_BEFORE_ALL(server_begin);

@@ -408,7 +408,6 @@ enum seqb_status etcd_range_read(struct etcd *etcd, struct etcd_range *range,
         range->count = found->n_kvs;
         return SEQB_OK;
     }
-    etcd_range_free(range);
     return etcd_link_distrust(&etcd->link, ETCD_READ, "a range", err);
 }
 
