@@ -110,6 +110,7 @@ TEST(step_is_bounded_by_want_rest_and_connections)
     assert_int_equal(memcached_cell_step(&fresh, 1, 16), 1);
     assert_int_equal(memcached_cell_step(&fresh, 1 << 30, 16), 64);
     assert_int_equal(memcached_cell_step(&fresh, 1 << 30, 1024), 1);
+    assert_int_equal(memcached_cell_step(&fresh, 1 << 30, 2048), 1);
     assert_int_equal(memcached_cell_step(&fresh, 1 << 30, 1), K);
     assert_int_equal(memcached_cell_step(&old, 1 << 30, 16), 3);
 }

@@ -219,11 +219,9 @@ enum seqb_status memcached_link_lose(struct memcached_link *link,
     return error_set(err, status, "%s: %s", link->where, why);
 }
 
-/* How many bytes of a reply a message shows. */
+/* How many bytes of a reply that is a line a message shows. */
 static int shown(const struct memcached_reply *reply)
 {
-    if (reply->text == NULL)
-        return 0;
     return reply->length < REPLY_SHOWN_MAX ? (int)reply->length
                                            : REPLY_SHOWN_MAX;
 }

@@ -26,12 +26,15 @@ struct stats {
 
 /* --- requests and answers --- */
 
-/* Sends one question, and reads one line. */
+/* Sends a question behind what was added, and reads one line. "": none is
+ * sent. */
 static enum seqb_status session_ask(struct memcached_link *link,
+                                    const char *question,
                                     struct memcached_reply *reply,
                                     struct seqb_error *err)
 {
-    if (!memcached_link_flush(link) || !memcached_link_read(link, reply))
+    if (!memcached_link_add(link, "%s", question) ||
+        !memcached_link_flush(link) || !memcached_link_read(link, reply))
         return memcached_link_lose(link, SEQB_UNREACHABLE, err);
     return SEQB_OK;
 }
@@ -101,10 +104,9 @@ static enum seqb_status session_login(struct memcached_link *link,
     if (!memcached_link_add(link, "set auth 0 0 %zu\r\n", length) ||
         !memcached_link_add_bytes(link, user, strlen(user)) ||
         !memcached_link_add_bytes(link, " ", 1) ||
-        !memcached_link_add_bytes(link, password, strlen(password)) ||
-        !memcached_link_add(link, "\r\nversion\r\n"))
+        !memcached_link_add_bytes(link, password, strlen(password)))
         return memcached_link_lose(link, SEQB_UNREACHABLE, err);
-    status = session_ask(link, &reply, err);
+    status = session_ask(link, "\r\nversion\r\n", &reply, err);
     explicit_bzero(link->out, sizeof link->out);
     if (status != SEQB_OK || memcached_reply_begins(&reply, "STORED"))
         return status;
@@ -112,8 +114,7 @@ static enum seqb_status session_login(struct memcached_link *link,
                      "%s: the user or the password was refused", link->where);
 }
 
-/* Reads the answer to "version", which was sent already. A proxy answers other
- * words, or none. */
+/* Asks for the version. A proxy answers other words, or none. */
 static enum seqb_status session_version(struct memcached_link *link,
                                         struct memcached_session *session,
                                         const struct seqb_backend_options *from,
@@ -121,13 +122,13 @@ static enum seqb_status session_version(struct memcached_link *link,
 {
     static const char head[] = "VERSION ";
     struct memcached_reply reply = {.code = MEMCACHED_LINE, .text = ""};
-    enum seqb_status status = session_ask(link, &reply, err);
+    enum seqb_status status = session_ask(link, "version\r\n", &reply, err);
 
     if (status == SEQB_OK && from->password != NULL &&
         memcached_reply_begins(&reply, "CLIENT_ERROR unauthenticated")) {
         status = session_login(link, from, err);
-        if (status == SEQB_OK)
-            status = session_ask(link, &reply, err);
+        if (status == SEQB_OK) /* the version was asked for again */
+            status = session_ask(link, "", &reply, err);
     }
     if (status != SEQB_OK)
         return status;
@@ -157,11 +158,8 @@ static enum seqb_status session_meta(struct memcached_link *link,
                                      struct seqb_error *err)
 {
     struct memcached_reply reply;
-    enum seqb_status status;
+    const enum seqb_status status = session_ask(link, "mn\r\n", &reply, err);
 
-    if (!memcached_link_add(link, "mn\r\n"))
-        return memcached_link_lose(link, SEQB_UNREACHABLE, err);
-    status = session_ask(link, &reply, err);
     if (status != SEQB_OK || memcached_reply_begins(&reply, "MN"))
         return status;
     return error_set(err, SEQB_REFUSED,
@@ -243,11 +241,8 @@ enum seqb_status memcached_session_open(
     struct stats stats = {.pid = ""};
     enum seqb_status status = memcached_link_open(link, options, err);
 
-    if (status != SEQB_OK)
-        return status;
-    if (!memcached_link_add(link, "version\r\n"))
-        return memcached_link_lose(link, SEQB_UNREACHABLE, err);
-    status = session_version(link, session, options, err);
+    if (status == SEQB_OK)
+        status = session_version(link, session, options, err);
     if (status == SEQB_OK)
         status = session_meta(link, session, err);
     if (status == SEQB_OK)

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the memcached engine does while a server takes only a part of what is
+ * sent, or nothing: this program's stream is a script. */
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "backends/backends.h"
+#include "backends/memcached/item.h"
+#include "support/failure.h"
+#include "support/wrap.h"
+
+#define ALL     ((size_t)1 << 30)
+#define LONG    (MEMCACHED_OUT_SIZE + 100)
+#define REPLIES "HD\r\nHD\r\n"
+
+/* How a server behaves. */
+static struct script {
+    size_t takes[4];  /* bytes of each write; none from then on */
+    size_t writes;    /* so many of those are there */
+    int fails_wait;   /* the number of the wait that fails; 0: none */
+    const char *says; /* of which each read gives four bytes */
+    bool hangs_up;    /* when it has said all */
+    /* What it saw. */
+    char heard[2 * LONG];
+    size_t length;
+    int waits;
+    bool awaits_input;
+} script;
+
+static struct memcached mc;
+
+WRAPPED(ssize_t, stream_write, struct stream *stream, const char *from,
+        size_t size)
+{
+    size_t count = script.writes > 0 ? script.takes[0] : 0;
+
+    (void)stream;
+    if (script.writes == 0)
+        return -1;
+    memmove(script.takes, script.takes + 1,
+            sizeof script.takes - sizeof script.takes[0]);
+    script.writes--;
+    count = count < size ? count : size;
+    assert_true(script.length + count <= sizeof script.heard);
+    memcpy(script.heard + script.length, from, count);
+    script.length += count;
+    return (ssize_t)count;
+}
+
+WRAPPED(ssize_t, stream_read, struct stream *stream, char *to, size_t size)
+{
+    const size_t rest = strlen(script.says);
+    const size_t count = rest < 4 ? rest : 4;
+
+    assert_true(size >= count);
+    if (rest == 0) {
+        stream->has_ended = script.hangs_up;
+        return -1;
+    }
+    memcpy(to, script.says, count);
+    script.says += count;
+    return (ssize_t)count;
+}
+
+WRAPPED(bool, stream_wait, struct stream *stream, bool in, bool out)
+{
+    (void)stream;
+    (void)out;
+    script.awaits_input = in;
+    return ++script.waits != script.fails_wait;
+}
+
+WRAPPED(enum seqb_status, stream_open, struct stream *stream,
+        const struct stream_target *target, int32_t budget_ms,
+        struct seqb_error *err)
+{
+    (void)stream;
+    (void)target;
+    (void)budget_ms;
+    (void)err;
+    return SEQB_OK;
+}
+
+/* A connection to a server that takes `takes[0]` bytes, then `takes[1]`. */
+static struct memcached_link *begin(size_t n, const size_t *takes,
+                                    const char *says)
+{
+    memset(&mc, 0, sizeof mc);
+    memset(&script, 0, sizeof script);
+    memcpy(script.takes, takes, n * sizeof takes[0]);
+    script.writes = n;
+    script.says = says;
+    mc.link.stream.fd = -1;
+    return &mc.link;
+}
+
+#define BEGIN(says, ...)                                                       \
+    begin(sizeof(size_t[]){__VA_ARGS__} / sizeof(size_t),                      \
+          (size_t[]){__VA_ARGS__}, says)
+
+/* --- sending --- */
+
+/* A server that cannot send its answers stops reading. */
+TEST(answers_are_read_while_the_server_takes_nothing)
+{
+    struct memcached_link *link = BEGIN(REPLIES, 3, 0, ALL);
+
+    assert_true(memcached_link_add(link, "%s", "abcdef"));
+    assert_true(memcached_link_flush(link));
+    assert_int_equal(script.waits, 1);
+    assert_true(script.awaits_input);
+    assert_int_equal(link->in_to, 4);
+    assert_int_equal(link->out_length, 0);
+    assert_string_equal(script.heard, "abcdef");
+}
+
+/* Its answer, which may be why, is read later. */
+TEST(server_that_hung_up_may_still_be_told)
+{
+    struct memcached_link *link = BEGIN("", 0, 0, ALL);
+
+    script.hangs_up = true;
+    assert_true(memcached_link_add(link, "%s", "abcdef"));
+    assert_true(memcached_link_flush(link));
+    assert_int_equal(script.waits, 2);
+    assert_false(script.awaits_input);
+    assert_string_equal(script.heard, "abcdef");
+}
+
+TEST(full_buffer_listens_no_more)
+{
+    struct memcached_link *link = BEGIN("", 0, ALL);
+
+    link->in_to = sizeof link->in;
+    assert_true(memcached_link_add(link, "%s", "abcdef"));
+    assert_true(memcached_link_flush(link));
+    assert_false(script.awaits_input);
+}
+
+TEST(failure_of_a_write_a_wait_or_a_read_is_one_of_the_flush)
+{
+    struct memcached_link *link = BEGIN("", ALL);
+
+    script.writes = 0;
+    assert_true(memcached_link_add(link, "%s", "abcdef"));
+    assert_false(memcached_link_flush(link));
+    link = BEGIN(REPLIES, 0, ALL);
+    script.fails_wait = 1;
+    assert_true(memcached_link_add(link, "%s", "abcdef"));
+    assert_false(memcached_link_flush(link));
+    link = BEGIN("", 0, ALL);
+    assert_true(memcached_link_add(link, "%s", "abcdef"));
+    assert_false(memcached_link_flush(link));
+}
+
+TEST(text_that_is_too_long_is_not_added)
+{
+    struct memcached_link *link = BEGIN("", ALL);
+    char text[514];
+
+    memset(text, 'x', sizeof text);
+    text[513] = '\0';
+    assert_false(memcached_link_add(link, "%s", text));
+    text[512] = '\0';
+    assert_true(memcached_link_add(link, "%s", text));
+    assert_int_equal(link->out_length, 512);
+}
+
+TEST(what_does_not_fit_the_buffer_is_sent_in_parts)
+{
+    static char bytes[LONG];
+    struct memcached_link *link = BEGIN("", ALL, ALL);
+
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (char)('a' + i % 26);
+    assert_true(memcached_link_add_bytes(link, bytes, sizeof bytes));
+    assert_int_equal(script.length, MEMCACHED_OUT_SIZE);
+    assert_true(memcached_link_flush(link));
+    assert_int_equal(script.length, sizeof bytes);
+    assert_memory_equal(script.heard, bytes, sizeof bytes);
+}
+
+/* --- calls --- */
+
+static char text[LONG];
+
+/* A connection to a server that takes nothing more. */
+static void begin_lost(void)
+{
+    int fds[2];
+
+    memset(text, 'x', sizeof text - 1);
+    (void)BEGIN("", ALL);
+    script.writes = 0;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds),
+                     0);
+    assert_int_equal(close(fds[1]), 0);
+    mc.link.stream.fd = fds[0];
+    mc.timeout_ms = 1000;
+    mc.session.connections = 1;
+}
+
+TEST(call_whose_request_is_not_sent_in_full_fails)
+{
+    static struct seqb_request requests[1000];
+    struct seqb_claim claim = {.name = "a", .text = text};
+    char standing[16];
+    size_t done;
+
+    begin_lost();
+    assert_fails(backend_memcached.claim(&mc.base, "a", text, standing,
+                                         sizeof standing, &failure),
+                 SEQB_UNCERTAIN, "");
+    begin_lost();
+    assert_fails(
+        backend_memcached.claim_many(&mc.base, &claim, 1, &done, &failure),
+        SEQB_UNCERTAIN, "");
+    begin_lost();
+    for (size_t i = 0; i < COUNT_OF(requests); i++)
+        requests[i] = (struct seqb_request){
+            .counter = "counter", .want = 1, .limit = 1024};
+    assert_fails(backend_memcached.reserve(&mc.base, requests,
+                                           COUNT_OF(requests), &failure),
+                 SEQB_UNCERTAIN, "");
+    assert_status(requests[0].status, SEQB_UNCERTAIN);
+    assert_status(requests[999].status, SEQB_UNCERTAIN);
+    assert_int_equal(mc.link.stream.fd, -1);
+}
+
+TEST(login_that_is_not_sent_in_full_fails)
+{
+    struct memcached_link *link =
+        BEGIN("CLIENT_ERROR unauthenticated\r\n", ALL);
+    const struct seqb_backend_options options = {
+        .name = "a", .host = "b", .user = "u", .password = text};
+    struct memcached_session session;
+
+    memset(text, 'x', sizeof text - 1);
+    assert_fails(memcached_session_open(link, &session, &options, &failure),
+                 SEQB_UNREACHABLE, "");
+    assert_string_equal(script.heard, "version\r\n");
+}
+
+/* A value that is too long is skipped as far as it arrives. */
+TEST(value_that_is_cut_off_is_no_answer)
+{
+    struct memcached_link *link = BEGIN("VA 100000 f1 c1\r\nxxxx", ALL);
+    struct memcached_reply reply;
+
+    assert_false(memcached_link_read(link, &reply));
+}
