@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backends/backends.h"
+#include "contract/redis_impostor.h"
 #include "contract/windowed_answers.h"
 #include "platform/text.h"
 #include "support/servers.h"
@@ -12,38 +13,7 @@
 
 #define COUNT(a)  (sizeof(a) / sizeof((a)[0]))
 #define SIZE      ((int64_t)1000)
-#define TEXT_SIZE 2048
 #define LONG_SIZE ((size_t)5 << 20)
-
-#define RUN_ID "0123456789012345678901234567890123456789"
-#define REPLID "abcdefabcdefabcdefabcdefabcdefabcdefabcd"
-
-static void add_bulk(char *out, const char *text)
-{
-    assert_true(
-        text_append(out, TEXT_SIZE, "$%zu\r\n%s\r\n", strlen(text), text));
-}
-
-/* A sound beginning of a session, and then `answers`. */
-static void session_make(char out[static TEXT_SIZE], const char *answers)
-{
-    out[0] = '\0';
-    add_bulk(out, "# Server\r\nredis_version:7.0.15\r\nrun_id:" RUN_ID "\r\n");
-    add_bulk(out,
-             "# Replication\r\nrole:master\r\nmaster_replid:" REPLID "\r\n");
-    add_bulk(out, RUN_ID); /* 40 characters, as a script's name */
-    assert_true(text_append(out, TEXT_SIZE, "%s", answers));
-}
-
-static void session_start(struct impostor *impostor, const char *answers,
-                          enum after after)
-{
-    char text[TEXT_SIZE];
-
-    session_make(text, answers);
-    impostor_start(impostor, text, after);
-    assert_ok(impostor_open(impostor, &backend_redis));
-}
 
 /* --- open --- */
 
@@ -385,6 +355,59 @@ TEST_WITH(IMPOSTOR, claim_that_does_not_fit_is_none_of_ours)
     assert_ok(backend_redis.claim(impostor->backend, "a", NULL, standing,
                                   sizeof standing, &impostor->err));
     assert_string_equal(standing, "abc");
+}
+
+/* --- the description --- */
+
+TEST(description_says_what_the_server_says)
+{
+    static const struct {
+        const char *info;
+        const char *replicas;
+    } rows[] = {
+        {"role:master\r\n", ""},
+        {"role:master\r\nconnected_slaves:0\r\n", "none"},
+        {"role:master\r\nconnected_slaves:1\r\n", "1"},
+        {"role:master\r\nconnected_slaves:1\r\nmaster_repl_offset:100\r\n",
+         "1"},
+        {"role:master\r\nconnected_slaves:1\r\nslave0:state=online\r\n"
+         "master_repl_offset:100\r\n",
+         "1"},
+        {"role:master\r\nconnected_slaves:1\r\nslave0:offset=x\r\n"
+         "master_repl_offset:100\r\n",
+         "1"},
+        {"role:master\r\nconnected_slaves:2\r\nslave0:a=b,offset=70\r\n"
+         "slave1:offset=90\r\nmaster_repl_offset:100\r\n",
+         "2, at most 30 bytes behind"},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct impostor impostor = {0};
+        struct seqb_details details = {.node = ""};
+        char text[TEXT_SIZE] = "";
+
+        add_bulk(text, rows[i].info);
+        session_start(&impostor, text, WAITS);
+        assert_ok(
+            backend_redis.describe(impostor.backend, &details, &impostor.err));
+        assert_string_equal(details.role, "master");
+        assert_string_equal(details.replicas, rows[i].replicas);
+        impostor_stop(&impostor);
+    }
+}
+
+TEST_WITH(IMPOSTOR, description_that_is_not_said_fails)
+{
+    struct seqb_details details = {.node = ""};
+
+    session_start(impostor, "-NOPERM no\r\n", CLOSES);
+    assert_ok(
+        backend_redis.describe(impostor->backend, &details, &impostor->err));
+    assert_string_equal(details.role, "");
+    for (int i = 0; i < 2; i++)
+        assert_status(
+            backend_redis.describe(impostor->backend, &details, &impostor->err),
+            i == 0 ? SEQB_UNCERTAIN : SEQB_UNREACHABLE);
 }
 
 TEST_BEFORE_ALL(without_sigpipe);

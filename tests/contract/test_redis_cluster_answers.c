@@ -6,16 +6,14 @@
 
 #include "backends/backends.h"
 #include "backends/redis/script.h"
-#include "contract/impostor.h"
+#include "contract/redis_impostor.h"
 #include "platform/text.h"
 #include "support/servers.h"
 #include "support/test.h"
+#include "support/wrap.h"
 
-#define TEXT_SIZE 2048
-#define SIZE      1000
-#define HALF      (REDIS_SLOTS / 2)
-
-#define ID "0123456789012345678901234567890123456789"
+#define SIZE 1000
+#define HALF (REDIS_SLOTS / 2)
 
 /* Two masters, with the lower and the upper half of the slots. */
 struct servers {
@@ -25,25 +23,6 @@ struct servers {
     char address[32];
     const char *endpoints[2];
 };
-
-static void add_bulk(char *out, const char *text)
-{
-    assert_true(
-        text_append(out, TEXT_SIZE, "$%zu\r\n%s\r\n", strlen(text), text));
-}
-
-/* A sound beginning of a session, and then `answers`. */
-static void master_start(struct impostor *master, const char *answers,
-                         enum after after)
-{
-    char text[TEXT_SIZE] = "";
-
-    add_bulk(text, "redis_version:7.0.15\r\nrun_id:" ID "\r\n");
-    add_bulk(text, "role:master\r\nmaster_replid:" ID "\r\n");
-    add_bulk(text, ID); /* 40 characters, as a script's name */
-    assert_true(text_append(text, TEXT_SIZE, "%s", answers));
-    impostor_start(master, text, after);
-}
 
 static void range_add(char *out, int first, int last,
                       const struct impostor *master)
@@ -154,6 +133,79 @@ TEST(server_that_refuses_the_session_is_not_connected)
     servers_stop(&servers, backend);
 }
 
+static int moves_to;     /* the port that each MOVED names; 0: its own */
+static int fails_calloc; /* the number of the one that fails; 0: none */
+
+WRAPPED(bool, redirection_parse, const char *text, struct redirection *out)
+{
+    const bool is_one = __real_redirection_parse(text, out);
+
+    if (is_one && moves_to != 0)
+        out->to.port = moves_to;
+    return is_one;
+}
+
+WRAPPED(void *, calloc, size_t n, size_t size)
+{
+    return fails_calloc > 0 && --fails_calloc == 0 ? NULL
+                                                   : __real_calloc(n, size);
+}
+
+/* One server that has all slots, and says nothing but where they moved to. */
+static struct seqb_backend *moving_start(struct servers *servers)
+{
+    char text[TEXT_SIZE] = "*1\r\n";
+    char moved[256] = "";
+
+    for (int i = 0; i < 12; i++)
+        assert_true(text_append(moved, sizeof moved, "-MOVED 1 :1\r\n"));
+    master_start(&servers->low, moved, WAITS);
+    master_start(&servers->high, "", WAITS);
+    range_add(text, 0, REDIS_SLOTS - 1, &servers->low);
+    return cluster_start(servers, text);
+}
+
+TEST(slot_that_moves_without_an_end_is_given_up)
+{
+    struct servers servers = {.address = ""};
+    struct seqb_backend *backend = moving_start(&servers);
+    char counter[32];
+    struct seqb_request request = request_of(backend, true, counter);
+    struct seqb_error err;
+
+    moves_to = servers.low.options.port;
+    assert_status(backend_redis.reserve(backend, &request, 1, &err),
+                  SEQB_UNREACHABLE);
+    moves_to = 0;
+    assert_non_null(strstr(err.text, "redirected without an end"));
+    servers_stop(&servers, backend);
+}
+
+TEST(server_without_room_is_not_asked)
+{
+    struct servers servers = {.address = ""};
+    struct seqb_backend *backend = moving_start(&servers);
+    struct seqb_backend *other = NULL;
+    char counter[32];
+    struct seqb_request request = request_of(backend, true, counter);
+    struct seqb_error err;
+
+    moves_to = servers.high.options.port;
+    fails_calloc = 1;
+    assert_status(backend_redis.reserve(backend, &request, 1, &err),
+                  SEQB_NO_MEMORY);
+    moves_to = 0;
+    assert_non_null(strstr(err.text, "more than 1000 servers"));
+    for (int i = 1; i <= 4; i++) {
+        fails_calloc = i;
+        assert_status(backend_redis.open(&servers.guide.options, &other, &err),
+                      SEQB_NO_MEMORY);
+        assert_null(other);
+    }
+    fails_calloc = 0;
+    servers_stop(&servers, backend);
+}
+
 /* --- what the slots are said to be --- */
 
 #define MASTER "*2\r\n$9\r\n127.0.0.1\r\n"
@@ -211,7 +263,7 @@ TEST(server_that_does_not_know_its_name_is_the_one_that_said_so)
                       (int)servers.high.options.port);
     master_start(&servers.low, moved, WAITS);
     (void)text_format(text, sizeof text,
-                      "*1\r\n*3\r\n:0\r\n:1\r\n*2\r\n$0\r\n\r\n:%d\r\n",
+                      "*1\r\n*3\r\n:1\r\n:2\r\n*2\r\n$0\r\n\r\n:%d\r\n",
                       (int)servers.low.options.port);
     backend = cluster_start(&servers, text);
     request = request_of(backend, false, counter);
