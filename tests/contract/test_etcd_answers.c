@@ -33,6 +33,13 @@ WRAPPED(ssize_t, getrandom, void *out, size_t size, unsigned flags)
     return has_no_chance ? -1 : __real_getrandom(out, size, flags);
 }
 
+static int64_t ahead_ms; /* of the clock */
+
+WRAPPED(int64_t, clock_now_ms, void)
+{
+    return __real_clock_now_ms() + ahead_ms;
+}
+
 static enum seqb_status ask_in_vain(ProtobufCMessage **out,
                                     struct seqb_error *err)
 {
@@ -195,7 +202,8 @@ static enum seqb_status (*const calls[])(struct seqb_backend *,
     call_purge,   call_list,    call_open,
 };
 
-/* Makes the call again and again; each time another ask fails. */
+/* Makes the call again and again; each time another ask fails. Between two
+ * calls the time of the first one is over. */
 static void must_answer(struct seqb_backend *backend, size_t call,
                         enum seqb_status expected)
 {
@@ -206,6 +214,7 @@ static void must_answer(struct seqb_backend *backend, size_t call,
 
         asks = 0;
         nth++;
+        ahead_ms += 1000000;
         status = calls[call](backend, &err);
         if (asks < fails_at)
             break;
@@ -285,6 +294,7 @@ TEST_SKIPPABLE(STARTED, description_leaves_out_what_is_refused)
         assert_ok(backend_etcd.describe(f->backend, &details, &failure));
         assert_int_equal(details.quorum[0] == '\0', fails_at == 1);
         assert_int_equal(details.role[0] == '\0', fails_at == 2);
+        assert_string_equal(details.replicas, fails_at == 1 ? "" : "none");
         asks = 0;
         fails_with = SEQB_PROTOCOL;
         if (fails_at <= 2)

@@ -108,10 +108,15 @@ static void forget_revision(Etcd__TxnResponse *answer)
     found_in(answer)->kvs[0]->mod_revision = 0;
 }
 
+static void cut_key(Etcd__TxnResponse *answer)
+{
+    found_in(answer)->kvs[0]->key.data[1] = '\0';
+}
+
 TEST(answer_that_is_none_to_the_question_is_distrusted)
 {
     static void (*const ways[])(Etcd__TxnResponse *) = {
-        refuse, count_more, name_another_key, forget_revision};
+        refuse, count_more, name_another_key, cut_key, forget_revision};
     struct server *server = server_etcd(NULL);
     const struct seqb_backend_options options = etcd_options(server);
     struct seqb_backend *backend = etcd_open(&options);
@@ -159,6 +164,20 @@ static void answer_no_removal(ProtobufCMessage *message)
 
 #define DAY   "main/0/day"
 #define STALE "seqbroker/counter/" DAY "@20261120"
+
+/* Only as many as were asked for. */
+TEST_SKIPPABLE(STARTED, purge_ends_at_its_bound)
+{
+    const struct seqb_purge purge = {
+        .counter = DAY, .keep = DAY "@20261121", .most = 2};
+    int32_t deleted = 0;
+
+    etcd_put(f->server, STALE, "1 a");
+    etcd_put(f->server, STALE "1", "1 a");
+    etcd_put(f->server, STALE "2", "1 a");
+    assert_ok(backend_etcd.purge(f->backend, &purge, &deleted, &failure));
+    assert_int_equal(deleted, 2);
+}
 
 static void must_purge(struct fixture *f, const char *keep,
                        enum seqb_status status, const char *words)
@@ -247,12 +266,15 @@ TEST_SKIPPABLE(STARTED, text_that_does_not_fit_is_refused)
     assert_fails(backend_etcd.claim(f->backend, "main", "abcd", standing,
                                     sizeof standing, &failure),
                  SEQB_PROTOCOL, "longer than 3 bytes");
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    assert_fails(backend_etcd.claim(f->backend, name, NULL, standing,
+                                    sizeof standing, &failure),
+                 SEQB_INVALID, "");
     memset(keep + strlen(keep), '9', sizeof keep - 1 - strlen(keep));
     must_purge(f, keep, SEQB_INVALID, "");
     f->options.needs_incarnation = true;
     must_open(f);
-    memset(name, 'n', sizeof name - 1);
-    name[sizeof name - 1] = '\0';
     assert_fails(backend_etcd.reserve(f->backend, &request, 1, &failure),
                  SEQB_INVALID, "too long");
 }

@@ -233,7 +233,10 @@ static bool is_answered;          /* not by the server, but with these */
 static enum etcd_outcome outcome; /* ... */
 static uint8_t said[2000];        /* ... */
 static size_t said_size;
+static int refusal; /* gRPC's code */
 static int calls;
+static char asked[64];      /* the endpoints of the calls */
+static int32_t budget_ms;   /* of the first call */
 static size_t fails_size;   /* no memory of that many bytes is given */
 static int64_t late_ms;     /* that the clock is ahead */
 static bool takes_too_long; /* a login */
@@ -241,10 +244,12 @@ static bool takes_too_long; /* a login */
 WRAPPED(enum etcd_outcome, etcd_grpc_call, struct etcd_grpc *grpc,
         const struct stream_target *target, const struct etcd_call *call)
 {
-    calls++;
     if (!is_answered)
         return __real_etcd_grpc_call(grpc, target, call);
-    grpc->code = 0;
+    (void)text_append(asked, sizeof asked, "%s ", call->authority);
+    if (calls++ == 0)
+        budget_ms = call->budget_ms;
+    grpc->code = refusal;
     grpc->message = said;
     grpc->length = said_size;
     return outcome;
@@ -266,19 +271,24 @@ WRAPPED(void *, malloc, size_t size)
     return size == fails_size ? NULL : __real_malloc(size);
 }
 
-/* What a call of a link with two endpoints says. */
-static enum seqb_status ask_two(enum etcd_kind kind, const char *user,
-                                struct seqb_error *err)
+/* What a call of a link with three endpoints says. */
+static enum seqb_status ask_three(enum etcd_kind kind, const char *user,
+                                  struct seqb_error *err)
 {
     struct etcd_link link;
     ProtobufCMessage *answer = NULL;
     enum seqb_status status;
 
     link_make(&link);
-    link.count = 2;
+    link.count = 3;
+    (void)text_copy(link.endpoints[1].name, sizeof link.endpoints[1].name,
+                    "b:1");
+    (void)text_copy(link.endpoints[2].name, sizeof link.endpoints[2].name,
+                    "c:1");
     link.user = user;
     is_answered = true;
     calls = 0;
+    asked[0] = '\0';
     status = etcd_link_ask(&link, kind, &txn, &answer, err);
     is_answered = false;
     late_ms = 0;
@@ -288,19 +298,51 @@ static enum seqb_status ask_two(enum etcd_kind kind, const char *user,
     return status;
 }
 
-/* The other endpoint would not have more memory, nor another certificate. */
+/* The other endpoints would not have more memory, nor another certificate or
+ * other rights. */
 TEST(failure_of_our_own_ends_the_call)
 {
     outcome = ETCD_NO_MEMORY;
-    assert_fails(ask_two(ETCD_READ, NULL, &failure), SEQB_NO_MEMORY,
+    assert_fails(ask_three(ETCD_READ, NULL, &failure), SEQB_NO_MEMORY,
                  "out of memory");
-    assert_int_equal(calls, 1);
+    assert_string_equal(asked, "a:1 ");
     outcome = ETCD_INVALID;
-    assert_fails(ask_two(ETCD_WRITE, NULL, &failure), SEQB_INVALID, "a: ");
-    assert_int_equal(calls, 1);
+    assert_fails(ask_three(ETCD_WRITE, NULL, &failure), SEQB_INVALID, "a: ");
+    assert_string_equal(asked, "a:1 ");
+    outcome = ETCD_ANSWERED;
+    refusal = 7;
+    assert_fails(ask_three(ETCD_READ, NULL, &failure), SEQB_REFUSED,
+                 "refused: ");
+    refusal = 0;
+    assert_string_equal(asked, "a:1 ");
+}
+
+/* One third of the time is for each endpoint that may be read from. */
+TEST(endpoints_are_asked_in_turn_unless_a_write_was_lost)
+{
     outcome = ETCD_NOT_SENT;
-    assert_fails(ask_two(ETCD_WRITE, NULL, &failure), SEQB_UNREACHABLE, "a: ");
-    assert_int_equal(calls, 2);
+    assert_fails(ask_three(ETCD_WRITE, NULL, &failure), SEQB_UNREACHABLE,
+                 "a: c:1: ");
+    assert_string_equal(asked, "a:1 b:1 c:1 ");
+    assert_true(budget_ms > 30000 && budget_ms <= 60000);
+    outcome = ETCD_LOST;
+    assert_fails(ask_three(ETCD_READ, NULL, &failure), SEQB_UNREACHABLE,
+                 "a: c:1: ");
+    assert_string_equal(asked, "a:1 b:1 c:1 ");
+    assert_true(budget_ms > 10000 && budget_ms <= 20000);
+    assert_fails(ask_three(ETCD_WRITE, NULL, &failure), SEQB_UNCERTAIN,
+                 "a: a:1: the answer was lost");
+    assert_string_equal(asked, "a:1 ");
+}
+
+TEST(link_that_is_closed_keeps_no_token)
+{
+    struct etcd_link link;
+
+    link_make(&link);
+    (void)text_copy(link.token, sizeof link.token, "secret");
+    etcd_link_close(&link);
+    assert_string_equal(link.token + 1, "");
 }
 
 /* A write whose answer has no room was carried out. */
@@ -309,9 +351,9 @@ TEST(memory_that_runs_out_for_an_answer_leaves_a_write_uncertain)
     outcome = ETCD_ANSWERED;
     said_size = 0;
     fails_size = sizeof(Etcd__TxnResponse);
-    assert_fails(ask_two(ETCD_WRITE, NULL, &failure), SEQB_UNCERTAIN,
+    assert_fails(ask_three(ETCD_WRITE, NULL, &failure), SEQB_UNCERTAIN,
                  "out of memory for an answer");
-    assert_fails(ask_two(ETCD_READ, NULL, &failure), SEQB_NO_MEMORY,
+    assert_fails(ask_three(ETCD_READ, NULL, &failure), SEQB_NO_MEMORY,
                  "out of memory for an answer");
     fails_size = 0;
 }
@@ -332,7 +374,7 @@ static void server_give(const char *token)
 static void must_not_be_sent(const char *token)
 {
     server_give(token);
-    assert_fails(ask_two(ETCD_WRITE, "user", &failure), SEQB_PROTOCOL,
+    assert_fails(ask_three(ETCD_WRITE, "user", &failure), SEQB_PROTOCOL,
                  "a token makes no sense");
     assert_int_equal(calls, 1);
 }
@@ -355,7 +397,7 @@ TEST(login_without_time_or_memory_left_ends_the_call)
     ProtobufCMessage *answer = NULL;
 
     fails_size = 4096; /* a buffer's first bytes */
-    assert_fails(ask_two(ETCD_READ, "user", &failure), SEQB_NO_MEMORY,
+    assert_fails(ask_three(ETCD_READ, "user", &failure), SEQB_NO_MEMORY,
                  "out of memory");
     fails_size = 0;
     assert_int_equal(calls, 0);

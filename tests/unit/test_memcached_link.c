@@ -7,6 +7,8 @@
 
 #include "backends/backends.h"
 #include "backends/memcached/item.h"
+#include "platform/error.h"
+#include "platform/text.h"
 #include "support/failure.h"
 #include "support/wrap.h"
 
@@ -20,6 +22,7 @@ static struct script {
     size_t writes;    /* so many of those are there */
     int fails_wait;   /* the number of the wait that fails; 0: none */
     const char *says; /* of which each read gives four bytes */
+    int idle;         /* as many reads give none before */
     bool hangs_up;    /* when it has said all */
     /* What it saw. */
     char heard[2 * LONG];
@@ -54,6 +57,10 @@ WRAPPED(ssize_t, stream_read, struct stream *stream, char *to, size_t size)
     const size_t count = rest < 4 ? rest : 4;
 
     assert_true(size >= count);
+    if (script.idle > 0) {
+        script.idle--;
+        return 0;
+    }
     if (rest == 0) {
         stream->has_ended = script.hangs_up;
         return -1;
@@ -71,15 +78,17 @@ WRAPPED(bool, stream_wait, struct stream *stream, bool in, bool out)
     return ++script.waits != script.fails_wait;
 }
 
+static bool is_deaf; /* nobody can connect */
+static const char *path_of_target;
+
 WRAPPED(enum seqb_status, stream_open, struct stream *stream,
         const struct stream_target *target, int32_t budget_ms,
         struct seqb_error *err)
 {
     (void)stream;
-    (void)target;
     (void)budget_ms;
-    (void)err;
-    return SEQB_OK;
+    path_of_target = target->port == 0 ? target->host : NULL;
+    return is_deaf ? error_set(err, SEQB_UNREACHABLE, "deaf") : SEQB_OK;
 }
 
 /* A connection to a server that takes `takes[0]` bytes, then `takes[1]`. */
@@ -240,6 +249,123 @@ TEST(login_that_is_not_sent_in_full_fails)
     assert_fails(memcached_session_open(link, &session, &options, &failure),
                  SEQB_UNREACHABLE, "");
     assert_string_equal(script.heard, "version\r\n");
+}
+
+/* --- replies --- */
+
+static void must_read(struct memcached_link *link, enum memcached_code code,
+                      const char *expected)
+{
+    struct memcached_reply reply;
+
+    assert_true(memcached_link_read(link, &reply));
+    assert_int_equal(reply.code, code);
+    assert_int_equal(reply.length, strlen(expected));
+    assert_memory_equal(reply.text, expected, reply.length);
+}
+
+TEST(replies_arrive_in_pieces)
+{
+    struct memcached_link *link =
+        BEGIN("HD\r\nVA 2 f1 c2\r\nab\r\nEN\r\n?", ALL);
+
+    script.idle = 2;
+    must_read(link, MEMCACHED_DONE, "HD");
+    assert_int_equal(script.waits, 3);
+    assert_true(script.awaits_input);
+    must_read(link, MEMCACHED_VALUE, "ab");
+    must_read(link, MEMCACHED_ABSENT, "EN");
+    assert_int_equal(strlen(script.says) + link->in_to - link->in_from, 1);
+}
+
+TEST(reply_that_is_broken_or_does_not_come_is_none)
+{
+    struct memcached_link *link = BEGIN("\1\r\n", ALL);
+    struct memcached_reply reply;
+
+    assert_false(memcached_link_read(link, &reply));
+    assert_fails(memcached_link_lose(link, SEQB_UNCERTAIN, &failure),
+                 SEQB_PROTOCOL, "is no reply of a memcached server");
+    link = BEGIN("HD", ALL);
+    assert_false(memcached_link_read(link, &reply));
+    assert_fails(memcached_link_lose(link, SEQB_UNCERTAIN, &failure),
+                 SEQB_UNCERTAIN, "");
+    link = BEGIN("HD\r\n", ALL);
+    script.fails_wait = 1;
+    assert_false(memcached_link_read(link, &reply));
+}
+
+/* It is longer than the buffer. */
+TEST(value_that_is_too_long_is_skipped)
+{
+    enum { LENGTH = 70000 };
+    static char says[LENGTH + 64];
+    struct memcached_link *link;
+    struct memcached_reply reply;
+
+    (void)text_format(says, sizeof says, "VA %d f1 c1\r\n", LENGTH);
+    memset(says + strlen(says), 'x', LENGTH);
+    (void)text_append(says, sizeof says, "\r\nHD\r\n");
+    link = BEGIN(says, ALL);
+    assert_true(memcached_link_read(link, &reply));
+    assert_null(reply.text);
+    assert_int_equal(reply.length, LENGTH);
+    must_read(link, MEMCACHED_DONE, "HD");
+}
+
+/* --- the connection --- */
+
+/* A pool has a duplicate of the descriptor. */
+TEST(connection_that_is_of_no_use_ends)
+{
+    char line[MEMCACHED_LINE_MAX];
+    const struct memcached_reply value = {
+        .code = MEMCACHED_VALUE, .text = "secret", .length = 6};
+    const struct memcached_reply said = {
+        .code = MEMCACHED_LINE, .text = line, .length = sizeof line};
+    int fds[2];
+    int duplicate;
+
+    assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds),
+                     0);
+    duplicate = dup(fds[0]);
+    (void)BEGIN("", ALL);
+    mc.link.stream.fd = fds[0];
+    assert_true(memcached_link_is_open(&mc.link));
+    memset(line, 'x', sizeof line);
+    assert_fails(memcached_link_distrust(&mc.link, "it", &said, &failure),
+                 SEQB_PROTOCOL, "the answer to it makes no sense: xxx");
+    assert_int_equal(strspn(strrchr(failure.text, ' ') + 1, "x"), 200);
+    assert_false(memcached_link_is_open(&mc.link));
+    assert_int_equal(recv(fds[1], line, 1, MSG_DONTWAIT), 0);
+    assert_fails(memcached_link_distrust(&mc.link, "it", &value, &failure),
+                 SEQB_PROTOCOL, "makes no sense");
+    assert_null(strstr(failure.text, "secret"));
+    mc.link.stream.fd = 0;
+    assert_true(memcached_link_is_open(&mc.link));
+    mc.link.stream.fd = -1;
+    assert_int_equal(close(duplicate) + close(fds[1]), 0);
+}
+
+TEST(address_says_where_the_server_is)
+{
+    struct seqb_backend_options options = {.name = "a"};
+    struct memcached_link *link = BEGIN("", ALL);
+
+    assert_fails(memcached_link_open(link, &options, &failure), SEQB_INVALID,
+                 "a: no host and no socket path");
+    options.socket_path = "/run/m";
+    assert_ok(memcached_link_open(link, &options, &failure));
+    assert_string_equal(link->where, "a (memcached /run/m)");
+    assert_string_equal(path_of_target, "/run/m");
+    options.socket_path = NULL;
+    options.host = "b";
+    is_deaf = true;
+    assert_fails(memcached_link_open(link, &options, &failure),
+                 SEQB_UNREACHABLE,
+                 "a (memcached b:11211): cannot connect: deaf");
+    is_deaf = false;
+    assert_null(path_of_target);
 }
 
 /* A value that is too long is skipped as far as it arrives. */
