@@ -368,6 +368,121 @@ TEST(address_says_where_the_server_is)
     assert_null(path_of_target);
 }
 
+/* --- sessions --- */
+
+#define ASKED "mn\r\nstats\r\nstats settings\r\n"
+#define AGE   "STAT pid 7\r\nSTAT uptime 10\r\nSTAT time 1010\r\nEND\r\n"
+#define LIMITS(more)                                                           \
+    "STAT maxconns 1\r\nSTAT cas_enabled yes\r\n" more "END\r\n"
+#define SOUND "VERSION 1\r\nMN\r\n" AGE
+
+static enum seqb_status open_session(const char *says, const char *user,
+                                     bool accept_loss,
+                                     struct memcached_session *out,
+                                     struct seqb_error *err)
+{
+    const struct seqb_backend_options options = {.name = "a",
+                                                 .host = "b",
+                                                 .user = user,
+                                                 .password = "pass",
+                                                 .accept_loss = accept_loss};
+    struct memcached_link *link = BEGIN(says, ALL, ALL, ALL, ALL, ALL);
+
+    memset(out, 0, sizeof *out);
+    return memcached_session_open(link, out, &options, err);
+}
+
+TEST(login_is_sent_once_it_is_asked_for)
+{
+    static const char *const users[] = {"user", NULL};
+    static const char *const sent[] = {
+        "version\r\nset auth 0 0 9\r\nuser pass\r\nversion\r\n" ASKED,
+        "version\r\nset auth 0 0 5\r\n pass\r\nversion\r\n" ASKED};
+    struct memcached_session session;
+
+    for (int i = 0; i < 2; i++) {
+        assert_ok(open_session(
+            "CLIENT_ERROR unauthenticated\r\nSTORED\r\n" SOUND LIMITS(""),
+            users[i], false, &session, &failure));
+        assert_string_equal(script.heard, sent[i]);
+        assert_string_equal(session.version, "1");
+        assert_string_equal(session.origin, "7:1000");
+        assert_int_equal(session.connections, 1);
+    }
+    assert_fails(open_session("CLIENT_ERROR unauthenticated\r\nERROR\r\n", "u",
+                              false, &session, &failure),
+                 SEQB_REFUSED, "the user or the password was refused");
+    assert_fails(open_session("CLIENT_ERROR unauthenticated\r\n", "u", false,
+                              &session, &failure),
+                 SEQB_UNREACHABLE, "");
+    assert_fails(open_session("VERSION 1\r\n", "u", false, &session, &failure),
+                 SEQB_UNREACHABLE, "");
+}
+
+TEST(memory_file_is_a_loss_that_must_be_accepted)
+{
+    static const char says[] = SOUND LIMITS("STAT memory_file /mnt/x\r\n");
+    struct memcached_session session;
+
+    assert_fails(open_session(says, "u", false, &session, &failure),
+                 SEQB_UNSAFE, "/mnt/x");
+    assert_ok(open_session(says, "u", true, &session, &failure));
+    assert_non_null(strstr(session.loss, "memory file"));
+    assert_ok(open_session(SOUND LIMITS("STAT memory_file (null)\r\n"), "u",
+                           false, &session, &failure));
+    assert_string_equal(session.loss, "");
+}
+
+/* --- what cannot be asked for --- */
+
+TEST(arguments_that_a_cell_cannot_have_are_refused)
+{
+    static const struct {
+        int64_t want;
+        int64_t limit;
+        enum seqb_status status;
+    } rows[] = {
+        {0, 1024, SEQB_INVALID}, {SEQB_GRANT_MAX + 1, 1024, SEQB_INVALID},
+        {1, 0, SEQB_INVALID},    {1, INT64_MAX, SEQB_INVALID},
+        {1, 512, SEQB_UNSAFE},
+    };
+    const struct seqb_window window = {
+        .counter = "a", .window = 1, .size = 512};
+    const struct seqb_window none = {.counter = "a", .window = 0, .size = 1024};
+    int64_t standing;
+
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct seqb_request request = {
+            .counter = "a", .want = rows[i].want, .limit = rows[i].limit};
+
+        (void)BEGIN("", ALL);
+        mc.link.stream.fd = 1000000;
+        mc.session.connections = 1024;
+        assert_ok(backend_memcached.reserve(&mc.base, &request, 1, &failure));
+        assert_status(request.status, rows[i].status);
+        assert_status(request.error.status, rows[i].status);
+    }
+    assert_fails(
+        backend_memcached.install(&mc.base, &window, &standing, &failure),
+        SEQB_UNSAFE, "a window of 512 values");
+    assert_fails(
+        backend_memcached.install(&mc.base, &none, &standing, &failure),
+        SEQB_INVALID, "a: no window 0");
+    assert_int_equal(script.length, 0);
+}
+
+TEST(options_that_it_cannot_serve_are_refused)
+{
+    struct seqb_backend_options options = {
+        .name = "a", .host = "b", .prefix = text};
+    struct seqb_backend *backend = NULL;
+
+    memset(text, 'x', sizeof text - 1);
+    assert_fails(backend_memcached.open(&options, &backend, &failure),
+                 SEQB_INVALID, "a: a prefix has at most");
+    assert_null(backend);
+}
+
 /* A value that is too long is skipped as far as it arrives. */
 TEST(value_that_is_cut_off_is_no_answer)
 {
