@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "backends/backends.h"
 #include "contract/founders.h"
 #include "platform/file.h"
+#include "platform/text.h"
 #include "support/folder.h"
 #include "support/test.h"
 #include "support/wrap.h"
@@ -92,6 +94,20 @@ TEST_WITH(SQLITE_CASE, paths_that_lead_nowhere_say_why)
         files->options.path = rows[i].path;
         sqlite_case_open_fails(&files->options, rows[i].status, rows[i].words);
     }
+}
+
+/* The name under which it is made is longer. */
+TEST_WITH(SQLITE_CASE, path_without_room_for_a_draft_is_too_long)
+{
+    struct seqb_backend_options options = files->options;
+    char path[PATH_MAX];
+
+    (void)text_copy(path, sizeof path, files->folder);
+    while (strlen(path) + sizeof "/./a.db" < sizeof path)
+        (void)text_append(path, sizeof path, "/.");
+    (void)text_append(path, sizeof path, "/a.db");
+    options.path = path;
+    sqlite_case_open_fails(&options, SEQB_INVALID, "the path is too long");
 }
 
 TEST_WITH(SQLITE_CASE, file_that_is_no_database_is_left_alone)
