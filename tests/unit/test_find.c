@@ -13,14 +13,12 @@
 #include "support/test.h"
 #include "support/wrap.h"
 
-#define PART 256 /* sequences of a visit */
-#define MANY 300
-#define GLANCES                                                                \
-    8192         /* at keys of another length, before a hint is given up       \
-                  */
-#define PAIRS 64 /* of keys with 32 letters, until then */
-#define NOW   4711
-#define POOL  3
+#define PART    256 /* sequences of a visit */
+#define MANY    300
+#define GLANCES 8192 /* at keys of another length: then a hint is given up */
+#define PAIRS   64   /* of keys with 32 letters, until then */
+#define NOW     4711
+#define POOL    3
 
 static struct queue queue;
 static struct queue_options options;
