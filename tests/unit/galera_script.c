@@ -113,7 +113,7 @@ static void history_put(const char *sql)
 {
     assert_string_equal(sql, "INSERT INTO seqb_claims (name, text) VALUES "
                              "('cluster/incarnation', "
-                             "'01010101010101010101010101010101') "
+                             "'01010101010101010202020202020202') "
                              "ON DUPLICATE KEY UPDATE text = VALUES(text)");
     script.nodes[0].history = script.nodes[1].history = "new";
 }
@@ -282,7 +282,8 @@ WRAPPED(int64_t, clock_now_ms, void)
 
 WRAPPED(ssize_t, getrandom, void *bytes, size_t size, unsigned flags)
 {
-    (void)flags;
-    memset(bytes, 1, size);
+    assert_int_equal(flags, 0);
+    memset(bytes, 2, size);
+    memset(bytes, 1, size / 2);
     return script.is_random ? (ssize_t)size : 4;
 }
