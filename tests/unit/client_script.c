@@ -35,6 +35,7 @@ void client_begin(struct mysql *mysql)
     client.now_ms = 5000;
     left = 0;
     failure = 0;
+    handle.net.fd = 77;
     *mysql = (struct mysql){.link = {.handle = &handle,
                                      .database = "d",
                                      .where = "here",
@@ -84,9 +85,16 @@ WRAPPED(int, poll, struct pollfd *files, nfds_t n, int timeout)
     assert_int_equal(n, 1);
     assert_int_equal(files->events, POLLIN);
     client.poll_ms = timeout;
-    assert_true(client.polled < (int)COUNT_OF(client.polls));
-    answer = client.polls[client.polled++];
+    assert_int_equal(files->fd, handle.net.fd);
+    answer = client.polled < (int)COUNT_OF(client.polls)
+                 ? client.polls[client.polled]
+                 : 0;
+    client.polled++;
     errno = client.poll_error;
+    if (answer == TIMES_OUT) {
+        client.now_ms += timeout;
+        return 0;
+    }
     if (answer < 0)
         client.now_ms += 10;
     return answer == 0 ? 1 : answer;
@@ -141,12 +149,16 @@ WRAPPED(unsigned, mysql_field_count, MYSQL *from)
 WRAPPED(MYSQL_RES *, mysql_store_result, MYSQL *from)
 {
     (void)from;
+    if (client.keeps_rows)
+        return NULL;
+    assert_int_equal(client.held++, 0);
     return &result;
 }
 
 WRAPPED(void, mysql_free_result, MYSQL_RES *rows)
 {
     assert_ptr_equal(rows, &result);
+    client.held--;
 }
 
 WRAPPED(MYSQL_ROW, mysql_fetch_row, MYSQL_RES *rows)
@@ -196,5 +208,6 @@ WRAPPED(unsigned long, mysql_real_escape_string, MYSQL *for_it, char *to,
 WRAPPED(void, mysql_close, MYSQL *closed)
 {
     assert_ptr_equal(closed, &handle);
+    assert_int_equal(client.held, 0);
     client.closed++;
 }

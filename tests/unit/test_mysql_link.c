@@ -182,7 +182,8 @@ TEST(answer_is_awaited_until_the_deadline)
     assert_int_equal(mysql.link.deadline_ms, 6999);
     assert_ok(ask(&mysql.link, &err));
     assert_int_equal(client.polled, 1);
-    client.now_ms = 6999;
+    client.polled = 0;
+    client.polls[0] = TIMES_OUT;
     assert_status(ask(&mysql.link, &err), SEQB_UNCERTAIN);
     assert_string_equal(err.text, "here: no answer within 1000 ms");
     assert_int_equal(client.closed, 1);
@@ -205,7 +206,63 @@ TEST(rights_are_read_again_after_one_was_missing)
     client_must_send("USE `a``b`\n");
     assert_ok(mysql_link_begin(link, &err));
     client_must_send("");
+    link->is_denied = true;
+    client.replies[client.taken].error = ER_DBACCESS_DENIED_ERROR;
+    assert_status(mysql_link_begin(link, &err), SEQB_REFUSED);
+    assert_true(link->is_denied);
     link_end(&mysql);
+}
+
+TEST(call_begins_with_nothing_of_the_last_one)
+{
+    struct mysql mysql;
+    struct mysql_link *link = &mysql.link;
+    struct seqb_error err;
+
+    client_begin(&mysql);
+    link->statements.one_by_one = true;
+    link->statements.is_incomplete = true;
+    link->budget_ms = 7;
+    link->run = "run";
+    assert_ok(mysql_link_begin(link, &err));
+    assert_int_equal(link->budget_ms, 1000);
+    assert_null(link->run);
+    mysql_link_add(link, "DO 1;DO 2");
+    assert_ok(mysql_link_send(link, SEQB_UNREACHABLE, &err));
+    assert_ok(mysql_link_next(link, &err));
+    assert_true(mysql_statements_are_left(&link->statements));
+    assert_ok(mysql_link_begin(link, &err));
+    assert_false(mysql_statements_are_left(&link->statements));
+    link_end(&mysql);
+}
+
+/* The next call shows that: it finds no answer of this one. */
+TEST(skipped_answers_are_taken_until_one_fails)
+{
+    for (int fails = 0; fails < 3; fails++) {
+        struct mysql mysql;
+        struct mysql_link *link = &mysql.link;
+        struct seqb_error err;
+
+        client_begin(&mysql);
+        if (fails > 0)
+            client.replies[fails - 1].error = ER_LOCK_DEADLOCK;
+        mysql_link_add(link, "DO 1;DO 2;COMMIT");
+        link->code = 9;
+        assert_ok(mysql_link_send(link, SEQB_UNREACHABLE, &err));
+        assert_int_equal(link->code, 0);
+        assert_status(mysql_link_skip(link, 2, &err),
+                      fails > 0 ? SEQB_UNREACHABLE : SEQB_OK);
+        assert_int_equal(client.taken, fails > 0 ? fails : 2);
+        if (fails == 0)
+            assert_ok(mysql_link_next_commit(link, &err));
+        else
+            assert_int_equal(link->code, ER_LOCK_DEADLOCK);
+        client.taken = 9;
+        assert_ok(ask(link, &err));
+        assert_int_equal(link->code, 0);
+        link_end(&mysql);
+    }
 }
 
 TEST(statements_are_sent_together_or_to_a_node_one_by_one)
@@ -228,6 +285,7 @@ TEST(statements_are_sent_together_or_to_a_node_one_by_one)
         assert_status(mysql_link_next(link, &err), SEQB_PROTOCOL);
         assert_string_equal(err.text, "here: the answer to several statements "
                                       "makes no sense");
+        assert_int_equal(client.closed, 1);
         link_end(&mysql);
     }
 }
@@ -263,8 +321,8 @@ TEST(row_has_the_columns_that_it_has)
     int64_t number = 0;
 
     client_begin(&mysql);
-    client.replies[0] =
-        (struct reply){.rows = 1, .cells = {{"a", "7", NULL, "x", "y", "z"}}};
+    client.replies[0] = (struct reply){
+        .rows = 2, .cells = {{"a", "7", NULL, "x", "y", "z"}, {"b"}}};
     assert_false(mysql_link_row(link));
     assert_null(mysql_link_text(link, 0));
     assert_ok(ask(link, &err));
@@ -277,6 +335,7 @@ TEST(row_has_the_columns_that_it_has)
     assert_int_equal(number, 7);
     assert_false(mysql_link_int64(link, 0, &number));
     assert_false(mysql_link_int64(link, 2, &number));
+    assert_true(mysql_link_row(link));
     assert_false(mysql_link_row(link));
     assert_null(mysql_link_text(link, 0));
     client.replies[1] = (struct reply){.changed = 3, .id = 9};
@@ -284,5 +343,14 @@ TEST(row_has_the_columns_that_it_has)
     assert_null(link->rows);
     assert_int_equal(link->changed, 3);
     assert_int_equal(link->insert_id, 9);
+    client.replies[2] = (struct reply){.is_empty = true};
+    assert_ok(ask(link, &err));
+    mysql_link_add(link, "DO 1");
+    assert_ok(mysql_link_send(link, SEQB_UNREACHABLE, &err));
+    assert_int_equal(client.held, 0);
+    assert_ok(mysql_link_next(link, &err));
+    client.keeps_rows = true;
+    client.replies[4] = (struct reply){.rows = 1};
+    assert_status(ask(link, &err), SEQB_UNCERTAIN);
     link_end(&mysql);
 }
