@@ -137,7 +137,7 @@ WRAPPED(int, mysql_next_result, MYSQL *from)
 WRAPPED(my_bool, mysql_more_results, MYSQL *from)
 {
     (void)from;
-    return left > 0;
+    return (my_bool)(left > 0);
 }
 
 WRAPPED(unsigned, mysql_field_count, MYSQL *from)

@@ -176,10 +176,12 @@ TEST(take_is_one_statement_that_checks_all)
     client.replies[0].id = 3;
     assert_ok(mysql_rows_take(&mysql.sql.base, &err));
     client_must_send(UPDATE("3", "97", OF_ROW("STORE")) "\n");
+    mysql_link_close(&mysql.link);
     take_begin(&mysql, SEQB_CELL ORDER);
     client.replies[0].id = 3;
     assert_ok(mysql_rows_take(&mysql.sql.base, &err));
     client_must_send(UPDATE("3", "97", OF_CELL("NOW")) "\n");
+    mysql_link_close(&mysql.link);
     take_begin(&mysql, SEQB_CELL ORDER);
     mysql.sql.batch.count = 2;
     client.replies[4].id = 3;
