@@ -279,7 +279,7 @@ static enum seqb_status connect_to(const char *const *with, struct mysql *mysql,
     enum seqb_status status;
 
     *mysql = (struct mysql){.has_incarnation = false};
-    status = mysql_cluster_connect(mysql, &options, err);
+    status = mysql_store_connect(mysql, &options, err);
     mysql_statements_free(&mysql->link.statements);
     return status;
 }

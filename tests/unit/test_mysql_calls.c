@@ -15,12 +15,6 @@
 
 #define ORDER "main/0/order"
 
-/* A row that says that the server may serve, and is the one of before. */
-#define STILL                                                                  \
-    {                                                                          \
-        .rows = 1, .cells = { {"", "s", NULL} }                                \
-    }
-
 static int opened; /* tables, of which the second ones are there */
 
 WRAPPED(enum seqb_status, mysql_tables_open, struct mysql_link *link,
@@ -342,87 +336,26 @@ TEST(list_that_fails_ends_its_transaction_or_the_link)
     }
 }
 
-/* --- claims --- */
+/* --- purges --- */
 
-TEST(swap_that_fails_ends_its_transaction_or_the_link)
+TEST(purge_deletes_what_is_over_in_its_order)
 {
-    const struct seqb_swap swap = {"name", "a", "b", NULL};
-
-    for (int fails = 0; fails < 2; fails++) {
-        char standing[8];
-        struct mysql mysql;
-        struct seqb_error err;
-
-        client_begin(&mysql);
-        client.replies[4] = (struct reply)STILL;
-        client.replies[5].error = ER_LOCK_DEADLOCK;
-        client.replies[6].error = fails > 0 ? 1 : 0;
-        assert_status(mysql_swap(&mysql.sql.base, &swap, standing, 8, &err),
-                      SEQB_UNREACHABLE);
-        assert_non_null(strstr(client.sent, "COMMIT\nROLLBACK\n"));
-        assert_int_equal(client.closed, fails);
-        mysql_link_close(&mysql.link);
-    }
-}
-
-#define CLAIMS_ASKED                                                           \
-    "SELECT store.is_same, store.run, c.name, c.text FROM (SELECT (CLAIMS = "  \
-    "'c' AND STORE = 's') AS is_same, NULL AS run) AS store LEFT JOIN "        \
-    "seqb_claims AS c ON c.name IN ('a', 'b', 'c')\n"
-
-/* Another broker adds one of them meanwhile. */
-TEST(many_claims_are_read_and_the_missing_ones_added)
-{
-    struct seqb_claim claims[] = {{.name = "c", .text = "3"},
-                                  {.name = "a", .text = "1"},
-                                  {.name = "b", .text = "2"}};
-    const struct reply found = {.rows = 1,
-                                .cells = {{"1", NULL, "b", "other"}}};
+    const struct seqb_purge purge = {
+        .counter = ORDER, .keep = ORDER "@20261121", .before_ms = 5, .most = 9};
     struct mysql mysql;
     struct seqb_error err;
-    size_t done = 0;
+    int32_t deleted = 0;
 
     client_begin(&mysql);
-    client.replies[0] = client.replies[2] = found;
-    client.replies[1].error = ER_DUP_ENTRY;
-    assert_ok(mysql_claim_many(&mysql.sql.base, claims, 3, &done, &err));
-#define ADDED                                                                  \
-    "INSERT INTO seqb_claims (name, text) SELECT name, text FROM (SELECT 'a' " \
-    "AS name, '1' AS text UNION ALL SELECT 'c', '3') AS new WHERE SERVES AND " \
-    "(CLAIMS = 'c' AND STORE = 's')\n"
-    client_must_send(CLAIMS_ASKED ADDED CLAIMS_ASKED ADDED);
-    assert_int_equal(done, 3);
-    assert_string_equal(claims[0].standing, "3");
-    assert_string_equal(claims[1].standing, "1");
-    assert_string_equal(claims[2].standing, "other");
+    client.replies[0] = (struct reply){.rows = 1, .cells = {{"", "1"}}};
+    client.replies[2].changed = 4;
+    assert_ok(mysql_purge(&mysql.sql.base, &purge, &deleted, &err));
+    assert_int_equal(deleted, 4);
+    assert_non_null(strstr(
+        client.sent, "\nDELETE FROM seqb_counters WHERE name > CONCAT('" ORDER
+                     "', '@') AND name < '" ORDER "@20261121' AND SERVES AND "
+                     "(STORE = 's') ORDER BY name LIMIT 9\n"));
     mysql_link_close(&mysql.link);
-}
-
-TEST(claims_of_another_store_are_not_taken)
-{
-    static const struct {
-        struct reply reply;
-        enum seqb_status status;
-    } cases[] = {
-        {{.rows = 1, .cells = {{"0", NULL, "a", "x"}}}, SEQB_UNREACHABLE},
-        {{.rows = 1, .cells = {{"1", NULL, "d", "x"}}}, SEQB_PROTOCOL},
-        {{.rows = 1, .cells = {{"1", NULL, "a", NULL}}}, SEQB_PROTOCOL},
-        {{.rows = 1, .cells = {{NULL, NULL, "a", "x"}}}, SEQB_PROTOCOL},
-        {{.is_empty = true}, SEQB_PROTOCOL}};
-
-    for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct seqb_claim claim = {.name = "a", .text = "1"};
-        struct mysql mysql;
-        struct seqb_error err;
-        size_t done;
-
-        client_begin(&mysql);
-        client.replies[0] = cases[i].reply;
-        assert_status(mysql_claim_many(&mysql.sql.base, &claim, 1, &done, &err),
-                      cases[i].status);
-        assert_int_equal(client.taken, 1);
-        mysql_link_close(&mysql.link);
-    }
 }
 
 /* --- descriptions --- */
