@@ -321,13 +321,18 @@ TEST(list_that_fails_ends_its_transaction_or_the_link)
 
         client_begin(&mysql);
         client.replies[2] =
-            (struct reply){.rows = 1, .cells = {{"", cases[i].store}}};
+            (struct reply){.rows = 1, .cells = {{"", cases[i].store, "run"}}};
+        if (i > 0)
+            (void)text_copy(mysql.sql.base.incarnation, SEQB_INCARNATION_SIZE,
+                            "run");
         for (int n = 0; n < 2; n++) {
             if (cases[i].fails[n] > 0)
                 client.replies[cases[i].fails[n]].error = ER_LOCK_DEADLOCK;
         }
         assert_status(list(&mysql, &err), SEQB_UNREACHABLE);
         assert_int_equal(client.taken, cases[i].taken);
+        assert_non_null(strstr(client.sent, i > 0 ? "SELECT CLOSED, STORE, RUN;"
+                                                  : "CLOSED, STORE, NULL;"));
         assert_int_equal(strstr(client.sent, "ROLLBACK") != NULL,
                          cases[i].rolls_back);
         assert_int_equal(client.closed, cases[i].closes);
