@@ -8,18 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
-#include <utime.h>
 
 #include "backends/backends.h"
 #include "platform/file.h"
 #include "platform/text.h"
 #include "support/sqlite_note.h"
 #include "support/test.h"
-
-#define NOBODY 65534
 
 TEST_WITH(SQLITE_CASE, window_lasts_over_brokers_that_come_and_go)
 {
@@ -71,114 +66,6 @@ TEST_WITH(SQLITE_CASE, file_that_went_back_and_on_is_another_incarnation)
     sqlite_cell_expect(backend, SEQB_FENCED, 0);
 }
 
-/* As by a boot of the machine, which empties /dev/shm. */
-TEST_WITH(SQLITE_CASE, file_without_its_note_is_another_incarnation)
-{
-    struct seqb_backend *backend = sqlite_case_open(files);
-    struct seqb_backend *other;
-    char note[64];
-
-    sqlite_cell_install(backend, 1);
-    sqlite_cell_expect(backend, SEQB_OK, 0);
-    sqlite_files_note(files, note);
-    assert_int_equal(unlink(note), 0);
-    sqlite_cell_expect(backend, SEQB_FENCED, 0);
-    other = sqlite_case_open(files);
-    sqlite_cell_expect(other, SEQB_FENCED, 0);
-    sqlite_cell_install(other, 2);
-    sqlite_cell_expect(backend, SEQB_OK, 0);
-    sqlite_cell_expect(other, SEQB_OK, 1);
-}
-
-TEST_WITH(SQLITE_CASE, who_may_write_the_file_may_write_its_note)
-{
-    struct seqb_backend *backend;
-    struct stat status;
-    char note[64];
-
-    sqlite_cell_use(files);
-    sqlite_files_note(files, note);
-    assert_int_equal(unlink(note), 0);
-    assert_int_equal(chmod(files->path, 0664), 0);
-    backend = sqlite_case_open(files);
-    sqlite_cell_install(backend, 2);
-    sqlite_case_close(backend);
-    assert_int_equal(stat(note, &status), 0);
-    assert_int_equal(status.st_mode & 07777, 0664);
-}
-
-/* What a take from the cell ends with, if the transaction can begin or not. */
-static enum seqb_status take_status(const struct sqlite_files *files)
-{
-    struct seqb_request request = {.counter = CELL,
-                                   .want = 1,
-                                   .limit = CELL_SIZE,
-                                   .window = SEQB_NO_WINDOW};
-    struct seqb_backend *backend = sqlite_case_open(files);
-    struct seqb_error err;
-    const enum seqb_status status =
-        backend->ops->reserve(backend, &request, 1, &err);
-
-    sqlite_case_close(backend);
-    if (status == SEQB_OK)
-        return request.status;
-    assert_non_null(strstr(err.text, "remove it"));
-    return status;
-}
-
-/* Another account has made the note before, or may write it. */
-TEST_WITH(SQLITE_CASE, note_that_others_may_write_is_not_trusted)
-{
-    static const struct {
-        uid_t owner;
-        gid_t group;
-        mode_t note, file;
-        enum seqb_status status;
-    } rows[] = {
-        {NOBODY, 0, 0600, 0600, SEQB_REFUSED},
-        {NOBODY, 0, 0600, 0640, SEQB_REFUSED},
-        {NOBODY, 0, 0660, 0660, SEQB_OK},           /* a member of its group */
-        {NOBODY, NOBODY, 0660, 0660, SEQB_REFUSED}, /* of another group */
-        {NOBODY, NOBODY, 0666, 0666, SEQB_OK}, /* and so may write the file */
-        {0, 0, 0622, 0600, SEQB_REFUSED},
-        {0, 0, 0620, 0600, SEQB_REFUSED},
-        {0, NOBODY, 0660, 0660, SEQB_REFUSED},
-        {0, NOBODY, 0640, 0600, SEQB_OK},
-    };
-    char note[64];
-
-    if (geteuid() != 0)
-        skip();
-    sqlite_cell_use(files);
-    sqlite_files_note(files, note);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        assert_int_equal(chown(note, rows[i].owner, rows[i].group), 0);
-        assert_int_equal(chmod(note, rows[i].note), 0);
-        assert_int_equal(chmod(files->path, rows[i].file), 0);
-        assert_status(take_status(files), rows[i].status);
-    }
-}
-
-/* Where /dev/shm is kept, or was put back with the rest. */
-TEST_WITH(SQLITE_CASE, note_of_another_boot_says_nothing)
-{
-    struct seqb_backend *backend;
-    struct seqb_error err;
-    char note[64];
-    char *text;
-
-    sqlite_cell_use(files);
-    sqlite_files_note(files, note);
-    assert_ok(file_read(note, 1024, &text, &err));
-    text[0] = text[0] == '0' ? '1' : '0';
-    sqlite_files_write(note, text, 128);
-    free(text);
-    backend = sqlite_case_open(files);
-    sqlite_cell_expect(backend, SEQB_FENCED, 0);
-    sqlite_cell_install(backend, 2);
-    sqlite_cell_expect(backend, SEQB_OK, 0);
-}
-
 /* Where the note of a file is if names have no time of birth. */
 static void note_of_inode(const char *file, char out[SQLITE_NOTE_SIZE])
 {
@@ -213,85 +100,6 @@ TEST_WITH(SQLITE_CASE, file_in_the_inode_of_another_one_has_not_its_note)
     sqlite_case_close(backend);
     assert_int_equal(unlink(of_inode), 0);
     assert_int_equal(unlink(note), 0);
-}
-
-#define HOUR ((time_t)3600)
-
-/* When a commit last wrote the note. */
-static void note_age(const char *note, time_t seconds)
-{
-    const time_t at = time(NULL) - seconds;
-
-    assert_int_equal(utime(note, &(struct utimbuf){at, at}), 0);
-}
-
-/* A file in the folder, with a note; the file is removed or not. */
-static struct seqb_backend *note_of(const struct sqlite_files *files,
-                                    const char *name, bool is_removed,
-                                    char note[static SQLITE_NOTE_SIZE])
-{
-    struct seqb_backend_options options = files->options;
-    struct seqb_backend *backend;
-    char path[96];
-
-    (void)text_format(path, sizeof path, "%s/%s", files->folder, name);
-    options.path = path;
-    options.needs_incarnation = true;
-    assert_ok(backend_sqlite.open(&options, &backend, NULL));
-    sqlite_note_path(path, note);
-    if (is_removed)
-        assert_int_equal(unlink(path), 0);
-    return backend;
-}
-
-/* Programs make temporary files, and nobody would remove their notes. */
-TEST_WITH(SQLITE_CASE, note_of_a_file_that_is_gone_is_removed)
-{
-    static const struct {
-        const char *what;
-        bool is_removed, is_open, is_earlier;
-        time_t age;
-        bool stays;
-    } rows[] = {
-        {"gone", true, false, false, 2 * HOUR, false},
-        {"there", false, false, false, 2 * HOUR, true},
-        {"gone, and in use", true, true, false, 2 * HOUR, true},
-        {"gone a moment ago", true, false, false, HOUR / 2, true},
-        {"gone, of an earlier version", true, false, true, 2 * HOUR, true},
-    };
-    struct seqb_backend *backends[COUNT_OF(rows)];
-    char notes[COUNT_OF(rows)][SQLITE_NOTE_SIZE];
-    char next[SQLITE_NOTE_SIZE];
-
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        backends[i] =
-            note_of(files, rows[i].what, rows[i].is_removed, notes[i]);
-        if (!rows[i].is_open)
-            backend_sqlite.close(backends[i]);
-        if (rows[i].is_earlier)
-            assert_int_equal(truncate(notes[i], 128), 0);
-        note_age(notes[i], rows[i].age);
-    }
-    backend_sqlite.close(note_of(files, "next", false, next));
-    for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        if ((access(notes[i], F_OK) == 0) != rows[i].stays)
-            fail_msg("%s", rows[i].what);
-        if (rows[i].is_open)
-            backend_sqlite.close(backends[i]);
-        if (rows[i].stays)
-            assert_int_equal(unlink(notes[i]), 0);
-    }
-    assert_int_equal(unlink(next), 0);
-}
-
-TEST_WITH(SQLITE_CASE, file_without_cells_has_no_note)
-{
-    struct seqb_backend *backend = sqlite_case_open(files);
-    char note[64];
-
-    sqlite_case_take(backend, 5, 0);
-    sqlite_files_note(files, note);
-    assert_int_not_equal(access(note, F_OK), 0);
 }
 
 /* --- what open tells of it --- */

@@ -98,15 +98,19 @@ static bool note_is_trusted(const struct stat *note, const struct stat *file)
            ((file->st_mode & 0020) != 0 && is_of_group);
 }
 
-/* Refuses, and closes, a note that others may have written. */
+/* Refuses, and closes, a note that others may have written: an open one is not
+ * checked again. */
 static enum seqb_status note_check(struct sqlite_link *link, const char *path,
                                    const struct stat *file,
                                    struct seqb_error *err)
 {
     struct stat note;
 
-    if (fstat(link->note, &note) != 0)
-        return note_fail(link, "look at", path, "", err);
+    if (fstat(link->note, &note) != 0) {
+        (void)note_fail(link, "look at", path, "", err);
+        sqlite_incarnation_close(link);
+        return SEQB_REFUSED;
+    }
     if (note_is_trusted(&note, file))
         return SEQB_OK;
     sqlite_incarnation_close(link);
