@@ -10,9 +10,12 @@
 #include <unistd.h>
 
 #include "backends/backends.h"
+#include "backends/sqlite/log.h"
+#include "backends/sqlite/rows.h"
 #include "contract/sqlite_faults.h"
 #include "platform/text.h"
 #include "support/test.h"
+#include "support/wrap.h"
 
 #define IDLE "main/0/aaa" /* in another page than ORDER */
 
@@ -344,4 +347,79 @@ TEST_WITH(SQLITE_CASE, opening_a_file_that_is_counted_writes_nothing)
     files->options.create = false;
     sqlite_case_close(sqlite_case_open(files));
     assert_int_equal(sqlite_files_ask(files, "PRAGMA user_version"), count);
+}
+
+/* --- what is behind the index --- */
+
+/* What SQLite gives for its files, and its shared memory. */
+static enum spoilt {
+    WELL,
+    NO_FILE,
+    NO_METHODS,
+    NO_LOG,
+    NO_LOG_METHODS,
+    NO_SHARED_MEMORY, /* its methods are of an earlier version */
+    MAP_FAILS,
+    MAP_IS_EMPTY,
+    SPOILTS
+} spoilt;
+
+static int index_map(sqlite3_file *file, int page, int size, int extend,
+                     void volatile **out)
+{
+    static char zeros[1 << 15];
+
+    (void)file, (void)page, (void)size, (void)extend;
+    *out = spoilt == MAP_IS_EMPTY ? NULL : zeros;
+    return spoilt == MAP_FAILS ? SQLITE_IOERR : SQLITE_OK;
+}
+
+WRAPPED(int, sqlite3_file_control, sqlite3 *db, const char *name, int operation,
+        void *out)
+{
+    static sqlite3_io_methods methods = {.xShmMap = index_map};
+    static sqlite3_file bare;
+    static sqlite3_file other = {&methods};
+    const int result = __real_sqlite3_file_control(db, name, operation, out);
+
+    methods.iVersion = spoilt == NO_SHARED_MEMORY ? 1 : 2;
+    if (operation == SQLITE_FCNTL_FILE_POINTER && spoilt != WELL &&
+        spoilt != NO_LOG && spoilt != NO_LOG_METHODS)
+        *(sqlite3_file **)out = spoilt == NO_FILE      ? NULL
+                                : spoilt == NO_METHODS ? &bare
+                                                       : &other;
+    if (operation == SQLITE_FCNTL_JOURNAL_POINTER &&
+        (spoilt == NO_LOG || spoilt == NO_LOG_METHODS))
+        *(sqlite3_file **)out = spoilt == NO_LOG ? NULL : &bare;
+    return result;
+}
+
+TEST_WITH(SQLITE_CASE, log_whose_index_is_not_there_grants_nothing)
+{
+    struct seqb_backend *backend = sqlite_case_open(files);
+    struct seqb_request request;
+
+    for (int i = 1; i < SPOILTS; i++) {
+        sqlite_case_take(backend, 1, i - 1);
+        spoilt = (enum spoilt)i;
+        assert_status(sqlite_case_reserve(backend, ORDER, 1, &request),
+                      SEQB_UNCERTAIN);
+        spoilt = WELL;
+        assert_non_null(strstr(request.error.text, "cannot be read"));
+    }
+}
+
+/* Outside of a transaction others may write meanwhile. */
+TEST_WITH(SQLITE_CASE, pages_are_known_to_match_by_a_transaction_alone)
+{
+    struct seqb_backend *backend = sqlite_case_open(files);
+    struct sqlite_link *link = &((struct sqlite *)backend)->link;
+
+    take_one(backend, ORDER);
+    nanosleep(&(struct timespec){0, SETTLED_NS}, NULL);
+    link->compared = (struct timespec){0};
+    assert_true(sqlite_log_matches(link));
+    assert_int_equal(link->compared.tv_sec, 0);
+    take_one(backend, ORDER);
+    assert_int_not_equal(link->compared.tv_sec, 0);
 }

@@ -189,11 +189,19 @@ TEST_WITH(SQLITE_CASE, note_that_cannot_be_looked_at_is_not_trusted)
     struct seqb_request request;
     struct seqb_backend *backend;
     char note[64];
+    char away[96];
 
     sqlite_cell_use(files);
     sqlite_files_note(files, note);
     assert_int_equal(chmod(note, 0622), 0);
     backend = sqlite_case_open(files);
+    (void)text_format(away, sizeof away, "%s.away", note);
+    assert_int_equal(rename(note, away), 0);
+    assert_int_equal(symlink(away, note), 0);
+    assert_status(sqlite_case_reserve(backend, CELL, 1, &request),
+                  SEQB_REFUSED);
+    assert_non_null(strstr(request.error.text, "cannot open"));
+    assert_int_equal(rename(away, note), 0);
     fails_name = true;
     assert_status(sqlite_case_reserve(backend, CELL, 1, &request),
                   SEQB_REFUSED);
@@ -402,7 +410,7 @@ TEST_WITH(SQLITE_CASE, file_is_locked_and_noted_with_descriptor_0)
         sqlite_cell_expect(backend, SEQB_OK, next++);
         assert_true(was_locked);
         assert_false(is_locked(files));
-        assert_int_equal(fstat(0, &info), opened[i] > 1 ? -1 : 0);
+        assert_int_equal(fcntl(0, F_GETFD), opened[i] > 1 ? -1 : FD_CLOEXEC);
         assert_int_equal(stat(note, &info), 0);
         assert_true(info.st_size > 128); /* it has the file's path */
         if (i + 1 == COUNT_OF(opened)) {

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -307,4 +308,44 @@ TEST_WITH(SQLITE_CASE, concurrent_founders_make_one_store)
 {
     founders_make_one_store(&backend_sqlite, &files->options, ORDER);
     assert_int_equal(files_count(files, "s.db"), 1); /* no draft is left */
+}
+
+/* --- a copy that two open --- */
+
+static void (*locking)(void); /* called once, before the log is locked */
+
+WRAPPED(int, flock, int file, int operation)
+{
+    void (*const locks)(void) = locking;
+
+    if (locks != NULL && (operation & LOCK_EX) != 0) {
+        locking = NULL;
+        locks();
+    }
+    return __real_flock(file, operation);
+}
+
+static const struct sqlite_files *shared;
+static struct seqb_backend *first;
+static int64_t raised;
+
+static void first_binds(void)
+{
+    first = sqlite_case_open(shared);
+    raised = sqlite_case_raise(first, 1000);
+}
+
+TEST_WITH(SQLITE_CASE, copy_that_two_open_at_once_is_bound_once)
+{
+    struct seqb_backend *second;
+
+    sqlite_case_take(sqlite_case_open(files), 1, 0);
+    sqlite_files_save(files);
+    files->options.path = files->copy;
+    shared = files;
+    locking = first_binds;
+    second = sqlite_case_open(files);
+    assert_null(locking);
+    sqlite_case_take(second, 1, raised);
+    sqlite_case_take(first, 1, raised + 1);
 }

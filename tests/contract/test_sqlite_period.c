@@ -74,6 +74,29 @@ TEST_WITH(SQLITE_CASE, swap_is_synced_before_it_is_answered)
         SEQB_UNCERTAIN);
 }
 
+/* --- purges that overlap --- */
+
+/* By brokers of which one is late: what the first one noted stays. */
+TEST_WITH(SQLITE_CASE, purge_does_not_note_less_than_another_one)
+{
+    const struct seqb_purge more = {ORDER, ORDER "@20261123", BEGINS_MS + 2, 9};
+    const struct seqb_purge *const purges[] = {&day_is_over, &more,
+                                               &day_is_over};
+    struct seqb_backend *backend = sqlite_case_open(files);
+    int32_t deleted;
+
+    for (size_t i = 0; i < COUNT_OF(purges); i++)
+        assert_ok(backend->ops->purge(backend, purges[i], &deleted, NULL));
+    assert_int_equal(sqlite_files_ask(files,
+                                      "SELECT count(*) FROM seqb_counters "
+                                      "WHERE name = '@" ORDER "' "
+                                      "AND origin = '" ORDER "@20261123'"),
+                     1);
+    assert_int_equal(sqlite_files_ask(files, "SELECT value FROM seqb_counters "
+                                             "WHERE name = '@" ORDER "'"),
+                     BEGINS_MS + 2);
+}
+
 /* --- rows that somebody edited --- */
 
 static void time_damage(const struct sqlite_files *files, const char *name)
