@@ -58,10 +58,7 @@ static struct seqb_backend *open_other(struct sqlite_files *files)
 
 static int64_t mark_of(const struct sqlite_files *files)
 {
-    struct sqlite_mark mark;
-
-    sqlite_mark_read(files->path, &mark);
-    return mark.commits;
+    return sqlite_mark_read(files->path);
 }
 
 static int64_t commits_of(const struct sqlite_files *files)

@@ -30,14 +30,13 @@ static void attribute_write(const char *path, const char *name,
     (void)setxattr(path, name, text, strlen(text), 0);
 }
 
-void sqlite_mark_read(const char *path, struct sqlite_mark *out)
+int64_t sqlite_mark_read(const char *path)
 {
     char number[NUMBER_SIZE];
+    int64_t commits;
 
     attribute_read(path, COMMITS, number, sizeof number);
-    attribute_read(path, HISTORY, out->history, sizeof out->history);
-    if (!text_to_int64(number, strlen(number), &out->commits))
-        out->commits = 0;
+    return text_to_int64(number, strlen(number), &commits) ? commits : 0;
 }
 
 static void commits_write(const char *path, int64_t commits)
@@ -50,10 +49,7 @@ static void commits_write(const char *path, int64_t commits)
 
 void sqlite_mark_raise(const char *path, int64_t commits)
 {
-    struct sqlite_mark mark;
-
-    sqlite_mark_read(path, &mark);
-    if (mark.commits < commits)
+    if (sqlite_mark_read(path) < commits)
         commits_write(path, commits);
 }
 

@@ -19,14 +19,9 @@
 #define SQLITE_FILE_ID_SIZE 112
 #define SQLITE_HISTORY_SIZE 33
 
-/* The mark of a file: 0 and "" if it has none. */
-struct sqlite_mark {
-    int64_t commits; /* at most as many as the content has, unless the content
-                        went back */
-    char history[SQLITE_HISTORY_SIZE];
-};
-
-void sqlite_mark_read(const char *path, struct sqlite_mark *out);
+/* The commits in the mark of a file, 0 if it has none: at most as many as the
+ * content has, unless the content went back. */
+int64_t sqlite_mark_read(const char *path);
 
 /* To be called after the commit, with the file locked against other writers. A
  * power cut may lose the write: the mark may lag behind, but must never be

@@ -66,13 +66,11 @@ static enum seqb_status commits_read(struct sqlite_link *link, int64_t *out,
 static enum seqb_status link_is_behind(struct sqlite_link *link, bool *out,
                                        struct seqb_error *err)
 {
-    struct sqlite_mark mark;
-    enum seqb_status status;
-
-    sqlite_mark_read(link->path, &mark);
+    const int64_t mark = sqlite_mark_read(link->path);
     /* Also opens the log if it is not open yet. */
-    status = commits_read(link, &link->commits, err);
-    *out = status == SEQB_OK && mark.commits > link->commits;
+    const enum seqb_status status = commits_read(link, &link->commits, err);
+
+    *out = status == SEQB_OK && mark > link->commits;
     return status;
 }
 
