@@ -189,7 +189,6 @@ static enum seqb_status store_open(const struct seqb_backend_options *options,
                          options->name);
     sqlite->sql.base.ops = &backend_sqlite;
     sqlite->sql.base.fd = -1;
-    sqlite->link.note = -1;
     sqlite->sql.dialect = &sqlite_dialect;
     sqlite->sql.where = sqlite->link.where;
     (void)text_copy(sqlite->sql.base.server, sizeof sqlite->sql.base.server,
