@@ -232,6 +232,7 @@ TEST(request_is_overwritten_though_a_part_of_it_was_not_sent)
     assert_true(grpc.frames_sent < grpc.frames.length);
     assert_true(holds_secret(grpc.frames.data, grpc.frames.size));
     etcd_grpc_wipe(&grpc);
+    assert_null(grpc.target); /* the other half would be none of the request */
     assert_false(holds_secret(grpc.frames.data, grpc.frames.size));
     etcd_buffer_fini(&request);
     etcd_grpc_close(&grpc);
@@ -278,10 +279,13 @@ WRAPPED(int, nghttp2_session_client_new, nghttp2_session **out,
     return NGHTTP2_ERR_NOMEM;
 }
 
+static nghttp2_nv last_header; /* of the last call */
+
 WRAPPED(int32_t, nghttp2_submit_request, nghttp2_session *session,
         const nghttp2_priority_spec *priority, const nghttp2_nv *headers,
         size_t n, const nghttp2_data_provider *request, void *context)
 {
+    last_header = headers[n - 1];
     return fails == SUBMIT
                ? NGHTTP2_ERR_NOMEM
                : __real_nghttp2_submit_request(session, priority, headers, n,
@@ -338,6 +342,63 @@ TEST(failure_of_our_own_is_none_of_the_server)
         fails = NOTHING;
         is_mute = false;
     }
+}
+
+/* nghttp2 keeps it in no table, and asks the server to keep it in none. */
+TEST(token_is_the_last_header)
+{
+    struct etcd_call with_token = call;
+
+    false_server_say((const uint8_t *)rows[0].frames, rows[0].size);
+    call_ends(&call, ETCD_ANSWERED, "");
+    assert_string_equal((const char *)last_header.name, "content-type");
+    with_token.token = SECRET;
+    call_ends(&with_token, ETCD_ANSWERED, "");
+    assert_string_equal((const char *)last_header.name, "token");
+    assert_string_equal((const char *)last_header.value, SECRET);
+    assert_int_equal(last_header.flags, NGHTTP2_NV_FLAG_NO_INDEX);
+}
+
+static nghttp2_on_header_callback header_take;
+
+WRAPPED(void, nghttp2_session_callbacks_set_on_header_callback,
+        nghttp2_session_callbacks *callbacks, nghttp2_on_header_callback take)
+{
+    header_take = take;
+    __real_nghttp2_session_callbacks_set_on_header_callback(callbacks, take);
+}
+
+/* It ends neither that call nor the connection. */
+TEST(header_of_another_stream_is_ignored)
+{
+    static const uint8_t name[] = "grpc-status";
+    static const uint8_t value[] = "7";
+    const nghttp2_frame frame = {.hd = {.stream_id = 3}};
+    struct etcd_grpc grpc = {.stream_id = 1, .code = ETCD_GRPC_NO_CODE};
+
+    call_ends(&call, ETCD_ANSWERED, "");
+    assert_int_equal(header_take(NULL, &frame, name, sizeof name - 1, value,
+                                 sizeof value - 1, 0, &grpc),
+                     0);
+    assert_int_equal(grpc.code, ETCD_GRPC_NO_CODE);
+}
+
+static bool is_gone; /* the server, once there is nothing to read */
+
+WRAPPED(bool, stream_wait, struct stream *stream, bool reads, bool writes)
+{
+    return !is_gone && __real_stream_wait(stream, reads, writes);
+}
+
+TEST(call_whose_connection_is_lost_may_have_been_made)
+{
+    is_mute = true;
+    heard = 0;
+    is_gone = true;
+    call_ends(&call, ETCD_LOST, "connection lost");
+    is_gone = false;
+    is_mute = false;
+    assert_memory_equal(etcd_grpc_library(), "nghttp2 ", 8);
 }
 
 TEST(frames_without_memory_are_not_sent)

@@ -104,21 +104,24 @@ TEST(what_is_used_up_or_needs_a_note_is_read)
 
 TEST(cell_is_known_with_its_window)
 {
+    struct seqb_request other_size = request_of(CELL, 1);
     struct etcd_known known = {.rows = NULL};
     struct sql_write write = {
-        .name = CELL, .value = 10, .window = 3, .size = LIMIT};
+        .name = CELL, .value = 10, .window = 1, .size = LIMIT};
     struct sql_counter found = {
         .name = CELL,
         .cell = {
-            .state = SQL_CELL_BOUND, .window = 3, .size = LIMIT, .used = 10}};
+            .state = SQL_CELL_BOUND, .window = 1, .size = LIMIT, .used = 10}};
 
     etcd_known_write(&known, &write);
     etcd_known_read(&known, &found);
     assert_true(grants(&known, CELL, LIMIT));
-    found.cell.window = 4;
+    other_size.limit--;
+    assert_false(etcd_known_grants(&known, &other_size));
+    found.cell.window = 2;
     etcd_known_read(&known, &found);
     assert_false(grants(&known, CELL, 1));
-    found.cell.window = 3;
+    found.cell.window = 1;
     found.cell.state = SQL_CELL_FOREIGN;
     etcd_known_read(&known, &found);
     assert_false(grants(&known, CELL, 1));

@@ -233,13 +233,31 @@ static bool is_answered;          /* not by the server, but with these */
 static enum etcd_outcome outcome; /* ... */
 static uint8_t said[2000];        /* ... */
 static size_t said_size;
-static int refusal; /* gRPC's code */
+static int refusal; /* gRPC's code, but of a login */
+static const char *refusal_words = "";
+static char tokens[64]; /* of the calls */
 static int calls;
-static char asked[64];      /* the endpoints of the calls */
-static int32_t budget_ms;   /* of the first call */
-static size_t fails_size;   /* no memory of that many bytes is given */
-static int64_t late_ms;     /* that the clock is ahead */
-static bool takes_too_long; /* a login */
+static char asked[64];    /* the endpoints of the calls */
+static int32_t budget_ms; /* of the first call ... */
+static int32_t rest_ms;   /* ... and of the last one */
+static size_t fails_size; /* no memory of that many bytes is given */
+static int64_t late_ms;   /* that the clock is ahead */
+static int64_t login_ms;  /* that a login takes */
+
+#define SECRET "correct horse battery staple"
+
+static const void *login; /* the last request that has the password */
+static bool holds_secret; /* that one, when it was freed */
+
+WRAPPED(void, free, void *memory)
+{
+    if (memory != NULL && memory == login) {
+        holds_secret =
+            memmem(memory, 2 * sizeof SECRET, SECRET, strlen(SECRET)) != NULL;
+        login = NULL;
+    }
+    __real_free(memory);
+}
 
 WRAPPED(enum etcd_outcome, etcd_grpc_call, struct etcd_grpc *grpc,
         const struct stream_target *target, const struct etcd_call *call)
@@ -247,9 +265,14 @@ WRAPPED(enum etcd_outcome, etcd_grpc_call, struct etcd_grpc *grpc,
     if (!is_answered)
         return __real_etcd_grpc_call(grpc, target, call);
     (void)text_append(asked, sizeof asked, "%s ", call->authority);
+    (void)text_append(tokens, sizeof tokens, "%s ", call->token);
+    if (strstr(call->path, "Authenticate") != NULL)
+        login = call->request->data;
     if (calls++ == 0)
         budget_ms = call->budget_ms;
-    grpc->code = refusal;
+    rest_ms = call->budget_ms;
+    grpc->code = strstr(call->path, "Authenticate") != NULL ? 0 : refusal;
+    (void)text_copy(grpc->words, sizeof grpc->words, refusal_words);
     grpc->message = said;
     grpc->length = said_size;
     return outcome;
@@ -257,7 +280,7 @@ WRAPPED(enum etcd_outcome, etcd_grpc_call, struct etcd_grpc *grpc,
 
 WRAPPED(void, etcd_grpc_wipe, struct etcd_grpc *grpc)
 {
-    late_ms = takes_too_long ? 100000 : 0;
+    late_ms = login_ms;
     __real_etcd_grpc_wipe(grpc);
 }
 
@@ -333,6 +356,11 @@ TEST(endpoints_are_asked_in_turn_unless_a_write_was_lost)
     assert_fails(ask_three(ETCD_WRITE, NULL, &failure), SEQB_UNCERTAIN,
                  "a: a:1: the answer was lost");
     assert_string_equal(asked, "a:1 ");
+    outcome = ETCD_ANSWERED;
+    refusal = 14;
+    assert_fails(ask_three(ETCD_READ, NULL, &failure), SEQB_UNREACHABLE, "");
+    refusal = 0;
+    assert_string_equal(asked, "a:1 b:1 c:1 ");
 }
 
 TEST(link_that_is_closed_keeps_no_token)
@@ -356,6 +384,18 @@ TEST(memory_that_runs_out_for_an_answer_leaves_a_write_uncertain)
     assert_fails(ask_three(ETCD_READ, NULL, &failure), SEQB_NO_MEMORY,
                  "out of memory for an answer");
     fails_size = 0;
+}
+
+TEST(request_without_memory_is_not_sent)
+{
+    struct etcd_link link;
+    ProtobufCMessage *answer = NULL;
+
+    link_make(&link);
+    link.body.has_failed = true;
+    assert_fails(etcd_link_ask(&link, ETCD_WRITE, &txn, &answer, &failure),
+                 SEQB_NO_MEMORY, "a: out of memory");
+    etcd_link_close(&link);
 }
 
 /* --- logins --- */
@@ -391,6 +431,47 @@ TEST(token_that_cannot_be_sent_is_none)
     must_not_be_sent(token);
 }
 
+/* Each call is refused; `expected` are the tokens sent. */
+static void must_send(const char *user, int code, const char *words,
+                      const char *expected)
+{
+    struct etcd_link link;
+    ProtobufCMessage *answer = NULL;
+
+    link_make(&link);
+    link.count = 2;
+    link.user = user;
+    link.password = SECRET;
+    (void)text_copy(link.token, sizeof link.token, "a");
+    refusal = code;
+    refusal_words = words;
+    tokens[0] = '\0';
+    is_answered = true;
+    assert_fails(etcd_link_ask(&link, ETCD_WRITE, &txn, &answer, &failure),
+                 SEQB_REFUSED, words);
+    is_answered = false;
+    late_ms = 0;
+    refusal = 0;
+    assert_string_equal(tokens, expected);
+    assert_int_equal(rest_ms <= 50000, strcmp(tokens, "a ") != 0);
+    assert_false(holds_secret);
+    etcd_link_close(&link);
+}
+
+/* It expired, or users were changed. No other endpoint is asked. */
+TEST(login_is_repeated_once_if_the_token_is_refused)
+{
+    server_give("b");
+    login_ms = 10000;
+    must_send("user", 16, "invalid auth token", "a  b ");
+    must_send("user", 3, "revision of auth store is old", "a  b ");
+    must_send("user", 3, "user name is empty", "a  b ");
+    must_send("user", 3, "request is too large", "a ");
+    must_send("user", 7, "user name is empty", "a ");
+    must_send(NULL, 16, "invalid auth token", "a ");
+    login_ms = 0;
+}
+
 TEST(login_without_time_or_memory_left_ends_the_call)
 {
     struct etcd_link link;
@@ -405,13 +486,13 @@ TEST(login_without_time_or_memory_left_ends_the_call)
     link_make(&link);
     link.user = "user";
     is_answered = true;
-    takes_too_long = true;
+    login_ms = 100000;
     calls = 0;
     assert_fails(etcd_link_ask(&link, ETCD_READ, &txn, &answer, &failure),
                  SEQB_UNREACHABLE, "no time is left after the login");
     assert_int_equal(calls, 1);
     is_answered = false;
-    takes_too_long = false;
+    login_ms = 0;
     late_ms = 0;
     etcd_link_close(&link);
 }
