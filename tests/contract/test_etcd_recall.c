@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "backends/backends.h"
+#include "backends/etcd/etcd.h"
 #include "contract/etcd_fixture.h"
 #include "platform/text.h"
+#include "support/failure.h"
 #include "support/server_etcd.h"
 #include "support/test.h"
 
@@ -88,6 +90,19 @@ TEST_SKIPPABLE(KNOWN, known_counter_that_passes_its_note_writes_a_new_one)
     etcd_forget(f->server, "seqbroker/counter/" ETCD_TEST_COUNTER);
     assert_ok(etcd_take(f->backend, &f->last));
     assert_true(f->last >= first + 40000);
+}
+
+/* A read that finds its connection closed makes another one. */
+TEST_SKIPPABLE(KNOWN, known_counter_is_not_taken_from_by_another_connection)
+{
+    struct seqb_request request = {.counter = ETCD_TEST_COUNTER,
+                                   .want = 1,
+                                   .limit = ETCD_TEST_LIMIT,
+                                   .window = SEQB_NO_WINDOW};
+
+    etcd_of(f->backend)->link.grpc.connections++;
+    assert_fails(backend_etcd.reserve(f->backend, &request, 1, &failure),
+                 SEQB_UNREACHABLE, "): the connection was lost: open it again");
 }
 
 /* The copy has the row as the broker left it: only the term tells. */

@@ -6,8 +6,7 @@
 #include <string.h>
 
 #include "backends/backends.h"
-#include "backends/etcd/etcd.pb-c.h"
-#include "backends/etcd/link.h"
+#include "backends/etcd/etcd.h"
 #include "contract/etcd_fixture.h"
 #include "platform/error.h"
 #include "platform/text.h"
@@ -71,6 +70,91 @@ TEST(row_without_a_value_is_damaged)
                   SEQB_CORRUPT);
     backend_etcd.close(backend);
     server_free(server);
+}
+
+#define ROW  "seqbroker/counter/" ETCD_TEST_COUNTER
+#define NOTE "seqbroker/counter/@@" ETCD_TEST_COUNTER
+
+/* While there is the row, it says what was granted, and a take writes the note
+ * again. */
+TEST_SKIPPABLE(STARTED, counter_that_is_gone_does_not_begin_without_its_note)
+{
+    const struct seqb_raise raise = {
+        .counter = ETCD_TEST_COUNTER, .floor = 1, .limit = ETCD_TEST_LIMIT};
+    int64_t first;
+
+    assert_ok(etcd_take(f->backend, &first));
+    etcd_put(f->server, NOTE, "damaged");
+    assert_ok(etcd_take(f->backend, &first));
+    etcd_forget(f->server, ROW);
+    assert_ok(etcd_take(f->backend, &first));
+    assert_int_equal(first, SQL_NOTE_VALUES + 1);
+    etcd_put(f->server, NOTE, "damaged");
+    etcd_forget(f->server, ROW);
+    assert_status(etcd_take(f->backend, &first), SEQB_CORRUPT);
+    assert_status(backend_etcd.raise(f->backend, &raise, &first, NULL),
+                  SEQB_CORRUPT);
+}
+
+/* Each open binds what is of another store once, and counters go on there. */
+TEST_SKIPPABLE(STARTED, base_of_another_store_is_bound_to_one_origin)
+{
+    static const char *const bases[] = {"5 etcd:1", "5 e"};
+    struct seqb_raise raise = {
+        .counter = ETCD_TEST_COUNTER, .floor = 1, .limit = ETCD_TEST_LIMIT};
+    char origin[SEQB_ORIGIN_SIZE];
+    int64_t value;
+
+    for (size_t i = 0; i < COUNT_OF(bases); i++) {
+        etcd_forget(f->server, "seqbroker/counter/");
+        etcd_put(f->server, "seqbroker/counter/", bases[i]);
+        must_open(f);
+        (void)text_copy(origin, sizeof origin, f->backend->origin);
+        must_open(f);
+        assert_string_equal(f->backend->origin, origin);
+        assert_ok(backend_etcd.raise(f->backend, &raise, &value, &failure));
+        assert_int_equal(value, 5);
+    }
+    etcd_forget(f->server, "seqbroker/counter/");
+    raise.floor = 0;
+    assert_ok(backend_etcd.raise(f->backend, &raise, &value, &failure));
+    assert_int_equal(value, 0);
+}
+
+/* --- memory --- */
+
+static bool has_no_memory;
+
+WRAPPED(void *, realloc, void *memory, size_t size)
+{
+    return has_no_memory ? NULL : __real_realloc(memory, size);
+}
+
+WRAPPED(void *, calloc, size_t n, size_t size)
+{
+    return has_no_memory ? NULL : __real_calloc(n, size);
+}
+
+TEST_SKIPPABLE(KNOWN, without_memory_it_neither_opens_nor_reads_nor_recalls)
+{
+    struct etcd *etcd = etcd_of(f->backend);
+    struct seqb_backend *other = NULL;
+
+    assert_ok(etcd_take(f->backend, &f->last));
+    assert_true(etcd->texts_size >= (size_t)ETCD_ROWS_MAX * ETCD_VALUE_SIZE);
+    for (int known = 1; known >= 0; known--) {
+        if (known == 0)
+            etcd_known_doubt(&etcd->known, ETCD_TEST_COUNTER);
+        etcd->texts_size = 0;
+        has_no_memory = true;
+        assert_status(etcd_take(f->backend, &f->last), SEQB_NO_MEMORY);
+        has_no_memory = false;
+    }
+    has_no_memory = true;
+    assert_fails(backend_etcd.open(&f->options, &other, &failure),
+                 SEQB_NO_MEMORY, "etcd-a: out of memory");
+    has_no_memory = false;
+    assert_null(other);
 }
 
 /* --- answers --- */
@@ -209,6 +293,7 @@ TEST_SKIPPABLE(STARTED, range_that_is_none_is_distrusted)
     falsify_other = answer_no_removal;
     must_purge(f, DAY "@20261121", SEQB_UNCERTAIN, "the answer to a removal");
     falsify_other = NULL;
+    must_purge(f, DAY, SEQB_INVALID, "cannot be purged up to " DAY);
     etcd_put(f->server, "seqbroker/counter/@" DAY, "damaged");
     must_purge(f, DAY "@20261121", SEQB_CORRUPT, "periods");
 }
@@ -237,10 +322,18 @@ static void tell_of_others(ProtobufCMessage *message)
                 &etcd__member__descriptor, NULL, 0, (const uint8_t *)"");
 }
 
+/* Two endpoints are one of them. */
 TEST_SKIPPABLE(STARTED, lag_is_of_those_members_that_answer)
 {
     struct seqb_details details = {.node = ""};
+    char address[32];
+    const char *const endpoints[] = {address, address, NULL};
     struct seqb_error err;
+
+    (void)text_format(address, sizeof address, "127.0.0.1:%d",
+                      (int)server_port(f->server));
+    f->options.endpoints = endpoints;
+    must_open(f);
 
     falsify_other = tell_of_others;
     assert_done(backend_etcd.describe(f->backend, &details, &err), err);
@@ -255,6 +348,7 @@ TEST_SKIPPABLE(STARTED, lag_is_of_those_members_that_answer)
 TEST_SKIPPABLE(STARTED, text_that_does_not_fit_is_refused)
 {
     char standing[4] = "";
+    char large[SEQB_CLAIM_SIZE];
     char keep[2 * SEQB_COUNTER_SIZE] = DAY "@";
     char name[2 * SEQB_COUNTER_SIZE];
     struct seqb_guard guard = {.name = name, .text = ""};
@@ -264,6 +358,11 @@ TEST_SKIPPABLE(STARTED, text_that_does_not_fit_is_refused)
                                    .guard = &guard};
 
     assert_fails(backend_etcd.claim(f->backend, "main", "abcd", standing,
+                                    sizeof standing, &failure),
+                 SEQB_PROTOCOL, "longer than 3 bytes");
+    assert_ok(backend_etcd.claim(f->backend, "main", "abcd", large,
+                                 sizeof large, &failure));
+    assert_fails(backend_etcd.claim(f->backend, "main", NULL, standing,
                                     sizeof standing, &failure),
                  SEQB_PROTOCOL, "longer than 3 bytes");
     memset(name, 'n', sizeof name - 1);
