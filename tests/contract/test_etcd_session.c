@@ -2,10 +2,11 @@
 /* A session is of one run of the store. An open whose rows and whose status
  * come from two members or terms, or by two connections, begins again: this
  * program's etcd_link_ask says so of an open's first try. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "backends/backends.h"
-#include "backends/etcd/link.h"
+#include "backends/etcd/etcd.h"
 #include "contract/etcd_fixture.h"
 #include "platform/text.h"
 #include "support/server_etcd.h"
@@ -88,6 +89,15 @@ TEST_SKIPPABLE(STARTED, store_that_is_never_bound_is_not_opened)
     assert_null(other);
     reconnects = false;
     goes_on = false;
+}
+
+/* Its log is younger than those of most snapshots: see INDEX_LEAST. */
+TEST_SKIPPABLE(STARTED, run_of_a_young_store_has_an_index_that_may_be_lost)
+{
+    const char *index = strchr(etcd_of(f->backend)->run, '.');
+
+    assert_non_null(index);
+    assert_true(strtol(index + 1, NULL, 10) >= 64);
 }
 
 /* A broker that opened the store after a leader was elected, or after data was

@@ -107,6 +107,20 @@ TEST(end_of_a_call_says_whether_it_may_have_been_made)
     }
 }
 
+/* A message that is none is not taken for the one before it. */
+TEST(message_is_of_its_call)
+{
+    const struct stream_target target = {.host = server->path};
+    struct etcd_grpc grpc = {.session = NULL};
+
+    for (size_t i = 0; i <= 2; i += 2) {
+        false_server_say((const uint8_t *)rows[i].frames, rows[i].size);
+        assert_int_equal(etcd_grpc_call(&grpc, &target, &call), ETCD_ANSWERED);
+        assert_int_equal(grpc.message != NULL, rows[i].message != NULL);
+    }
+    etcd_grpc_close(&grpc);
+}
+
 /* --- a server that never stops to send --- */
 
 static const uint8_t large_bytes[40000];
