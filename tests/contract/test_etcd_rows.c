@@ -263,6 +263,22 @@ TEST_SKIPPABLE(STARTED, purge_ends_at_its_bound)
     assert_int_equal(deleted, 2);
 }
 
+TEST_SKIPPABLE(STARTED, purge_that_keeps_as_much_raises_the_mark)
+{
+    struct seqb_listed listed;
+    struct seqb_page page = {
+        .prefix = "@" DAY, .after = "", .listed = &listed, .most = 1};
+    struct seqb_purge purge = {
+        .counter = DAY, .keep = DAY "@20261121", .before_ms = 1, .most = 2};
+    int32_t deleted = 0;
+
+    for (; purge.before_ms <= 2; purge.before_ms++) {
+        assert_ok(backend_etcd.purge(f->backend, &purge, &deleted, &failure));
+        assert_ok(backend_etcd.list(f->backend, &page, &failure));
+        assert_int_equal(listed.value, purge.before_ms);
+    }
+}
+
 static void must_purge(struct fixture *f, const char *keep,
                        enum seqb_status status, const char *words)
 {
