@@ -57,7 +57,6 @@ struct walk {
 /* Moves to the next place. False after the last one. */
 static bool walk_moves(struct walk *walk, int hosts)
 {
-    walk->here.hostaddr[0] = '\0';
     if (walk->at != NULL)
         walk->at = walk->at->ai_next;
     if (walk->at != NULL)
