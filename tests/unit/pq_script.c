@@ -14,6 +14,7 @@
 
 #define COLUMNS_MAX 16
 #define PRELUDE     "[|||" PQ_STORE "||0|run"
+#define PATIENCE    1000 /* whoever waits or reads so often does so forever */
 #define SYNC        "sync"
 #define ABORTED     "aborted"
 
@@ -74,7 +75,7 @@ WRAPPED(int64_t, clock_now_ms, void)
 WRAPPED(int, poll, struct pollfd *fds, nfds_t n, int ms)
 {
     assert_int_equal(n, 1);
-    pq.waits++;
+    assert_true(++pq.waits < PATIENCE);
     pq.events = fds->events;
     pq.wait_ms = ms;
     (void)text_append(pq.tried, sizeof pq.tried, "%d ms, ", ms);
@@ -149,6 +150,11 @@ WRAPPED(int, PQserverVersion, const PGconn *conn)
 {
     (void)conn;
     return fails("PQserverVersion") ? 119999 : 120000;
+}
+
+WRAPPED(int, PQlibVersion, void)
+{
+    return 150004;
 }
 
 WRAPPED(int, PQsocket, const PGconn *conn)
@@ -402,8 +408,10 @@ WRAPPED(PGresult *, PQgetResult, PGconn *conn)
         return NULL;
     }
     assert_int_equal(pq.busy, 0); /* else libpq would block */
-    if (sent_from == sent_to)
+    if (sent_from == sent_to) {
+        assert_true(++pq.vain < PATIENCE);
         return NULL;
+    }
     text = sent[sent_from++];
     if (text == NULL)
         return NULL;

@@ -56,6 +56,7 @@ struct pq_script {
     char said[4096];
     const char *begun; /* the statement that began a transaction */
     size_t answered;
+    int vain; /* answers that were read before anything was sent */
     int waits;
     short events;    /* of the last wait ... */
     int wait_ms;     /* ... and how long it may take */

@@ -470,11 +470,12 @@ TEST_WITH(OPENED, each_call_says_and_tells_what_it_should)
     }
 }
 
-/* Whatever it is that does not come. */
+/* Whatever it is that does not come. A description that was not given is
+ * none. */
 TEST_WITH(OPENED, no_call_succeeds_without_each_of_its_answers)
 {
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        if (rows[i].status != SEQB_OK || rows[i].call == describe)
+        if (rows[i].status != SEQB_OK || rows[i].words[0] == '/')
             continue;
         for (int n = 1;; n++) {
             enum seqb_status status;

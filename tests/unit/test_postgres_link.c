@@ -57,6 +57,7 @@ TEST_WITH(SCRIPT, connection_waits_for_what_libpq_says)
     assert_ptr_equal(pq_backend->ops, &backend_postgres);
     assert_int_equal(pq_backend->fd, 1000);
     assert_string_equal(pq_backend->server, "postgres ");
+    assert_string_equal(backend_postgres.library(), "libpq 15.4");
     assert_string_equal(pq_backend->domain, "postgres system");
     (void)pq_end(NULL);
     (void)pq_begin(NULL);

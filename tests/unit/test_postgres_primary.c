@@ -21,9 +21,9 @@ static int lists;     /* that are not freed yet */
 WRAPPED(const char *, lookup_host, const char *host, int port,
         int64_t deadline_ms, struct addrinfo **out)
 {
-    (void)host;
     (void)port;
-    (void)deadline_ms;
+    (void)text_append(pq.tried, sizeof pq.tried, "%s for %d ms: ", host,
+                      (int)(deadline_ms - pq.now_ms));
     *out = NULL;
     if (addresses == 0)
         return "no such name";
@@ -114,9 +114,11 @@ TEST_WITH(SCRIPT, server_that_may_not_serve_says_why)
 /* --- several --- */
 
 #define STANDBY         "[a standby||rp|rp|system||file|run||f"
-#define AT(timeline)    "[||rp|rp|system|s:0000000" timeline ":file|file|run||f"
+#define LATEST(digits)  "[||rp|rp|system|s:" digits ":file|file|run||f"
+#define AT(timeline)    LATEST("0000000" timeline)
 #define BOUND(timeline) "[s:0000000" timeline ":file"
 #define OTHER           "[||rp|rp|system|x:00000009:file|file|run||f"
+#define LATE            LATEST("10000000")
 #define EMPTY           "[||||system|||run||f"
 
 /* With hosts /a, /b and /c, the first of which answers first. */
@@ -139,6 +141,12 @@ TEST_WITH(SCRIPT, primary_of_the_latest_timeline_is_chosen)
          4},
         {{AT("2"), AT("3"), AT("4"), AT("4"), BOUND("4")},
          "s:00000004:file",
+         4},
+        {{AT("2"), LATE, STANDBY, LATE,
+          "[s:"
+          "10000000"
+          ":file"},
+         "s:10000000:file",
          4},
         {{AT("2"), OTHER, EMPTY, BOUND("2")}, "s:00000002:file", 3},
     };
@@ -197,6 +205,11 @@ TEST_WITH(SCRIPT, hosts_without_a_primary_say_why)
         assert_fails(pq_open(&failure), rows[i].status, rows[i].words);
         assert_int_equal(pq.finished, pq.connected);
     }
+    pq_options.conninfo = "host=/a,/b";
+    PQ_ANSWERS("?", "?");
+    assert_status(pq_open(&failure), SEQB_UNREACHABLE);
+    assert_string_equal(strstr(failure.text, "; none"),
+                        "; none of the 2 hosts is a primary");
 }
 
 /* --- addresses of names --- */
@@ -212,13 +225,16 @@ TEST_WITH(NAMES, each_address_of_a_name_is_tried)
     pq_options.host = "all";
     PQ_ANSWERS(STANDBY, AT("2"), BOUND("2"));
     assert_done(pq_open(&failure), failure);
-    must_have_tried("10.0.0.1 500 ms, 10.0.0.2 1000 ms, ");
+    must_have_tried("all for 1000 ms: 10.0.0.1 500 ms, 10.0.0.2 1000 ms, ");
     PQ_ANSWERS(AT("2"), AT("3"), AT("3"), BOUND("3"));
     assert_done(pq_open(&failure), failure);
-    must_have_tried("10.0.0.1 500 ms, 10.0.0.2 250 ms, 10.0.0.2 1000 ms, ");
+    must_have_tried("all for 1000 ms: 10.0.0.1 500 ms, 10.0.0.2 250 ms, "
+                    "10.0.0.2 1000 ms, ");
     PQ_ANSWERS(STANDBY, STANDBY);
     assert_fails(pq_open(&failure), SEQB_ROLE,
                  "a standby; none of its 2 addresses is a primary");
+    PQ_ANSWERS("!42501");
+    assert_fails(pq_open(&failure), SEQB_REFUSED, "42501");
     addresses = 0;
     assert_fails(pq_open(&failure), SEQB_UNREACHABLE, "no such name");
 }
@@ -231,5 +247,6 @@ TEST_WITH(NAMES, places_share_the_time)
     PQ_ANSWERS(AT("2"), STANDBY, BOUND("2"));
     pq.deaf = 2;
     assert_done(pq_open(&failure), failure);
-    must_have_tried("10.0.0.1 250 ms, 10.0.0.2 250 ms, 250 ms, 125 ms, ");
+    must_have_tried("all for 333 ms: 10.0.0.1 250 ms, 10.0.0.2 250 ms, "
+                    "250 ms, 125 ms, ");
 }
