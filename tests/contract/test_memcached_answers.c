@@ -38,9 +38,16 @@ static void session_start(struct impostor *impostor, const char *answers,
 
 TEST_WITH(IMPOSTOR, sound_session_opens_with_its_origin)
 {
+    char domain[32];
+
     session_start(impostor, "", WAITS);
+    (void)text_format(domain, sizeof domain, "127.0.0.1:%d",
+                      (int)impostor->options.port);
     assert_string_equal(impostor->backend->origin, "7:1000");
     assert_string_equal(impostor->backend->server, "memcached 1.6.18");
+    assert_string_equal(impostor->backend->domain, domain);
+    assert_string_equal(impostor->backend->loss, "");
+    assert_true(impostor->backend->fd >= 0);
 }
 
 TEST_WITH(IMPOSTOR, password_does_not_stay_in_what_was_sent)
@@ -109,6 +116,7 @@ TEST(what_is_no_memcached_does_not_open)
         {"\n", SEQB_PROTOCOL},
         {"\1\2\3\r\n", SEQB_PROTOCOL},
         {"VERSION x.1\r\nMN\r\n" STATS SETTINGS, SEQB_PROTOCOL},
+        {"VERSIONS1.6\r\nMN\r\n" STATS SETTINGS, SEQB_PROTOCOL},
         {"VERSION\r\n", SEQB_PROTOCOL},
         {"VERSION \r\n", SEQB_PROTOCOL},
         {"VERSION mcrouter 1.0\r\n", SEQB_PROTOCOL},
@@ -138,19 +146,23 @@ TEST(what_is_no_memcached_does_not_open)
         must_refuse_session(&backend_memcached, rows[i].text, rows[i].status);
 }
 
+/* The last line of a thousand must be the end. */
 TEST(endless_statistics_are_given_up)
 {
     struct impostor impostor = {0};
     char *text = calloc(1, 65536);
 
     assert_non_null(text);
-    assert_true(text_copy(text, 65536, VERSION));
-    for (int i = 0; i < 1001; i++)
-        assert_true(text_append(text, 65536, "STAT number_%d 1\r\n", i));
-    impostor_start(&impostor, text, WAITS);
-    assert_int_equal(impostor_open(&impostor, &backend_memcached),
-                     SEQB_PROTOCOL);
-    impostor_stop(&impostor);
+    for (int lines = 996; lines <= 997; lines++) {
+        assert_true(text_copy(text, 65536, VERSION));
+        for (int i = 0; i < lines; i++)
+            assert_true(text_append(text, 65536, "STAT number_%d 1\r\n", i));
+        assert_true(text_append(text, 65536, STATS SETTINGS));
+        impostor_start(&impostor, text, WAITS);
+        assert_status(impostor_open(&impostor, &backend_memcached),
+                      lines == 996 ? SEQB_OK : SEQB_PROTOCOL);
+        impostor_stop(&impostor);
+    }
     free(text);
 }
 
@@ -402,6 +414,10 @@ TEST(time_is_the_one_that_the_server_says)
         {STATS, SEQB_OK, 1010000},
         {"STAT time 1795270245\r\nSTAT time_in_x 7\r\nEND\r\n", SEQB_OK,
          INT64_C(1795270245000)},
+        {"STAT time 1\r\nEND\r\n", SEQB_OK, 1000},
+        {"STAT time 9223372036854775\r\nEND\r\n", SEQB_OK,
+         INT64_C(9223372036854775000)},
+        {"STAT time 9223372036854776\r\nEND\r\n", SEQB_PROTOCOL, -7},
         {"STAT uptime 10\r\nEND\r\n", SEQB_PROTOCOL, -7},
         {"STAT time 0\r\nEND\r\n", SEQB_PROTOCOL, -7},
         {"STAT time -5\r\nEND\r\n", SEQB_PROTOCOL, -7},

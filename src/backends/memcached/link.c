@@ -139,7 +139,7 @@ bool memcached_link_read(struct memcached_link *link,
             return false;
     }
     link->in_from += out->size;
-    return out->rest == 0 || link_skip(link, out->rest);
+    return link_skip(link, out->rest);
 }
 
 /* --- the connection --- */

@@ -135,13 +135,11 @@ static enum seqb_status session_version(struct memcached_link *link,
     if (reply.code == MEMCACHED_ERROR)
         return memcached_link_refuse(link, "version", &reply, err);
     if (memcached_reply_begins(&reply, "-ERR") ||
-        memcached_reply_begins(&reply, "-NOAUTH")) {
-        (void)memcached_link_distrust(link, "version", &reply, err);
+        memcached_reply_begins(&reply, "-NOAUTH"))
         return error_set(err, SEQB_PROTOCOL,
                          "%s: a Redis server answers there, and no memcached: "
                          "give another port, or engine = \"redis\"",
                          link->where);
-    }
     if (!memcached_reply_begins(&reply, "VERSION") ||
         reply.length < sizeof head ||
         strchr("0123456789", reply.text[sizeof head - 1]) == NULL)
