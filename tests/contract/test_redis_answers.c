@@ -19,9 +19,15 @@
 
 TEST_WITH(IMPOSTOR, sound_session_opens_with_its_origin)
 {
+    char domain[32];
+
     session_start(impostor, "", WAITS);
+    (void)text_format(domain, sizeof domain, "127.0.0.1:%d",
+                      (int)impostor->options.port);
     assert_string_equal(impostor->backend->origin, RUN_ID ":" REPLID);
     assert_string_equal(impostor->backend->server, "redis 7.0.15");
+    assert_string_equal(impostor->backend->domain, domain);
+    assert_true(impostor->backend->fd >= 0);
 }
 
 TEST(what_is_no_master_does_not_open)
@@ -218,6 +224,39 @@ TEST(key_that_is_denied_is_refused_alone)
     }
 }
 
+TEST(cell_that_grants_nothing_says_why)
+{
+    static const struct {
+        const char *answer;
+        enum seqb_status status;
+        int64_t window;
+        const char *words;
+    } rows[] = {
+        {"*2\r\n$6\r\nFENCED\r\n$0\r\n\r\n", SEQB_FENCED, SEQB_NO_WINDOW,
+         "main/1} is absent or bound to another origin"},
+        {"*2\r\n$6\r\nFENCED\r\n" WINDOW_5, SEQB_FENCED, 5,
+         "is absent or bound"},
+        {"*2\r\n$9\r\nEXHAUSTED\r\n" WINDOW_5, SEQB_EXHAUSTED, 5,
+         "has used up its window"},
+        {"*2\r\n$6\r\nLAYOUT\r\n" WINDOW_5, SEQB_LAYOUT, 5,
+         "was made with another window size"},
+    };
+
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct seqb_request request = {
+            .counter = "main/1", .want = 1, .limit = SIZE};
+        struct impostor impostor = {0};
+
+        session_start(&impostor, rows[i].answer, WAITS);
+        assert_ok(backend_redis.reserve(impostor.backend, &request, 1,
+                                        &impostor.err));
+        assert_status(request.status, rows[i].status);
+        assert_true(request.window == rows[i].window);
+        assert_non_null(strstr(request.error.text, rows[i].words));
+        impostor_stop(&impostor);
+    }
+}
+
 TEST_WITH(IMPOSTOR, closed_in_mid_reply_is_uncertain_from_there_on)
 {
     session_start(impostor, SOUND "*4\r\n$2\r\nOK\r\n" WINDOW_5 ":0\r\n:1",
@@ -320,12 +359,24 @@ TEST_WITH(IMPOSTOR, time_that_is_not_said_fails)
 
 TEST_WITH(IMPOSTOR, time_is_seconds_and_a_part_of_one)
 {
-    int64_t now_ms;
+    static const int64_t times[] = {INT64_C(1795270245123), 1000, 1999,
+                                    INT64_C(9223372036854774000)};
 
-    session_start(impostor, "*2\r\n$10\r\n1795270245\r\n$6\r\n123999\r\n",
+    session_start(impostor,
+                  "*2\r\n$10\r\n1795270245\r\n$6\r\n123999\r\n"
+                  "*2\r\n$1\r\n1\r\n$1\r\n0\r\n"
+                  "*2\r\n$1\r\n1\r\n$6\r\n999999\r\n"
+                  "*2\r\n$16\r\n9223372036854774\r\n$1\r\n0\r\n"
+                  "*2\r\n$16\r\n9223372036854775\r\n$1\r\n0\r\n",
                   WAITS);
-    assert_ok(backend_redis.clock(impostor->backend, &now_ms, &impostor->err));
-    assert_true(now_ms == INT64_C(1795270245123));
+    for (size_t i = 0; i <= COUNT(times); i++) {
+        int64_t now_ms = -7;
+
+        assert_status(
+            backend_redis.clock(impostor->backend, &now_ms, &impostor->err),
+            i < COUNT(times) ? SEQB_OK : SEQB_PROTOCOL);
+        assert_true(now_ms == (i < COUNT(times) ? times[i] : -7));
+    }
 }
 
 TEST_WITH(IMPOSTOR, raise_below_its_floor_makes_no_sense)
@@ -357,6 +408,33 @@ TEST_WITH(IMPOSTOR, claim_that_does_not_fit_is_none_of_ours)
     assert_string_equal(standing, "abc");
 }
 
+/* Each has its own answer; the first failure is that of the call. */
+TEST_WITH(IMPOSTOR, claims_are_answered_one_by_one)
+{
+    struct seqb_claim claims[] = {{.name = "a", .text = "t"},
+                                  {.name = "b", .standing = "old"},
+                                  {.name = "c", .standing = "old"},
+                                  {.name = "d", .standing = "old"}};
+    size_t done;
+
+    session_start(impostor,
+                  "*2\r\n$2\r\nOK\r\n$1\r\nt\r\n"
+                  "-FOREIGN\r\n"
+                  "*2\r\n$2\r\nOK\r\n$0\r\n\r\n"
+                  "-READONLY no\r\n",
+                  WAITS);
+    assert_status(backend_redis.claim_many(impostor->backend, claims, 4, &done,
+                                           &impostor->err),
+                  SEQB_REFUSED);
+    assert_non_null(strstr(impostor->err.text, "key seqbroker:claim:{b} holds "
+                                               "another type"));
+    assert_int_equal(done, 4);
+    assert_string_equal(claims[0].standing, "t");
+    assert_string_equal(claims[1].standing, "old");
+    assert_string_equal(claims[2].standing, "");
+    assert_string_equal(claims[3].standing, "old");
+}
+
 /* --- the description --- */
 
 TEST(description_says_what_the_server_says)
@@ -365,7 +443,7 @@ TEST(description_says_what_the_server_says)
         const char *info;
         const char *replicas;
     } rows[] = {
-        {"role:master\r\n", ""},
+        {"abcd:x\r\nroles:y\r\nrole:master\r\n", ""},
         {"role:master\r\nconnected_slaves:0\r\n", "none"},
         {"role:master\r\nconnected_slaves:1\r\n", "1"},
         {"role:master\r\nconnected_slaves:1\r\nmaster_repl_offset:100\r\n",

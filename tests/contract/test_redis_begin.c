@@ -77,6 +77,33 @@ TEST(call_whose_request_has_no_room_is_not_made)
     }
 }
 
+/* Whatever it says next. */
+TEST(login_without_an_ok_begins_no_session)
+{
+    static const struct {
+        const char *answer;
+        enum seqb_status status;
+    } rows[] = {
+        {"+OK\r\n", SEQB_OK},
+        {"-WRONGPASS invalid\r\n", SEQB_REFUSED},
+        {"-LOADING wait\r\n", SEQB_UNREACHABLE},
+        {":1\r\n", SEQB_PROTOCOL},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct impostor impostor = {0};
+        char session[TEXT_SIZE];
+        char text[TEXT_SIZE + 32];
+
+        session_make(session, "");
+        (void)text_format(text, sizeof text, "%s%s", rows[i].answer, session);
+        impostor_start(&impostor, text, WAITS);
+        impostor.options.password = "p";
+        assert_status(impostor_open(&impostor, &backend_redis), rows[i].status);
+        impostor_stop(&impostor);
+    }
+}
+
 /* --- where it is --- */
 
 static void must_not_open(struct impostor *impostor, enum seqb_status status,

@@ -54,6 +54,7 @@ static struct seqb_backend *cluster_start(struct servers *servers,
     guide_start(servers, text);
     assert_done(backend_redis.open(&servers->guide.options, &backend, &err),
                 err);
+    assert_int_equal(backend->fd, -1);
     return backend;
 }
 
@@ -81,11 +82,20 @@ static struct seqb_request request_of(struct seqb_backend *backend, bool is_low,
         .counter = counter, .want = 1, .limit = SIZE, .window = SEQB_NO_WINDOW};
 }
 
+/* Opens a backend on both halves of the slots. */
+static struct seqb_backend *halves_start(struct servers *servers)
+{
+    char text[TEXT_SIZE] = "*2\r\n";
+
+    range_add(text, 0, HALF - 1, &servers->low);
+    range_add(text, HALF, REDIS_SLOTS - 1, &servers->high);
+    return cluster_start(servers, text);
+}
+
 /* One server says that it is busy, the other one ends the connection. */
 TEST(lost_answer_is_uncertain_though_another_server_did_nothing)
 {
     struct servers servers = {.address = ""};
-    char text[TEXT_SIZE] = "*2\r\n";
     char counters[2][32];
     struct seqb_request requests[2];
     struct seqb_backend *backend;
@@ -93,15 +103,104 @@ TEST(lost_answer_is_uncertain_though_another_server_did_nothing)
 
     master_start(&servers.low, "-LOADING Redis is loading\r\n", WAITS);
     master_start(&servers.high, "", CLOSES);
-    range_add(text, 0, HALF - 1, &servers.low);
-    range_add(text, HALF, REDIS_SLOTS - 1, &servers.high);
-    backend = cluster_start(&servers, text);
+    backend = halves_start(&servers);
     requests[0] = request_of(backend, true, counters[0]);
     requests[1] = request_of(backend, false, counters[1]);
     assert_true(backend_redis.reserve(backend, requests, 2, &err) != SEQB_OK);
     assert_status(requests[0].status, SEQB_UNREACHABLE);
     assert_status(requests[1].status, SEQB_UNCERTAIN);
     servers_stop(&servers, backend);
+}
+
+TEST(call_is_not_begun_while_a_connection_is_lost)
+{
+    for (int i = 0; i < 2; i++) {
+        struct servers servers = {.address = ""};
+        char counters[2][32];
+        struct seqb_request request;
+        struct seqb_backend *backend;
+        struct seqb_error err;
+
+        master_start(&servers.low, "", i == 0 ? CLOSES : WAITS);
+        master_start(&servers.high, "", i == 1 ? CLOSES : WAITS);
+        backend = halves_start(&servers);
+        request = request_of(backend, i == 0, counters[0]);
+        assert_status(backend_redis.reserve(backend, &request, 1, &err),
+                      SEQB_UNCERTAIN);
+        for (int j = 0; j < 2; j++) {
+            request = request_of(backend, j == 0, counters[1]);
+            assert_status(backend_redis.reserve(backend, &request, 1, &err),
+                          SEQB_UNREACHABLE);
+            assert_non_null(strstr(err.text, "the connection was lost before"));
+        }
+        servers_stop(&servers, backend);
+    }
+}
+
+#define GRANT(window) "*4\r\n$2\r\nOK\r\n$1\r\n" window "\r\n:0\r\n:1\r\n"
+
+/* MOVED is remembered, ASK is not. */
+TEST(redirected_run_has_the_answer_of_where_it_leads)
+{
+    static const char *const words[] = {"MOVED", "ASK"};
+    static const char *const there[] = {GRANT("5") GRANT("6"),
+                                        "+OK\r\n" GRANT("5")};
+    static const int64_t then[] = {6, 7};
+
+    for (int i = 0; i < 2; i++) {
+        struct servers servers = {.address = ""};
+        struct seqb_request request = {
+            .counter = "a", .want = 1, .limit = SIZE};
+        char text[TEXT_SIZE] = "*1\r\n";
+        char answers[256] = "";
+        struct seqb_backend *backend;
+        struct seqb_error err;
+
+        master_start(&servers.high, there[i], WAITS);
+        for (int j = 0; j < 2; j++) /* in the batch, and on its own */
+            assert_true(text_append(
+                answers, sizeof answers, "-%s %u 127.0.0.1:%d\r\n", words[i],
+                slot_of_key("a"), (int)servers.high.options.port));
+        assert_true(text_append(answers, sizeof answers, GRANT("7")));
+        master_start(&servers.low, answers, WAITS);
+        range_add(text, 0, REDIS_SLOTS - 1, &servers.low);
+        backend = cluster_start(&servers, text);
+        for (int j = 0; j < 2; j++) {
+            assert_ok(backend_redis.reserve(backend, &request, 1, &err));
+            assert_ok(request.status);
+            assert_int_equal(request.window, j == 0 ? 5 : then[i]);
+        }
+        servers_stop(&servers, backend);
+    }
+}
+
+TEST(description_of_a_cluster_says_how_many_masters_vote)
+{
+    static const char *const rows[][2] = {
+        {"cluster_state:ok\r\ncluster_size:4\r\n", "3 of 4 masters, state ok"},
+        {"cluster_state:ok\r\n", ""},
+        {"cluster_size:3\r\n", ""},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct servers servers = {.address = ""};
+        struct seqb_details details = {.node = ""};
+        char answers[TEXT_SIZE] = "";
+        struct seqb_backend *backend;
+        struct seqb_error err;
+
+        add_bulk(answers, "role:master\r\nconnected_slaves:0\r\n");
+        add_bulk(answers, rows[i][0]);
+        master_start(&servers.low, answers, WAITS);
+        master_start(&servers.high, "", WAITS);
+        backend = halves_start(&servers);
+        assert_string_equal(backend->server, "redis cluster 7.0.15");
+        assert_ok(backend_redis.describe(backend, &details, &err));
+        assert_string_equal(details.node, backend->domain);
+        assert_string_equal(details.replicas, "none");
+        assert_string_equal(details.quorum, rows[i][1]);
+        servers_stop(&servers, backend);
+    }
 }
 
 /* A slot moved to a server that refuses the session after the connection was
