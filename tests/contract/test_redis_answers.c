@@ -282,19 +282,24 @@ TEST(other_calls_check_their_answers_too)
     const struct seqb_window window = {
         .counter = "a", .window = 4, .size = SIZE};
 
-    for (size_t i = 0; i < 3 * COUNT(answers); i++) {
+    for (size_t i = 0; i < 4 * COUNT(answers); i++) {
         struct impostor impostor = {0};
         enum seqb_status status;
+        struct seqb_claim claim = {.name = "a"};
         char standing[64];
         int64_t out;
+        size_t done;
 
-        session_start(&impostor, answers[i / 3], WAITS);
-        if (i % 3 == 0)
+        session_start(&impostor, answers[i / 4], WAITS);
+        if (i % 4 == 0)
             status = backend_redis.raise(impostor.backend, &raise, &out,
                                          &impostor.err);
-        else if (i % 3 == 1)
+        else if (i % 4 == 1)
             status = backend_redis.install(impostor.backend, &window, &out,
                                            &impostor.err);
+        else if (i % 4 == 2)
+            status = backend_redis.claim_many(impostor.backend, &claim, 1,
+                                              &done, &impostor.err);
         else
             status = backend_redis.claim(impostor.backend, "a", NULL, standing,
                                          sizeof standing, &impostor.err);
@@ -359,12 +364,12 @@ TEST_WITH(IMPOSTOR, time_that_is_not_said_fails)
 
 TEST_WITH(IMPOSTOR, time_is_seconds_and_a_part_of_one)
 {
-    static const int64_t times[] = {INT64_C(1795270245123), 1000, 1999,
+    static const int64_t times[] = {INT64_C(1795270245123), 1001, 1999,
                                     INT64_C(9223372036854774000)};
 
     session_start(impostor,
                   "*2\r\n$10\r\n1795270245\r\n$6\r\n123999\r\n"
-                  "*2\r\n$1\r\n1\r\n$1\r\n0\r\n"
+                  "*2\r\n$1\r\n1\r\n$4\r\n1000\r\n"
                   "*2\r\n$1\r\n1\r\n$6\r\n999999\r\n"
                   "*2\r\n$16\r\n9223372036854774\r\n$1\r\n0\r\n"
                   "*2\r\n$16\r\n9223372036854775\r\n$1\r\n0\r\n",

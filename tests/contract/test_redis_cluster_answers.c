@@ -86,10 +86,16 @@ static struct seqb_request request_of(struct seqb_backend *backend, bool is_low,
 static struct seqb_backend *halves_start(struct servers *servers)
 {
     char text[TEXT_SIZE] = "*2\r\n";
+    struct seqb_backend *backend;
+    const uint16_t *owner;
 
     range_add(text, 0, HALF - 1, &servers->low);
     range_add(text, HALF, REDIS_SLOTS - 1, &servers->high);
-    return cluster_start(servers, text);
+    backend = cluster_start(servers, text);
+    owner = redis_of(backend)->cluster->owner;
+    for (int i = 0; i < REDIS_SLOTS; i++)
+        assert_int_equal(owner[i], i < HALF ? 1 : 2);
+    return backend;
 }
 
 /* One server says that it is busy, the other one ends the connection. */

@@ -83,6 +83,20 @@ TEST_WITH(IMPOSTOR, install_sends_how_long_the_cell_is_kept)
     assert_null(strstr(sent, "$1\r\n6\r\n"));
 }
 
+TEST_WITH(IMPOSTOR, raise_sends_its_floor_which_may_be_0)
+{
+    const struct seqb_raise raise = {.counter = "a", .floor = 0};
+    static char sent[65536];
+    int64_t out = -7;
+
+    session_start(impostor, STANDS("0"), WAITS);
+    assert_ok(
+        backend_redis.raise(impostor->backend, &raise, &out, &impostor->err));
+    assert_int_equal(out, 0);
+    impostor_recall(impostor, sent, sizeof sent);
+    assert_non_null(strstr(sent, "$5\r\nraise\r\n$1\r\n0\r\n"));
+}
+
 TEST_WITH(IMPOSTOR, claims_with_a_name_that_is_too_long_are_not_sent)
 {
     static char name[1000];

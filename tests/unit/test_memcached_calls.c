@@ -18,6 +18,7 @@
 static struct memcached mc;
 static const char *says;
 static char heard[8192];
+static int fails_flush; /* the number of the one that fails; 0: none */
 static int64_t now_ms;
 
 WRAPPED(int64_t, clock_now_ms, void)
@@ -27,6 +28,8 @@ WRAPPED(int64_t, clock_now_ms, void)
 
 WRAPPED(bool, memcached_link_flush, struct memcached_link *link)
 {
+    if (fails_flush > 0 && --fails_flush == 0)
+        return false;
     assert_true(text_append(heard, sizeof heard, "%.*s", (int)link->out_length,
                             link->out));
     link->out_length = 0;
@@ -277,13 +280,14 @@ TEST(count_that_grants_nothing_says_why)
 
 /* --- the server --- */
 
+static const char sound_session[] =
+    "VERSION 1.6\r\nMN\r\n"
+    "STAT pid 7\r\nSTAT uptime 10\r\nSTAT time 1010\r\nEND\r\n"
+    "STAT maxconns 1\r\nSTAT cas_enabled yes\r\n"
+    "STAT memory_file /mnt/x\r\nEND\r\n";
+
 TEST(backend_tells_who_its_server_is)
 {
-    static const char answers[] =
-        "VERSION 1.6\r\nMN\r\n"
-        "STAT pid 7\r\nSTAT uptime 10\r\nSTAT time 1010\r\nEND\r\n"
-        "STAT maxconns 1\r\nSTAT cas_enabled yes\r\n"
-        "STAT memory_file /mnt/x\r\nEND\r\n";
     static const char *const domains[] = {"b:11211", "b:7", "/run/m"};
 
     for (size_t i = 0; i < COUNT_OF(domains); i++) {
@@ -295,7 +299,7 @@ TEST(backend_tells_who_its_server_is)
             .accept_loss = true};
         struct seqb_backend *backend = NULL;
 
-        says = answers;
+        says = sound_session;
         assert_ok(backend_memcached.open(&options, &backend, &failure));
         assert_string_equal(backend->domain, domains[i]);
         assert_string_equal(backend->origin, "7:1000");
@@ -303,6 +307,21 @@ TEST(backend_tells_who_its_server_is)
         assert_non_null(strstr(backend->loss, "memory file"));
         assert_int_equal(backend->fd, opened);
         backend_memcached.close(backend);
+    }
+}
+
+TEST(session_whose_questions_are_not_all_sent_is_not_begun)
+{
+    const struct seqb_backend_options options = {
+        .name = "a", .host = "b", .accept_loss = true};
+    struct seqb_backend *backend = NULL;
+
+    for (int i = 1; i <= 4; i++) {
+        says = sound_session;
+        fails_flush = i;
+        assert_status(backend_memcached.open(&options, &backend, &failure),
+                      SEQB_UNREACHABLE);
+        assert_int_equal(fails_flush, 0);
     }
 }
 

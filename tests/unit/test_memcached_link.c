@@ -123,6 +123,7 @@ TEST(answers_are_read_while_the_server_takes_nothing)
     assert_int_equal(link->in_to, 4);
     assert_int_equal(link->out_length, 0);
     assert_string_equal(script.heard, "abcdef");
+    assert_int_equal(script.length, 6);
 }
 
 /* Its answer, which may be why, is read later. */
@@ -423,11 +424,11 @@ TEST(login_is_sent_once_it_is_asked_for)
 
 TEST(memory_file_is_a_loss_that_must_be_accepted)
 {
-    static const char says[] = SOUND LIMITS("STAT memory_file /mnt/x\r\n");
+    static const char says[] = SOUND LIMITS("STAT memory_file x\r\n");
     struct memcached_session session;
 
     assert_fails(open_session(says, "u", false, &session, &failure),
-                 SEQB_UNSAFE, "/mnt/x");
+                 SEQB_UNSAFE, "in a file (x)");
     assert_ok(open_session(says, "u", true, &session, &failure));
     assert_non_null(strstr(session.loss, "memory file"));
     assert_ok(open_session(SOUND LIMITS("STAT memory_file (null)\r\n"), "u",
