@@ -121,6 +121,23 @@ TEST_SKIPPABLE(STARTED, base_of_another_store_is_bound_to_one_origin)
     assert_int_equal(value, 0);
 }
 
+/* Its rows say that it was used. */
+TEST_SKIPPABLE(STARTED, store_without_its_run_is_no_new_one)
+{
+    int64_t first;
+    int64_t next;
+
+    assert_ok(etcd_take(f->backend, &first));
+    for (int i = 0; i < 2; i++) {
+        etcd_forget(f->server, "seqbroker/run");
+        f->options.create = i == 0;
+        must_open(f);
+        assert_ok(etcd_take(f->backend, &next));
+        assert_true(next > first);
+        first = next;
+    }
+}
+
 /* --- memory --- */
 
 static bool has_no_memory;
