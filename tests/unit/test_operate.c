@@ -406,29 +406,3 @@ TEST_WITH(NEIGHBOURS, each_neighbour_is_a_lessor)
 {
     expect_lessors(rig, 0, 1);
 }
-
-/* Of two in the middle the earlier one. */
-TEST_WITH(DIRECT, wall_clock_of_the_stores_is_the_middle_one)
-{
-    static const int64_t clocks[][5] = {{0, 0, 0, 0, 0}, /* 0: it has none */
-                                        {0, 0, 7, 0, 7},
-                                        {9, 0, 7, 8, 8},
-                                        {9, 1, 7, 8, 7}};
-    struct rig_broker *broker;
-
-    rig_shape(rig, RIG_DIRECT, 2);
-    broker = rig_open(rig);
-    for (size_t i = 0; i < sizeof clocks / sizeof clocks[0]; i++) {
-        int64_t wall_ms = 0;
-        int32_t count = 0;
-
-        for (int j = 0; j < 4; j++) {
-            count += clocks[i][j] != 0;
-            atomic_store(&broker->ha->workers[j].connection.clock_ms,
-                         clocks[i][j] == 0 ? CONNECTION_NO_CLOCK
-                                           : clocks[i][j]);
-        }
-        assert_int_equal(ha_clocks(broker->ha, &wall_ms), count);
-        assert_int_equal(wall_ms, clocks[i][4]);
-    }
-}
