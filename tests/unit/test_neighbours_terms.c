@@ -111,63 +111,94 @@ TEST_WITH(THREE_LESSORS, trusted_lessor_needs_no_sync)
 /* Two lessors; what stands behind them is nobody's. NULL: not there. */
 static const struct {
     const char *synced;
-    const char *mark; /* at lessor 1 */
+    const char *mark; /* at the other one */
     const char *behind;
     bool is_level;
     const char *term; /* NULL: one that was never */
     bool has_marks;
-    int32_t away;
+    bool is_away;
 } looks[] = {
-    {"run-0", "run-0|run-1", NULL, true, "run-0", true, -1},
-    {"run-0", "run-0|run-1", "run-9|run-2", true, "run-0", true, -1},
-    {"run-0", "run-0|run-9", NULL, true, "run-0", false, -1},
-    {"run-0", "", NULL, true, "run-0", false, -1},
-    {"run-0", NULL, NULL, true, "run-0", true, 1},
-    {"run-0", "run-9|run-1", NULL, false, NULL, false, -1},
-    {"ab~run-0", "ab~run-0|run-1", NULL, true, "ab~run-0", true, -1},
-    {"ab~run-0", "run-0|run-1", NULL, false, NULL, false, -1},
-    {"-ab~run-0", "ab~run-0|run-1", NULL, false, "ab~run-0", true, -1},
-    {"-run-0", "run-9|run-1", NULL, false, "run-0", false, -1},
-    {"run-9", "run-9|run-1", NULL, false, "run-0", false, -1},
-    {"", "", NULL, false, "run-0", false, -1},
-    {TERM_TRUSTED "0~run-0", "run-9|run-1", NULL, false, NULL, false, -1},
+    {"run-0", "run-0|run-1", NULL, true, "run-0", true, false},
+    {"run-0", "run-0|run-1", "run-9|run-2", true, "run-0", true, false},
+    {"run-0", "run-0|run-9", NULL, true, "run-0", false, false},
+    {"run-0", "", NULL, true, "run-0", false, false},
+    {"run-0", NULL, NULL, true, "run-0", true, true},
+    {"run-0", "run-9|run-1", NULL, false, NULL, false, false},
+    {"ab~run-0", "ab~run-0|run-1", NULL, true, "ab~run-0", true, false},
+    {"ab~run-0", "run-0|run-1", NULL, false, NULL, false, false},
+    {"-ab~run-0", "ab~run-0|run-1", NULL, false, "ab~run-0", true, false},
+    {"-run-0", "run-9|run-1", NULL, false, "run-0", false, false},
+    {"run-9", "run-9|run-1", NULL, false, "run-0", false, false},
+    {"", "", NULL, false, "run-0", false, false},
+    {TERM_TRUSTED "0~run-0", "run-9|run-1", NULL, false, NULL, false, false},
     {TERM_TRUSTED "0~run-0", TERM_TRUSTED "0~run-0|run-1", NULL, true,
-     TERM_TRUSTED "0~run-0", true, -1},
-    {TERM_TRUSTED "0~run-0", NULL, NULL, true, TERM_TRUSTED "0~run-0", true, 1},
+     TERM_TRUSTED "0~run-0", true, false},
+    {TERM_TRUSTED "0~run-0", NULL, NULL, true, TERM_TRUSTED "0~run-0", true,
+     true},
 };
 
-static struct seen seen_at(int32_t i, const char *synced, const char *mark)
+/* `mark` is that of lessor `own`. */
+static struct seen seen_at(int32_t i, const char *synced, int32_t own,
+                           const char *mark)
 {
     struct seen seen = {.is_there = mark != NULL};
 
     (void)text_format(seen.incarnation, sizeof seen.incarnation, "run-%d", i);
     (void)text_copy(seen.synced, sizeof seen.synced, synced);
     if (mark != NULL)
-        (void)text_copy(seen.marks[0], sizeof seen.marks[0], mark);
+        (void)text_copy(seen.marks[own], sizeof seen.marks[own], mark);
     return seen;
+}
+
+/* Of the lessor with that index, whose store's incarnation is "run-0". */
+static void expect_look(size_t row, int32_t own)
+{
+    struct ha_pool pool = {.name = "main", .lessors.count = 2};
+    struct seen seen[3];
+    struct sync sync;
+    char term[TERM_SIZE];
+
+    seen[own] = seen_at(0, looks[row].synced, own, "run-9|run-0");
+    seen[1 - own] = seen_at(1, "run-1", own, looks[row].mark);
+    seen[2] = seen_at(2, "run-2", own, looks[row].behind);
+    sync = sync_of(&pool, seen, own);
+    assert_int_equal(sync.is_level, looks[row].is_level);
+    assert_true(text_format(term, sizeof term, "%s%s", sync.nonce, "run-0"));
+    assert_string_equal(sync.term, term);
+    if (looks[row].term != NULL)
+        assert_string_equal(term, looks[row].term);
+    else
+        assert_int_equal(strlen(sync.nonce), 17);
+    assert_int_equal(sync_has_marks(&sync), looks[row].has_marks);
+    assert_int_equal(sync_away(&sync), looks[row].is_away ? 1 - own : -1);
 }
 
 TEST(look_tells_the_term_and_who_lacks_its_mark)
 {
-    struct ha_pool pool = {.name = "main", .lessors.count = 2};
+    for (size_t i = 0; i < COUNT_OF(looks); i++) {
+        expect_look(i, 0);
+        expect_look(i, 1);
+    }
+}
 
-    for (size_t i = 0; i < sizeof looks / sizeof looks[0]; i++) {
-        const struct seen seen[] = {seen_at(0, looks[i].synced, "run-9|run-0"),
-                                    seen_at(1, "run-1", looks[i].mark),
-                                    seen_at(2, "run-2", looks[i].behind)};
-        const struct sync sync = sync_of(&pool, seen, 0);
-        char term[TERM_SIZE];
+/* Of three, the first may be away, and the last has a mark of another term. */
+TEST(operators_word_counts_while_a_store_is_away)
+{
+    static const struct {
+        const char *synced;
+        const char *away; /* its mark; NULL: it is away */
+        bool is_level;
+    } words[] = {{"run-0", NULL, false},
+                 {TERM_TRUSTED "0~run-0", NULL, true},
+                 {TERM_TRUSTED "0~run-0", "", false}};
+    struct ha_pool pool = {.name = "main", .lessors.count = 3};
 
-        assert_int_equal(sync.is_level, looks[i].is_level);
-        assert_true(
-            text_format(term, sizeof term, "%s%s", sync.nonce, "run-0"));
-        assert_string_equal(sync.term, term);
-        if (looks[i].term != NULL)
-            assert_string_equal(term, looks[i].term);
-        else
-            assert_int_equal(strlen(sync.nonce), 17);
-        assert_int_equal(sync_has_marks(&sync), looks[i].has_marks);
-        assert_int_equal(sync_away(&sync), looks[i].away);
+    for (size_t i = 0; i < COUNT_OF(words); i++) {
+        const struct seen seen[] = {seen_at(1, "run-1", 1, words[i].away),
+                                    seen_at(0, words[i].synced, 1, ""),
+                                    seen_at(2, "run-2", 1, "run-9|run-2")};
+
+        assert_int_equal(sync_of(&pool, seen, 1).is_level, words[i].is_level);
     }
 }
 
