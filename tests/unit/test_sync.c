@@ -267,6 +267,15 @@ static int teardown_stores(void **state)
     return teardown(state);
 }
 
+/* As it was in the beginning. */
+static void renew(void)
+{
+    void *state = scene.f;
+
+    (void)teardown_stores(&state);
+    (void)setup_stores(&state);
+}
+
 #define STORES FIXTURE(struct fixture *f, setup_stores, teardown_stores)
 
 static bool run(struct fixture *f, struct seqb_error *err)
@@ -365,17 +374,13 @@ static bool ends_at(struct fixture *f, enum failure failure, int n)
 TEST_WITH(STORES, sync_ends_at_the_first_step_that_fails)
 {
     for (enum failure failure = 0; failure < FAILURES; failure++) {
-        void *state = f;
         int n = 0;
 
-        while (ends_at(f, failure, n++)) {
-            (void)teardown_stores(&state);
-            (void)setup_stores(&state);
-        }
+        while (ends_at(f, failure, n++))
+            renew();
         assert_int_equal(n - 1, failures[failure].steps);
         assert_string_equal(scene.log, steps);
-        (void)teardown_stores(&state);
-        (void)setup_stores(&state);
+        renew();
     }
 }
 
@@ -389,7 +394,6 @@ static const struct {
 TEST_WITH(STORES, claim_that_another_broker_changed_is_not_replaced)
 {
     for (size_t i = 0; i < COUNT_OF(swapped); i++) {
-        void *state = f;
         struct seqb_error err = {SEQB_OK, ""};
 
         fake_claim_put(scene.stores[swapped[i].lessor], swapped[i].name,
@@ -399,8 +403,7 @@ TEST_WITH(STORES, claim_that_another_broker_changed_is_not_replaced)
         assert_string_equal(err.text, "another broker was faster");
         assert_int_equal(scene.asks, 0);
         expect_claim(swapped[i].lessor, swapped[i].name, swapped[i].text);
-        (void)teardown_stores(&state);
-        (void)setup_stores(&state);
+        renew();
     }
 }
 
@@ -443,14 +446,55 @@ static const struct {
 TEST_WITH(STORES, counter_that_is_over_need_not_be_raised)
 {
     for (size_t i = 0; i < COUNT_OF(refused); i++) {
-        void *state = f;
         struct seqb_error err;
 
         fake_refuse(scene.stores[LEVELED], FAKE_RAISE, refused[i].counter,
                     refused[i].status);
         assert_int_equal(run(f, &err), refused[i].is_level);
         assert_true(connection_is_open(&f->workers[LEVELED + 1].connection));
-        (void)teardown_stores(&state);
-        (void)setup_stores(&state);
+        renew();
+    }
+}
+
+/* --- a call --- */
+
+static const struct {
+    bool rests, is_tried, is_lost, is_fresh;
+    enum seqb_status status;
+    const char *text;
+} unasked[] = {
+    {true, false, false, false, SEQB_UNAVAILABLE, "quarantined: it rests"},
+    {false, true, true, false, SEQB_UNAVAILABLE, "its server is down"},
+    {false, false, true, false, SEQB_UNREACHABLE, "is down"},
+    {false, false, false, true, SEQB_UNREACHABLE, "is down"},
+};
+
+TEST_WITH(STORES, store_that_cannot_be_asked_is_not)
+{
+    struct worker *worker = &f->workers[LEVELED + 1];
+    struct pool_member *member = &f->pool.pool.member[LEVELED + 1];
+
+    for (size_t i = 0; i < COUNT_OF(unasked); i++) {
+        struct endpoint server = {.lock = PTHREAD_MUTEX_INITIALIZER,
+                                  .gate = {unasked[i].is_tried, INT64_MAX}};
+        struct call *call = call_new(&f->pool, LEVELED);
+        struct seqb_error err;
+
+        call->run = call_read;
+        call->is_fresh = unasked[i].is_fresh;
+        if (unasked[i].rests)
+            member->state = SEQB_PARTITION_QUARANTINED;
+        (void)text_copy(member->reason, sizeof member->reason, "it rests");
+        if (unasked[i].is_lost)
+            connection_close(&worker->connection);
+        worker->connection.serial += unasked[i].is_lost;
+        worker->connection.endpoint = &server;
+        fake_set_down(scene.stores[LEVELED], true);
+        assert_false(call_ask(call, &err));
+        assert_int_equal(err.status, unasked[i].status);
+        assert_non_null(strstr(err.text, unasked[i].text));
+        assert_string_equal(scene.log, "");
+        worker->connection.endpoint = NULL;
+        renew();
     }
 }
