@@ -66,8 +66,7 @@ WRAPPED(int, statx, int folder, const char *path, int flags, unsigned mask,
 
 /* --- the note --- */
 
-/* As by a boot of the machine, which empties /dev/shm. */
-TEST_WITH(SQLITE_CASE, file_without_its_note_is_another_incarnation)
+static void expect_another_incarnation(struct sqlite_files *files, int failures)
 {
     struct seqb_backend *backend = sqlite_case_open(files);
     struct seqb_backend *other;
@@ -77,7 +76,7 @@ TEST_WITH(SQLITE_CASE, file_without_its_note_is_another_incarnation)
     sqlite_cell_expect(backend, SEQB_OK, 0);
     sqlite_files_note(files, note);
     assert_int_equal(unlink(note), 0);
-    fails_fstat = 1; /* of the open one, which is gone */
+    fails_fstat = failures; /* of the open one, which is gone */
     sqlite_cell_expect(backend, SEQB_FENCED, 0);
     assert_int_equal(fails_fstat, 0);
     other = sqlite_case_open(files);
@@ -85,6 +84,17 @@ TEST_WITH(SQLITE_CASE, file_without_its_note_is_another_incarnation)
     sqlite_cell_install(other, 2);
     sqlite_cell_expect(backend, SEQB_OK, 0);
     sqlite_cell_expect(other, SEQB_OK, 1);
+}
+
+/* As by a boot of the machine, which empties /dev/shm. */
+TEST_WITH(SQLITE_CASE, file_without_its_note_is_another_incarnation)
+{
+    expect_another_incarnation(files, 0);
+}
+
+TEST_WITH(SQLITE_CASE, note_that_cannot_be_looked_at_is_another_incarnation)
+{
+    expect_another_incarnation(files, 1);
 }
 
 /* An account that may not give the note away gives it to the group, and without
